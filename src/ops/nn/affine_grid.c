@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// affine_grid_generator: the positions that grid_sampler reads an image at to turn, stretch and shift it.
+// affine_grid_generator: computes the positions at which grid_sampler reads an image, in order to rotate, scale, shear
+// and shift it.
 #include "ops/call/call.h"
 #include "ops/engine/volume.h"
 
-// Position i of n evenly spaced ones from -1 to 1; or the middles of n equal parts of that stretch.
+// Returns position i of n evenly spaced ones from -1 to 1. Without align_corners these are the centres of n equal
+// parts.
 static double grid_position(taper_dtype dtype, int64_t i, int64_t n, bool align_corners)
 {
     if (n <= 1) {
@@ -19,7 +21,7 @@ static double grid_position(taper_dtype dtype, int64_t i, int64_t n, bool align_
     return (double)(align_corners ? at : at * (float)(n - 1) / (float)n);
 }
 
-enum { GRID_BLOCK = 128 }; // positions of a line at a time
+enum { GRID_BLOCK = 128 }; // positions of a line that are computed together
 
 static void grid_line(taper_dtype dtype, void *out, int64_t step, const double *positions, int64_t count, double scale,
                       double rest)
@@ -70,7 +72,8 @@ TAPER_KERNEL(taper_op_affine_grid_generator)
         for (int64_t w = 0; w < together; w++) {
             positions[w] = grid_position(dtype, first + w, wide, align_corners);
         }
-        for (int64_t line = 0; line < sizes[0] * deep * high; line++) { // at most the elements of the result
+        // Cannot overflow: at most the elements of the result.
+        for (int64_t line = 0; line < sizes[0] * deep * high; line++) {
             const int64_t h = line % high, d = line / high % deep, n = line / high / deep;
             const double base[2] = {grid_position(dtype, h, high, align_corners),
                                     volume ? grid_position(dtype, d, deep, align_corners) : 0.0};

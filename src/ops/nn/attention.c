@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fused multi-head attention, and the operator that is only it.
+// The fused multi-head attention, and the operator that consists of it.
 #include "ops/nn/attention.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static taper_status check_shapes(taper_run *run, const taper_mha *mha)
     return TAPER_OK;
 }
 
-// The mask as [B, heads, T, T] with strides of 0 where it repeats.
+// Views the mask as [B, heads, T, T], with stride 0 for dimensions that it lacks.
 static taper_status expand_mask(taper_run *run, const taper_mha *mha, const taper_tensor *mask, taper_tensor *twin)
 {
     const int64_t b = mha->query->sizes[0], t = mha->query->sizes[1];
@@ -97,7 +97,7 @@ static taper_status expand_mask(taper_run *run, const taper_mha *mha, const tape
 
 // ---- rows of the working dtype
 
-// Rows [begin, end) of `width` numbers, `step` apart, times a factor.
+// The argument of a task that multiplies rows of `width` numbers, `step` apart, by a factor.
 typedef struct scaled_rows {
     taper_dtype dtype;
     void *data;
@@ -131,7 +131,7 @@ static taper_status scale_rows(taper_run *run, taper_dtype dtype, void *data, in
     return taper_run_floats(run, scale_range, &s, (size_t)rows, (double)width);
 }
 
-// Scores [B, heads, T, T]: -inf where the mask (bool, of these sizes) says so.
+// The argument of a task that sets scores [B, heads, T, T] to -inf where the bool mask of equal sizes is true.
 typedef struct masked_rows {
     taper_tensor *scores;
     const taper_tensor *mask;
@@ -160,7 +160,7 @@ static void mask_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// The mean over the heads: [B, T, T] of [B, heads, T, T].
+// The argument of a task that averages [B, heads, T, T] over the heads, to [B, T, T].
 typedef struct averaged_rows {
     const taper_tensor *scores;
     taper_tensor *mean;
@@ -207,7 +207,8 @@ static taper_status average_heads(taper_run *run, taper_tensor *scores, taper_te
 
 // ---- linear layers
 
-// Rows of x times weight' into rows of y that are y_step numbers apart. x is contiguous, y of the working dtype.
+// Multiplies the rows of x by weight', adds bias and add, and writes them to rows of y, y_step numbers apart. x is
+// contiguous, and y has the working dtype.
 static taper_status project(taper_call *call, taper_tensor *x, taper_tensor *weight, taper_tensor *bias,
                             const taper_tensor *add, taper_tensor *y, int64_t y_at, int64_t y_step)
 {
@@ -234,7 +235,8 @@ static taper_status project(taper_call *call, taper_tensor *x, taper_tensor *wei
         }
     }
     taper_tensor turned = taper_tensor_twin_t(weight), *wide = NULL, *part = NULL;
-    taper_status status = taper_tensor_cast(run, &turned, (taper_dtype)x->dtype, &wide); // products are of one dtype
+    // A product needs operands of one dtype.
+    taper_status status = taper_tensor_cast(run, &turned, (taper_dtype)x->dtype, &wide);
     if (status == TAPER_OK) {
         status = taper_matmul_new(run, x, wide, &part);
     }
@@ -277,7 +279,7 @@ typedef struct mha_work {
     taper_tensor *mask;   // bool
 } mha_work;
 
-// q, k and v side by side: by one product where they are of one tensor.
+// Computes q, k and v next to each other; with a single product if query, key and value are one tensor.
 static taper_status project_all(taper_call *call, const taper_mha *mha, taper_dtype work, mha_work *own)
 {
     const int64_t *sizes = mha->query->sizes, embed = mha->embed;
@@ -417,7 +419,7 @@ TAPER_KERNEL(taper_op_native_multi_head_attention)
     return taper_ret_cast(call, 1, weights, dtype);
 }
 
-// [B, T, 3 embed] + bias to q / sqrt(depth), k and v, each [B, heads, T, depth].
+// Computes q / sqrt(depth), k and v, each [B, heads, T, depth], from [B, T, 3 embed] + bias.
 TAPER_KERNEL(taper_op_transform_bias_rescale_qkv)
 {
     taper_tensor *qkv, *bias, *sum = NULL;

@@ -24,7 +24,7 @@ enum {
 typedef struct encoder {
     taper_mha mha;
     taper_tensor *given[LAYER_TENSORS]; // borrowed
-    taper_tensor *own[LAYER_TENSORS];   // contiguous, working dtype
+    taper_tensor *own[LAYER_TENSORS];   // contiguous copies in the working dtype
     bool gelu, norm_first;
     double eps;
 } encoder;
@@ -86,7 +86,7 @@ static taper_status run_encoder(taper_call *call, encoder *layer, taper_dtype wo
     taper_status status = taper_mha_run(call, &mha, x, &weights);
     taper_tensor_drop(normed);
     TAPER_TRY(status);
-    // What is added to the outcome of the feed-forward part.
+    // Keeps the tensor that is added to the output of the feed-forward part.
     if (layer->norm_first) {
         TAPER_TRY(taper_run_copy(run, *src, *x));
         TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_2], own[NORM_BIAS_2], layer->eps));
@@ -123,7 +123,8 @@ static taper_status compute_layer(taper_call *call, encoder *layer, taper_tensor
     return status;
 }
 
-// Sequences of different lengths: what is padding is not looked at and stays padding.
+// Computes a batch of sequences of different lengths. Padding is ignored as a key, and the result's padding is marked
+// again.
 static taper_status compute_nested(taper_call *call, encoder *layer, taper_tensor *padding, taper_tensor **result)
 {
     taper_tensor *cleared = NULL;
@@ -139,7 +140,7 @@ static taper_status compute_nested(taper_call *call, encoder *layer, taper_tenso
         status = compute_layer(call, layer, result);
     }
     if (status == TAPER_OK) {
-        taper_nested_mark(*result, padding); // new, contiguous, float32
+        taper_nested_mark(*result, padding); // the result is new, contiguous and float32, as taper_nested_mark needs
     }
     taper_tensor_drop(cleared);
     return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scaled dot product attention: softmax(query keyT scale + mask) value, as PyTorch 1.13 has it and as PyTorch 2 does.
+// Scaled dot product attention: softmax(query keyT scale + mask) value. PyTorch 1.13 and PyTorch 2 differ in details.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -12,15 +12,15 @@
 const taper_sdpa_form taper_sdpa_1 = {.weights = true}, taper_sdpa_2 = {.weights = false};
 
 typedef struct attention {
-    taper_tensor *query, *key, *value, *mask; // borrowed; mask NULL: none
+    taper_tensor *query, *key, *value, *mask; // borrowed; mask may be NULL
     bool causal;
     double scale;
-    int64_t groups; // heads of the query for each of key and value
+    int64_t groups; // number of query heads for each head of key and value
 } attention;
 
 typedef struct attention_work {
     taper_tensor *query, *key, *value, *mask, *scores, *out;
-    uint8_t *blind; // rows of the scores that look at nothing
+    uint8_t *blind; // true for rows of the scores whose keys are all masked
     size_t blind_bytes;
 } attention_work;
 
@@ -61,12 +61,12 @@ static taper_status scale_query(taper_run *run, const attention *a, taper_dtype 
 
 typedef struct masking {
     taper_tensor *scores;
-    taper_tensor mask; // with the sizes of the scores, strides of 0 where it repeats
+    taper_tensor mask; // has the sizes of the scores; stride 0 for dimensions that it lacks
     bool has_mask, causal;
     uint8_t *blind;
 } masking;
 
-// Elements before a row of the scores, in the mask.
+// Returns the offset of a row of the scores within the mask, in elements.
 static int64_t mask_row(const masking *m, int64_t row)
 {
     int64_t offset = 0;
@@ -77,8 +77,8 @@ static int64_t mask_row(const masking *m, int64_t row)
     return offset;
 }
 
-// A bool mask is true where the key is looked at; another one is added. A row that looks at nothing would become NaN:
-// PyTorch 2 gives zeros.
+// In a bool mask true keeps a key; a mask of floats is added to the scores. If all keys of a row are masked, its
+// softmax would be NaN; PyTorch 2 returns zeros for it.
 #define MASK_ROWS(ELEMENT, suffix)                                                                                     \
     static bool mask_row_##suffix(const masking *m, ELEMENT *x, int64_t width, int64_t row)                            \
     {                                                                                                                  \
@@ -160,7 +160,7 @@ static taper_status soften(taper_run *run, const attention *a, taper_dtype work,
 
 // ---- the products
 
-// The heads of key and value are each looked at by several of the query: [.., heads, groups, L, E].
+// Views the heads as [.., heads, groups, L, E], because several query heads share one head of key and value.
 static taper_tensor grouped(const taper_tensor *t, int64_t groups, bool query)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
@@ -177,7 +177,7 @@ static taper_tensor grouped(const taper_tensor *t, int64_t groups, bool query)
     return taper_tensor_twin(t, t->rank + 1u, sizes, strides);
 }
 
-// And back: of a contiguous product, [.., heads * groups, L, E].
+// Reverses grouped for a contiguous product, to [.., heads * groups, L, E].
 static taper_status join_groups(taper_run *run, taper_tensor **product)
 {
     const taper_tensor *t = *product;
@@ -207,7 +207,7 @@ static taper_status compute(taper_run *run, const attention *a, attention_work *
     taper_tensor v = groups ? grouped(own->value, a->groups, false) : taper_tensor_local(own->value);
     taper_tensor turned = taper_tensor_twin_t(&k);
     TAPER_TRY(taper_matmul_new(run, &q, &turned, &own->scores));
-    TAPER_TRY(groups ? join_groups(run, &own->scores) : TAPER_OK); // as the mask knows them
+    TAPER_TRY(groups ? join_groups(run, &own->scores) : TAPER_OK); // the mask has the joined shape
     TAPER_TRY(soften(run, a, work, own));
     taper_tensor scores = groups ? grouped(own->scores, a->groups, true) : taper_tensor_local(own->scores);
     TAPER_TRY(taper_matmul_new(run, &scores, &v, &own->out));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution operators. All schemas but conv_tbc's go through taper_conv_parse.
+// Convolution operators. taper_conv_parse reads the arguments of each of them except conv_tbc.
 #include "ops/nn/conv.h"
 
 #include "ir/tensor.h"
@@ -12,7 +12,7 @@ TAPER_KERNEL(taper_op_conv)
     return taper_conv_reference(call);
 }
 
-// input [time, batch, in], weight [kernel, in, out]: a conv1d whose dimensions are turned round.
+// Computes conv_tbc of input [time, batch, in] and weight [kernel, in, out]: a conv1d with permuted dimensions.
 TAPER_KERNEL(taper_op_conv_tbc)
 {
     taper_tensor *input, *weight, *bias, *result = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arguments of convolutions. The schemas name them alike but order them differently, so they are found by their
-// roles.
+// Reads the arguments of convolutions. The schemas name them alike but order them differently, so arguments are found
+// by their role.
 #include "ir/tensor.h"
 #include "ops/nn/conv.h"
 
@@ -13,14 +13,14 @@
 
 enum { ABSENT = 64 };
 
-// Where the argument with this role is: the schemas name them alike.
+// Returns the index of the argument with this role, which has the same name in every schema.
 static size_t find_arg(const taper_call *call, taper_role role)
 {
     const size_t at = call->schema->roles[role];
     return at != 0 && at <= call->arg_count ? at - 1 : ABSENT;
 }
 
-// stride, padding and the like: one number for all dimensions, or one for each.
+// Reads stride, padding or a similar argument: one number for all dimensions, or one per dimension.
 static taper_status read_sizes(const taper_call *call, taper_role role, size_t rank, int64_t otherwise, int64_t *sizes)
 {
     const size_t at = find_arg(call, role);
@@ -45,7 +45,7 @@ static taper_status read_sizes(const taper_call *call, taper_role role, size_t r
     return TAPER_OK;
 }
 
-// padding='same': what the kernel takes is added, the odd one behind.
+// padding='same': pads as much as the kernel removes; an odd element is added at the end.
 static taper_status pad_same(const taper_call *call, const taper_tensor *weight, taper_conv_params *params)
 {
     for (size_t i = 0; i < params->rank; i++) {
@@ -77,14 +77,14 @@ static taper_status read_padding(const taper_call *call, const taper_tensor *wei
         if (strcmp(text, "valid") != 0) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Invalid padding string: '%s'", text);
         }
-        return TAPER_OK; // zeros
+        return TAPER_OK;
     }
     TAPER_TRY(read_sizes(call, TAPER_ROLE_PADDING, params->rank, 0, params->padding));
     memcpy(params->padding_end, params->padding, sizeof params->padding);
     return TAPER_OK;
 }
 
-// kernel_size of the thnn and slow_conv forms repeats what the weight says.
+// Fails if kernel_size, which the thnn and slow_conv operators have, differs from the weight's sizes.
 static taper_status check_kernel_size(const taper_call *call, const taper_tensor *weight, size_t rank)
 {
     if (find_arg(call, TAPER_ROLE_KERNEL_SIZE) == ABSENT) {
@@ -108,7 +108,7 @@ const taper_conv_form taper_conv_any = {.rank = 0}, taper_conv_1d = {.rank = 1},
                       taper_conv_depthwise_2d = {.rank = 2, .depthwise = true},
                       taper_conv_depthwise_3d = {.rank = 3, .depthwise = true};
 
-// Without the namespace.
+// Returns the operator's name without the namespace.
 static const char *name_in_errors(const taper_call *call)
 {
     return strrchr(call->schema->name, ':') + 1;
@@ -135,7 +135,8 @@ static taper_status parse_plain(taper_call *call, taper_conv_args *args)
                    TAPER_SHAPE(args->weight), TAPER_CONV_RANK);
     }
     const size_t named = form->rank;
-    // The forms for one number of dimensions also take an input without a batch; convolution and _convolution do not.
+    // Operators with a fixed number of dimensions also accept an input without a batch; convolution and _convolution do
+    // not.
     args->unbatched = named != 0 && args->input->rank == named + 1;
     if (named != 0 && !args->unbatched && args->input->rank != named + 2) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
@@ -293,7 +294,7 @@ static taper_status check_channels(taper_error *error, const taper_tensor *input
     return TAPER_OK;
 }
 
-// "(2 x 3)"
+// A text such as "(2 x 3)".
 typedef struct size_text {
     char text[80];
 } size_text;
@@ -388,21 +389,23 @@ taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const
                        TAPER_SHAPE(input));
         }
         if (channels == 0) {
-            out_sizes[1] = 0; // as in PyTorch
+            out_sizes[1] = 0; // PyTorch returns an empty result too
         }
     }
-    // Here, as kernels compute with them before they make the result.
+    // This is checked here because kernels compute with these sizes before they make the result.
     return taper_tensor_check_sizes((taper_dtype)input->dtype, rank + 2u, out_sizes, error);
 }
 
 // ---- the layout of the result
 
-// tensor with a batch dimension, and a conv1d's as a 2-D convolution's: what PyTorch looks at to choose the layout.
+// Views the tensor with a batch dimension, and a conv1d's tensor as a 2-D convolution's. PyTorch decides the layout by
+// such tensors.
 static taper_tensor as_image(const taper_tensor *tensor, bool add_batch, bool add_height, bool contiguous)
 {
     int64_t sizes[TAPER_MAX_RANK] = {0}, strides[TAPER_MAX_RANK] = {0}, own[TAPER_MAX_RANK] = {0};
     size_t rank = 0;
-    if (contiguous && !taper_tensor_is_contiguous(tensor)) { // one that is keeps its own, of dimensions of size 1 too
+    // A contiguous tensor keeps its strides, also those of dimensions of size 1.
+    if (contiguous && !taper_tensor_is_contiguous(tensor)) {
         taper_strides_contiguous(tensor->rank, tensor->sizes, own);
     } else {
         taper_tensor_logical_strides(tensor, own);
@@ -432,7 +435,7 @@ taper_status taper_conv_finish(taper_call *call, taper_conv_args *args)
     args->out_channels_last = false;
     args->out_hidden = false;
     if (args->follows_input && !args->unbatched) {
-        // Computed as channels last, then made contiguous unless it is that already.
+        // PyTorch computes in channels-last, and makes the result contiguous unless it is contiguous already.
         int64_t strides[4];
         taper_strides_channels_last(4, args->out_sizes, strides);
         const taper_tensor twin = taper_tensor_twin(input, 4, args->out_sizes, strides);
@@ -461,7 +464,8 @@ taper_status taper_conv_result(taper_call *call, const taper_conv_args *args, ta
     if (args->out_rank == 4) {
         return taper_ret_new_nhwc(call, 0, dtype, 4, args->out_sizes, false, result);
     }
-    // conv1d, or no batch: the strides of the 4-D result without the dimension that is taken out.
+    // For conv1d, or without a batch, the result has the strides of the 4-D result without the dimension that was
+    // added.
     const bool line = args->params.rank == 1;
     int64_t sizes[4] = {0}, strides[4], kept[3] = {0};
     size_t rank = 0;
@@ -494,7 +498,8 @@ taper_status taper_conv_reference(taper_call *call)
         TAPER_TRY(taper_conv_result(call, &args, &result));
         return taper_conv_compute(call->run, &args, result);
     }
-    // out= may be one of the arguments, and of another dtype.
+    // The argument of out= may be one of the inputs or have another dtype, so the result is computed in a new tensor
+    // first.
     TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)args.input->dtype, args.out_rank, args.out_sizes, NULL,
                                &result, call->run->error));
     const taper_status status = taper_conv_compute(call->run, &args, result);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions without a matrix product, for one arithmetic type: included by conv_run.c with ELEMENT and NAME(x).
 
-// One channel in, one out, added to y. weight: taps apart by w_tap.
+// Adds the convolution of one input channel with one kernel to the plane y. Taps of the kernel are w_tap elements
+// apart.
 static void NAME(depthwise_plane)(const conv_job *job, const ELEMENT *x, const ELEMENT *weight, int64_t w_tap,
                                   ELEMENT *y)
 {
@@ -36,7 +37,8 @@ static void NAME(depthwise_plane)(const conv_job *job, const ELEMENT *x, const E
     }
 }
 
-// All channels at once where they are neighbours on both sides: weight[tap * channels + channel].
+// Adds a depthwise convolution for all channels of a pixel together. Channels are contiguous in x, in y, and in
+// weight[tap * channels + channel].
 static void NAME(depthwise_points)(const conv_job *job, const ELEMENT *x, const ELEMENT *weight, int64_t channels,
                                    ELEMENT *y)
 {
@@ -65,8 +67,8 @@ static void NAME(depthwise_points)(const conv_job *job, const ELEMENT *x, const 
     }
 }
 
-// Adds column[(channel * taps + tap) * count + position], products of input positions [first, first + count), to the
-// places of y that they reach in a transposed convolution (in: the positions, out: y).
+// Adds the products of a transposed convolution to the elements of y that they contribute to. column[(channel * taps +
+// tap) * count + position] has the products of input positions [first, first + count).
 static void NAME(scatter)(const conv_job *job, const ELEMENT *column, int64_t first, int64_t count, ELEMENT *y)
 {
     const int64_t width = job->in[2];
@@ -77,7 +79,8 @@ static void NAME(scatter)(const conv_job *job, const ELEMENT *column, int64_t fi
                 return;
             }
             const conv_tap at = tap_of(job, tap);
-            const conv_range whole = range_inside(at.shift[2], job->stride[2], job->out[2], width); // of a row
+            // Input positions of a whole row that reach the result.
+            const conv_range whole = range_inside(at.shift[2], job->stride[2], job->out[2], width);
             int64_t id = first / (job->in[1] * width), ih = first / width % job->in[1], iw = first % width;
             for (int64_t p = 0; p < count;) {
                 const int64_t run = taper_min_i64(count - p, width - iw);

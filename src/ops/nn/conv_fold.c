@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Patches as columns (im2col, torch.nn.functional.unfold) and back (col2im, fold).
+// Patches of an image as columns (im2col, torch.nn.functional.unfold), and the reverse (col2im, fold).
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
@@ -27,7 +27,8 @@ static taper_status read_pair(const taper_call *call, size_t at, int64_t least, 
     return TAPER_OK;
 }
 
-// kernel_size, dilation, padding, stride from argument at on; the number of blocks follows from the image's size.
+// Reads kernel_size, dilation, padding and stride, from argument `at` on. The number of blocks follows from the size of
+// the image.
 static taper_status read_patches(const taper_call *call, size_t at, patches *p)
 {
     p->run = call->run;
@@ -54,14 +55,14 @@ static taper_status read_patches(const taper_call *call, size_t at, patches *p)
     return TAPER_OK;
 }
 
-// The position of block b under tap k along one axis; false outside of the image.
+// Computes the position of block b under tap k along one axis. Returns false if it is outside the image.
 static bool position(const patches *p, int axis, int64_t block, int64_t tap, int64_t *at)
 {
     *at = block * p->stride[axis] + (tap * p->dilation[axis] - p->padding[axis]);
     return *at >= 0 && *at < p->image[axis];
 }
 
-// Elements `step` apart, side by side.
+// Copies elements that are `step` bytes apart to contiguous ones.
 static void copy_items(size_t item, char *to, const char *from, int64_t step, int64_t count)
 {
     if (step == 1) {
@@ -77,17 +78,17 @@ static void copy_items(size_t item, char *to, const char *from, int64_t step, in
     }
 }
 
-// The blocks [*begin, *end) along an axis whose positions under tap k are inside of the image.
+// Computes the blocks [*begin, *end) along an axis whose positions under this tap are inside the image.
 static void blocks_inside(const patches *p, int axis, int64_t tap, int64_t *begin, int64_t *end)
 {
-    const int64_t first = tap * p->dilation[axis] - p->padding[axis], step = p->stride[axis]; // of block 0
+    const int64_t first = tap * p->dilation[axis] - p->padding[axis], step = p->stride[axis]; // position of block 0
     const int64_t low = first >= 0 ? 0 : (step - 1 - first) / step;
     const int64_t high = first >= p->image[axis] ? 0 : (p->image[axis] - 1 - first) / step + 1;
     *begin = taper_min_i64(low, p->blocks[axis]);
     *end = taper_max_i64(taper_min_i64(high, p->blocks[axis]), *begin);
 }
 
-// One plane of the image (steps in elements) to its rows of columns.
+// Copies one plane of the image to its rows of columns. Steps are in elements.
 static void gather_plane(const patches *p, size_t item, const char *plane, const int64_t *steps, char *rows)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_fold.c: floats whose columns lie side by side.
+// Part of conv_fold.c: floats with contiguous columns.
 #ifndef TAPER_OPS_NN_CONV_FOLD_FLOATS_H
 #define TAPER_OPS_NN_CONV_FOLD_FLOATS_H
 
-// to[i * step] += from[i], and where `beside` is not NULL to[i * step + 1] += beside[i].
+// Adds from[i] to to[i * step]. If `beside` is not NULL and step is 2, also adds beside[i] to to[i * step + 1].
 static void add_apart(float *restrict to, int64_t step, const float *restrict from, const float *restrict beside,
                       int64_t count)
 {
@@ -19,14 +19,15 @@ static void add_apart(float *restrict to, int64_t step, const float *restrict fr
     }
 }
 
-// Of floats whose columns lie side by side. An element of the image gets its summands in the order of the taps; two
-// taps beside each other go together where their elements take turns.
+// Adds the rows of columns to a plane of floats with contiguous columns. Each element of the image receives its
+// summands in the order of the taps. With stride 2, two neighbouring taps are added together, because their elements
+// alternate in the image.
 static void scatter_floats(const patches *p, const char *rows, int64_t row_step, float *plane)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         int64_t top, bottom, taken;
         blocks_inside(p, 0, kh, &top, &bottom);
-        // Taps count, too: they may all lie in the padding.
+        // A tap is charged even if it adds nothing, because all taps may be in the padding.
         for (int64_t kw = 0; kw < p->kernel[1] && taper_run_goes_on(p->run, 1); kw += taken, rows += taken * row_step) {
             int64_t begin, end, next_begin, next_end;
             blocks_inside(p, 1, kw, &begin, &end);

@@ -3,7 +3,8 @@
 //   ELEMENT, SIZE (its bytes), AT(pointer, index), MOVE(to, from)
 // Two orders: channels outside (rows of positions) for channels-first inputs, channels inside for channels-last ones.
 
-// column[(channel * taps + tap) * count + position], of the rows [begin, end) of it.
+// Gathers patches as column[(channel * taps + tap) * count + position], for the rows [begin, end) of the column matrix.
+// The positions start at `first`.
 static void NAME(rows)(const conv_job *job, const ELEMENT *x, int64_t first, int64_t count, int64_t begin, int64_t end,
                        ELEMENT *column)
 {
@@ -48,7 +49,7 @@ static void NAME(rows)(const conv_job *job, const ELEMENT *x, int64_t first, int
     }
 }
 
-// column[(position * taps + tap) * channels + channel], of the positions first + [begin, end).
+// Gathers patches as column[(position * taps + tap) * channels + channel], for the positions first + [begin, end).
 static void NAME(points)(const conv_job *job, const ELEMENT *x, int64_t first, int64_t begin, int64_t end,
                          ELEMENT *column)
 {

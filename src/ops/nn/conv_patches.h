@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_run.c: patches of elements of each size, and what doubles have loops for.
+// Part of conv_run.c: gathering patches of elements of each size, and the test for dtypes with loops of their own.
 #ifndef TAPER_OPS_NN_CONV_PATCHES_H
 #define TAPER_OPS_NN_CONV_PATCHES_H
 
@@ -50,13 +50,13 @@ static void gather_range(void *argument, size_t begin, size_t end)
 }
 #undef GATHER
 
-// Whether depthwise convolutions and the scattering of transposed ones are for these, as they are for floats.
+// Returns true for doubles, which have their own loops for depthwise convolutions and for scattering, as floats do.
 static bool has_doubles(taper_dtype dtype)
 {
     return dtype == TAPER_F64;
 }
 
-// Whether channels lie together in the input alone.
+// Returns true if channels are contiguous in the input of a grouped convolution, but not in its result.
 static bool are_apart(const taper_conv_args *args, const conv_job *job, const taper_tensor *result)
 {
     const taper_conv_params *params = &args->params;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transposed convolutions of floats in which each channel has a kernel of its own, a row of the result at a time:
-// included by conv_run.c. Along a row of which pixels lie together, those that are a stride apart, a phase, are sums of
-// whole rows of the input; then phases take turns. Where channels lie together they are added pixel by pixel.
+// Transposed convolutions of floats in which each channel has its own kernel (included by conv_run.c). They are
+// computed a row of the result at a time. If pixels are contiguous, the elements of a row that are `stride` apart form
+// a phase. A phase is a sum of whole input rows, which vector kernels add; then the phases are interleaved. If channels
+// are contiguous, they are added pixel by pixel.
 #ifndef TAPER_OPS_CONV_PHASES_H
 #define TAPER_OPS_CONV_PHASES_H
 
@@ -9,12 +10,12 @@ enum { PHASE_FLOATS = 2048 };
 
 typedef struct phase_work {
     const conv_job *job;
-    bool points;   // channels lie together
-    int64_t width; // of a phase
+    bool points;   // channels are contiguous
+    int64_t width; // floats of a phase
     const taper_vector_entry *vector;
 } phase_work;
 
-// The row of the input that row `out` of the result has under a tap; -1: none.
+// Returns the input row that contributes to row `out` of the result through this tap, or -1.
 static int64_t phase_row(const conv_job *job, size_t axis, int64_t out, int64_t tap)
 {
     const int64_t at = out + job->pad[axis] - tap * job->dilation[axis];
@@ -89,7 +90,8 @@ static void phase_rows(void *argument, size_t begin, size_t end)
     }
 }
 
-// Whether it does it, and needs weights tap by tap.
+// Returns true if run_phases can do the convolution. *points is true if channels are contiguous; then weights are
+// ordered tap by tap.
 static bool phases_fit(const conv_job *job, bool transposed, bool *points)
 {
     const int64_t width = (job->out[2] - 1) / job->stride[2] + 1;

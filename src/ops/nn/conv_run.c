@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reference convolution over any strides, in 1 to 3 dimensions (those that are missing count as size 1). Depthwise
-// ones are computed directly, 1x1 ones are matrix products as they are, the others gather patches into a block of
-// columns first. Transposed ones multiply first and scatter the products.
+// The reference convolution, for tensors of any strides and 1 to 3 dimensions; missing dimensions have size 1. A
+// depthwise convolution is computed directly. A 1x1 convolution is a matrix product in place. Other convolutions gather
+// patches into a block of columns, then multiply. A transposed convolution multiplies first, then adds the products to
+// the result.
 #include "ir/tensor.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
@@ -13,30 +14,30 @@ enum { BLOCK_ITEMS = 1 << 18 };
 
 typedef struct conv_job {
     taper_run *run;
-    taper_dtype dtype; // working
+    taper_dtype dtype; // working dtype
     size_t item;
-    int64_t batch, groups, in_channels, out_channels; // channels of one group
+    int64_t batch, groups, in_channels, out_channels; // channels are those of one group
     int64_t taps;
     int64_t in[3], out[3], kernel[3], stride[3], pad[3], dilation[3];
     const char *x;
     int64_t x_batch, x_channel, x_space[3];
     char *y;
     int64_t y_batch, y_channel, y_space[3];
-    const char *w; // of the packed weight
+    const char *w; // strides of the packed weight
 } conv_job;
 
-// What is gathered for a block of columns.
+// The argument of the task that gathers a block of columns.
 typedef struct patches {
     const conv_job *job;
     const void *x;
     bool points;
-    int64_t first, count; // positions
+    int64_t first, count; // positions of the output
     void *column;
 } patches;
 
-enum { TAPS = 16 }; // of which the run is charged together
+enum { TAPS = 16 }; // taps between two checks of the run's time
 
-// Where a tap reads: position * stride + shift.
+// A tap reads from position * stride + shift.
 typedef struct conv_tap {
     int64_t shift[3];
 } conv_tap;
@@ -49,7 +50,7 @@ static conv_tap tap_of(const conv_job *job, int64_t tap)
                        kw * job->dilation[2] - job->pad[2]}};
 }
 
-// The i in [0, count) for which start + i * stride lies in [0, limit).
+// The i in [0, count) for which start + i * stride is in [0, limit).
 typedef struct conv_range {
     int64_t first, end;
 } conv_range;
@@ -87,7 +88,7 @@ static taper_status gather(const conv_job *job, const char *x, bool points, int6
                             (double)(points ? depth : count) * (double)job->item / sizeof(float));
 }
 
-// The same for whole numbers and complex ones, and in small builds for doubles.
+// Scatters elements for which there is no special loop: integers, complex numbers, and in small builds doubles.
 static void other_scatter(const conv_job *job, const char *column, int64_t first, int64_t count, char *y)
 {
     const int64_t width = job->in[2], item = (int64_t)job->item;
@@ -119,7 +120,7 @@ static void other_scatter(const conv_job *job, const char *column, int64_t first
     }
 }
 
-// Whether positions in order are one run of equal steps (of the last dimension that has any).
+// Returns true if consecutive positions have one constant step: that of the last dimension larger than 1.
 static bool flat(const int64_t *sizes, const int64_t *strides, int64_t *step)
 {
     bool known = false;
@@ -178,7 +179,7 @@ static int64_t block_of(int64_t depth)
     return taper_max_i64(16, taper_min_i64(1024, BLOCK_ITEMS / taper_max_i64(depth, 1)));
 }
 
-// Bytes of a block of columns; false on overflow.
+// Computes the bytes of a block of columns. Returns false on overflow.
 static bool block_bytes(const conv_job *job, int64_t depth, int64_t block, size_t *bytes)
 {
     return taper_mul_size((size_t)depth, (size_t)block, bytes) && taper_mul_size(*bytes, job->item, bytes);
@@ -287,7 +288,7 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
 
 #include "ops/nn/conv_phases.h"
 
-// Every output starts as its channel's bias.
+// Sets each output to its channel's bias, or 0.
 static void fill_bias(const conv_job *job, const taper_tensor *bias)
 {
     static const char zero[16] = {0};
@@ -317,7 +318,7 @@ static void clamp_all(const conv_job *job, double min, double max)
     }
 }
 
-// Sizes and strides of a batched or unbatched tensor, right-aligned to three spatial dimensions.
+// Reads sizes and strides of a batched or unbatched tensor, as if it had three spatial dimensions.
 static void describe(const taper_tensor *tensor, size_t rank, bool unbatched, int64_t *batch_step,
                      int64_t *channel_step, int64_t *sizes, int64_t *steps)
 {
@@ -331,9 +332,13 @@ static void describe(const taper_tensor *tensor, size_t rank, bool unbatched, in
     }
 }
 
-typedef enum weight_order { ORDER_FIRST, ORDER_LAST, ORDER_TAPS } weight_order; // [o][i][t], [o][t][i], [t][o]
+typedef enum weight_order {
+    ORDER_FIRST,
+    ORDER_LAST,
+    ORDER_TAPS
+} weight_order; // orders [o][i][t], [o][t][i] and [t][o]
 
-// The weight in the working dtype and the wanted order; shared with the original where that fits.
+// Converts the weight to the working dtype and the wanted order. Shares the original's storage if it has them already.
 static taper_status pack_weight(taper_run *run, const taper_conv_args *args, taper_dtype work, weight_order order,
                                 int64_t taps, taper_tensor **packed)
 {
@@ -420,7 +425,7 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
         goto out;
     }
     describe(input, params->rank, args->unbatched, &job.x_batch, &job.x_channel, job.in, job.x_space);
-    // Channels that lie together in the input alone would be picked one by one.
+    // If channels are contiguous in the input only, loops along rows would read elements far apart.
     const bool apart = are_apart(args, &job, result);
     if (params->transposed && (apart || !flat(job.in, job.x_space, &step))) {
         status = taper_tensor_new(run->heap, work, input->rank, input->sizes, NULL, &copy, run->error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Connectionist temporal classification: the negative log-likelihood of a sequence of labels under all its alignments
-// with the frames, by the forward recursion over the labels with blanks between them.
+// with the frames. It is computed by the forward recursion over the labels, with blanks between them.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -11,12 +11,12 @@
 #include "ops/tensor/create.h"
 
 typedef struct ctc {
-    taper_tensor *logs;    // frames x batch x labels, float32 or float64; owned
-    taper_tensor *targets; // int64, contiguous; owned
+    taper_tensor *logs;    // [frames, batch, labels], float32 or float64; owned
+    taper_tensor *targets; // int64 and contiguous; owned
     int64_t frames, batch, labels, blank;
-    const int64_t *input_lengths, *target_lengths; // of every item
-    taper_tensor *lengths[2];                      // what holds them; owned
-    int64_t longest;                               // target
+    const int64_t *input_lengths, *target_lengths; // one per item of the batch
+    taper_tensor *lengths[2];                      // tensors that contain the lengths; owned
+    int64_t longest;                               // length of the longest target
     bool batched;
 } ctc;
 
@@ -28,7 +28,7 @@ static void ctc_end(ctc *c)
     taper_tensor_drop(c->lengths[1]);
 }
 
-// An int[] or an integer tensor as a contiguous int64 tensor, which ctc_end releases, after a failure too.
+// Reads an int[] or an integer tensor as a contiguous int64 tensor. ctc_end releases it, also after a failure.
 static taper_status arg_lengths(const taper_call *call, size_t at, const char *name, taper_tensor **lengths)
 {
     taper_run *run = call->run;
@@ -72,7 +72,7 @@ static taper_status check_lengths(const taper_call *call, ctc *c)
         }
         const int64_t *lengths = taper_tensor_data(c->lengths[i]);
         for (int64_t b = 0; b < c->batch; b++) {
-            // PyTorch reads outside the tensor for an input of no frames.
+            // An input without frames is refused, because PyTorch reads outside the tensor for it.
             if (lengths[b] < (i == 0 ? 1 : 0) || (i == 0 && lengths[b] > c->frames)) {
                 return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: %lld at item %lld, with at most %lld frames",
                                   names[i], (long long)lengths[b], (long long)b, (long long)c->frames);
@@ -117,8 +117,8 @@ static taper_status check_targets(const taper_call *call, const ctc *c)
     return TAPER_OK;
 }
 
-// log_probs, targets, input_lengths, target_lengths, blank. loss: targets of any dtype and logs without a batch are
-// fine.
+// Reads log_probs, targets, input_lengths, target_lengths and blank. With `loss`, targets may have any integer dtype
+// and log_probs may lack the batch dimension.
 static taper_status ctc_begin(const taper_call *call, ctc *c, bool loss)
 {
     taper_run *run = call->run;
@@ -173,13 +173,14 @@ static double log_of(const ctc *c, int64_t frame, int64_t item, int64_t label)
                              (frame * c->batch + item) * c->labels + label);
 }
 
-// The label at place s of the target with blanks before, between and behind.
+// Returns the label at place s of the target, which has a blank before and after each label.
 static int64_t label_at(const ctc *c, const int64_t *target, int64_t s)
 {
     return s % 2 == 0 ? c->blank : target[s / 2];
 }
 
-// A row of alpha from the one before, in floats, some places at once. `logs` are those of the frame's labels.
+// Computes a row of alpha from the previous row, in floats, with several places at a time. logs has the
+// log-probabilities of the frame's labels.
 static void next_row(const taper_vector_entry *v, const ctc *c, const int64_t *target, const float *logs,
                      const float *before, int64_t places, float *now)
 {
@@ -208,7 +209,7 @@ static void next_row(const taper_vector_entry *v, const ctc *c, const int64_t *t
     }
 }
 
-// Fills the item's rows of alpha (frames x width) and gives the loss.
+// Fills the item's rows of alpha, [frames, width], and returns the loss.
 static double item_loss(taper_run *run, const ctc *c, int64_t item, const int64_t *target, void *alpha, int64_t width)
 {
     const taper_dtype dtype = (taper_dtype)c->logs->dtype;
@@ -244,7 +245,7 @@ static double item_loss(taper_run *run, const ctc *c, int64_t item, const int64_
                     taper_load_double(dtype, alpha, last + places - 2), -INFINITY);
 }
 
-// The losses of all items, and alpha.
+// Computes the losses of all items, and alpha.
 static taper_status ctc_run(taper_run *run, const ctc *c, taper_tensor **losses, taper_tensor **alpha)
 {
     const taper_dtype dtype = (taper_dtype)c->logs->dtype;

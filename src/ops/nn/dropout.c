@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dropout and randomized slopes in training, with PyTorch's order of random numbers: a model that was not put into
-// evaluation mode gives the same numbers for the same seed. In evaluation dropout gives its argument.
+// Dropout and randomized slopes in training, with PyTorch's order of random numbers. A model that was not put into
+// evaluation mode therefore gives PyTorch's results for the same seed. In evaluation dropout returns its argument.
 #include "ops/nn/dropout.h"
 
 #include <math.h>
@@ -27,27 +27,27 @@ static taper_status multiply(taper_call *call, taper_tensor *x, taper_tensor *no
     return taper_ew_run(call, &ew);
 }
 
-// The result of the product so far, plus b.
+// Adds b to the product that is result 0 so far.
 static taper_status add_in_place(taper_call *call, taper_tensor *b)
 {
     taper_tensor *result = call->rets[0].as.tensor;
     taper_ew ew = taper_ew_make(&taper_ew_add);
     const taper_scalar one = taper_scalar_int(1);
-    taper_ew_set_scalar(&ew.args, 0, &one); // alpha of add
+    taper_ew_set_scalar(&ew.args, 0, &one); // the alpha argument of add
     taper_ew_input_tensor(&ew, result);
     taper_ew_input_tensor(&ew, b);
     return taper_ew_into(call, &ew, result);
 }
 
-// a: zeros and ones; they become the factors, and b what is added to the products.
+// Turns the zeros and ones of a into factors, and fills b with the summands that follow the product.
 static void alpha_noise(taper_run *run, taper_tensor *a, taper_tensor *b, double p)
 {
-    const double alpha = 1.7580993408473766; // of SELU, negated: alpha * scale
+    const double alpha = 1.7580993408473766; // the negated limit of SELU: alpha * scale
     const double factor = 1 / sqrt((alpha * alpha * p + 1) * (1 - p));
     const taper_dtype dtype = (taper_dtype)a->dtype;
     void *factors = taper_tensor_mutable(a), *added = taper_tensor_mutable(b);
     const int64_t count = taper_tensor_numel(a);
-    // The numbers join float32 tensors as float32.
+    // For float32 tensors PyTorch rounds these numbers to float32.
     const double move = taper_step(dtype != TAPER_F64, alpha * factor);
     const double base = taper_step(dtype != TAPER_F64, alpha * factor * p);
     for (int64_t i = 0; i < count && taper_run_step(run, i, 50); i++) {
@@ -123,7 +123,7 @@ TAPER_KERNEL(taper_op_dropout)
         return train(call, kind, x, p);
     }
     TAPER_TRY(taper_run_zeros(call->run, (taper_dtype)x->dtype, 0, NULL, &zero));
-    const taper_status status = multiply(call, x, zero); // NaN and infinities remain
+    const taper_status status = multiply(call, x, zero); // unlike a fill with zeros, this keeps NaN and infinity
     taper_tensor_drop(zero);
     return status;
 }
@@ -207,7 +207,7 @@ static taper_status train_slopes(taper_call *call, taper_tensor *noise, double l
                           "Lower bound should be less than or equal to the upper bound");
     }
     const int64_t count = taper_tensor_numel(x);
-    if (noise != NULL) { // PyTorch writes to its memory in order, whatever its sizes and strides are
+    if (noise != NULL) { // PyTorch fills the memory in order, for any sizes and strides
         if (noise->dtype != dtype || taper_tensor_numel(noise) != count || !taper_tensor_is_contiguous(noise)) {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                               "argument 'noise': a contiguous tensor of the input's dtype and size is wanted");
@@ -220,7 +220,7 @@ static taper_status train_slopes(taper_call *call, taper_tensor *noise, double l
         taper_tensor_drop(plain);
         return status;
     }
-    // The slopes are drawn between bounds of the dtype that is computed in.
+    // The bounds of the random slopes are rounded to the dtype of the computation.
     const bool wide = dtype == TAPER_F64;
     const double low = taper_step(!wide, lower), high = taper_step(!wide, upper);
     const void *from = taper_tensor_data(plain);
@@ -241,7 +241,7 @@ static taper_status train_slopes(taper_call *call, taper_tensor *noise, double l
     return taper_ret_tensor(call, 0, result);
 }
 
-// rrelu(self, lower, upper, training, …): in evaluation the mean slope.
+// Computes rrelu(self, lower, upper, training, …). In evaluation the slope is the mean of the bounds.
 static taper_status run_rrelu(taper_call *call, size_t at)
 {
     double lower, upper;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The gradients that are among PyTorch's core operators, of programs that train or look at saliency: in doubles, one
-// element after the other. Nothing here is made to be fast.
+// The gradient operators among PyTorch's core operators, for programs that train or compute saliency. They compute in
+// doubles, element by element, and are not optimized for speed.
 #include <math.h>
 
 #include "base/checked.h"
@@ -8,15 +8,15 @@
 #include "ops/engine/view_move.h"
 #include "ops/engine/volume.h"
 
-enum { MOST_INPUTS = 5, NEEDED = 4 }; // weights, the fifth, may be None
+enum { MOST_INPUTS = 5, NEEDED = 4 }; // weights, the fifth input, may be None
 
-// Contiguous inputs, and sums in doubles that become results.
+// The contiguous inputs of a gradient operator.
 typedef struct gradient {
     taper_call *call;
-    taper_tensor *in[MOST_INPUTS]; // owned; NULL: None
+    taper_tensor *in[MOST_INPUTS]; // owned; NULL for None
 } gradient;
 
-// The call's tensor arguments at these positions.
+// Reads the call's tensor arguments at these positions. end releases them.
 static taper_status begin(gradient *g, taper_call *call, size_t count, const uint8_t *positions)
 {
     memset(g, 0, sizeof *g);
@@ -59,7 +59,7 @@ static taper_status sums_of(const gradient *g, int64_t count, double **sums)
     return TAPER_OK;
 }
 
-// Result `to` of these sums, which go.
+// Writes the sums to result `to`, and frees them.
 static taper_status give(const gradient *g, size_t to, taper_dtype dtype, size_t rank, const int64_t *sizes,
                          double *sums)
 {
@@ -165,7 +165,7 @@ typedef struct window {
     bool adaptive, counts_padding;
 } window;
 
-// The inputs of an output along a dimension, and where its window ends, padding included.
+// Computes the inputs [*from, *to) of output o along a dimension, and the end of its window, including the padding.
 static void bounds_of(const window *w, size_t d, int64_t o, int64_t inputs, int64_t outputs, int64_t *from, int64_t *to,
                       int64_t *whole)
 {
@@ -275,7 +275,7 @@ static taper_status maximum(const gradient *g)
         from->rank != x->rank || memcmp(from->sizes, x->sizes, (x->rank - 2u) * 8u) != 0) {
         return refuse(g, "grad_output and indices do not fit the image");
     }
-    const bool any = taper_tensor_numel(from) != 0; // planes of nothing may have any sizes
+    const bool any = taper_tensor_numel(from) != 0; // an empty tensor may have any other sizes
     const int64_t plane = any ? x->sizes[x->rank - 2u] * x->sizes[x->rank - 1u] : 0;
     const int64_t outputs = any ? from->sizes[x->rank - 2u] * from->sizes[x->rank - 1u] : 1;
     const int64_t *index = taper_tensor_data(indices);
@@ -300,15 +300,15 @@ TAPER_KERNEL(taper_op_max_pool_backward)
 
 // ---- layer and group norm
 
-// Rows with a mean and an inverse each; the weight of an element is number row % groups * (weights / groups) + element
-// / together.
+// Rows with one mean and one inverse deviation each. The weight of an element is number row % groups * (weights /
+// groups) + element / together.
 typedef struct norm_rows {
     int64_t rows, width, groups, weights, together;
     size_t rank;
     const int64_t *weight_sizes;
 } norm_rows;
 
-// in: the gradient, x, the means, the inverses, the weights
+// The inputs are the gradient, x, the means, the inverse deviations and the weights.
 static taper_status norm(const gradient *g, const norm_rows *n, const bool mask[3])
 {
     const taper_tensor *from = g->in[0], *x = g->in[1], *weight = g->in[4];
@@ -421,7 +421,8 @@ TAPER_KERNEL(taper_op_group_norm_backward)
 
 // ---- softmax
 
-// Of (grad_output, output, dim, input_dtype): of softmax y (g - sum(g y)), of log_softmax g - exp(y) sum(g).
+// Computes the gradient from (grad_output, output, dim, input_dtype): y (g - sum(g y)) for softmax, g - exp(y) sum(g)
+// for log_softmax.
 static taper_status softmax(const gradient *g, bool logarithm)
 {
     const taper_tensor *from = g->in[0], *y = g->in[1];
@@ -437,7 +438,8 @@ static taper_status softmax(const gradient *g, bool logarithm)
     }
     const int64_t count = taper_tensor_numel(y), size = y->rank != 0 ? y->sizes[dim] : 1, line = size * inner;
     TAPER_TRY(sums_of(g, count, &results));
-    for (int64_t i = 0; i < count; i += (i + 1) % inner == 0 ? line - inner + 1 : 1) { // the first of each line
+    // I is the first element of each line.
+    for (int64_t i = 0; i < count; i += (i + 1) % inner == 0 ? line - inner + 1 : 1) {
         double sum = 0;
         for (int64_t k = i; k < i + line && taper_run_step(g->call->run, k, 20); k += inner) {
             sum += logarithm ? at(from, k) : at(from, k) * at(y, k);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// convolution_backward, of one to three dimensions, transposed or not: in doubles, one product after the other.
+// convolution_backward in one to three dimensions, transposed or not. It computes in doubles, product by product.
 #include "base/checked.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/volume.h"
 
-// A convolution has a side of few positions and one of many: many = few * stride - padding + kernel * dilation. Its
-// weight is [channels of few, channels of many / groups, kernel]. The few are the output, or the input of a transposed.
+// A convolution has a side with few positions and one with many: many = few * stride - padding + kernel * dilation. The
+// side with few is the output, or for a transposed convolution the input. The weight is [channels of few, channels of
+// many / groups, kernel].
 typedef struct conv_gradient {
     taper_call *call;
     taper_tensor *few, *many, *weight; // contiguous, owned
@@ -14,7 +15,7 @@ typedef struct conv_gradient {
     int64_t stride[3], padding[3], dilation[3], groups;
     bool transposed;
     int64_t kernel[3], few_size[3], many_size[3], few_channels, many_channels, samples;
-    double *sums[3]; // of the input, the weight, the bias
+    double *sums[3]; // gradients of the input, the weight and the bias
     size_t bytes[3];
 } conv_gradient;
 
@@ -87,7 +88,7 @@ static taper_status read_numbers(conv_gradient *g)
     for (size_t i = 0; i < 3; i++) {
         int64_t numbers[3];
         TAPER_TRY(taper_arg_ints(call, 4 + i, g->dims, 3, numbers, &count));
-        for (size_t d = 0; d < 3; d++) { // dimensions that are not there are the first ones
+        for (size_t d = 0; d < 3; d++) { // missing dimensions are the first ones, with size 1
             const bool there = d + g->dims >= 3;
             lists[i][d] = there ? numbers[d + g->dims - 3] : i == 1 ? 0 : 1;
             if (lists[i][d] < (i == 1 ? 0 : 1) || lists[i][d] > INT32_MAX) {

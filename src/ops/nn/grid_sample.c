@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// grid_sampler: reads an image at positions that a grid gives (affine_grid.c makes such grids).
+// grid_sampler: reads an image at the positions of a grid. affine_grid.c makes such grids.
 #include <math.h>
 
 #include "base/single.h"
@@ -7,13 +7,13 @@
 #include "ops/call/parallel.h"
 #include "ops/engine/volume.h"
 
-enum { BILINEAR, NEAREST, BICUBIC }; // interpolation_mode
-enum { ZEROS, BORDER, REFLECTION };  // padding_mode
+enum { BILINEAR, NEAREST, BICUBIC }; // values of interpolation_mode
+enum { ZEROS, BORDER, REFLECTION };  // values of padding_mode
 enum { MOST_TAPS = 16 };
 
 typedef struct grid_work {
     taper_volume x, y;
-    int64_t grid_strides[5]; // N, D, H, W, coordinate
+    int64_t grid_strides[5]; // in elements, for N, D, H, W and coordinate
     const void *in, *grid;
     void *out;
     taper_dtype dtype;
@@ -21,21 +21,22 @@ typedef struct grid_work {
     bool align_corners, volume, single, planes;
 } grid_work;
 
-// What one output position reads: weights, and offsets from the sample's first channel (-1: outside, which counts as
-// 0).
+// The inputs of one output position: weights, and offsets in elements from the sample's first channel. An offset of -1
+// is outside the image and counts as 0.
 typedef struct grid_taps {
     int64_t count;
     int64_t offset[MOST_TAPS];
     double weight[MOST_TAPS];
 } grid_taps;
 
-// The result of one step of arithmetic in the tensor's precision.
+// Rounds the result of one step of arithmetic to the tensor's precision.
 static inline double step(const grid_work *work, double value)
 {
     return taper_step(work->single, value);
 }
 
-// From [-1, 1] to input positions. Images and volumes round differently.
+// Converts a coordinate in [-1, 1] to an input position. PyTorch rounds differently for images and volumes, so this
+// does too.
 static double unnormalize(const grid_work *work, double x, int64_t size)
 {
     const double n = (double)size;
@@ -59,7 +60,8 @@ static double reflect(const grid_work *work, double x, int64_t size)
     const double away = fabs(step(work, x - low));
     if (work->volume) {
         const double extra = fmod(away, span), flips = floor(step(work, away / span));
-        const bool even = fmod(flips, 2.0) == 0.0 || !(flips < 2147483648.0); // PyTorch's int cannot tell beyond
+        // A larger count overflows PyTorch's int, which is then treated as even.
+        const bool even = fmod(flips, 2.0) == 0.0 || !(flips < 2147483648.0);
         return even ? step(work, extra + low) : step(work, step(work, span - extra) + low);
     }
     const double twice = 2.0 * span;
@@ -69,8 +71,8 @@ static double reflect(const grid_work *work, double x, int64_t size)
     return step(work, (extra < other ? extra : other) + low);
 }
 
-// Applies the padding mode to a position. Where the mode clips, a NaN becomes 0 in images and the last position in
-// volumes.
+// Applies the padding mode to a position. If the mode clips, a NaN becomes 0 in an image and the last position in a
+// volume.
 static double place(const grid_work *work, double x, int64_t size)
 {
     if (work->padding == ZEROS) {
@@ -86,7 +88,7 @@ static double place(const grid_work *work, double x, int64_t size)
     return x > 0.0 ? (x < last ? x : last) : 0.0;
 }
 
-// The position as an index, or -1 when it lies outside.
+// Returns the position as an index, or -1 if it is outside the image.
 static int64_t index_of(double x, int64_t size)
 {
     return x >= 0.0 && x <= (double)(size - 1) ? (int64_t)x : -1;
@@ -156,7 +158,7 @@ static void find_taps(const grid_work *work, double px, double py, double pz, gr
     }
 }
 
-// Drops taps outside. In images a weight that is not finite spoils the sum even there.
+// Removes taps outside the image. In images, a weight that is not finite still makes the sum NaN.
 static bool drop_outside(const grid_work *work, grid_taps *taps)
 {
     int64_t kept = 0;
@@ -256,7 +258,7 @@ static taper_status run_grid(taper_run *run, grid_work *work)
 {
     taper_volume *y = &work->y;
     int64_t *strides = work->grid_strides;
-    for (int d = 1; d >= 0; d--) { // what lies in one line
+    for (int d = 1; d >= 0; d--) { // merges dimensions that are contiguous with each other
         if ((d == 1 || y->size[1] == 1) && y->stride[d] == y->size[2] * y->stride[2] &&
             strides[d + 1] == y->size[2] * strides[3]) {
             y->size[2] *= y->size[d];
@@ -264,7 +266,8 @@ static taper_status run_grid(taper_run *run, grid_work *work)
         }
     }
     work->planes = !run->portable && has_planes(work);
-    const int64_t positions = y->n * y->size[0] * y->size[1] * y->size[2]; // at most the elements of the result
+    // Cannot overflow: at most the elements of the result.
+    const int64_t positions = y->n * y->size[0] * y->size[1] * y->size[2];
     const double each = (double)work->x.c * (work->mode == BICUBIC ? 32 : work->volume ? 16 : 8) + 100;
     return taper_run_range(run, positions_range, work, (size_t)positions, POSITIONS, (double)positions * each / 4);
 }

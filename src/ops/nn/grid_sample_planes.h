@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of grid_sample.c: planes of floats, many positions at a time.
+// Part of grid_sample.c: planes of floats, at many positions together.
 #ifndef TAPER_OPS_NN_GRID_SAMPLE_PLANES_H
 #define TAPER_OPS_NN_GRID_SAMPLE_PLANES_H
 
 enum { MOST_SIZE = 1 << 22 };
 
 typedef struct grid_block {
-    float at[3][POSITIONS]; // x, y, z
+    float at[3][POSITIONS]; // x, y, z, in input positions
     float weight[4][POSITIONS];
     int32_t offset[POSITIONS];
-    bool inside[POSITIONS]; // all taps are
+    bool inside[POSITIONS]; // all taps of the position are inside the image
 } grid_block;
 
-// Positions with taps outside, which count as 0.
+// Positions with some taps outside the image; such taps count as 0.
 typedef struct grid_edges {
     int64_t count;
     int32_t position[POSITIONS];
     float weight[4][POSITIONS];
     int32_t offset[4][POSITIONS];
-    uint32_t kept[4][POSITIONS]; // a mask of bits
+    uint32_t kept[4][POSITIONS]; // bit mask of a tap's value: all ones inside, 0 outside
 } grid_edges;
 
-// Input positions with the arithmetic of unnormalize and place.
+// Computes input positions with the arithmetic of unnormalize and place, to the same bits.
 static void place_block(const grid_work *work, const float *grid, int64_t step_w, int64_t step_c, int64_t count,
                         grid_block *b)
 {
@@ -32,7 +32,7 @@ static void place_block(const grid_work *work, const float *grid, int64_t step_w
         for (int64_t p = 0; p < count; p++) {
             at[p] = (grid[p * step_w + i * step_c] + 1.0f) * half - shift;
         }
-        for (int64_t p = 0; p < count && work->padding == BORDER; p++) { // NaN as place() has it
+        for (int64_t p = 0; p < count && work->padding == BORDER; p++) { // treats NaN as place() does
             const float none = work->volume ? last : 0.0f, x = at[p] == at[p] ? at[p] : none;
             const float held = x < last ? x : last;
             at[p] = held > 0.0f ? held : 0.0f;
@@ -43,10 +43,10 @@ static void place_block(const grid_work *work, const float *grid, int64_t step_w
     }
 }
 
-// The nearest element's offset: one axis is added after the other.
+// Computes the offset of the nearest element, axis after axis.
 static void weigh_nearest(const grid_work *work, int64_t count, grid_block *b)
 {
-    const float round = 0x1.8p23f; // the sum has no bits for fractions
+    const float round = 0x1.8p23f; // adding it rounds to an integer, because the sum has no bits for fractions
     for (int64_t p = 0; p < count; p++) {
         b->offset[p] = 0;
         b->inside[p] = true;
@@ -63,7 +63,8 @@ static void weigh_nearest(const grid_work *work, int64_t count, grid_block *b)
     }
 }
 
-// Weights and the first tap's offset; positions with taps outside are marked, and read the first pixel instead.
+// Computes the weights and the offset of the first tap. A position with taps outside is marked, and reads the first
+// pixel instead.
 static void weigh_block(const grid_work *work, int64_t count, grid_block *b)
 {
     const float last_x = (float)(work->x.size[2] - 1), last_y = (float)(work->x.size[1] - 1);
@@ -83,7 +84,7 @@ static void weigh_block(const grid_work *work, int64_t count, grid_block *b)
     }
 }
 
-// Whether a position that is not inside reads nothing at all: zeros, whatever the image has.
+// Returns true if a position that is not inside reads only zeros, for any image.
 static bool is_far(const grid_work *work, float x, float y)
 {
     const float width = (float)work->x.size[2], height = (float)work->x.size[1];
@@ -91,7 +92,7 @@ static bool is_far(const grid_work *work, float x, float y)
                                                                 (x < -1.0f || y < -1.0f || x >= width || y >= height)));
 }
 
-// Position p, of finite coordinates, with the arithmetic of find_taps.
+// Appends position p, whose coordinates are finite, with the arithmetic of find_taps.
 static void add_edge(const grid_work *work, const grid_block *b, int64_t p, grid_edges *edges)
 {
     const taper_volume *v = &work->x;
@@ -152,7 +153,7 @@ static void sample_planes(const grid_work *work, int64_t n, int64_t d, int64_t h
         if (!b.inside[p] && work->mode != NEAREST && fabsf(b.at[0][p]) < (float)MOST_SIZE &&
             fabsf(b.at[1][p]) < (float)MOST_SIZE && !is_far(work, b.at[0][p], b.at[1][p])) {
             add_edge(work, &b, p, &edges);
-            b.inside[p] = true; // no more to do
+            b.inside[p] = true; // it needs no further work
         }
     }
     const int64_t step_out = y->stride[2], first = n * y->stride_n + d * y->stride[0] + h * y->stride[1] + w * step_out;
@@ -190,11 +191,11 @@ static void sample_planes(const grid_work *work, int64_t n, int64_t d, int64_t h
     }
 }
 
-// Whether sample_planes does it.
+// Returns true if sample_planes can do the call.
 static bool has_planes(const grid_work *work)
 {
     const taper_volume *x = &work->x;
-    // Positions are neighbours, or have so few channels that finding taps one by one is most of the work.
+    // Positions are contiguous, or there are so few channels that finding the taps takes most of the time.
     const bool side_by_side = work->y.stride[2] == 1 || x->c < 40;
     return work->dtype == TAPER_F32 && (!work->volume || work->mode == NEAREST) && work->mode != BICUBIC &&
            (work->padding != REFLECTION || !work->volume) && side_by_side && x->size[1] >= 1 && x->size[2] >= 1 &&

@@ -11,8 +11,8 @@ enum { BAG_SUM = 0, BAG_MEAN = 1, BAG_MAX = 2 };
 
 typedef struct bags {
     const taper_tensor *weight, *indices, *offsets, *sample_weights; // indices as a vector; sample_weights may be NULL
-    int64_t mode, padding;                                           // padding -1: none
-    int64_t count, index_count;                                      // of bags and of indices in them
+    int64_t mode, padding;                                           // padding -1: no padding index
+    int64_t count, index_count;                                      // numbers of bags and of indices
     int64_t offset_count;
 } bags;
 
@@ -37,7 +37,7 @@ static taper_status check_bags(taper_run *run, const bags *b)
         }
         before = start;
     }
-    TAPER_TRY(taper_run_spend(run, (uint64_t)b->index_count * 2)); // they lie in memory
+    TAPER_TRY(taper_run_spend(run, (uint64_t)b->index_count * 2)); // charges the check of indices that are in memory
     for (int64_t i = 0; i < b->index_count; i++) {
         const int64_t row = taper_index_at(b->indices, i * b->indices->strides[0]);
         if (row < 0 || row >= b->weight->sizes[0]) {
@@ -51,7 +51,7 @@ static taper_status check_bags(taper_run *run, const bags *b)
 
 #include "ops/nn/index_bag_floats.h"
 
-// Fills the four results (all contiguous, zeroed).
+// Fills the four results, which are contiguous and zeroed.
 static void fill_bags(taper_run *run, const bags *b, taper_tensor *output, int64_t *bag_of, int64_t *sizes,
                       int64_t *largest)
 {
@@ -146,8 +146,8 @@ static taper_status make_bags(taper_call *call, const bags *b)
     return status;
 }
 
-// padding_at: the position of padding_idx, 0: there is none. A negative padding counts from the end unless it means
-// none.
+// padding_at is the position of the argument padding_idx, or 0 if there is none. A negative padding_idx counts from the
+// end if `wraps` is set.
 static taper_status embedding_bag(taper_call *call, size_t padding_at, bool wraps)
 {
     taper_run *run = call->run;
@@ -261,7 +261,7 @@ TAPER_KERNEL(taper_op_embedding_renorm)
             if (status != TAPER_OK) {
                 break;
             }
-            const double norm = row_norm(w, row, p); // a row seen before is within bounds now
+            const double norm = row_norm(w, row, p); // a row that appeared before is within the bound now
             for (int64_t c = 0; norm > most && c < w->sizes[1]; c++) {
                 taper_scalar x;
                 char *at = (char *)taper_tensor_mutable(w) + (row * w->strides[0] + c * w->strides[1]) * (int64_t)item;

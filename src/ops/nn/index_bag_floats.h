@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_bag.c: bags of floats by the vector kernels.
+// Part of index_bag.c: bags of floats, by the vector kernels.
 #ifndef TAPER_OPS_NN_INDEX_BAG_FLOATS_H
 #define TAPER_OPS_NN_INDEX_BAG_FLOATS_H
 
@@ -10,7 +10,8 @@ typedef struct bag_job {
     int64_t *bag_of, *sizes, *largest;
 } bag_job;
 
-// The largest of indices [start, end) of a bag and the rows it is in, some columns at a time. How many were used.
+// Writes the maximum of each column over indices [start, end) to `to`, and the row it comes from to `largest`. Returns
+// the number of indices that are not padding.
 static int64_t largest_of_bag(const bags *b, int64_t start, int64_t end, float *to, int64_t *largest)
 {
     enum { TOGETHER = 64 };
@@ -20,7 +21,7 @@ static int64_t largest_of_bag(const bags *b, int64_t start, int64_t end, float *
     for (int64_t at = 0; at < width; at += TOGETHER) {
         const int64_t n = taper_min_i64(TOGETHER, width - at);
         float best[TOGETHER];
-        int32_t which[TOGETHER]; // of the bag's indices
+        int32_t which[TOGETHER]; // index in the bag, from 0
         used = 0;
         for (int64_t i = start; i < end; i++) {
             const int64_t row = taper_index_at(b->indices, i);
@@ -49,7 +50,7 @@ static int64_t largest_of_bag(const bags *b, int64_t start, int64_t end, float *
     return used;
 }
 
-// Bags of floats whose rows lie together.
+// A task over bags of floats with contiguous rows.
 static void float_bags(void *argument, size_t begin, size_t end)
 {
     const bag_job *job = argument;

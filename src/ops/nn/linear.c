@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// aten::linear and what prepared files have in its place.
+// aten::linear, and the operators that replace it in prepared files.
 #include "ops/nn/linear.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void clamp_all(taper_tensor *result, double min, double max)
     }
 }
 
-// input weight' + bias, clamped, as a new contiguous tensor of the working dtype of the input.
+// Computes input weight' + bias, clamped, as a new contiguous tensor in the working dtype of the input.
 static taper_status compute(taper_run *run, const taper_linear_args *args, taper_tensor **result)
 {
     taper_tensor *made = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Linear layers: what a call asks for, whichever schema it came by.
+// Linear layers: the arguments of a call of any schema.
 #ifndef TAPER_OPS_LINEAR_H
 #define TAPER_OPS_LINEAR_H
 
@@ -7,15 +7,17 @@
 
 typedef struct taper_linear_args {
     taper_tensor *input, *weight, *bias; // borrowed; bias may be NULL
-    bool weight_is_in_out; // [in, out] (Vulkan's), otherwise [out, in], or [in] for a result without the last dimension
+    // Weight is [in, out], as in Vulkan's operators; otherwise [out, in], or [in] for a result without the last
+    // dimension.
+    bool weight_is_in_out;
     bool clamped;
-    double min, max; // -inf and inf where there is no bound
+    double min, max; // -inf and inf if there is no bound
     size_t out_rank;
     int64_t out_sizes[TAPER_MAX_RANK];
 } taper_linear_args;
 
-// Reads and checks the arguments of aten::linear and of prepacked::, vulkan_prepack:: and metal_prepack:: runs of
-// linear layers. The result is contiguous.
+// Reads and checks the arguments of aten::linear, and of the operators of prepacked::, vulkan_prepack:: and
+// metal_prepack:: that run a linear layer. The result is contiguous.
 TAPER_MUST_USE taper_status taper_linear_parse(taper_call *call, taper_linear_args *out);
 
 #endif

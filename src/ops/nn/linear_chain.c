@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators made of several products: tensordot, multi_dot and chain_matmul, bilinear.
+// Operators that consist of several products: tensordot, multi_dot, chain_matmul and bilinear.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
@@ -9,7 +9,7 @@
 
 typedef struct side {
     taper_tensor *tensor, *copy;
-    int64_t dims[TAPER_MAX_RANK]; // contracted, wrapped
+    int64_t dims[TAPER_MAX_RANK]; // contracted dimensions, as indices from 0
     bool taken[TAPER_MAX_RANK];
     int64_t free; // product of the other sizes
 } side;
@@ -35,8 +35,8 @@ static taper_status read_side(const taper_call *call, size_t at, size_t *count, 
     return TAPER_OK;
 }
 
-// A contiguous copy with the free dimensions outside (or inside) and the contracted ones in the given order. Where the
-// other side's size is 1, this side is summed by broadcasting that one: its stride is 0 there.
+// Makes a contiguous copy with the free dimensions outside (or inside) and the contracted ones in the given order. A
+// side with size 1 in a contracted dimension is broadcast with stride 0, so that the other side is summed there.
 static taper_status copy_side(taper_run *run, side *s, const side *other, size_t count, bool free_first)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
@@ -127,7 +127,7 @@ TAPER_KERNEL(taper_op_tensordot)
 
 // ---- chains
 
-// vectors: the first and the last may be some.
+// With `vectors` the first and the last factor may be vectors.
 static taper_status multiply_chain(taper_call *call, bool vectors)
 {
     taper_list *list = NULL;

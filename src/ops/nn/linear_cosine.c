@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cosine of the angle between rows, along any dimension. Floats are added as such, some thousands of them; others
-// in double.
+// The cosine of the angle between rows, along any dimension. Floats are added as floats in blocks of a few thousand;
+// other dtypes are added as doubles.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -10,11 +10,11 @@
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
-// Both operands broadcast, as contiguous doubles with the reduced dimension last.
+// Both operands, broadcast, as contiguous doubles with the reduced dimension last.
 typedef struct row_pair {
     taper_tensor *a, *b;
     taper_dtype dtype;
-    size_t rank; // of the broadcast operands
+    size_t rank; // rank and sizes of the broadcast operands
     int64_t sizes[TAPER_MAX_RANK];
 } row_pair;
 
@@ -63,7 +63,7 @@ static taper_status copy_pair(taper_call *call, row_pair *pair, size_t dim)
     return TAPER_OK;
 }
 
-// The result without the reduced dimension.
+// Makes the result, which lacks the reduced dimension.
 static taper_status new_rows(taper_call *call, const row_pair *pair, size_t dim, taper_dtype dtype, taper_tensor **out)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -76,7 +76,7 @@ static taper_status new_rows(taper_call *call, const row_pair *pair, size_t dim,
     return taper_tensor_new(call->run->heap, dtype, rank, sizes, NULL, out, call->run->error);
 }
 
-// Of n elements, `step_a` and `step_b` apart.
+// Returns the cosine of two lines of n elements, step_a and step_b apart.
 #define COSINE(name, type)                                                                                             \
     static double name(const type *a, int64_t step_a, const type *b, int64_t step_b, int64_t n, double eps)            \
     {                                                                                                                  \

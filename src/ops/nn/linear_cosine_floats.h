@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of linear_cosine.c: floats where they lie: rows of them, or rows of neighbours.
+// Part of linear_cosine.c: floats in place, as contiguous rows or as rows of neighbours.
 #ifndef TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 #define TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 
 COSINE(cosine_floats, float)
 
-enum { TILE = 256, ADDED = 64, ROWS = 64 }; // an accumulator of a kernel adds up 64 floats
+enum { TILE = 256, ADDED = 64, ROWS = 64 }; // ADDED: floats that one accumulator of a kernel adds
 
 typedef struct float_pair {
     const taper_vector_entry *vector;
     const float *a, *b;
-    int64_t n, step_a, step_b; // of the reduced dimension
+    int64_t n, step_a, step_b; // size and steps of the reduced dimension, in elements
     double eps;
-    size_t rank; // of the other dimensions
+    size_t rank; // rank and steps of the other dimensions
     int64_t sizes[TAPER_MAX_RANK], steps_a[TAPER_MAX_RANK], steps_b[TAPER_MAX_RANK];
-    int64_t inner; // neighbours, if that is how they lie
+    int64_t inner; // size of the dimension whose elements are neighbours, or 1
     float *to;
 } float_pair;
 
-// From the sums, unless floats do not hold them.
+// Returns the cosine from the sums, or computes it in doubles if floats cannot represent the sums.
 static float from_sums(const float_pair *p, const float *a, const float *b, double aa, double bb, double ab)
 {
     const double least = 1e-30, most = 1e30;
@@ -62,7 +62,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// m neighbours at a and b.
+// Computes the cosines of m neighbouring lines at a and b.
 static void run_tile(const float_pair *p, const float *a, const float *b, size_t m, float *to)
 {
     taper_binary_f32_function *const mul = p->vector->binary[TAPER_BINARY_MUL][TAPER_OPERANDS_VV],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Distances between rows: cdist, pdist. Floats are added as such, some thousands of them; others in double.
+// Distances between rows: cdist and pdist. Floats are added as floats in rows of up to a few thousand; other rows are
+// added as doubles.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -9,7 +10,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
-// The p-norm of the difference of n elements.
+// Returns the p-norm of the difference of n elements.
 static double distance(const double *a, const double *b, int64_t n, double p)
 {
     double sum = 0.0;
@@ -20,7 +21,7 @@ static double distance(const double *a, const double *b, int64_t n, double p)
         } else if (p == 1.0) {
             sum += d;
         } else if (p == 0.0) {
-            sum += d > 0.0 ? 1.0 : d; // NaN stays
+            sum += d > 0.0 ? 1.0 : d; // a NaN remains
         } else if (isinf(p)) {
             sum = d > sum || d != d ? d : sum;
         } else {
@@ -30,7 +31,7 @@ static double distance(const double *a, const double *b, int64_t n, double p)
     return p == 2.0 ? sqrt(sum) : p == 1.0 || p == 0.0 || isinf(p) ? sum : pow(sum, 1.0 / p);
 }
 
-// Contiguous doubles.
+// Copies the tensor to contiguous doubles.
 static taper_status as_double(taper_run *run, const taper_tensor *tensor, taper_tensor **wide)
 {
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F64, tensor->rank, tensor->sizes, NULL, wide, run->error));
@@ -61,7 +62,7 @@ static taper_status check_cdist(taper_call *call, const taper_tensor *x, const t
     return TAPER_OK;
 }
 
-// ---- floats: one row against many, which lie in columns
+// ---- floats: one row against many, which are stored as columns
 
 typedef struct near_work {
     taper_distance_f32_function *distances;
@@ -69,7 +70,7 @@ typedef struct near_work {
     const float *x, *columns;
     int64_t n, k;
     float *to;
-    bool triangle; // only the rows behind each one, closely packed: x's own
+    bool triangle; // pdist: only distances to later rows of x, stored without gaps
 } near_work;
 
 static taper_distance kind_of(double p)
@@ -81,7 +82,7 @@ static taper_distance kind_of(double p)
                       : TAPER_DISTANCE_POWERS;
 }
 
-// Rows [begin, end) of x.
+// A task over rows [begin, end) of x.
 static void near_range(void *argument, size_t begin, size_t end)
 {
     const near_work *w = argument;
@@ -108,7 +109,7 @@ static taper_status run_near(taper_run *run, near_work *w, int64_t m)
     return taper_run_floats(run, near_range, w, (size_t)m, (w->triangle ? work / 2 : work) + 4 * (double)w->n);
 }
 
-// The columns of a matrix of n rows of k floats.
+// Transposes a matrix of n rows of k floats.
 static taper_status make_columns(taper_run *run, const float *rows, int64_t n, int64_t k, taper_tensor **columns)
 {
     const int64_t sizes[2] = {k, n};
@@ -118,8 +119,8 @@ static taper_status make_columns(taper_run *run, const float *rows, int64_t n, i
     return taper_run_spend(run, (uint64_t)n * (uint64_t)k);
 }
 
-// The steps from one matrix of a batch to the next, where the batch is broadcast to sizes. Strides of a tensor without
-// elements may be as large as INT64_MAX, since nobody steps along them.
+// Computes the steps from one matrix of a batch to the next, for a batch that is broadcast to sizes. A tensor without
+// elements may have strides up to INT64_MAX, but no code steps along them.
 static void batch_steps(const taper_tensor *tensor, size_t batch, const int64_t *sizes, int64_t *steps)
 {
     const taper_tensor matrices = taper_tensor_twin(tensor, tensor->rank - 2u, tensor->sizes, tensor->strides);
@@ -143,7 +144,7 @@ static taper_status cdist_floats(taper_run *run, taper_tensor *x, taper_tensor *
         batch_steps(dense_x, batch, out->sizes, steps_x);
         batch_steps(dense_y, batch, out->sizes, steps_y);
         const int64_t count = taper_tensor_numel(out) == 0 ? 0 : taper_tensor_numel(out) / (m * w->n);
-        int64_t held = -1; // whose columns are there
+        int64_t held = -1; // index of the matrix whose columns are stored
         for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
             int64_t rest = i, at_x = 0, at_y = 0;
             for (size_t d = batch; d-- > 0;) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of linear_distance.c: kernels for floats, one row against many.
+// Part of linear_distance.c: kernels for the distances of one row of floats to many rows.
 #ifndef TAPER_OPS_NN_LINEAR_DISTANCE_FLOATS_H
 #define TAPER_OPS_NN_LINEAR_DISTANCE_FLOATS_H
 
-// For floats, of rows short enough to be added as such; NULL otherwise.
+// Returns the kernel for rows short enough for sums in floats, or NULL.
 static taper_distance_f32_function *find_distances(const taper_run *run, const taper_tensor *x, const taper_tensor *y,
                                                    double p)
 {

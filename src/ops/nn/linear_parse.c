@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a call of a linear layer asks for, whichever schema it came by.
+// Reads the arguments of a linear layer, for any schema.
 #include "ops/nn/linear.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses that compare tensors element by element, broadcast.
+// Losses that compare broadcast tensors element by element.
 #include "ops/nn/loss.h"
 
 #include <math.h>
@@ -22,12 +22,12 @@ enum { INPUTS = 4 };
 
 typedef struct loss_work {
     taper_loss_kind kind;
-    taper_tensor *inputs[INPUTS]; // NULL: not there
+    taper_tensor *inputs[INPUTS]; // NULL: missing
     size_t input_count;
-    double number; // beta, delta, margin, eps
-    bool flags[2]; // log_target; log_input, full
+    double number; // beta, delta, margin or eps
+    bool flags[2]; // log_target; or log_input and full
     int64_t reduction;
-    // the common box
+    // The broadcast shape, and the inputs' strides along it in elements.
     size_t rank;
     int64_t sizes[TAPER_MAX_RANK];
     int64_t strides[INPUTS][TAPER_MAX_RANK];
@@ -95,7 +95,7 @@ static double at_least(double x, double low)
     return x < low ? low : x;
 }
 
-// in: the elements, 1 for tensors that are not there.
+// Returns the loss of one element of each input; a missing tensor counts as 1.
 static double loss_of(const loss_work *work, const double in[INPUTS])
 {
     const double x = in[0], t = in[1], n = work->number;
@@ -146,11 +146,11 @@ static taper_status check_values(const taper_call *call, const loss_work *work)
 
 enum { PIECE = 1 << 12, WORK_OF_AN_ELEMENT = 50 };
 
-// Goes over the box. y NULL: only sums up.
+// Computes the losses over the broadcast shape. If y is NULL, it only adds them to *sum.
 static taper_status run_loss(const taper_call *call, const loss_work *work, taper_tensor *y, double *sum)
 {
     int64_t count = 1;
-    taper_walk walk; // result, inputs
+    taper_walk walk; // sides: the result, then the inputs
     const void *data[INPUTS];
     for (size_t d = 0; d < work->rank; d++) {
         if (work->sizes[d] == 0) {
@@ -204,29 +204,29 @@ static taper_status read_args(const taper_call *call, loss_work *work)
     TAPER_TRY(taper_arg_tensor(call, 1, &work->inputs[1]));
     work->input_count = 2;
     switch (work->kind) {
-    case TAPER_LOSS_BCE: // weight, reduction
+    case TAPER_LOSS_BCE: // the arguments are weight, reduction
         TAPER_TRY(taper_arg_tensor_or_none(call, 2, &work->inputs[2]));
         work->input_count = 3;
         at = 3;
         break;
-    case TAPER_LOSS_BCE_LOGITS: // weight, pos_weight, reduction
+    case TAPER_LOSS_BCE_LOGITS: // the arguments are weight, pos_weight, reduction
         TAPER_TRY(taper_arg_tensor_or_none(call, 2, &work->inputs[2]));
         TAPER_TRY(taper_arg_tensor_or_none(call, 3, &work->inputs[3]));
         work->input_count = 4;
         at = 4;
         break;
-    case TAPER_LOSS_SMOOTH_L1: // reduction, beta
-    case TAPER_LOSS_HUBER:     // reduction, delta
+    case TAPER_LOSS_SMOOTH_L1: // the arguments are reduction, beta
+    case TAPER_LOSS_HUBER:     // the arguments are reduction, delta
         TAPER_TRY(taper_arg_double(call, 3, &work->number));
         break;
-    case TAPER_LOSS_KL_DIV: // reduction, log_target
+    case TAPER_LOSS_KL_DIV: // the arguments are reduction, log_target
         TAPER_TRY(taper_arg_bool(call, 3, &work->flags[0]));
         break;
-    case TAPER_LOSS_HINGE: // margin, reduction
+    case TAPER_LOSS_HINGE: // the arguments are margin, reduction
         TAPER_TRY(taper_arg_double(call, 2, &work->number));
         at = 3;
         break;
-    case TAPER_LOSS_POISSON: // log_input, full, eps, reduction
+    case TAPER_LOSS_POISSON: // the arguments are log_input, full, eps, reduction
         TAPER_TRY(taper_arg_bool(call, 2, &work->flags[0]));
         TAPER_TRY(taper_arg_bool(call, 3, &work->flags[1]));
         TAPER_TRY(taper_arg_double(call, 4, &work->number));
@@ -254,7 +254,7 @@ static void loss_loop(size_t n, void *out, const void *const *in, taper_ew_args 
 
 #include "ops/nn/loss_kernels.h"
 
-// Whether all are in [0, 1].
+// Fails unless each element is in [0, 1].
 static taper_status check_probabilities(const taper_call *call, taper_tensor *x)
 {
     taper_tensor *dense = NULL;
@@ -299,7 +299,7 @@ static taper_status run_floats(taper_call *call, const loss_work *work, uint8_t 
                                            &taper_reduce_all_dtype, taper_compose_arg(losses), taper_val_none()));
 }
 
-// A step: the loss of logits of a target and a weight that are all 1, which is log(1 + exp(-x)).
+// Computes the loss of logits for a target and a weight of 1, which is log(1 + exp(-x)).
 static taper_tensor *softplus_of(taper_compose *c, taper_call *call, const loss_work *work, uint8_t native)
 {
     taper_ew_op op = {.loops = {loss_loop}, .native = native};
@@ -313,8 +313,8 @@ static taper_tensor *softplus_of(taper_compose *c, taper_call *call, const loss_
     return taper_compose_keep(c, result);
 }
 
-// binary_cross_entropy_with_logits of floats with pos_weight, reduced: what it adds is (pos_weight - 1) of the targets'
-// part.
+// Computes binary_cross_entropy_with_logits of floats with pos_weight, reduced: it adds (pos_weight - 1) times the part
+// that belongs to the targets.
 static taper_status run_positive(taper_call *call, loss_work *work, uint8_t native)
 {
     taper_compose c;
@@ -373,7 +373,7 @@ TAPER_KERNEL(taper_op_loss)
     if (work.reduction != TAPER_REDUCE_NONE) {
         if (work.reduction == TAPER_REDUCE_MEAN) {
             for (size_t d = 0; d < work.rank; d++) {
-                sum = work.sizes[d] == 0 ? (double)NAN : sum; // the mean of nothing
+                sum = work.sizes[d] == 0 ? (double)NAN : sum; // the mean of no elements is NaN
             }
         }
         TAPER_TRY(run_loss(call, &work, NULL, &sum));

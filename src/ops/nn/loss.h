@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses. They stand in model files that were scripted with their training code; few run on a device, so these are
-// plain loops in doubles.
+// Losses. Model files contain them if they were scripted with their training code. Few of them run on a device, so most
+// of these are plain loops in doubles.
 #ifndef TAPER_OPS_LOSS_H
 #define TAPER_OPS_LOSS_H
 
@@ -20,7 +20,7 @@ typedef enum taper_loss_kind {
     TAPER_LOSS_POISSON
 } taper_loss_kind;
 
-// The param of the elementwise ones.
+// The parameter of the operator list's rows for elementwise losses.
 typedef struct taper_loss {
     taper_loss_kind kind;
 } taper_loss;
@@ -28,7 +28,7 @@ extern const taper_loss taper_loss_mse, taper_loss_smooth_l1, taper_loss_huber, 
     taper_loss_kl_div, taper_loss_soft_margin, taper_loss_hinge, taper_loss_poisson;
 
 TAPER_MUST_USE taper_status taper_loss_reduction(const taper_call *call, size_t at, int64_t *reduction);
-// A 0-dim result `at` that holds value.
+// Makes a 0-dim tensor with this value as result `at`.
 TAPER_MUST_USE taper_status taper_loss_scalar(taper_call *call, size_t at, taper_dtype dtype, double value);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses of classification: nll_loss in its many forms, cross_entropy_loss, and the margins between classes.
+// Losses of classification: the variants of nll_loss, cross_entropy_loss, and losses of margins between classes.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -8,7 +8,7 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/loss.h"
 
-// Scores as N × C × S: samples, classes, places. The target lacks C.
+// Scores as N × C × S: samples, classes, places (pixels). The target lacks C.
 typedef struct class_work {
     taper_tensor *scores, *target, *weight;
     taper_tensor *scores_held, *target_held; // contiguous; retained
@@ -16,9 +16,9 @@ typedef struct class_work {
     int64_t samples, classes, places;
     int64_t reduction, ignored;
     double smoothing;
-    bool log_softmax;                 // the scores are not yet log-probabilities
-    taper_tensor *normalizers;        // log Σ exp of each place, retained; NULL: each is computed when it is wanted
-    const taper_vector_entry *vector; // for floats; NULL: none
+    bool log_softmax;                 // scores still need a log_softmax
+    taper_tensor *normalizers;        // log Σ exp of each place, retained; NULL: computed place by place
+    const taper_vector_entry *vector; // kernels for floats, or NULL
 } class_work;
 
 static void class_end(class_work *work)
@@ -32,7 +32,7 @@ static void class_end(class_work *work)
     taper_tensor_drop(work->normalizers);
 }
 
-// Of images of floats: the normalizers of all places at once.
+// Computes the normalizers of all places together, for images of floats.
 static taper_status find_normalizers(taper_call *call, class_work *work)
 {
     taper_tensor *const x = work->scores_held;
@@ -72,7 +72,7 @@ static double weight_of(const class_work *work, int64_t c)
     return w == NULL ? 1.0 : taper_number_load((taper_dtype)w->dtype, taper_tensor_data(w), c * w->strides[0]);
 }
 
-// What to subtract from the scores of one place: log Σ exp, or nothing.
+// Returns the number to subtract from the scores of one place: log Σ exp, or 0.
 static double normalizer(const class_work *work, int64_t n, int64_t s)
 {
     if (!work->log_softmax) {
@@ -102,7 +102,7 @@ static double normalizer(const class_work *work, int64_t n, int64_t s)
     return most + log(sum);
 }
 
-// The sum over all classes of what a place's losses would be, weighted.
+// Returns the weighted sum over all classes of the loss that the place would have for the class.
 static double sum_of_losses(const class_work *work, int64_t n, int64_t s, double norm)
 {
     if (work->vector != NULL && work->vector->fold[TAPER_REDUCTION_SUM] != NULL && work->places == 1 &&
@@ -154,7 +154,7 @@ static taper_status class_begin(taper_call *call, bool probabilities, class_work
     return find_normalizers(call, work);
 }
 
-enum { TOGETHER = 64 }; // places between two looks at the time
+enum { TOGETHER = 64 }; // places between two checks of the run's time
 
 static taper_status check_target(const taper_call *call, const class_work *work, int64_t c)
 {
@@ -163,13 +163,14 @@ static taper_status check_target(const taper_call *call, const class_work *work,
                : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)c);
 }
 
-// The losses of all places of a sample, and how many count: of floats without weights, whose normalizers are known.
+// Adds the losses of all places of a sample, and counts them. The scores are floats without weights, and the
+// normalizers are known.
 static taper_status sum_of_places(const taper_call *call, const class_work *work, int64_t n, double *sum,
                                   double *counted)
 {
     const int64_t *target = (const int64_t *)taper_tensor_data(work->target_held) + n * work->places;
     const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes * work->places;
-    double totals[4] = {0, 0, 0, 0}; // additions need not wait for each other
+    double totals[4] = {0, 0, 0, 0}; // four independent sums, which the CPU overlaps
     int64_t ignored = 0;
     for (int64_t s = 0; s < work->places; s++) {
         if (s % TOGETHER == 0) {
@@ -188,7 +189,7 @@ static taper_status sum_of_places(const taper_call *call, const class_work *work
     return TAPER_OK;
 }
 
-// Result 0 (and total_weight as result 1 of the _forward forms) from class indices.
+// Computes result 0 from class indices, and total_weight as result 1 for the _forward operators.
 static taper_status run_indices(taper_call *call, const class_work *work)
 {
     taper_tensor *y = NULL;
@@ -247,7 +248,7 @@ static taper_status run_indices(taper_call *call, const class_work *work)
         TAPER_TRY(taper_loss_scalar(call, 0, work->dtype, sum));
     }
     if (call->ret_count > 1) {
-        const bool summed = y == NULL || work->scores->rank == 1; // as PyTorch leaves it
+        const bool summed = y == NULL || work->scores->rank == 1; // PyTorch leaves total_weight at 0 otherwise
         TAPER_TRY(taper_loss_scalar(call, 1, work->dtype, summed ? weights : 0.0));
     }
     return TAPER_OK;
@@ -294,7 +295,8 @@ static taper_status run_probabilities(taper_call *call, const class_work *work)
     return taper_loss_scalar(call, 0, work->dtype, sum);
 }
 
-// self, target, weight, reduction, ignore_index are the first arguments of all of these.
+// Reads self, target, weight, reduction and ignore_index, with which each of these operators begins, and computes the
+// loss.
 static taper_status class_loss(taper_call *call, bool cross_entropy)
 {
     class_work work;
@@ -348,7 +350,7 @@ static taper_status margin_begin(taper_call *call, bool many, class_work *work)
     work->dtype = (taper_dtype)x->dtype;
     if (x->dtype == TAPER_F32 && !call->run->portable) {
         const taper_vector_entry *const vector = taper_vector_f32_select(call->run->cpu);
-        work->vector = vector->fold[TAPER_REDUCTION_NUMBERS] != NULL ? vector : NULL; // not in every build
+        work->vector = vector->fold[TAPER_REDUCTION_NUMBERS] != NULL ? vector : NULL; // a selective build may lack it
     }
     if (x->rank > 2 || !taper_dtype_is_float(work->dtype) || t->dtype != TAPER_I64) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
@@ -393,11 +395,11 @@ static taper_status margin_end(taper_call *call, const class_work *work, const t
                              work->reduction == TAPER_REDUCE_MEAN ? sum / (double)work->samples : sum);
 }
 
-// The sum of what the scores of classes from `c` to `end` have above -beyond, or of its squares. NaN is nothing.
+// Adds the excess of scores above -beyond, or its square, for the classes from `c` to `end`. A NaN adds nothing.
 static double margins(const class_work *work, int64_t n, int64_t c, int64_t end, double beyond, bool squared)
 {
     enum { AT_ONCE = 512 };
-    double parts[4] = {0, 0, 0, 0}; // additions need not wait for each other
+    double parts[4] = {0, 0, 0, 0}; // four independent sums, which the CPU overlaps
     for (; work->vector != NULL && c < end; c += AT_ONCE) {
         const size_t count = (size_t)taper_min_i64(AT_ONCE, end - c);
         const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes + c;
@@ -464,7 +466,7 @@ static taper_status multilabel_margin(taper_call *call, class_work *work)
     double sum = 0.0;
     for (int64_t n = 0; n < work->samples; n++) {
         const int64_t *target = targets + n * work->classes;
-        int64_t count = 0; // targets end at the first negative one
+        int64_t count = 0; // the targets end at the first negative one
         for (; count < work->classes && target[count] >= 0; count++) {
             if (target[count] >= work->classes) {
                 TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of loss.c: which losses a kernel of native.h computes.
+// Part of loss.c: the losses that a kernel of native.h computes.
 #ifndef TAPER_OPS_NN_LOSS_KERNELS_H
 #define TAPER_OPS_NN_LOSS_KERNELS_H
 
-// What is computed by a kernel of native.h: float tensors, of weights one at most.
+// Returns true if a kernel of native.h computes the loss: all tensors are float32, and there is at most one weight.
+// *native is the kernel, plus 1.
 static bool has_kernel(const taper_call *call, const loss_work *work, uint8_t *native)
 {
     static const uint8_t natives[] = {
@@ -21,9 +22,10 @@ static bool has_kernel(const taper_call *call, const loss_work *work, uint8_t *n
     for (size_t i = 0; i < work->input_count; i++) {
         floats = floats && (work->inputs[i] == NULL || work->inputs[i]->dtype == TAPER_F32);
     }
-    *native = (uint8_t)(1 + natives[work->kind] + (work->flags[0] ? 1 : 0)); // the one for logarithms is the next
+    // The kernel for logarithms follows the plain one.
+    *native = (uint8_t)(1 + natives[work->kind] + (work->flags[0] ? 1 : 0));
     return floats && !call->run->portable && taper_ret_target(call, 0) == NULL &&
-           taper_vector_f32_select(call->run->cpu)->fold[TAPER_REDUCTION_LEAST] != NULL; // not in every selective build
+           taper_vector_f32_select(call->run->cpu)->fold[TAPER_REDUCTION_LEAST] != NULL; // absent in some builds
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses that PyTorch makes of other operators, and the distance of vectors: l1_loss, margin_ranking_loss,
+// Losses that PyTorch composes of other operators, and the distance of vectors: l1_loss, margin_ranking_loss,
 // pairwise_distance, cosine_embedding_loss and triplet_margin_loss.
 #include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
@@ -41,7 +41,7 @@ TAPER_KERNEL(taper_op_l1_loss)
     return taper_compose_ret(&c, call, 0, reduced(&c, apart, reduction));
 }
 
-// (a, b, target, margin, reduction)
+// Reads the arguments (a, b, target, margin, reduction).
 static taper_status pair_arguments(const taper_call *call, taper_tensor **a, taper_tensor **b, taper_tensor **target,
                                    double *margin, int64_t *reduction)
 {
@@ -65,7 +65,7 @@ TAPER_KERNEL(taper_op_margin_ranking_loss)
     return taper_compose_ret(&c, call, 0, reduced(&c, not_negative(&c, losses), reduction));
 }
 
-// The p-norm of a - b + eps over the last dimension.
+// Returns the p-norm of a - b + eps along the last dimension.
 static taper_tensor *distance(taper_compose *c, taper_tensor *a, taper_tensor *b, double p, double eps, bool keep)
 {
     taper_tensor *apart = plus_number(c, taper_compose_sub(c, a, b), eps);
@@ -117,13 +117,13 @@ TAPER_KERNEL(taper_op_triplet_margin_loss)
     return taper_compose_ret(&c, call, 0, reduced(&c, not_negative(&c, losses), reduction));
 }
 
-// losses where target is `wanted`, otherwise 0.
+// Returns the losses where target equals `wanted`, and 0 elsewhere.
 static taper_tensor *where_target(taper_compose *c, taper_tensor *target, int64_t wanted, taper_tensor *losses)
 {
     taper_tensor *mask =
         TAPER_COMPOSE(c, taper_op_binary, &taper_ew_eq, taper_compose_arg(target), taper_val_int(wanted));
     taper_tensor *zero = taper_compose_mul_number(c, losses, 0);
-    if (zero != NULL) { // 0 times NaN is none
+    if (zero != NULL) { // multiplying by 0 would keep a NaN
         const taper_scalar number = taper_scalar_int(0);
         taper_compose_fail(c, taper_tensor_fill(c->run, zero, &number));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nested tensors as padded ones, whose padding is a NaN of its own bit pattern.
+// Nested tensors as padded ones. The padding is a NaN with a bit pattern of its own.
 #include "ops/nn/nested.h"
 
 #include "ir/tensor.h"
@@ -7,7 +7,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
-static const uint32_t mark = UINT32_C(0x7fc54150); // a quiet NaN
+static const uint32_t mark = UINT32_C(0x7fc54150); // bit pattern of a quiet NaN
 
 static bool is_marked(taper_run *run, const taper_tensor *t, int64_t batch, int64_t row)
 {
@@ -34,7 +34,7 @@ taper_status taper_nested_padding(taper_run *run, const taper_tensor *src, taper
     taper_status status = TAPER_OK;
     for (int64_t b = 0; b < src->sizes[0] && status == TAPER_OK; b++) {
         status = taper_run_spend(run, 20);
-        // Padding is at the end.
+        // Padding is at the end of a sequence, so the search starts there.
         for (int64_t t = src->sizes[1] - 1; t >= 0 && status == TAPER_OK && is_marked(run, src, b, t); t--) {
             status = *padding == NULL ? taper_run_zeros(run, TAPER_BOOL, 2, src->sizes, padding) : TAPER_OK;
             if (status == TAPER_OK) {
@@ -78,7 +78,7 @@ taper_status taper_nested_cleared(taper_run *run, const taper_tensor *src, const
 
 // ---- operators
 
-// t [B, T, E] and mask [B, T], true where there is a token.
+// Reads t [B, T, E] and mask [B, T], which is true for tokens.
 static taper_status take_pair(const taper_call *call, taper_tensor **t, taper_tensor **mask)
 {
     TAPER_TRY(taper_arg_tensor(call, 0, t));
@@ -122,7 +122,7 @@ TAPER_KERNEL(taper_op_nested_left_aligned)
     return TAPER_OK;
 }
 
-// The marks of a row that is padding; rows that are not keep their elements.
+// Makes a tensor [B, T] that is true for rows of padding.
 static taper_status make_padding(taper_run *run, const taper_tensor *mask, taper_tensor **padding)
 {
     TAPER_TRY(taper_run_zeros(run, TAPER_BOOL, 2, mask->sizes, padding));
@@ -157,7 +157,7 @@ TAPER_KERNEL(taper_op_nested_from_mask)
     return status;
 }
 
-// Rows up to the longest sequence, `value` where a sequence has ended.
+// Copies the rows up to the length of the longest sequence, with `value` after the end of each sequence.
 static taper_status pad(taper_call *call, const taper_tensor *t, const taper_tensor *padding, float value)
 {
     const uint8_t *is_padding = padding != NULL ? taper_tensor_data(padding) : NULL;

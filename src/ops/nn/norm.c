@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// batch_norm, instance_norm and group_norm: all become one affine map per channel (and sample), whose coefficients come
-// from given or measured statistics.
+// batch_norm, instance_norm and group_norm. Each is one affine map per channel (and sample), with coefficients from
+// given or measured statistics.
 #include "ops/nn/norm.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/list/op_features.h"
 
-// An optional per-channel parameter. Missing ones read as `otherwise`.
+// An optional parameter per channel. A missing one has the value `otherwise` for every channel.
 typedef struct norm_param {
     taper_tensor *tensor;
     int64_t stride;
@@ -60,7 +60,7 @@ static taper_volume volume_of(const taper_tensor *t)
     if (t->rank <= 5) {
         return taper_volume_of(t, t->rank - 2u);
     }
-    // Only contiguous tensors of higher rank come here.
+    // Only contiguous tensors of a higher rank come here.
     taper_volume volume = {.n = t->sizes[0],
                            .c = t->sizes[1],
                            .size = {1, 1, 1},
@@ -79,10 +79,10 @@ typedef struct norm_work {
     taper_norm norm;
     taper_tensor *x; // retained
     taper_tensor *y;
-    int64_t groups_of_scale; // how many (scale, shift) pairs
-    double *mean, *squares;  // per channel and sample, or of `joined` channels
+    int64_t groups_of_scale; // number of (scale, shift) pairs
+    double *mean, *squares;  // one per channel and sample, or per `joined` channels of a sample
     int64_t joined;
-    void *scale, *shift; // of the tensor's compute type
+    void *scale, *shift; // float or double, the dtype of the computation
     size_t plane_bytes, scale_bytes;
 } norm_work;
 
@@ -105,7 +105,7 @@ static void work_free(taper_call *call, norm_work *work)
 
 #include "ops/nn/norm_lines.h"
 
-// Statistics of each channel, or at once of so many of them that follow each other in memory.
+// Measures the statistics of each channel, or of each group of `channels` channels if these are contiguous.
 static taper_status measure(norm_work *work, int64_t channels)
 {
     taper_norm norm = work->norm;
@@ -121,8 +121,8 @@ static taper_status measure(norm_work *work, int64_t channels)
     return taper_norm_planes(&norm, work->mean, work->squares);
 }
 
-// Checks the input, makes the result in its layout and the scratch memory: statistics of so many channels each where
-// wanted, 0 for none; pairs of coefficients.
+// Checks the input, makes the result in its layout, and allocates the coefficients. If `statistics` is not 0, it also
+// measures statistics, over that many channels each.
 static taper_status work_begin(taper_call *call, norm_layout layout, int64_t statistics, bool per_sample,
                                norm_work *work)
 {
@@ -146,7 +146,7 @@ static taper_status work_begin(taper_call *call, norm_layout layout, int64_t sta
     }
     x = work->x;
     taper_status status;
-    // Batch norm of a dense tensor looks at the strides of dimensions larger than 1 only.
+    // For batch norm PyTorch ignores the strides of dimensions of size 1 in a dense tensor.
     const bool last =
         x->rank >= 4 && x->rank <= 5 &&
         (taper_tensor_suggests_channels_last(x) || (layout == NORM_BATCH && taper_tensor_is_channels_last(x)));
@@ -163,13 +163,13 @@ static taper_status work_begin(taper_call *call, norm_layout layout, int64_t sta
     work->norm.run = call->run;
     work->norm.dtype = dtype;
     if (taper_tensor_numel(x) == 0) {
-        return TAPER_OK; // volumes of nothing; the other sizes may be any
+        return TAPER_OK; // a volume cannot describe an empty tensor, whose other sizes may be any
     }
     work->norm.x = volume_of(x);
     work->norm.y = volume_of(work->y);
     taper_norm_merge(&work->norm);
 
-    const int64_t planes = work->norm.x.n * work->norm.x.c; // at most the number of elements
+    const int64_t planes = work->norm.x.n * work->norm.x.c; // cannot overflow: at most the number of elements
     work->groups_of_scale = per_sample ? planes : work->norm.x.c;
     work->scale_bytes = (size_t)work->groups_of_scale * (dtype == TAPER_F32 ? sizeof(float) : sizeof(double));
     work->plane_bytes = (size_t)planes * sizeof(double);
@@ -200,8 +200,8 @@ fail:
     return status;
 }
 
-// scale = weight / √(variance + eps), shift = bias - mean · scale; in single precision where PyTorch's are. shift is
-// made of the rounded scale and rounded once: what scale's rounding does to a large mean cancels then.
+// Computes scale = weight / √(variance + eps) and shift = bias - mean · scale, in single precision where PyTorch does.
+// shift uses the rounded scale and is rounded once, so that the rounding of scale cancels for a large mean.
 static void work_coefficients(norm_work *work, int64_t at, double mean, double inverse, double weight, double bias)
 {
     if (work->norm.dtype == TAPER_F32) {
@@ -271,7 +271,7 @@ static void running_update(const batch_args *args, int64_t channel, double mean,
     }
 }
 
-// The channel's mean and sum of squared distances over all samples.
+// Combines the samples of a channel to its mean and its sum of squared distances.
 static void batch_combine(const norm_work *work, int64_t channel, double *mean, double *squares)
 {
     const int64_t samples = work->norm.x.n, channels = work->norm.x.c;
@@ -287,7 +287,7 @@ static void batch_combine(const norm_work *work, int64_t channel, double *mean, 
     *squares = total;
 }
 
-// Results 1 and 2: statistics of the given sizes, in the weight's dtype; zeros for now.
+// Makes results 1 and 2: zeroed statistics of these sizes, in the weight's dtype.
 static taper_status make_saved(taper_call *call, const norm_work *work, const norm_param *weight, size_t rank,
                                const int64_t *sizes, taper_tensor *save[2])
 {
@@ -303,7 +303,8 @@ static taper_status make_saved(taper_call *call, const norm_work *work, const no
     return TAPER_OK;
 }
 
-// save_mean and save_invstd, where the schema returns them, are results 1 and 2: one number per channel in training.
+// Computes batch norm. If `saved` is set, the schema also returns save_mean and save_invstd as results 1 and 2; they
+// have one number per channel in training, and otherwise none.
 static taper_status batch_norm(taper_call *call, bool saved)
 {
     batch_args args;
@@ -335,7 +336,8 @@ static taper_status batch_norm(taper_call *call, bool saved)
                                    i == 0 ? mean : inverse);
             }
         }
-        work.norm.in = taper_tensor_data(work.x); // the statistics may have lain in the same storage
+        // Taper_storage_write may have moved it, if the running statistics share its storage.
+        work.norm.in = taper_tensor_data(work.x);
         status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, 0);
     }
     work_free(call, &work);
@@ -346,7 +348,7 @@ TAPER_KERNEL(taper_op_batch_norm)
 {
     taper_tensor *x, *copy;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (taper_tensor_numel(x) == 0 && x->rank < 2) { // there is nothing to look at
+    if (taper_tensor_numel(x) == 0 && x->rank < 2) { // nothing to normalize
         TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_ret_tensor(call, 0, copy);
     }
@@ -405,7 +407,7 @@ TAPER_KERNEL(taper_op_instance_norm)
 {
     batch_args args;
     norm_work work;
-    TAPER_TRY(batch_read(call, &args)); // "training" is use_input_stats here
+    TAPER_TRY(batch_read(call, &args)); // the argument use_input_stats takes the place of `training`
     TAPER_TRY(work_begin(call, NORM_CONTIGUOUS, args.training, args.training, &work));
     taper_status status = args.training ? running_begin(call, &args) : TAPER_OK;
     if (status == TAPER_OK && taper_tensor_numel(work.x) > 0) {
@@ -437,7 +439,7 @@ TAPER_KERNEL(taper_op_instance_norm)
 
 // ---- group norm
 
-// Of so many channels of a sample, whose pairs begin at `at`.
+// Sets the coefficients of `count` channels of a sample, from `first` on. Their pairs begin at `at`.
 static void group_coefficients(norm_work *work, int64_t at, int64_t first, int64_t count, double mean, double inverse,
                                const norm_param *weight, const norm_param *bias)
 {
@@ -510,7 +512,7 @@ TAPER_KERNEL(taper_op_group_norm)
 TAPER_KERNEL(taper_op_native_group_norm)
 {
     taper_tensor *x;
-    int64_t numbers[4]; // N, C, HxW, group
+    int64_t numbers[4]; // N, C, HxW and group
     double eps;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     for (size_t i = 0; i < 4; i++) {

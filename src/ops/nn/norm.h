@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Statistics and the affine map that batch, instance and group normalisation share: see norm_stats.c.
+// Statistics and the affine map that batch, instance and group normalization share (norm_stats.c).
 #ifndef TAPER_OPS_NORM_H
 #define TAPER_OPS_NORM_H
 
 #include "ops/engine/volume.h"
 
-// A tensor to be normalised and its result, as volumes of the same sizes.
+// A tensor to be normalized and its result, as volumes of equal sizes.
 typedef struct taper_norm {
     taper_run *run;
     taper_volume x, y;
-    taper_dtype dtype; // of both
+    taper_dtype dtype; // dtype of both tensors
     const void *in;
     void *out;
-    int64_t spatial; // elements of one channel of one sample
+    int64_t spatial; // number of elements of one channel of one sample
 } taper_norm;
 
-// Merges spatial dimensions that lie evenly in both tensors.
+// Merges spatial dimensions that are contiguous with each other in both tensors.
 void taper_norm_merge(taper_norm *norm);
-// Mean, and sum of squared distances from it, of each channel of each sample: at [n · channels + c].
+// Computes, for channel c of sample n, the mean and the sum of squared distances from it, at [n · channels + c].
 TAPER_MUST_USE taper_status taper_norm_planes(const taper_norm *norm, double *mean, double *squares);
-// y = x · scale + shift. The coefficients of channel c of sample n are at [n · per_sample + c]: floats for float32
-// tensors, doubles for others.
+// Computes y = x · scale + shift. The coefficients of channel c of sample n are at [n · per_sample + c]. They are
+// floats for float32 tensors, and doubles for other dtypes.
 TAPER_MUST_USE taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale,
                                               const void *shift, int64_t per_sample);
 
-// Σ (x[i] - mean)² with little rounding error.
+// Returns Σ (x[i] - mean)² with little rounding error.
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean);
 
-// Which form of batch norm: norm_legit.c.
+// The variants of batch norm in norm_legit.c, which explains the fields.
 typedef struct taper_norm_legit {
     bool running, copies, reserve;
     int training;

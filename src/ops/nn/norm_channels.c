@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Means and squared distances of float channels that are neighbours (NHWC), by the vector kernels. The pixels of every
-// sample are cut into stretches, whatever the threads are; those are read once: a block of pixels at a time is added
-// up, centred and added up again in the cache, and what it gives is joined to what there is (Chan, Golub, LeVeque:
-// Updating formulae and a pairwise algorithm for computing sample variances, 1979).
+// Means and sums of squared distances of contiguous channels of floats (NHWC), by the vector kernels. The pixels of a
+// sample are divided into stretches, independently of the number of threads. A stretch is read once: a block of pixels
+// is added, centred in the cache, and added again. The block's moments are then joined with those of the stretch (Chan,
+// Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances, 1979).
 #include <math.h>
 
 #include "ops/call/parallel.h"
@@ -21,8 +21,8 @@ typedef struct moments {
 typedef struct channels_job {
     const taper_norm *norm;
     const taper_vector_entry *vector;
-    size_t stretches; // of a sample
-    moments *made;    // of channel c of stretch i of all samples: [i * channels + c]
+    size_t stretches; // stretches of a sample
+    moments *made;    // moments of channel c of stretch i, counted over all samples, at [i * channels + c]
 } channels_job;
 
 static void join(moments *all, double have, double mean, double squares, double count)
@@ -32,7 +32,7 @@ static void join(moments *all, double have, double mean, double squares, double 
     all->squares += squares + apart * apart * (have / total * count);
 }
 
-// Of so many pixels and channels, side by side; `have` are in all.
+// Adds a block of pixels and channels to *all, which has the moments of `have` pixels.
 static void add_block(const channels_job *job, const float *x, size_t pixels, size_t channels, double have,
                       moments *all)
 {
@@ -47,7 +47,7 @@ static void add_block(const channels_job *job, const float *x, size_t pixels, si
     job->vector->fold_rows[TAPER_REDUCTION_SQUARES](pixels, channels, centred, channels, squares);
     job->vector->fold_rows[TAPER_REDUCTION_SUM](pixels, channels, centred, channels, off);
     for (size_t c = 0; c < channels; c++) {
-        // What is left of the sum says where the mean is between two floats.
+        // The sum of the centred elements is the rounding error of the mean as a float.
         const double rest = (double)off[c] / (double)pixels, least = (double)squares[c] - rest * (double)off[c];
         join(&all[c], have, rest - (double)minus[c], least < 0.0 ? 0.0 : least, (double)pixels);
     }

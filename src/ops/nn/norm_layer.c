@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// layer_norm: every row of the trailing dimensions by its own mean and variance. rms_norm: by its mean square. The
-// result is contiguous; rows that do not lie contiguous in the input are gathered a few at a time, so that a permuted
+// layer_norm normalizes each row of the trailing dimensions by its own mean and variance, rms_norm by its mean square.
+// The result is contiguous. Rows that are not contiguous in the input are gathered a few at a time, so that a permuted
 // image is read line by line.
 #include <float.h>
 #include <math.h>
@@ -12,16 +12,16 @@
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 
-enum { ROWS = 16 }; // gathered at a time
+enum { ROWS = 16 }; // rows that are gathered at a time
 
 typedef struct layer_work {
     taper_run *run;
     taper_dtype dtype;
     int64_t rows, width;
     double eps;
-    taper_tensor *weight, *bias; // contiguous or NULL; retained
+    taper_tensor *weight, *bias; // contiguous, or NULL; retained
     taper_tensor *mean, *inverse;
-    bool square; // nothing is taken off: rms_norm
+    bool square; // rms_norm: no mean is subtracted
 } layer_work;
 
 static void row_f32(const layer_work *work, const float *restrict x, float *restrict y, double *mean, double *inverse)
@@ -34,8 +34,7 @@ static void row_f32(const layer_work *work, const float *restrict x, float *rest
     const double off = *mean - (double)center;
     const double variance = taper_sum_squares_f32(work->run, x, n, center) / (double)n - off * off;
     *inverse = 1.0 / sqrt((variance > 0.0 || variance != variance ? variance : 0.0) + work->eps);
-    if (n == 1 &&
-        !work->square) { // PyTorch's x * scale - mean * scale is fused, and what rounding leaves is all there is
+    if (n == 1 && !work->square) { // PyTorch fuses x * scale - mean * scale, so the result is only the rounding error
         const float single = 1.0f / sqrtf((float)variance + (float)work->eps);
         const float v = fmaf(x[0], single, -(center * single));
         *inverse = (double)single;
@@ -83,7 +82,7 @@ static void row_any(const layer_work *work, const void *x, void *y, double *mean
         squares += d * d;
     }
     *inverse = 1.0 / sqrt(squares / (double)n + work->eps);
-    if (work->dtype == TAPER_BF16 && !work->square) { // PyTorch's coefficients are bfloat16 as well
+    if (work->dtype == TAPER_BF16 && !work->square) { // PyTorch rounds its coefficients to bfloat16 too
         const double scale = as_bf16(*inverse), shift = as_bf16(-scale * as_bf16(*mean));
         for (int64_t i = 0; i < n; i++) {
             const double v = taper_number_load(work->dtype, x, i) * scale + shift;
@@ -97,7 +96,7 @@ static void row_any(const layer_work *work, const void *x, void *y, double *mean
     }
 }
 
-// The same of doubles, with parameters of doubles, by kernels.
+// Computes a row of doubles with parameters of doubles, by kernels.
 static void row_f64(const layer_work *work, const double *x, double *y, double *mean, double *inverse)
 {
     const taper_run *run = work->run;
@@ -142,7 +141,7 @@ static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
     } else {
         row_any(work, x, y, &mean, &inverse);
     }
-    if (work->mean != NULL) { // these are contiguous
+    if (work->mean != NULL) { // the statistics are contiguous
         taper_number_store((taper_dtype)work->mean->dtype, taper_tensor_mutable(work->mean), row, mean);
     }
     if (work->inverse != NULL) {
@@ -150,7 +149,7 @@ static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
     }
 }
 
-// Gathers runs of rows along the innermost of the outer dimensions.
+// Computes rows that are gathered along the innermost of the outer dimensions.
 static taper_status run_gathered(taper_call *call, const layer_work *work, const taper_tensor *x, size_t outer,
                                  char *out)
 {
@@ -164,7 +163,7 @@ static taper_status run_gathered(taper_call *call, const layer_work *work, const
     if (scratch == NULL) {
         return taper_fail_memory(call->run->error);
     }
-    // The box of one run: [rows of the run][normalised dimensions].
+    // The shape of one run of rows: [rows of the run][normalized dimensions].
     int64_t sizes[TAPER_MAX_RANK + 1], from[TAPER_MAX_RANK + 1], to[TAPER_MAX_RANK + 1];
     int64_t next = 1;
     for (size_t i = rank; i-- > outer;) {
@@ -197,7 +196,7 @@ static taper_status run_gathered(taper_call *call, const layer_work *work, const
     return TAPER_OK;
 }
 
-// Whether rows of the dimensions from `outer` on lie contiguous in memory.
+// Returns true if the dimensions from `outer` on are contiguous in memory.
 static bool rows_contiguous(const taper_tensor *x, size_t outer)
 {
     int64_t expected = 1;
@@ -307,8 +306,8 @@ static taper_status run_call(taper_call *call, bool square)
     return status;
 }
 
-// layer_norm and native_layer_norm begin with the same arguments; the latter returns the statistics, too. So it is with
-// rms_norm and _fused_rms_norm, which have no bias.
+// layer_norm and native_layer_norm begin with the same arguments; the latter also returns the statistics. The same is
+// true for rms_norm and _fused_rms_norm, which have no bias.
 TAPER_KERNEL(taper_op_layer_norm)
 {
     return run_call(call, false);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The forms of batch norm that PyTorch 2 has beside native_batch_norm: without statistics, never or always in training,
-// and those that give the new statistics rather than write them.
+// The variants of batch norm that PyTorch 2 added to native_batch_norm: those without running statistics, those that
+// are never or always in training, and those that return the new statistics instead of writing them.
 #include "ops/engine/view_move.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/nn/norm.h"
 
-// running: there are such arguments. training: -1, an argument behind them. copies: the last two results are what the
-// statistics become. reserve: an empty result before these.
+// running: the schema has running statistics. training: 0, 1, or -1 if it is an argument. copies: the last two results
+// are the new statistics. reserve: an empty tensor is returned before these.
 const taper_norm_legit taper_norm_legit_no_stats = {.training = -1},
                        taper_norm_legit_no_training = {.running = true, .training = 0},
                        taper_norm_legit_functional = {.running = true, .training = -1, .copies = true},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of batch, instance and group normalisation. Sums are kept in floats over short stretches, which the
-// compiler can vectorize, and in doubles over these.
+// The loops of batch, instance and group normalization. They add floats over short stretches, which the compiler
+// vectorizes, and add the stretches as doubles.
 #include "ops/call/parallel.h"
 #include "ops/engine/doubles.h"
 #include "ops/engine/reduce_vector.h"
@@ -15,7 +15,7 @@ enum { TILE = 128, STRETCH = 16, LINE = 1 << 16 };
 
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean)
 {
-    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // as in taper_sum_f32
+    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // equal to those of taper_sum_f32
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;
@@ -50,7 +50,7 @@ void taper_norm_merge(taper_norm *norm)
 {
     taper_volume *x = &norm->x, *y = &norm->y;
     norm->spatial = x->size[0] * x->size[1] * x->size[2];
-    // Dimensions of one element go first; then neighbours that follow each other in both tensors become one.
+    // Drops dimensions of one element, then merges neighbours that are contiguous in both tensors.
     int64_t size[3], sx[3], sy[3];
     size_t kept = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -76,7 +76,7 @@ void taper_norm_merge(taper_norm *norm)
     }
 }
 
-// Adds up the channels of a run of pixels into totals: x, or (x - mean)².
+// Adds each channel of a run of pixels to its total: x, or (x - mean)² if mean is not NULL.
 static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64_t count, int64_t channels,
                          const double *mean, double *totals)
 {
@@ -112,12 +112,12 @@ static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64
     }
 }
 
-// Σ (x - m)² around the rounded mean is too great by count · (m - mean)².
+// Σ (x - m)² around the rounded mean m is too large by count · (m - mean)²; this subtracts it.
 static double correct(double squares, double mean, float rounded, int64_t count)
 {
     const double off = mean - (double)rounded;
     const double corrected = squares - off * off * (double)count;
-    return corrected >= 0.0 ? corrected : (corrected < 0.0 ? 0.0 : corrected); // NaN stays
+    return corrected >= 0.0 ? corrected : (corrected < 0.0 ? 0.0 : corrected); // a NaN remains
 }
 
 static void planes_channels_f32(const taper_norm *norm, const float *sample, double *mean, double *squares)
@@ -164,7 +164,7 @@ static void plane_f32(const taper_norm *norm, const float *plane, double *mean, 
     *squares = correct(total, *mean, center, norm->spatial);
 }
 
-// Of doubles that are neighbours along a line.
+// Returns true for doubles that are contiguous along a line in both tensors.
 static bool are_doubles(const taper_norm *norm)
 {
     return norm->dtype == TAPER_F64 && norm->x.stride[2] == 1 && norm->y.stride[2] == 1 &&
@@ -236,8 +236,9 @@ static void planes_range(void *argument, size_t begin, size_t end)
 {
     const planes_job *job = argument;
     const taper_volume *x = &job->norm->x;
-    // Kernels' calls take longer than SHORT elements. MOST of them round a mean as little as PyTorch's sums do, even
-    // where all are equal and the deviations are its error alone.
+    // A kernel call takes longer than a loop over SHORT elements. With at most MOST elements per call a mean has
+    // as small an error as in PyTorch's sums. This matters if all elements are equal, because the deviations are
+    // then the mean's error alone.
     enum { SHORT = 8, MOST = 512 };
     const size_t count = (size_t)x->size[2], block = taper_min_size(job->sum.block, MOST);
     for (size_t i = begin; i < end; i++) {
@@ -258,7 +259,7 @@ static void planes_range(void *argument, size_t begin, size_t end)
         for (size_t at = 0; at < count; at += block) {
             const size_t n = taper_min_size(block, count - at);
             if (!taper_reduce_vector_fold(&job->sum, &sum, plane + at, n)) {
-                for (size_t k = 0; k < n; k++) { // too large for floats
+                for (size_t k = 0; k < n; k++) { // a float cannot represent the sum
                     sum += (double)plane[at + k];
                 }
             }
@@ -375,7 +376,7 @@ static void affine_plane(const taper_norm *norm, int64_t from, int64_t to, doubl
     }
 }
 
-// One sample by the vector kernels: channels that are neighbours, or whole planes one after the other.
+// Normalizes one sample by the vector kernels: contiguous channels, or one whole plane after the other.
 static taper_status affine_vector(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale,
                                   const float *shift)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Padding. Constant padding fills the borders and copies the box inside, in any number of dimensions; the other modes
-// read every output position from some input position, which is a resize by a table: see resize_loops.c.
+// Padding. Constant padding fills the borders and copies the input to the middle, in any number of dimensions. The
+// other modes read an input position for each output position, which is a resize by a table (resize_loops.c).
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -8,7 +8,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/nn/resize.h"
 
-enum { LARGEST = INT32_MAX }; // of a pad, so that sums with sizes fit
+enum { LARGEST = INT32_MAX }; // bound for a pad, so that its sum with a size does not overflow
 
 static taper_status read_pads(const taper_call *call, size_t at, size_t want, int64_t *pads, size_t *count)
 {
@@ -26,7 +26,7 @@ static taper_status read_pads(const taper_call *call, size_t at, size_t want, in
 
 // ---- constant
 
-// One element of the tensor's dtype that holds value.
+// Stores value as one element of the tensor's dtype.
 static void element_of(const taper_tensor *x, const taper_scalar *value, void *element)
 {
     const taper_dtype dtype = (taper_dtype)x->dtype;
@@ -48,7 +48,8 @@ static void element_of(const taper_tensor *x, const taper_scalar *value, void *e
     }
 }
 
-// The borders: for each dimension the slabs before and behind the box, within the box of the dimensions before it.
+// Fills the borders: for each dimension the slabs before and after the input, within the range that the earlier
+// dimensions leave.
 static void fill_borders(taper_run *run, taper_tensor *y, const int64_t *start, const int64_t *inside,
                          const void *element)
 {
@@ -80,7 +81,7 @@ static taper_status constant_result(taper_call *call, const taper_tensor *x, con
     const bool ranked = rank == 4 || rank == 5;
     if (x->hidden_nhwc || (!only_crops && ranked && taper_tensor_suggests_channels_last(x))) {
         TAPER_TRY(taper_ret_new_nhwc(call, 0, dtype, rank, sizes, x->hidden_nhwc, y));
-    } else if (only_crops) { // PyTorch clones the cropped view, keeping its strides where it can
+    } else if (only_crops) { // PyTorch clones the cropped view, with its strides if they are dense
         int64_t strides[TAPER_MAX_RANK];
         taper_strides_like(x, sizes, strides);
         TAPER_TRY(taper_ret_new(call, 0, dtype, rank, sizes, strides, y));
@@ -164,9 +165,9 @@ TAPER_KERNEL(taper_op_constant_pad_nd)
 
 // ---- reflection, replication, circular
 
-typedef enum pad_mode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } pad_mode; // PyTorch's numbers
+typedef enum pad_mode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } pad_mode; // the numbers are PyTorch's
 
-// Where output position o comes from.
+// Returns the input position that output position o reads.
 static int64_t source_of(pad_mode mode, int64_t o, int64_t input, int64_t before, int64_t behind)
 {
     int64_t at = o - before;
@@ -177,7 +178,7 @@ static int64_t source_of(pad_mode mode, int64_t o, int64_t input, int64_t before
     if (mode == PAD_REPLICATE) {
         return taper_min_i64(taper_max_i64(at, 0), input - 1);
     }
-    // Circular padding repeats what cropping left.
+    // Circular padding repeats the part of the input that remains after cropping.
     const int64_t skipped = taper_max_i64(-before, 0);
     const int64_t left = input - skipped - taper_max_i64(-behind, 0);
     at = (o - taper_max_i64(before, 0)) % left;
@@ -223,7 +224,7 @@ static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t s
         return TAPER_OK;
     }
     for (size_t i = 0; i < 3; i++) {
-        cells += size[i]; // each below 2^47
+        cells += size[i]; // cannot overflow: each size is below 2^47
     }
     const size_t bytes = (size_t)cells * sizeof(int64_t);
     int64_t *index = taper_heap_alloc(call->run->heap, bytes);
@@ -233,7 +234,7 @@ static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t s
     taper_resize_axis axes[3];
     int64_t *next = index;
     for (size_t i = 0; i < 3; i++) {
-        // What cropping left of the input stands in the middle.
+        // Cropping leaves a part of the input, which stands in the middle of the output.
         const int64_t run_at = taper_max_i64(before[i], 0), skipped = run_at - before[i];
         const int64_t run = taper_max_i64(from.size[i] - skipped + taper_min_i64(behind[i], 0), 0);
         axes[i] = (taper_resize_axis){

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments and geometry of the pooling operators; pool_max.c, pool_avg.c and pool_index.c do the work.
+// Arguments and geometry of the pooling operators. pool_max.c, pool_avg.c and pool_index.c compute them.
 #include "ops/nn/pool.h"
 
 #include "ops/call/call.h"
 
-// The one copy for compilers that call rather than inline.
+// This is the definition that compilers link if they call the inline function instead of inlining it.
 extern taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64_t o);
 
-enum { LARGEST = INT32_MAX }; // of kernel, stride, padding and dilation, as in PyTorch: products of two fit in 64 bits
+// Bound for kernel, stride, padding and dilation, as in PyTorch: a product of two fits into 64 bits.
+enum { LARGEST = INT32_MAX };
 
 static taper_status read_numbers(const taper_call *call, size_t at, size_t spatial, const char *what, int64_t least,
                                  int64_t *numbers)
@@ -64,7 +65,7 @@ taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dila
         int64_t span = input + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1;
         int64_t output = floor_divide(span + (ceil_mode ? stride[i] - 1 : 0), stride[i]) + 1;
         if (ceil_mode && (output - 1) * stride[i] >= input + padding[i]) {
-            output--; // the last window must start in the input or its left padding
+            output--; // the last window must start inside the input or its left padding
         }
         if (output < 1) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
@@ -110,7 +111,7 @@ taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, cons
 
 double taper_sum_f32(taper_run *run, const float *x, int64_t count)
 {
-    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // 16 floats are added to a lane, then the lane to the next level
+    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // a lane adds 16 floats before it is added to the next level
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;

@@ -16,8 +16,8 @@ typedef struct avg_work {
     taper_dtype dtype;
     size_t item;
     bool count_padding;
-    bool adaptive;   // averages of planes are divided by the sizes of the window one after the other, as PyTorch does
-    int64_t divisor; // 0: by the window
+    bool adaptive;   // averages of planes are divided by the window's sizes one after the other, as PyTorch does
+    int64_t divisor; // 0: the size of the window
     const taper_quantizer *quantizer;
 } avg_work;
 
@@ -30,12 +30,12 @@ enum { TILE = 128, LONG_WINDOW = 64, LANES = 16 };
 
 #include "ops/nn/pool_avg_pixels.h"
 
-// Windows of many elements are summed in doubles, row by row, so that rounding errors do not add up.
+// Adds windows of many elements in doubles, row by row, so that rounding errors do not accumulate.
 static void channels_long_f32(const avg_work *work, const avg_place *place, const float *in, float *out)
 {
     const taper_volume *x = &work->x;
     const double divisor = (double)place->divisor;
-    enum { TOGETHER = 32 }; // pixels that a kernel adds up while they are in the first cache
+    enum { TOGETHER = 32 }; // pixels that a kernel adds while they are in the L1 cache
     taper_reduce_rows_f32_function *const add = find_add(work);
     for (int64_t c0 = 0; c0 < x->c; c0 += TILE) {
         const int64_t n = x->c - c0 < TILE ? x->c - c0 : TILE;
@@ -104,7 +104,8 @@ static void one_f32(const avg_work *work, const avg_place *place, const float *i
     const bool is_long = place->taps > LONG_WINDOW;
     if (place->taps > LANES && x->stride[2] == 1 && place->w.taps == x->size[2] && x->stride[1] == x->size[2] &&
         place->d.taps == 1) {
-        const float *rows = in + place->d.first * x->stride[0] + place->h.first * x->stride[1]; // whole rows: one run
+        // Whole rows are contiguous, so they are one run.
+        const float *rows = in + place->d.first * x->stride[0] + place->h.first * x->stride[1];
         *out = (float)(taper_sum_f32(work->run, rows, place->taps) / (double)place->divisor);
         return;
     }
@@ -160,10 +161,11 @@ static void one_any(const avg_work *work, const avg_place *place, const char *in
         }
     }
     if (work->dtype == TAPER_I64) {
-        // -1 apart, because INT64_MIN / -1 does not fit
+        // A divisor of -1 is special because INT64_MIN / -1 overflows.
         *(int64_t *)(void *)out = place->divisor == -1 ? (int64_t)(0 - (uint64_t)exact) : exact / place->divisor;
     } else if (work->quantizer != NULL) {
-        // Sums of integers; the zero point is taken off before and put back after the division in single precision.
+        // Quantized elements are added as integers. The zero point is subtracted before the division, which is in
+        // single precision, and added afterwards.
         const double zero = (double)work->quantizer->zero_point;
         const float mean = (float)(total - zero * (double)place->taps) * (1.0f / (float)place->divisor);
         taper_number_store(work->dtype, out, 0, rint((double)mean) + zero);
@@ -175,7 +177,7 @@ static void one_any(const avg_work *work, const avg_place *place, const char *in
 static void run_channels(const avg_work *work, const avg_place *place, int64_t in_at, int64_t out_at)
 {
     const int64_t item = (int64_t)work->item;
-    if (place->taps == 0) { // the window lies in the padding altogether
+    if (place->taps == 0) { // the window is completely in the padding
         for (int64_t c = 0; c < work->x.c; c++) {
             memset((char *)work->out + (out_at + c * work->y.stride_c) * item, 0, work->item);
         }
@@ -199,7 +201,7 @@ static void run_channels(const avg_work *work, const avg_place *place, int64_t i
     }
 }
 
-// What a sum is divided by. Absurd paddings have more positions than a number holds.
+// Returns the divisor of a window's sum. Returns INT64_MAX if the number of padded positions overflows.
 static int64_t divisor_of(const avg_work *work, const avg_place *place)
 {
     int64_t divisor = work->divisor;
@@ -323,7 +325,7 @@ TAPER_KERNEL(taper_op_adaptive_avg_pool)
     return avg_pool(call, x, &pooling, false, 0);
 }
 
-// PyTorch takes the mean where one pixel is asked for, whatever the rank: every plane is an image of one channel.
+// If the output size is one pixel, PyTorch computes the mean, for any rank: each plane is an image of one channel.
 TAPER_KERNEL(taper_op_adaptive_avg_pool_mean)
 {
     taper_tensor *x, *plain;

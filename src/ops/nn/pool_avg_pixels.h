@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of pool_avg.c: pixels of long windows are added up by a kernel.
+// Part of pool_avg.c: a kernel adds the pixels of long windows.
 #ifndef TAPER_OPS_NN_POOL_AVG_PIXELS_H
 #define TAPER_OPS_NN_POOL_AVG_PIXELS_H
 
-// NULL: they are not.
+// Returns the kernel, or NULL if it does not fit.
 static taper_reduce_rows_f32_function *find_add(const avg_work *work)
 {
     return work->run->portable || work->x.stride[2] < 0

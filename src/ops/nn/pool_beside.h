@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of pool_planes.c: rows of few windows, many at a time.
+// Part of pool_planes.c: rows of few windows, many rows at a time.
 #ifndef TAPER_OPS_NN_POOL_BESIDE_H
 #define TAPER_OPS_NN_POOL_BESIDE_H
 
-// Whether rows of few windows are taken BLOCK at a time from row h on: their windows are alike, one as far from the
-// next as another.
+// Returns true if BLOCK rows from row h on can be computed together: they have few windows each, and the rows' windows
+// have equal sizes and equal distances.
 static bool are_beside(const taper_pool_planes *job, int64_t h)
 {
     const taper_pool_axis *axis = job->pooling->axis;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// max_unpool, which puts elements back where a max_pool found them, and fractional_max_pool, whose windows are laid out
-// by random samples that the caller gives.
+// max_unpool puts elements back to the positions from which max_pool took them. fractional_max_pool places its windows
+// by random samples, which are an argument.
 #include <math.h>
 
 #include "ops/call/call.h"
@@ -20,7 +20,7 @@ static taper_status outside(const taper_call *call, int64_t at)
     return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "index %lld lies outside the output", (long long)at);
 }
 
-// Planes one behind the other, of elements with the size of a float.
+// Unpools contiguous planes of elements of 4 bytes.
 static taper_status unpool_planes(taper_call *call, const int64_t *where, const uint32_t *in, uint32_t *out,
                                   int64_t planes, int64_t count, int64_t plane)
 {
@@ -101,7 +101,7 @@ TAPER_KERNEL(taper_op_max_unpool)
     return TAPER_OK;
 }
 
-// Where window o of `outputs` begins, in single precision as the samples are.
+// Returns the start of window o of `outputs`, in single precision like the samples.
 static int64_t interval(float sample, int64_t o, int64_t input, int64_t outputs, int64_t pool)
 {
     const int64_t last = input - pool;
@@ -113,7 +113,7 @@ static int64_t interval(float sample, int64_t o, int64_t input, int64_t outputs,
     return at >= 0.0f ? taper_min_i64(at < 4.0e9f ? (int64_t)at : last, last) : 0;
 }
 
-enum { PIECE = 4096 }; // positions of a window
+enum { PIECE = 4096 }; // positions of a window between two checks of the run's time
 
 TAPER_KERNEL(taper_op_fractional_max_pool)
 {
@@ -130,7 +130,7 @@ TAPER_KERNEL(taper_op_fractional_max_pool)
     TAPER_TRY(taper_arg_tensor(call, 3, &samples));
     const taper_volume from = taper_volume_of(x, spatial);
     for (size_t i = 0; i < 3; i++) {
-        // In volumes PyTorch wants an input more than the windows need.
+        // For volumes PyTorch requires an input that is one element larger than the windows need.
         const int64_t most = from.size[i] - taper_max_i64(size[i], 1) + (spatial == 2 ? 1 : 0);
         if (size[i] < 1 || kernel[i] < 1 || size[i] > from.size[i] || kernel[i] > most) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

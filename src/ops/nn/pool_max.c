@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// max_pool and adaptive_max_pool in one to three dimensions, with and without indices. The greatest element of a window
-// wins, the first of equal ones; a NaN wins over everything, the last one of several. A window that dilation leaves
-// without any element gives -inf, or the least whole number, and its first position. Whole numbers since PyTorch 2;
-// where it makes no 2-D or 3-D pool of it, it takes floats only.
+// max_pool and adaptive_max_pool in one to three dimensions, with and without indices. The result is the first of the
+// largest elements of a window. A NaN is larger than every number, and the last NaN is the result. A window without
+// elements, which dilation can cause, gives -inf or the smallest integer, and its first position. PyTorch 2 accepts
+// integers, except in the pools that it does not compute as 2-D or 3-D pools; these are refused here too.
 #include <math.h>
 
 #include "ops/call/call.h"
@@ -17,16 +17,16 @@ typedef struct max_work {
     taper_volume x, y, where;
     const void *in;
     void *out;
-    int64_t *indices; // NULL: not wanted
+    int64_t *indices; // result 1, or NULL
     taper_dtype dtype;
     size_t item;
 } max_work;
 
-// One output position: the windows of its three axes.
+// The windows of one output position along the three axes.
 typedef struct max_place {
     taper_pool_window d, h, w;
-    int64_t taps;  // of all three
-    int64_t first; // index of the first position, the one that an empty window reports
+    int64_t taps;  // number of elements in the window
+    int64_t first; // index of the window's first position, reported for an empty window
 } max_place;
 
 static inline int64_t index_of(const taper_volume *x, int64_t d, int64_t h, int64_t w)
@@ -36,7 +36,7 @@ static inline int64_t index_of(const taper_volume *x, int64_t d, int64_t h, int6
 
 #include "ops/nn/pool_max_where.h"
 
-// Channels are neighbours in memory.
+// Computes one output pixel for contiguous channels.
 static void channels_f32(const max_work *work, const max_place *place, const float *in, float *restrict out,
                          int64_t *restrict where)
 {
@@ -70,7 +70,7 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
                     }
                 } else {
                     const int64_t position = index_of(x, d, h, w);
-                    for (int64_t c = 0; c < channels; c++) { // without jumps, which would be guessed wrong
+                    for (int64_t c = 0; c < channels; c++) { // no branches, because they would be unpredictable
                         const float v = pixel[c], m = out[c];
                         where[c] ^= (where[c] ^ position) & -(int64_t)((v > m) | (v != v));
                         out[c] = ((v > m) | (v != v)) ? v : m;
@@ -146,7 +146,7 @@ static double least_of(taper_dtype dtype)
     }
 }
 
-// Any dtype whose elements a double holds exactly.
+// Computes one output element for any dtype whose elements a double represents exactly.
 static void one_any(const max_work *work, const max_place *place, const char *in, char *out, int64_t *where)
 {
     const taper_volume *x = &work->x;
@@ -222,7 +222,7 @@ static void run_max(const max_work *work)
 {
     const taper_pool_axis *axis = work->pooling->axis;
     const taper_volume *x = &work->x, *y = &work->y, *i = &work->where;
-    // Where channels are planes, they go outside, so that each plane stays in the cache.
+    // If channels are planes, the loop over them is outside, so that each plane stays in the cache.
     max_work plane = *work;
     const bool inner = x->stride_c == 1;
     const int64_t planes = inner ? 1 : x->c;
@@ -275,7 +275,7 @@ static taper_status max_pool(taper_call *call, const taper_tensor *x, const tape
     if (!taper_dtype_is_float(dtype) && !whole && !(taper_dtype_is_quantized(dtype) && dtype <= TAPER_QI32)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "not implemented for '%s'", taper_dtype_torch_name(dtype));
     }
-    // PyTorch computes the 1-D pool with indices, and adaptive ones, as 2-D pools, the plain 1-D pool as such.
+    // PyTorch computes a 1-D pool with indices, and adaptive ones, as 2-D pools; a plain 1-D pool is computed as such.
     const bool follows = pooling->spatial == 2 || (pooling->spatial == 1 && indices);
     max_work work = {.run = call->run,
                      .pooling = pooling,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of pool_max.c: rows of windows of doubles whose columns lie side by side.
+// Part of pool_max.c: maxima of doubles with contiguous columns, a row of windows at a time.
 #ifndef TAPER_OPS_NN_POOL_MAX_ROWS_H
 #define TAPER_OPS_NN_POOL_MAX_ROWS_H
 
-// m[o] = the greater of m[o] and x[o * stride].
+// Sets m[o] to the maximum of m[o] and x[o * stride]. A NaN is larger than any number.
 static void greater_apart(int64_t count, const double *restrict x, int64_t stride, double *restrict m)
 {
     if (stride == 1) {
@@ -18,15 +18,15 @@ static void greater_apart(int64_t count, const double *restrict x, int64_t strid
     }
 }
 
-// The windows of a row that lie within the input's columns: a tap of all of them after the other, in a window's order.
-// Which they are; none where this does not do them.
+// Computes which windows [*begin, *end) of a row are completely inside the input's columns, so that row_f64 can compute
+// them tap by tap. The range is empty if row_f64 cannot do the call.
 static void rows_inside(const max_work *work, int64_t *begin, int64_t *end)
 {
     const taper_pool_axis *w = &work->pooling->axis[2];
     const int64_t reach = (w->kernel - 1) * w->dilation, room = w->input + w->padding - reach - 1;
     *begin = *end = 0;
-    if (!w->adaptive && work->dtype == TAPER_F64 && work->indices == NULL && work->x.c == 1 &&
-        work->x.stride[2] == 1 && work->y.stride[2] == 1 && room >= 0) {
+    if (!w->adaptive && work->dtype == TAPER_F64 && work->indices == NULL && work->x.c == 1 && work->x.stride[2] == 1 &&
+        work->y.stride[2] == 1 && room >= 0) {
         *begin = taper_min_i64((w->padding + w->stride - 1) / w->stride, w->output);
         *end = taper_max_i64(taper_min_i64(room / w->stride + 1, w->output), *begin);
     }

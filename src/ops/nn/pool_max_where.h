@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of pool_max.c: places of the greatest, of neighbouring channels by a kernel.
+// Part of pool_max.c: maxima and their indices for contiguous channels, by a kernel.
 #ifndef TAPER_OPS_NN_POOL_MAX_WHERE_H
 #define TAPER_OPS_NN_POOL_MAX_WHERE_H
 
-enum { MOST_TAPS = 128, MERGED = 64 }; // elements of a window that a kernel takes at once; channels of a merge
+enum { MOST_TAPS = 128, MERGED = 64 }; // elements of a window for one kernel call; channels that are merged at a time
 
 typedef struct some_taps {
     const float *pixels[MOST_TAPS];
     int32_t at[MOST_TAPS];
     size_t count;
-    bool merges; // with what earlier ones gave
+    bool merges; // results of earlier elements of the window exist
 } some_taps;
 
 static void take_taps(const max_work *work, const max_place *place, some_taps *some, float *out, int64_t *where)
@@ -37,7 +37,7 @@ static void take_taps(const max_work *work, const max_place *place, some_taps *s
     some->count = 0;
 }
 
-// Channels are neighbours in memory, by a kernel.
+// Computes the maxima of one window and their indices by a kernel. Channels are contiguous.
 static void channels_where(const max_work *work, const max_place *place, const float *in, float *out, int64_t *where)
 {
     const taper_volume *x = &work->x;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pools of small planes: so many planes as there are lanes are turned, so that their elements at one position lie side
-// by side, pooled position by position, and turned back. Elements are taken in the order in which rows are: sums have
-// the same bits, and of equal maxima the first one is found.
+// Pools small planes. LANES planes at a time are transposed, so that their elements at one position are contiguous,
+// pooled position by position, and transposed back. Elements are taken in the order of pool_planes.c, so sums have the
+// same bits, and the first of equal maxima is found.
 #include "base/checked.h"
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/pool_planes.h"
 
-// Planes side by side; elements of one; in a row; that its windows have together, as a multiple of its own.
+// LANES: planes that are pooled together. MOST_ELEMENTS and MOST_WIDTH: bounds for a plane and its rows. MOST_TAPS:
+// elements of all windows of a plane, as a multiple of the plane's own.
 enum { LANES = 16, MOST_ELEMENTS = 1024, MOST_WIDTH = 32, MOST_TAPS = 32 };
 
 typedef struct turned {
@@ -20,7 +21,7 @@ static int64_t elements_of(const taper_volume *v)
     return v->size[0] * v->size[1] * v->size[2];
 }
 
-// Whether planes lie one behind the other, and their elements.
+// Returns true if the planes and their elements are contiguous.
 static bool is_dense(const taper_volume *v)
 {
     return v->stride[2] == 1 && (v->size[1] == 1 || v->stride[1] == v->size[2]) &&
@@ -38,7 +39,9 @@ bool taper_pool_is_narrow(const taper_pool_planes *job)
 {
     const taper_volume *x = &job->x, *y = &job->y;
     const int64_t width =
-        job->pooling->axis[2].adaptive ? MOST_ELEMENTS : MOST_WIDTH; // whose windows are all different
+        job->pooling->axis[2].adaptive
+            ? MOST_ELEMENTS
+            : MOST_WIDTH; // the windows of an adaptive pool all differ, so the other method computes them one by one
     if (!is_small(x, width) || !is_small(y, width) || !is_dense(x) || !is_dense(y) || x->n * x->c < LANES / 4 ||
         (job->indices != NULL && !is_dense(&job->where))) {
         return false;
@@ -49,12 +52,12 @@ bool taper_pool_is_narrow(const taper_pool_planes *job)
         for (int64_t o = 0; o < y->size[a]; o++) {
             most = taper_max_i64(most, job->windows[a][o].taps);
         }
-        taps *= most; // which is at most MOST_ELEMENTS, as the planes are small
+        taps *= most; // cannot overflow: most is at most MOST_ELEMENTS because planes are small
     }
     return taps * elements_of(y) <= MOST_TAPS * elements_of(x);
 }
 
-// The windows' elements are more of them by one, at `from`.
+// Adds one more element to the window of each lane.
 static inline void add(const float *restrict from, float *restrict sum)
 {
     for (size_t c = 0; c < LANES; c++) {
@@ -136,7 +139,7 @@ static void narrow_range(void *argument, size_t begin, size_t end)
     const taper_volume *x = &job->x, *y = &job->y;
     const size_t in = (size_t)elements_of(x), out = (size_t)elements_of(y), planes = (size_t)(x->n * x->c);
     turned *t = taper_place_take(&r->places, begin, r->groups);
-    memset(t->in, 0, in * LANES * sizeof *t->in); // lanes without a plane
+    memset(t->in, 0, in * LANES * sizeof *t->in); // clears lanes without a plane
     for (size_t group = begin; group < end; group++) {
         const size_t plane = group * LANES, lanes = taper_min_size(planes - plane, LANES);
         job->vector->transpose(lanes, in, job->in + plane * in, in, t->in, LANES);
@@ -164,7 +167,7 @@ taper_status taper_pool_narrow_run(taper_run *run, const taper_pool_planes *job)
     const double floats = (double)(elements_of(&job->x) + elements_of(&job->y));
     narrow_run r = {.job = job, .groups = groups};
     if (!taper_places_open(run, sizeof(turned), groups, &r.places)) {
-        return TAPER_DECLINED; // the portable loops need no memory
+        return TAPER_DECLINED;
     }
     const taper_status status = taper_run_floats(run, narrow_range, &r, groups, 2 * LANES * floats);
     taper_places_close(run, &r.places);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Maxima, rows first: the rows of a window become one by a vector kernel, along the whole width; then a window slides
-// over that row. Each element is read once for each row of windows it is in, not once for each window. Where a greatest
-// element lies is looked for when it is known, without a jump for each element. Averages are sums of one element after
-// the other, as PyTorch adds them, of many windows side by side.
+// Pools planes. For maxima, a vector kernel first combines the rows of a window along the whole width, and then the
+// window slides over the combined row. An element is read once for each row of windows that it is in, not once for each
+// window. The index of a maximum is searched when its value is known, without a branch per element. Averages add one
+// element after the other, as PyTorch does, for many windows at a time.
 #include "ops/nn/pool_planes.h"
 
 #include <math.h>
@@ -12,9 +12,10 @@
 #include "ops/engine/reduce_vector.h"
 #include "ops/kernels/kernel_select.h"
 
-// Columns of a piece; a stride; how many elements are taken one by one; between two looks at what was found; windows
-// that are added side by side; taps of all windows side by side that are compared one by one; elements of a plane that
-// is done in one go; windows of any places that are added at a time.
+// SPAN: columns of a piece. NEAR: largest stride for which every window is computed and some are dropped. FEW: taps
+// that are compared one by one. SEARCHED: elements between two checks of a search. BLOCK: neighbouring windows that are
+// added together. FEW_TAPS: taps of neighbouring windows that are compared one by one. WHOLE_PLANE: elements of a plane
+// that is pooled as a whole. APART: windows at any places that are added together.
 enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, BLOCK = 8, FEW_TAPS = 27, WHOLE_PLANE = 1 << 18, APART = 4 };
 
 typedef struct place {
@@ -29,8 +30,8 @@ static inline float greater(float m, float v)
 
 // ---- windows along a row
 
-// out[o] is the greatest of `taps` elements, `step` apart, from t[o * stride] on. Windows that begin side by side are
-// rows of which columns are reduced; of others that are computed too only every stride-th is taken.
+// Sets out[o] to the maximum of `taps` elements, `step` apart, from t[o * stride] on. With stride 1 this reduces the
+// columns of overlapping rows. With a small stride all windows are computed so, and every stride-th is taken.
 static void slide(const taper_pool_planes *job, size_t n, const float *t, float *out, size_t stride, size_t taps,
                   size_t step)
 {
@@ -68,8 +69,8 @@ static void slide(const taper_pool_planes *job, size_t n, const float *t, float 
     }
 }
 
-// The greatest of the window whose first element is *first, and of few others beside it: a vector would be mostly
-// empty.
+// Returns the maximum of the window whose first element is *first. It is used if few windows are next to each other,
+// because a vector would be mostly empty.
 static inline float greatest_one(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first)
 {
     float most = *first;
@@ -86,7 +87,7 @@ static inline float greatest_one(const taper_volume *x, const place *at, const t
 
 // ---- sums of windows
 
-// The sum of the window whose first element is *first.
+// Returns the sum of the window whose first element is *first.
 static inline float add_one(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first)
 {
     float sum = 0.0f;
@@ -101,7 +102,7 @@ static inline float add_one(const taper_volume *x, const place *at, const taper_
     return sum;
 }
 
-// The same of `count` windows, BLOCK at most, of which one begins `stride` elements behind another.
+// Adds the elements of `count` windows, at most BLOCK, that start `stride` elements apart.
 static inline void add_some(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
                             const size_t stride, const size_t count, float *restrict out)
 {
@@ -121,7 +122,8 @@ static inline void add_some(const taper_volume *x, const place *at, const taper_
     }
 }
 
-// Of APART windows with as many elements each, wherever they begin: a sum need not wait for another.
+// Adds the elements of APART windows of equal size that start anywhere. Their sums are independent, so the CPU overlaps
+// them.
 static void add_apart(const taper_volume *x, const place *at, const taper_pool_window *w, float *restrict out)
 {
     const float *const first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1];
@@ -151,7 +153,7 @@ static bool are_alike(const taper_pool_window *w)
     return true;
 }
 
-// Of BLOCK windows or half as many: constants, with which loops become vectors.
+// Calls add_some with constants, so that the compiler vectorizes its loops.
 static void add_block(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
                       size_t stride, bool half, float *out)
 {
@@ -166,7 +168,7 @@ static void add_block(const taper_volume *x, const place *at, const taper_pool_w
     }
 }
 
-// Of n windows, `stride` elements apart.
+// Adds the elements of n windows that start `stride` elements apart.
 static void add_windows(const taper_pool_planes *job, const place *at, const taper_pool_window *w, size_t n,
                         size_t stride, float *out)
 {
@@ -175,11 +177,11 @@ static void add_windows(const taper_pool_planes *job, const place *at, const tap
     const bool half = n < BLOCK;
     const size_t block = half ? BLOCK / 2 : BLOCK;
     size_t o = 0;
-    for (; n < block && o + 2 <= n; o += 2) { // a sum need not wait for another
+    for (; n < block && o + 2 <= n; o += 2) { // two independent sums, which the CPU overlaps
         add_some(x, at, w, first + o * stride, stride, 2, out + o);
     }
     for (; stride <= 2 && n >= block && o < n; o += block) {
-        o = taper_min_size(o, n - block); // the last block goes over some windows once more
+        o = taper_min_size(o, n - block); // the last block repeats some windows
         add_block(x, at, w, first + o * stride, stride, half, out + o);
     }
     for (; o < n; o++) {
@@ -204,7 +206,8 @@ static void divide(const taper_pool_planes *job, const place *at, const taper_po
 
 // ---- rows of windows
 
-// Columns [from, from + count) of the window's rows as one.
+// Combines columns [from, from + count) of the window's rows into one row of maxima. Returns it, or the row itself if
+// there is only one.
 static const float *join_rows(const taper_pool_planes *job, const place *at, int64_t from, size_t count, float *joined)
 {
     const taper_vector_entry *v = job->vector;
@@ -225,7 +228,7 @@ static const float *join_rows(const taper_pool_planes *job, const place *at, int
     return joined;
 }
 
-// The position in the plane of the first element that is m, or of the last NaN.
+// Returns the position within the plane of the first element equal to m, or of the last NaN if m is one.
 static int64_t position_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w, float m)
 {
     const taper_volume *x = &job->x;
@@ -249,8 +252,7 @@ static int64_t position_of(const taper_pool_planes *job, const place *at, const 
     return found;
 }
 
-// Windows that are looked at together, as many as are left or a constant; of strides that are constants loops become
-// vectors.
+// Windows that are searched together. With a constant count and stride the compiler vectorizes the loop.
 enum { TOGETHER = 64 };
 
 static inline void find_tap(const float *restrict row, const size_t stride, const float *restrict m, int32_t first,
@@ -273,14 +275,14 @@ static void find_tap_of(const float *row, size_t stride, const float *m, int32_t
     }
 }
 
-// The same of windows side by side that are alike: of each tap in turn, the last one first, without a jump for each, as
-// nobody guesses where the greatest is. Positions in a plane fit into 32 bits.
+// Finds the positions for `count` equal windows, `stride` apart. It compares the taps from the last to the first,
+// without branches, because branches would be unpredictable. A position in a plane fits into 32 bits.
 static void positions_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w, int64_t stride,
                          size_t count, const float *m, int64_t *restrict indices)
 {
     const taper_volume *x = &job->x;
     for (size_t done = 0, some; done < count; done += some) {
-        int32_t found[TOGETHER] = {0}; // of which nothing is left: a tap is the greatest
+        int32_t found[TOGETHER] = {0}; // 0 is always replaced, because some tap equals the maximum
         some = taper_min_size(count - done, TOGETHER);
         const int64_t before = (int64_t)done * stride;
         for (int64_t i = at->d.taps; i-- != 0;) {
@@ -305,7 +307,7 @@ static void positions_of(const taper_pool_planes *job, const place *at, const ta
     }
 }
 
-// Windows that have all their taps in the input are alike.
+// Finds the windows that are completely inside the input; these have equal shapes.
 static void find_inner(taper_pool_planes *job)
 {
     const taper_pool_axis *axis = &job->pooling->axis[2];
@@ -319,17 +321,17 @@ static void find_inner(taper_pool_planes *job)
     }
 }
 
-static bool plane_fits(const taper_volume *x) // its positions into 32 bits
+static bool plane_fits(const taper_volume *x) // positions fit into 32 bits
 {
     return x->size[0] * x->size[1] * x->size[2] <= INT32_MAX;
 }
 
-// The windows of a row.
+// Computes the windows of a row.
 static void run_row(const taper_pool_planes *job, const place *at, float *out, int64_t *indices)
 {
     const taper_pool_axis *axis = &job->pooling->axis[2];
     float joined[SPAN];
-    const bool once = job->max && axis->adaptive && axis->input <= SPAN; // all windows are in one piece
+    const bool once = job->max && axis->adaptive && axis->input <= SPAN; // one combined row serves all windows
     const float *whole = once ? join_rows(job, at, 0, (size_t)axis->input, joined) : NULL;
     for (int64_t o = 0; o < axis->output;) {
         const taper_pool_window w = job->windows[2][o];
@@ -368,7 +370,7 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out, i
     }
 }
 
-// The greatest of BLOCK windows; the first one begins with *first, one `apart` elements behind another.
+// Computes the maxima of BLOCK windows. The first one starts at *first, and each next one `apart` elements later.
 static void most_some(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
                       size_t apart, float *restrict out)
 {
@@ -384,7 +386,7 @@ static void most_some(const taper_volume *x, const place *at, const taper_pool_w
                 for (size_t c = 0; c < BLOCK; c++) {
                     value[c] = row[k * w->step + (int64_t)(c * apart)];
                 }
-                for (size_t c = 0; c < BLOCK; c++) { // without a jump: nobody guesses which is greater
+                for (size_t c = 0; c < BLOCK; c++) { // no branch, because it would be unpredictable
                     uint32_t a, b;
                     memcpy(&a, &most[c], sizeof a);
                     memcpy(&b, &value[c], sizeof b);
@@ -399,7 +401,7 @@ static void most_some(const taper_volume *x, const place *at, const taper_pool_w
 
 #include "ops/nn/pool_beside.h"
 
-// Those rows: a result need not wait for another.
+// Computes BLOCK rows for which are_beside is true. Their results are independent, so the CPU overlaps them.
 static void run_beside(const taper_pool_planes *job, const place *at, int64_t h, float *out)
 {
     const taper_volume *x = &job->x;
@@ -455,7 +457,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
 
 // ---- planes of which one element is made
 
-// Planes of one element, one behind the other. A sum begins with 0, so that -0 becomes 0.
+// Pools contiguous planes of one element. A sum starts with 0, so that -0 becomes 0.
 static void copy_range(void *argument, size_t begin, size_t end)
 {
     const taper_pool_planes *job = argument;
@@ -484,7 +486,7 @@ static void whole_range(void *argument, size_t begin, size_t end)
     enum { LINES = 64 };
     const bool lines = !job->max && taper_reduce_vector_has_lines(&job->adder, count, SIZE_MAX);
     float sums[LINES];
-    size_t summed = begin, first = begin; // planes whose sums there are
+    size_t summed = begin, first = begin; // planes [first, summed) have their sums in `sums`
     int64_t n = (int64_t)begin / x->c, c = (int64_t)begin % x->c - 1;
     for (size_t i = begin; i < end; i++) {
         if (++c == x->c) {
@@ -523,7 +525,7 @@ static void whole_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Whether every window is its whole plane, whose elements lie side by side.
+// Returns true if every window is its whole plane, and the plane's elements are contiguous.
 static bool is_whole(const taper_pool_planes *job)
 {
     const taper_volume *x = &job->x;
@@ -540,7 +542,7 @@ static bool is_whole(const taper_pool_planes *job)
     return count <= WHOLE_PLANE;
 }
 
-// Adaptive windows that divide the input evenly are regular ones.
+// Replaces adaptive windows that divide the input evenly by regular ones.
 static taper_pooling regular(const taper_pooling *pooling)
 {
     taper_pooling made = *pooling;
@@ -556,7 +558,8 @@ static taper_pooling regular(const taper_pooling *pooling)
     return made;
 }
 
-// Declined: a window without an element, or one that is too large. windows: room for those of all axes.
+// Computes the windows of all axes into `windows`, which has space for them. Returns TAPER_DECLINED if a window has no
+// element or is too large.
 static taper_status find_windows(taper_pool_planes *job, taper_pool_window *windows)
 {
     const taper_pool_axis *axis = job->pooling->axis;
@@ -593,7 +596,7 @@ static taper_status run_rows(taper_run *run, taper_pool_planes *job)
     }
     taper_pool_window *const windows = taper_heap_alloc(run->heap, bytes);
     if (windows == NULL) {
-        return TAPER_DECLINED; // the portable loops need no memory
+        return TAPER_DECLINED; // the other loops need no memory
     }
     taper_status status = find_windows(job, windows);
     if (status == TAPER_OK) {
@@ -621,7 +624,8 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
     const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
     job.pooling = &pooling;
     job.vector = v;
-    const bool few = job.max && job.x.size[0] * job.x.size[1] * job.x.size[2] <= FEW_TAPS; // which are no vectors
+    // Too few elements to fill a vector.
+    const bool few = job.max && job.x.size[0] * job.x.size[1] * job.x.size[2] <= FEW_TAPS;
     if (is_whole(&job) && are_elements(&job)) {
         return taper_run_floats(run, copy_range, &job, (size_t)(job.x.n * job.x.c), 1);
     }

@@ -11,21 +11,22 @@ typedef struct taper_pool_planes {
     taper_volume x, y;
     const float *in;
     float *out;
-    taper_volume where; // of indices
-    int64_t *indices;   // of maxima: the positions of the first of the greatest, of the last NaN; NULL: not wanted
-    bool max;           // else averages
-    bool count_padding; // of averages
-    bool adaptive;      // averages are divided by the sizes of the window one after the other, as PyTorch does there
-    int64_t divisor;    // of averages; 0: by the window
-    // Set inside: what computes, and adds whole planes; the windows of each axis; those of a row that have all their
-    // taps in the input, [inner, outer).
+    taper_volume where; // layout of the indices
+    int64_t *indices;   // for maxima: where to write the position of the first maximum, or of the last NaN; or NULL
+    bool max;           // maxima; otherwise averages
+    bool count_padding; // for averages: padding counts
+    // For averages: the sum is divided by the window's sizes one after the other, as PyTorch does for adaptive pools.
+    bool adaptive;
+    int64_t divisor; // for averages: the divisor, or 0 for the window's size
+    // taper_pool_planes_run sets these: the kernels, the kernel that adds whole planes, the windows of each axis, and
+    // the windows [inner, outer) of a row that are completely inside the input.
     const struct taper_vector_entry *vector;
     taper_reduce_vector adder;
     const taper_pool_window *windows[3];
     int64_t inner, outer;
 } taper_pool_planes;
 
-// By what the sum of a window is divided, where that is one number.
+// Returns the divisor of a window's sum, if it is a single number.
 static inline float taper_pool_divisor(const taper_pool_planes *job, const taper_pool_window *d,
                                        const taper_pool_window *h, const taper_pool_window *w)
 {
@@ -34,13 +35,14 @@ static inline float taper_pool_divisor(const taper_pool_planes *job, const taper
                                 : (float)(d->taps * h->taps * w->taps);
 }
 
-// Small planes, many of them side by side as lanes (pool_narrow.c): faster than row by row where rows are shorter than
-// vectors. The windows are known.
+// Pools small planes, many of them together as lanes (pool_narrow.c). This is faster than row by row if rows are
+// shorter than vectors. job->windows is set.
 bool taper_pool_is_narrow(const taper_pool_planes *job);
 TAPER_MUST_USE taper_status taper_pool_narrow_run(taper_run *run, const taper_pool_planes *job);
 
-// Declines other layouts, windows without an element, very wide ones, and averages of windows so large that floats
-// would not do for their sums, unless they are the whole plane.
+// Computes the pool. Returns TAPER_DECLINED for other layouts, for windows without an element, and for very wide
+// windows. Averages of large windows are declined too, because their sums need doubles, unless a window is the whole
+// plane.
 TAPER_MUST_USE taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *job);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of files prepared for XNNPACK, Vulkan and Metal: what the states of their objects say, for conv.c and
-// linear.c, and the operators that make such objects. What a file puts into a state is checked like any other argument.
+// Layers of files that were prepared for XNNPACK, Vulkan or Metal: reads the states of their objects for conv.c and
+// linear.c, and contains the operators that make such objects. The state of a file's object is checked like any other
+// argument.
 #include "ops/nn/prepacked.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 typedef struct state_items {
     const taper_val *items;
     size_t count;
-    const char *name; // of the class, for messages
+    const char *name; // name of the class, for messages
 } state_items;
 
 static const char *short_name(const taper_object *object)
@@ -63,7 +64,7 @@ static taper_status state_tensor(const taper_call *call, const state_items *stat
         return wrong_item(call, state, at, "a Tensor");
     }
     *tensor = state->items[at].as.tensor;
-    // Packed weights are read as they lie.
+    // Packed weights are read as plain tensors, so a hidden one is converted.
     return taper_run_settle(call->run, *tensor);
 }
 
@@ -183,10 +184,10 @@ taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
     taper_object *object;
     TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
     TAPER_TRY(taper_arg_object(call, 1, &object));
-    // PyTorch takes a batch alone. Where the optimizer packed a layer without knowing its input's rank, an image
-    // without a batch ran before and runs still.
+    // PyTorch accepts only a batch. If the optimizer packed a layer without knowing the rank of its input, an image
+    // without a batch was valid before, so it is accepted here.
     args->unbatched = args->input->rank == 3;
-    if (args->input->rank != 4 && !args->unbatched) { // the compiler relies on it: known_ranks.c
+    if (args->input->rank != 4 && !args->unbatched) { // the compiler depends on this check (known_ranks.c)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "convolutions with packed weights take an image (3 dimensions) or a batch of images (4 dimensions), "
                    "got %u dimensions",
@@ -253,7 +254,7 @@ static const taper_class vulkan_linear_class = {.name = "__torch__.torch.classes
 static const taper_class vulkan_gru_class = {.name = "__torch__.torch.classes.vulkan.GruPackedContext"};
 static const taper_class vulkan_lstm_class = {.name = "__torch__.torch.classes.vulkan.LstmPackedContext"};
 
-// Order: the argument that goes to each place of the state; -1 false, -2 true, -3 [0].
+// order: the index of the argument for each slot of the state; -1 is false, -2 is true, -3 is [0].
 typedef struct prepack_form {
     const taper_class *klass;
     bool list;
@@ -269,7 +270,7 @@ static const prepack_form forms[] = {
     {&metal_linear_class, false, 4, {0, 1, 2, 3}},
     {&vulkan_old_conv_class, false, 8, {0, 1, 2, 3, 4, 5, 6, 7}},
     {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 4, -1, -1, -3, 5, 6, 7}},
-    {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 5, -2, -1, 4, 6, 7, 8}}, // transposed
+    {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 5, -2, -1, 4, 6, 7, 8}}, // the transposed convolution
     {&vulkan_linear_class, true, 2, {0, 1}},
     {&vulkan_gru_class, true, 7, {0, 1, 2, 3, 4, 5, 6}},
     {&vulkan_lstm_class, true, 7, {0, 1, 2, 3, 4, 5, 6}},
@@ -289,7 +290,7 @@ static taper_status equal_ints(taper_call *call, int64_t number, size_t count, t
     return TAPER_OK;
 }
 
-// A stand-in for int[2] given as one int.
+// Returns an argument for the state; an int[2] given as one int becomes a list.
 static taper_status state_argument(taper_call *call, size_t at, taper_val *value)
 {
     *value = at < call->arg_count ? taper_val_retain(call->args[at]) : taper_val_none();
@@ -312,7 +313,7 @@ static taper_status prepack(taper_call *call, const prepack_form *form)
     for (size_t i = 0; i < form->count && status == TAPER_OK; i++) {
         taper_val value = taper_val_bool(form->order[i] == -2);
         if (form->order[i] == -3) {
-            status = equal_ints(call, 0, 1, &value); // as PyTorch has it where no output is padded
+            status = equal_ints(call, 0, 1, &value); // PyTorch stores this if there is no output padding
         } else if (form->order[i] >= 0) {
             status = state_argument(call, (size_t)form->order[i], &value);
         }
@@ -386,7 +387,7 @@ TAPER_KERNEL(taper_op_vulkan_prepack_lstm)
 
 // ---- the rest
 
-// On the CPU there is nothing to bring over.
+// There is nothing to copy on the CPU.
 TAPER_KERNEL(taper_op_metal_copy_to_host)
 {
     taper_tensor *input;
@@ -416,7 +417,7 @@ static taper_status append_sizes(taper_call *call, const taper_tensor *tensor, t
     return TAPER_OK;
 }
 
-// (sizes of the weight, sizes of the bias or None), then what else the state holds: for tools that look at models.
+// Returns (sizes of the weight, sizes of the bias or None), then the remaining state, for tools that inspect models.
 TAPER_KERNEL(taper_op_unpack_prepacked_sizes)
 {
     taper_object *object;

@@ -8,7 +8,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
-// The arguments after the states: params, has_biases, num_layers, dropout, train, bidirectional[, batch_first].
+// Reads the arguments after the states: params, has_biases, num_layers, dropout, train, bidirectional[, batch_first].
 static taper_status read_settings(const taper_call *call, size_t at, taper_rnn_network *network)
 {
     taper_list *params;

@@ -7,7 +7,7 @@ static ELEMENT NAME(sigmoid)(ELEMENT x)
     return 1 / (1 + EXP(-x));
 }
 
-// gates: rows of hidden items (h = f(gates)).
+// Computes h = f(gates) for rows of `hidden` elements.
 static void NAME(plain_cell)(bool relu, int64_t rows, int64_t hidden, const ELEMENT *gates, ELEMENT *h)
 {
     for (int64_t i = 0; i < rows * hidden; i++) {
@@ -15,7 +15,7 @@ static void NAME(plain_cell)(bool relu, int64_t rows, int64_t hidden, const ELEM
     }
 }
 
-// gates: input, forget, cell, output.
+// Updates c and h. The gates of a row are input, forget, cell and output.
 static void NAME(lstm_cell)(int64_t rows, int64_t hidden, const ELEMENT *gates, ELEMENT *c, ELEMENT *h)
 {
     for (int64_t r = 0; r < rows; r++, gates += 4 * hidden) {
@@ -29,7 +29,8 @@ static void NAME(lstm_cell)(int64_t rows, int64_t hidden, const ELEMENT *gates, 
     }
 }
 
-// reset, update, new; of the input and of the state.
+// Updates h. x and y are the parts of the gates from the input and from the state; the gates of a row are reset, update
+// and new.
 static void NAME(gru_cell)(int64_t rows, int64_t hidden, const ELEMENT *x, const ELEMENT *y, ELEMENT *h)
 {
     for (int64_t r = 0; r < rows; r++, x += 3 * hidden, y += 3 * hidden) {
@@ -41,7 +42,7 @@ static void NAME(gru_cell)(int64_t rows, int64_t hidden, const ELEMENT *x, const
     }
 }
 
-// As taper_rnn_cells.
+// Computes the cells as taper_rnn_cells does.
 static void NAME(cells)(taper_rnn_kind kind, int64_t rows, int64_t hidden, const ELEMENT *gates, const ELEMENT *state,
                         ELEMENT *c, ELEMENT *h)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See recurrent_cells.h.
+// The cells of recurrent networks in float32 (recurrent_cells.h).
 #include "ops/nn/recurrent_cells.h"
 
 #include <math.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cells of recurrent networks in float32, by the vector kernels. For runs that are not portable.
+// The cells of recurrent networks in float32, by the vector kernels. The run must not be portable.
 #ifndef TAPER_OPS_RECURRENT_CELLS_H
 #define TAPER_OPS_RECURRENT_CELLS_H
 
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/recurrent.h"
 
-// h = tanh(gates), or their positive part.
+// Computes h = tanh(gates), or h = max(gates, 0).
 void taper_plain_cell(const taper_vector_entry *vector, bool relu, size_t count, const float *gates, float *h);
-// Rows of all gates of `hidden` units, one gate after the other, and rows of states; gates are scratch afterwards.
-// of_state: of GRU, what all gates get of the state; those of others have it.
+// Updates rows of states. A row of gates has `hidden` units per gate, one gate after the other; it is overwritten. For
+// GRU, of_state has the parts of all gates that come from the state; for other cells the gates already contain them.
 void taper_rnn_cells(const taper_vector_entry *vector, taper_rnn_kind kind, int64_t rows, int64_t hidden, float *gates,
                      const float *of_state, float *c, float *h);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One direction of one recurrent layer. The products with the input are made for all steps at once; each step then adds
-// those with the state. In both directions the active sequences of a step are the first ones, so the state's rows that
-// are not active simply keep their values: the first state going backwards, the last one going forwards.
+// One direction of one recurrent layer. The products with the input are computed for all steps at once. Each step then
+// adds the products with the state. In both directions the active sequences of a step come first, so state rows that
+// are not active keep their values: backward the first state, forward the last one.
 #include <math.h>
 
 #include "ops/engine/matmul.h"
@@ -71,7 +71,7 @@ taper_status taper_rnn_check(taper_run *run, taper_rnn_kind kind, const taper_rn
     return TAPER_OK;
 }
 
-// Every row starts as the sum of the biases that there are.
+// Sets each row to the sum of the biases that are given.
 static void start_rows(taper_dtype dtype, void *to, int64_t rows, int64_t columns, const taper_tensor *bias,
                        const taper_tensor *second)
 {
@@ -93,7 +93,7 @@ static void start_rows(taper_dtype dtype, void *to, int64_t rows, int64_t column
     }
 }
 
-// c (+)= a weight', a of contiguous rows.
+// Computes c = a weight', or adds it to c. The rows of a are contiguous.
 static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *a, int64_t a_row, int64_t a_column,
                                  int64_t rows, const taper_tensor *weight, void *c, bool add)
 {
@@ -119,8 +119,8 @@ typedef struct layer {
     taper_rnn_kind kind;
     const taper_rnn_weights *weights;
     taper_dtype dtype;
-    int64_t hidden, projected, width; // width: gates times hidden
-    char *scratch;                    // GRU: products of the state; projecting LSTM: h before it is projected
+    int64_t hidden, projected, width; // width: number of gates times hidden
+    char *scratch;                    // GRU: products with the state; LSTM with projection: h before the projection
 } layer;
 
 static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_tensor *h, taper_tensor *c)
@@ -145,7 +145,8 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
                     : TAPER_OK;
 }
 
-// The gates of all steps as far as they depend on the input, and biases that need not wait for the state.
+// Computes the parts of the gates of all steps that depend on the input, and adds the biases that do not depend on the
+// state.
 static taper_status start_gates(const layer *l, const taper_tensor *x, void *gates)
 {
     start_rows(l->dtype, gates, x->sizes[0], l->width, l->weights->input_bias,
@@ -154,7 +155,7 @@ static taper_status start_gates(const layer *l, const taper_tensor *x, void *gat
                         l->weights->input, gates, true);
 }
 
-// packed: NULL, or how it is done.
+// Runs the steps. packed: packed weights, or NULL.
 static taper_status run_steps(const layer *l, const taper_rnn_packed *packed, const taper_tensor *x,
                               const taper_rnn_steps *steps, bool reverse, char *gates, taper_tensor *h, taper_tensor *c,
                               char *out, int64_t out_step)

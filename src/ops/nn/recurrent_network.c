@@ -5,7 +5,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/nn/recurrent.h"
 
-// Half precision runs in float, everything else in its own dtype.
+// Half precision is computed in float, every other dtype in itself.
 static taper_status working_dtype(taper_run *run, const taper_tensor *input, taper_dtype *work)
 {
     const taper_dtype dtype = (taper_dtype)input->dtype;
@@ -17,7 +17,7 @@ static taper_status working_dtype(taper_run *run, const taper_tensor *input, tap
     return TAPER_OK;
 }
 
-// A contiguous copy in the working dtype (of the whole, or of one index of dimension 0).
+// Makes a contiguous copy in the working dtype, of the whole tensor or of one index of dimension 0.
 static taper_status copy_of(taper_run *run, const taper_tensor *from, taper_dtype work, taper_tensor **copy)
 {
     TAPER_TRY(taper_tensor_new(run->heap, work, from->rank, from->sizes, NULL, copy, run->error));
@@ -70,7 +70,7 @@ static void drop_weights(taper_rnn_weights *weights)
     taper_tensor_drop(weights->project);
 }
 
-// Borrowed weights become owned ones of the working dtype.
+// Makes copies of borrowed weights in the working dtype, which the caller owns.
 static taper_status cast_weights(taper_run *run, const taper_rnn_weights *from, taper_dtype work, taper_rnn_weights *to)
 {
     *to = *from;
@@ -144,8 +144,8 @@ static taper_status check_states(const taper_call *call, const taper_rnn_network
 // ---- layers
 
 typedef struct progress {
-    taper_tensor *x;     // [rows, in] of the layer, working dtype
-    taper_tensor *h, *c; // all states, contiguous, updated in place
+    taper_tensor *x;     // input of the layer, [rows, in], in the working dtype
+    taper_tensor *h, *c; // states of all layers, contiguous, updated in place
 } progress;
 
 static taper_status run_layer(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps,
@@ -197,7 +197,7 @@ static taper_status run_layer(taper_call *call, const taper_rnn_network *network
     return TAPER_OK;
 }
 
-// Gives the outputs the shape and the strides of PyTorch's.
+// Sets the results, with the shape and the strides of PyTorch's.
 static taper_status finish(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps,
                            progress *state)
 {
@@ -244,7 +244,7 @@ static taper_status run_network(taper_call *call, const taper_rnn_network *netwo
     if (network->c != NULL) {
         TAPER_TRY(copy_of(run, network->c, work, &state->c));
     }
-    // The input, step after step, as rows.
+    // Copies the input to rows, ordered by step.
     const taper_tensor *input = network->input;
     if (network->batch_sizes != NULL) {
         TAPER_TRY(copy_of(run, input, work, &state->x));

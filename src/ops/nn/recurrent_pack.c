@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packed sequences: the rows of all sequences step by step, longest sequence first.
+// Packed sequences: the rows of all sequences, ordered by step, with the longest sequence first.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
@@ -44,7 +44,7 @@ static taper_status check_lengths(taper_call *call, const taper_tensor *lengths,
     *total = 0;
     for (int64_t i = 0; i < batch; i++) {
         const int64_t length = length_at(lengths, i);
-        if (!taper_run_step(call->run, i, 4)) { // an expanded vector may have any length
+        if (!taper_run_step(call->run, i, 4)) { // an expanded vector may have any length without using memory
             return taper_run_outcome(call->run, TAPER_OK);
         }
         if (length <= 0) {
@@ -63,7 +63,7 @@ static taper_status check_lengths(taper_call *call, const taper_tensor *lengths,
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "'lengths' holds %lld, but the input has %lld steps",
                        (long long)length, (long long)steps);
         }
-        *total += length; // both factors are sizes of one tensor
+        *total += length; // cannot overflow: both factors are sizes of one tensor
     }
     return TAPER_OK;
 }
@@ -114,7 +114,7 @@ TAPER_KERNEL(taper_op_pack_padded_sequence)
     return status;
 }
 
-// Every element becomes the number.
+// Sets each element to the number.
 static taper_status fill(taper_run *run, taper_tensor *tensor, taper_scalar value)
 {
     taper_tensor *number = NULL;
@@ -158,7 +158,7 @@ TAPER_KERNEL(taper_op_pad_packed_sequence)
                        "batch_sizes should fall and stay above 0, but item %lld is %lld", (long long)t,
                        (long long)active);
         }
-        if (!taper_run_step(run, t, 4)) { // an expanded vector may have any length
+        if (!taper_run_step(run, t, 4)) { // an expanded vector may have any length without using memory
             return taper_run_outcome(run, TAPER_OK);
         }
         if (rows > data->sizes[0]) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Weights are packed so that all gates of a block of units lie one after the other, and rows of gates are laid out the
-// same way. So a step is one range over blocks: whoever takes one makes its gates from the state, with weights that are
-// one stream of memory, and then the block's new state. Biases are packed with the weights they belong to.
+// Recurrent layers with packed weights. The weights of all gates of a block of units are contiguous, and rows of gates
+// have the same order. A step is therefore one range over blocks. A task computes the gates of a block from the state,
+// reading its weights as one stream of memory, and then the block's new state. Biases are packed with their weights.
 #include "ops/nn/recurrent_packed.h"
 
 #include <math.h>
@@ -77,12 +77,13 @@ static bool fits(const taper_run *run, const taper_rnn_weights *weights, const t
            is_bias(weights->hidden_bias) && (weights->project == NULL || is_weight(weights->project));
 }
 
-// How units are laid out, and scratch for a step; false: too large.
+// Computes the layout of the units and the size of the scratch memory. Returns false if a size overflows.
 static bool measure(taper_rnn_packed *r)
 {
     enum { UNITS = 32 };
     size_t units, bytes;
-    r->block = ((UNITS - 1) / r->entry->nr + 1) * r->entry->nr; // no power of two everywhere
+    // A multiple of nr, which is not a power of two in every kernel.
+    r->block = ((UNITS - 1) / r->entry->nr + 1) * r->entry->nr;
     r->blocks = (r->hidden - 1) / r->block + 1;
     return taper_mul_size(r->blocks, r->block, &units) && taper_mul_size(units, r->gates, &r->width) &&
            taper_mul_size(2 * units, sizeof(float), &bytes) && taper_mul_size(bytes, r->batch, &r->scratch_bytes) &&
@@ -116,14 +117,16 @@ taper_status taper_rnn_packed_open(taper_call *call, taper_rnn_kind kind, const 
         return TAPER_DECLINED;
     }
     const taper_gemm_entry *of_precision = taper_linear_entry(run);
-    // Halves that the CPU does not multiply are widened for each product, of one row with every step.
+    // If the CPU does not multiply halves, the kernels widen them in each product. A step has few rows, so this would
+    // cost too much; float weights are used.
     r->entry = of_precision->rounds != 0 ? of_precision : taper_gemm_f32_select(run->cpu);
     r->in = (size_t)x->sizes[1];
     r->hidden = (size_t)hidden;
     r->projected = (size_t)projected;
     r->gates = kind == TAPER_RNN_LSTM ? 4 : kind == TAPER_RNN_GRU ? 3 : 1;
     r->batch = (size_t)batch;
-    if (r->batch == 0 || 4 * r->hidden < r->entry->nr || !measure(r)) { // of a few units most would be missing
+    // Most of a panel would be padding for so few units.
+    if (r->batch == 0 || 4 * r->hidden < r->entry->nr || !measure(r)) {
         return TAPER_DECLINED;
     }
     r->panel_floats = taper_gemm_panel_floats(r->entry, 1, r->projected);
@@ -169,7 +172,7 @@ taper_status taper_rnn_packed_start(const taper_rnn_packed *packed, const taper_
 typedef struct step_job {
     const taper_rnn_packed *packed;
     const taper_vector_entry *vector;
-    taper_gemm_strips strips; // of rows
+    taper_gemm_strips strips; // strips of rows
     float *gates, *c, *fresh;
     const float *h;
     bool backward;

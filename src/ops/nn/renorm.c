@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Weights scaled by their norms along all dimensions but one: renorm, and the parametrization of weight_norm.
+// Scales weights by their norms along all dimensions except one: renorm, and the parametrization of weight_norm.
 #include "ir/tensor.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
@@ -7,7 +7,8 @@
 #include "ops/tensor/elementwise_copy.h"
 #include "ops/tensor/reduce_kernels.h"
 
-// The p-norms of x for each index of dim (NULL: of all of x), dimensions kept.
+// Returns the p-norms of x for each index of *dim, or of all of x if dim is NULL. Reduced dimensions remain with size
+// 1.
 static taper_tensor *norms(taper_compose *c, taper_tensor *x, double p, const size_t *dim, taper_dtype dtype)
 {
     taper_list *dims = taper_list_new(c->run->heap, &taper_type_int, TAPER_MAX_RANK);
@@ -21,7 +22,7 @@ static taper_tensor *norms(taper_compose *c, taper_tensor *x, double p, const si
         }
     }
     taper_tensor *result;
-    if (dims->count == 0 && x->rank != 0) { // one dimension: each element's own norm
+    if (dims->count == 0 && x->rank != 0) { // a tensor of one dimension: each element's own norm
         result = TAPER_COMPOSE(c, taper_op_unary, &taper_ew_abs, TAPER_VAL(x));
         result = TAPER_COMPOSE(c, taper_op_to, &taper_to_dtype, taper_compose_arg(result), taper_val_int(dtype),
                                taper_val_bool(false), taper_val_bool(false), taper_val_none());
@@ -43,7 +44,7 @@ static taper_tensor *contiguous(taper_compose *c, taper_tensor *x)
     return taper_compose_keep(c, result);
 }
 
-// float32 for half precision, itself otherwise.
+// Returns float32 for half precision, otherwise the dtype itself.
 static taper_dtype wide_dtype(taper_dtype dtype)
 {
     return dtype == TAPER_F16 || dtype == TAPER_BF16 ? TAPER_F32 : dtype;
@@ -62,7 +63,7 @@ static taper_tensor *factors(taper_compose *c, const taper_tensor *norm, taper_d
         return NULL;
     }
     const int64_t count = taper_tensor_numel(norm), item = (int64_t)taper_dtype_size(dtype);
-    for (int64_t i = 0; i < count; i++) { // norm is as contiguous as the factors
+    for (int64_t i = 0; i < count; i++) { // norm is contiguous because the factors are
         const double n = taper_load_double((taper_dtype)norm->dtype, taper_tensor_data(norm), i);
         const taper_scalar factor = taper_scalar_double(n > limit ? limit / (n + 1e-7) : 1);
         taper_scalar_store(dtype, (char *)taper_tensor_mutable(result) + i * item, &factor);
@@ -102,7 +103,7 @@ TAPER_KERNEL(taper_op_renorm)
 
 // ---- weight_norm
 
-// v g / |v|. At the first and the last dimension PyTorch has a kernel whose results are contiguous.
+// Computes v g / |v|. For the first and the last dimension PyTorch has a kernel with contiguous results.
 static taper_status scale_weights(taper_call *call, bool norm_too)
 {
     taper_tensor *v, *g;
@@ -158,13 +159,13 @@ TAPER_KERNEL(taper_op_norm_except_dim)
     TAPER_TRY(taper_arg_int(call, 2, &number));
     taper_compose c;
     taper_compose_begin(&c, call->run);
-    if (number == -1) { // of all elements, without dimensions
+    if (number == -1) { // the norm of all elements has no dimensions
         return taper_compose_ret(
             &c, call, 0, TAPER_COMPOSE(&c, taper_op_norm, &taper_reduce_p, TAPER_VAL(v), taper_val_double((double)p)));
     }
     TAPER_TRY(taper_arg_dim(call, 2, v->rank, &dim));
     taper_tensor *result = norms(&c, v, (double)p, &dim, (taper_dtype)v->dtype), *view = result;
-    if (result != NULL && dim + 1 != v->rank) { // PyTorch reduces a matrix and turns the result
+    if (result != NULL && dim + 1 != v->rank) { // PyTorch reduces a matrix and transposes the result
         int64_t strides[TAPER_MAX_RANK];
         for (size_t i = 0; i < result->rank; i++) {
             strides[i] = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that resize: arguments, results, and the choice of tables and loops. The overloads differ in how they
-// give the size: plain ones give it (and the scales it came from), .vec ones give either the size or scale factors.
+// The operators that resize: they read arguments, make results, and choose tables and loops. Plain overloads give the
+// size, and the scales it came from. The .vec overloads give either the size or scale factors.
 #include "ops/nn/resize.h"
 
 #include "ops/call/call.h"
@@ -27,8 +27,8 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
     return TAPER_OK;
 }
 
-// Few channels that fill no vectors are those of a segmentation's result, which must be contiguous in the end: it is
-// made so at once, although x is hidden NHWC.
+// Returns true if the result is made contiguous although x is hidden NHWC. Few channels do not fill vectors. Such a
+// tensor is typically the result of a segmentation, which must be contiguous in the end.
 static bool makes_planes(const taper_call *call, const taper_tensor *x, const taper_resize *resize)
 {
     return !call->run->portable && x->hidden_nhwc && x->rank == 4 && x->dtype == TAPER_F32 &&
@@ -36,7 +36,8 @@ static bool makes_planes(const taper_call *call, const taper_tensor *x, const ta
            taper_ret_target(call, 0) == NULL;
 }
 
-// PyTorch's loops over quantized tensors and over those that are channels-last; the ones over planes take the scale.
+// Returns true if PyTorch's nearest loop ignores the scale where the size stays or doubles. Its loops for quantized and
+// channels-last tensors do; those for planes use the scale.
 static bool is_whole(const taper_tensor *x)
 {
     const bool plane = x->rank > 3 && (x->sizes[1] == 1 || taper_tensor_numel(x) == x->sizes[0] * x->sizes[1]);
@@ -103,7 +104,7 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
     return status;
 }
 
-// floor(input · scale), as a size.
+// Computes floor(input · scale), and fails if it is not a valid size.
 static taper_status scaled_size(const taper_call *call, int64_t input, double scale, int64_t *size)
 {
     const double scaled = (double)input * scale;
@@ -128,7 +129,7 @@ static taper_status resize(taper_call *call, taper_resize_mode mode)
         TAPER_TRY(taper_arg_bool(call, 2, &r.align_corners));
     }
     size_t count;
-    if (call->schema->args[1].type->kind != TAPER_TYPE_OPTIONAL) { // sizes, or else factors
+    if (call->schema->args[1].type->kind != TAPER_TYPE_OPTIONAL) { // sizes are an argument; otherwise factors are
         TAPER_TRY(taper_arg_ints(call, 1, spatial, spatial, r.size + skip, &count));
         for (size_t i = 0; i < spatial; i++) {
             TAPER_TRY(taper_arg_double_or(call, scales_at + i, 0.0, &r.scale[skip + i]));
@@ -192,8 +193,8 @@ TAPER_KERNEL(taper_op_upsample_lanczos_aa)
 
 // ---- the old aten::__interpolate and aten::__upsample, which TorchScript of old kept as operators
 
-// size and scale_factor are each None, a number, or a list of numbers. Unless told not to recompute, the scale is what
-// the sizes give.
+// Reads size and scale_factor: each is None, a number, or a list of numbers. The scale is the ratio of the sizes,
+// unless recompute is false.
 static taper_status read_size(const taper_call *call, const taper_tensor *x, size_t at, bool recompute, taper_resize *r)
 {
     const size_t spatial = r->spatial, skip = 3 - spatial;
@@ -231,7 +232,7 @@ static taper_status interpolate(taper_call *call, const char *mode, bool align_c
 {
     static const struct {
         const char *name;
-        uint8_t ranks; // bit r: tensors of rank r
+        uint8_t ranks; // bit r: accepts tensors of rank r
         uint8_t mode;
     } modes[] = {
         {"nearest", 1 << 3 | 1 << 4 | 1 << 5, TAPER_RESIZE_NEAREST},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Resizing: upsample_* and interpolate. What they share is the table of an axis: which input positions make an output
-// position, and with which weights. See resize.c.
+// Resizing: upsample_* and interpolate. All of them use a table per axis: the input positions that an output position
+// reads, and their weights. See resize.c.
 #ifndef TAPER_OPS_RESIZE_H
 #define TAPER_OPS_RESIZE_H
 
@@ -11,7 +11,7 @@ typedef enum taper_resize_mode {
     TAPER_RESIZE_NEAREST_EXACT,
     TAPER_RESIZE_LINEAR,
     TAPER_RESIZE_CUBIC,
-    TAPER_RESIZE_LINEAR_AA, // antialiased: the filter widens when the image shrinks
+    TAPER_RESIZE_LINEAR_AA, // antialiased: the filter is wider if the image shrinks
     TAPER_RESIZE_CUBIC_AA,
     TAPER_RESIZE_LANCZOS_AA
 } taper_resize_mode;
@@ -19,22 +19,23 @@ typedef enum taper_resize_mode {
 typedef struct taper_resize {
     taper_resize_mode mode;
     size_t spatial;
-    int64_t size[3]; // of the output: depth, height, width
-    double scale[3]; // as given; 0: none was, the sizes decide
+    int64_t size[3]; // depth, height and width of the output
+    double scale[3]; // given scale; 0: none, so the ratio of the sizes is used
     bool align_corners;
-    bool fused;  // of channels-last quantized tensors PyTorch computes with fused multiplications
-    bool whole;  // nearest: where the size stays or doubles it decides, whatever the scale is
-    bool scales; // of quantized tensors given scales count where sizes stay, too, unless a contiguous one is copied
+    bool fused;  // PyTorch computes these with fused multiply-add (channels-last quantized tensors)
+    bool whole;  // nearest: if the size stays or doubles, the sizes decide and not the scale
+    bool scales; // channels-last or resized quantized x: a given scale is used even if an axis keeps its size
 } taper_resize;
 
-// Output position o reads taps input positions: index[o · taps + i] with weight[o · taps + i]. Of antialiased tables
-// only the first count[o] are there, and they follow each other.
+// The table of an axis. Output position o reads `taps` input positions index[o · taps + i] with weight[o · taps + i].
+// An antialiased table has only count[o] of them, and these are consecutive.
 typedef struct taper_resize_axis {
     int64_t input, output, taps;
     int64_t *index;
-    double *weight;      // float values where the tensor is float32; NULL for the nearest modes
-    int64_t *count;      // NULL unless antialiased
-    int64_t run_at, run; // nearest: from there on so many positions follow each other in the input; 0: unknown
+    double *weight; // float values if the tensor is float32; NULL for the nearest modes
+    int64_t *count; // NULL unless antialiased
+    // Nearest: output positions [run_at, run_at + run) read consecutive input positions; run 0: unknown.
+    int64_t run_at, run;
     size_t index_bytes, weight_bytes, count_bytes;
 } taper_resize_axis;
 
@@ -42,17 +43,18 @@ TAPER_MUST_USE taper_status taper_resize_axis_make(const taper_call *call, const
                                                    int64_t input, taper_dtype dtype, taper_resize_axis *table);
 void taper_resize_axis_free(const taper_call *call, taper_resize_axis *table);
 
-// Result 0 from x.
+// Computes result 0 from x.
 TAPER_MUST_USE taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *resize);
 
-// The loops. item is the size of an element, zero the zero point of quantized ones.
+// The loops over the elements. item is the size of an element in bytes; zero is the zero point of quantized tensors.
 void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const void *in,
                           const taper_volume *y, void *out, size_t item);
 TAPER_MUST_USE taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes,
                                                   taper_dtype dtype, const taper_volume *x, const void *in,
                                                   const taper_volume *y, void *out, double zero, bool fused);
-// Linear interpolation in two dimensions (axes[0] is trivial) by vector kernels: between NHWC floats, or to planes;
-// between NHWC bytes. TAPER_DECLINED: nothing was done. Where operators of the build interpolate (TAPER_INTERPOLATES).
+// Linear interpolation in two dimensions by vector kernels; axes[0] has size 1. The first function computes NHWC floats
+// from NHWC floats, or planes from either layout; the second one computes NHWC bytes. They return TAPER_DECLINED if
+// nothing was done. Builds with operators that interpolate contain them (TAPER_INTERPOLATES).
 TAPER_MUST_USE taper_status taper_resize_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x,
                                                   const float *in, const taper_volume *y, float *out);
 TAPER_MUST_USE taper_status taper_resize_bilinear_u8(taper_run *run, const taper_resize_axis *axes,
@@ -61,7 +63,8 @@ TAPER_MUST_USE taper_status taper_resize_bilinear_u8(taper_run *run, const taper
 TAPER_MUST_USE taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes,
                                                      taper_dtype dtype, const taper_volume *x, const void *in,
                                                      const taper_volume *y, void *out);
-// Of bytes, by tables of the linear, cubic and antialiased modes in doubles, whose weights are spoilt.
+// Resizes bytes by tables of the linear, cubic and antialiased modes in doubles. The weights of the tables are
+// overwritten.
 TAPER_MUST_USE taper_status taper_resize_bytes(const taper_call *call, const taper_resize_axis *axes,
                                                const taper_volume *x, const uint8_t *in, const taper_volume *y,
                                                uint8_t *out);

@@ -5,13 +5,13 @@
 
 enum { AA_ROWS = 8 };
 
-// Some rows of a plane along the width: their sums do not wait for each other.
+// Resizes AA_ROWS rows along the width. Their sums are independent, so the CPU overlaps them.
 static void aa_rows(const taper_resize_axis *wide, const float *in, const taper_volume *x, float *restrict out)
 {
     const int64_t down = x->stride[1], stride = x->stride[2];
     for (int64_t w = 0; w < wide->output; w++) {
         const double *weight = wide->weight + w * wide->taps;
-        const float *from = in + wide->index[w * wide->taps] * stride; // the positions follow each other
+        const float *from = in + wide->index[w * wide->taps] * stride; // the positions are consecutive
         float sums[AA_ROWS] = {0};
         for (int64_t t = 0; t < wide->count[w]; t++, from += stride) {
             const float factor = (float)weight[t];
@@ -25,7 +25,7 @@ static void aa_rows(const taper_resize_axis *wide, const float *in, const taper_
     }
 }
 
-// As many as there are such groups of; returns how many are done.
+// Resizes rows in groups of AA_ROWS, as long as groups are complete. Returns the number of rows that are done.
 static int64_t aa_many(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
                        float *scratch)
 {

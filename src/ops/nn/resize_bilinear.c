@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bilinear interpolation of floats. NHWC: pieces of output rows, every pixel from its four neighbours. A result of
-// planes (from planes or from NHWC): two rows of the input's height at a time are stretched to the output's width, then
-// blended; of images that become smaller, whose rows are used once, both at once. In PyTorch's order: along rows first.
+// Bilinear interpolation of floats. For an NHWC result, each pixel of a piece of an output row is computed from its
+// four neighbours. For planes (from planes or from NHWC), two input rows at a time are interpolated to the output's
+// width, then blended. If an image shrinks, each pair of rows is used once, so both steps are one pass. The order is
+// PyTorch's: along rows first.
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/resize.h"
 #include "ops/nn/resize_rows.h"
 
-enum { PIECE = 64, ROWS = 8 }; // pixels taken at a time; rows of planes, at least
+enum { PIECE = 64, ROWS = 8 }; // pixels that are computed together; least rows of planes for a task
 
-// What an output position along the width is made of: offsets in a row, and their weights.
+// The inputs of an output position along the width: offsets in a row, in floats, and weights.
 typedef struct stretch {
     int32_t left, right;
     float left_weight, right_weight;
@@ -21,12 +22,12 @@ typedef struct bilinear_job {
     const taper_volume *x, *y;
     const float *in;
     float *out;
-    taper_places places; // two rows of the output's width
-    bool at_once;        // no row is used for a second row of the output
-    stretch *columns;    // of planes: by output position
+    taper_places places; // memory per thread for two rows of the output's width
+    bool at_once;        // each pair of input rows is used for one output row only
+    stretch *columns;    // for planes: one per output position
 } bilinear_job;
 
-// The two input positions of an output position, and the weight of the second.
+// Finds the two input positions of an output position. Returns the weight of the second one.
 static float taps_at(const taper_resize_axis *axis, int64_t o, int64_t *first, int64_t *second)
 {
     *first = axis->index[o * axis->taps];
@@ -88,7 +89,7 @@ static void stretch_row(const bilinear_job *job, const float *restrict in, float
 
 #include "ops/nn/resize_bilinear_pairs.h"
 
-// Rows of the output, of one plane after the other.
+// A task over output rows, plane after plane.
 static void plane_rows(void *argument, size_t begin, size_t end)
 {
     const bilinear_job *job = argument;
@@ -103,7 +104,7 @@ static void plane_rows(void *argument, size_t begin, size_t end)
         float *const out = job->out + n * y->stride_n + c * y->stride_c + o * y->stride[1];
         int64_t want[2], at[2];
         const float weight = taps_at(job->h, o, &at[0], &at[1]);
-        if (job->h->taps == 1) { // a line
+        if (job->h->taps == 1) { // no vertical interpolation
             stretch_row(job, in + at[0] * x->stride[1], out);
             continue;
         }
@@ -139,7 +140,7 @@ static taper_status run_planes(taper_run *run, bilinear_job *job)
     job->columns = taper_heap_alloc(run->heap, columns);
     if (job->columns == NULL || !taper_places_open(run, bytes, rows, &job->places)) {
         taper_heap_free(run->heap, job->columns, job->columns == NULL ? 0 : columns);
-        return TAPER_DECLINED; // the portable loops say so, if they need memory
+        return TAPER_DECLINED; // another loop computes it, and reports if memory is missing there
     }
     find_columns(job);
     const taper_status status = taper_run_range(run, plane_rows, job, rows, ROWS, (double)rows * (double)width);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of resize_bilinear.c: both rows of a pair at once, where no pair is needed twice.
+// Part of resize_bilinear.c: images that shrink, in which no pair of input rows is used twice.
 #ifndef TAPER_OPS_NN_RESIZE_BILINEAR_PAIRS_H
 #define TAPER_OPS_NN_RESIZE_BILINEAR_PAIRS_H
 
-// Both rows of a pair at once.
+// Interpolates along both axes in one pass over the two input rows.
 static void stretch_rows(const bilinear_job *job, const float *restrict upper, const float *restrict lower,
                          float weight, float *restrict out)
 {

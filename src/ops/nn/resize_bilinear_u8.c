@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bilinear interpolation of quantized NHWC tensors: the two rows of the input's height around an output row are
-// stretched to the output's width in floats, then blended and rounded.
+// Bilinear interpolation of quantized NHWC tensors. The two input rows around an output row are interpolated to the
+// output's width in floats, then blended and rounded.
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/resize.h"
 #include "ops/nn/resize_rows.h"
 
-enum { PIECE = 64, ROWS = 8 }; // pixels stretched at a time; rows of a task at least
+enum { PIECE = 64, ROWS = 8 }; // pixels that are computed together; least rows of a task
 
 typedef struct bilinear_job {
     const taper_vector_u8_entry *vector;
@@ -14,7 +14,7 @@ typedef struct bilinear_job {
     const taper_volume *x, *y;
     const uint8_t *in;
     uint8_t *out;
-    taper_places places; // two rows
+    taper_places places; // memory per thread for two rows
     int32_t zero_point;
 } bilinear_job;
 
@@ -75,7 +75,7 @@ taper_status taper_resize_bilinear_u8(taper_run *run, const taper_resize_axis *a
     const size_t floats = (size_t)(axes[2].output * x->c), rows = (size_t)(x->n * axes[1].output);
     size_t bytes;
     if (!taper_mul_size(floats, 2 * sizeof(float), &bytes) || !taper_places_open(run, bytes, rows, &job.places)) {
-        return TAPER_DECLINED; // the portable loops need no memory
+        return TAPER_DECLINED; // the other loops need no memory
     }
     run->kernel = job.vector->name;
     const taper_status status =

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Resizing of bytes, as PyTorch 2 does it: weights in 16 bits, first along the width, then along the height, with a
-// rounding to bytes after each. A direction in which the size stays is left alone, whatever scale is given.
+// Resizes bytes as PyTorch 2 does: with weights of 16 bits, first along the width, then along the height, with a
+// rounding to bytes after each. A direction whose size stays is not resized, for any scale.
 #include "ops/nn/resize.h"
 
 #include <math.h>
 
 typedef struct byte_axis {
     const taper_resize_axis *table;
-    int32_t *weight; // as table->weight, times 1 << shift
+    int32_t *weight; // table->weight multiplied by 1 << shift
     size_t bytes;
     int shift;
 } byte_axis;
 
-// Taps at the border read one position several times: the first of them gets the weights of all.
+// Adds the weights of taps that read the same border position to the first of these taps.
 static void merge(const taper_resize_axis *table, double *weight, const int64_t *index)
 {
     for (int64_t t = 1; t < table->taps; t++) {
@@ -35,7 +35,7 @@ static int64_t count_of(const taper_resize_axis *table, int64_t o)
 static taper_status weights_of(const taper_call *call, const taper_resize_axis *table, byte_axis *axis)
 {
     double most = 0.0;
-    // Not more than the table's own doubles, whose size was checked.
+    // Cannot overflow: it is not larger than the table's doubles, whose size was checked.
     *axis = (byte_axis){.table = table, .bytes = (size_t)(table->output * table->taps) * sizeof(int32_t)};
     axis->weight = taper_heap_alloc(call->run->heap, axis->bytes);
     if (axis->weight == NULL) {
@@ -62,7 +62,7 @@ static taper_status weights_of(const taper_call *call, const taper_resize_axis *
     return TAPER_OK;
 }
 
-// One line: output position o is at out[o · out_stride].
+// Resizes one line. Output position o is at out[o · out_stride].
 static void line(const byte_axis *axis, const uint8_t *in, int64_t in_stride, uint8_t *out, int64_t out_stride)
 {
     const taper_resize_axis *table = axis->table;

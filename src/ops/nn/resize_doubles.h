@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of resize_loops.c: doubles have loops of their own.
+// Part of resize_loops.c: the loops for doubles.
 #ifndef TAPER_OPS_NN_RESIZE_DOUBLES_H
 #define TAPER_OPS_NN_RESIZE_DOUBLES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of resizing. Channels-last images go as one plane whose elements are pixels. An input row, once
-// interpolated along the width, serves every output row that reads it.
+// The loops of resizing. A channels-last image is one plane whose elements are pixels. An input row is interpolated
+// along the width once and used for every output row that reads it.
 #include "ops/list/op_features.h"
 #include "ops/nn/resize.h"
 
@@ -49,7 +49,7 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
     const bool inner = taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t planes = inner ? 1 : x->c, wide = axes[2].output, size = (int64_t)item;
     const size_t pixel = (size_t)x->c * item;
-    // An output row that reads the same input row as the one before it is a copy of that.
+    // An output row that reads the same input row as the row before it is a copy of that row.
     const bool dense = y->stride[2] == (inner ? y->c : 1);
     const size_t row_bytes = (size_t)wide * (inner ? pixel : item);
     const uint64_t row_work = (uint64_t)wide * 2 + row_bytes / 2 + 20;
@@ -87,7 +87,7 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
 
 // ---- weighted
 
-enum { ROWS = 4 }; // input rows that one output row reads: 2 · 2 of trilinear, 4 of bicubic
+enum { ROWS = 4 }; // input rows of one output row: 2 · 2 for trilinear, 4 for bicubic
 
 #define ELEMENT float
 #define NAME(name) name##_f32
@@ -120,11 +120,12 @@ static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, ta
     }
 }
 
-// Bilinear of a quantized plane: in floats, rounded as distances from the zero point. The last bit decides between two
-// integers: which of the products are fused is known of PyTorch's loops over channels, one by one and in vectors.
+// Computes bilinear interpolation of a quantized plane in floats, and rounds the distance from the zero point. The last
+// bit of a sum can decide between two integers. The form therefore says which products are fused, as in PyTorch's loops
+// over channels, scalar and vectorized.
 typedef enum plane_form { PLANE_PLAIN, PLANE_FUSED, PLANE_WIDE } plane_form;
 
-static float weigh(plane_form form, float a, float x, float b, float y) // a · x + b · y
+static float weigh(plane_form form, float a, float x, float b, float y) // returns a · x + b · y
 {
     return form == PLANE_PLAIN ? a * x + b * y : form == PLANE_FUSED ? fmaf(a, x, b * y) : fmaf(b, y, a * x);
 }
@@ -168,7 +169,7 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     if (done != TAPER_DECLINED) {
         return done;
     }
-    void *rows = NULL; // some of the output
+    void *rows = NULL; // some rows that are interpolated along the width
     const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * (f64 ? sizeof(double) : sizeof(float));
     if (f32 || f64) {
         rows = taper_heap_alloc(call->run->heap, rows_bytes);
@@ -200,7 +201,7 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
 // ---- antialiased: first along the width into rows of the input's height, then along the height
 
 typedef struct aa_step {
-    int64_t group; // elements that lie together: the channels of a pixel, or 1
+    int64_t group; // contiguous elements of a position: the channels of a pixel, or 1
     const double *weight;
     const int64_t *index;
     int64_t count;
@@ -210,7 +211,7 @@ static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *
 {
     if (step->group == 1) {
         float sum = 0.0f;
-        const float *from = in + step->index[0] * stride; // the positions follow each other
+        const float *from = in + step->index[0] * stride; // the positions are consecutive
         for (int64_t t = 0; t < step->count; t++) {
             sum += (float)step->weight[t] * from[t * stride];
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of resize_loops.c: neighbours that stay neighbours are copied.
+// Part of resize_loops.c: neighbours that remain neighbours are copied together.
 #ifndef TAPER_OPS_NN_RESIZE_RUNS_H
 #define TAPER_OPS_NN_RESIZE_RUNS_H
 

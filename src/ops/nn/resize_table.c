@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables of an axis. The arithmetic, down to which step is in single precision, decides which input position an
-// output position reads, so it follows PyTorch's exactly.
+// The tables of an axis. The arithmetic decides which input position an output position reads, so it follows PyTorch's
+// exactly, including the steps in single precision.
 #include <math.h>
 
 #include "base/single.h"
 #include "ops/nn/resize.h"
 
-// The ratio of input to output positions.
+// Returns the ratio of input to output positions.
 static double ratio_of(const taper_resize *resize, int64_t input, int64_t output, double scale, bool single)
 {
     if (resize->align_corners) {
@@ -41,7 +41,7 @@ static void fill_nearest(taper_run *run, taper_resize_axis *table, float ratio, 
     }
 }
 
-// Positions are in doubles even of float32 tensors, in floats of quantized ones.
+// Positions are computed in doubles, even for float32 tensors, but in floats for quantized ones.
 static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, const taper_resize *resize, bool single,
                         bool quantized)
 {
@@ -72,7 +72,7 @@ static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, 
     }
 }
 
-// The cubic convolution kernel, near (|x| <= 1) and far (1 < |x| < 2).
+// The cubic convolution kernel: near for |x| <= 1, far for 1 < |x| < 2.
 static float near_f32(float x, float a)
 {
     return ((a + 2.0f) * x - (a + 3.0f)) * x * x + 1.0f;
@@ -120,7 +120,7 @@ static void fill_cubic(taper_run *run, taper_resize_axis *table, double ratio, b
     }
 }
 
-// sin(πx) / πx
+// Returns sin(πx) / πx.
 static double sinc(double x)
 {
     const double pi = 3.14159265358979323846;
@@ -145,14 +145,14 @@ static double filter(double x, taper_resize_mode mode, bool single)
     return 0.0;
 }
 
-// Half the width of the filter, in input positions.
+// Returns half the width of the filter, in input positions.
 static double support_of(double ratio, taper_resize_mode mode)
 {
     const double half = mode == TAPER_RESIZE_LINEAR_AA ? 1.0 : mode == TAPER_RESIZE_CUBIC_AA ? 2.0 : 3.0;
     return ratio >= 1.0 ? half * ratio : half;
 }
 
-// align_corners changes the ratio alone here.
+// align_corners affects only the ratio here.
 static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ratio, taper_resize_mode mode,
                              bool single)
 {
@@ -189,7 +189,7 @@ static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ra
         for (int64_t i = 0; i < count && total != 0.0; i++) {
             weight[i] = single ? (double)((float)weight[i] / (float)total) : weight[i] / total;
         }
-        if (count <= 0) { // cannot happen for positions inside the input
+        if (count <= 0) { // cannot happen for a position inside the input
             count = 1;
             index[0] = first;
             weight[0] = 0.0;
@@ -224,7 +224,7 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
     const double ratio = ratio_of(resize, input, output, resize->scale[axis], single || nearest);
     *table = (taper_resize_axis){.input = input, .output = output, .taps = 1};
     if (present && antialiased) {
-        // support is at most twice the ratio; the input's size is a bound, too
+        // The support is at most twice the ratio, and taps are bounded by the input's size.
         const double wide = ceil(support_of(ratio, mode)) * 2.0 + 1.0;
         table->taps = wide < (double)input ? (int64_t)wide : input;
     } else if (present && !nearest) {
@@ -262,5 +262,5 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
     } else {
         fill_linear(call->run, table, ratio, resize, single, taper_dtype_is_quantized(dtype));
     }
-    return taper_run_spend(call->run, 0); // or not all of it is filled
+    return taper_run_spend(call->run, 0); // fails if the run ended before the table was full
 }

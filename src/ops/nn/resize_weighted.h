@@ -2,7 +2,7 @@
 // Weighted sums of rows for one type of elements: included by resize_loops.c with ELEMENT (the type) and NAME(x) (a
 // name of its own).
 
-// out = Σ weight[i] · row[i]
+// Computes out = Σ weight[i] · row[i].
 static void NAME(blend)(int64_t count, ELEMENT *restrict out, const ELEMENT *const *rows, const ELEMENT *weights,
                         int64_t taps)
 {
@@ -37,7 +37,7 @@ static void NAME(blend)(int64_t count, ELEMENT *restrict out, const ELEMENT *con
     }
 }
 
-// An input row interpolated along the width. group: elements that lie together, the channels of a pixel or 1.
+// Interpolates an input row along the width. group: contiguous elements of a position, the channels of a pixel or 1.
 static void NAME(row)(const taper_resize_axis *axis, int64_t group, const ELEMENT *in, int64_t stride,
                       ELEMENT *restrict out)
 {
@@ -70,7 +70,8 @@ static void NAME(row)(const taper_resize_axis *axis, int64_t group, const ELEMEN
     }
 }
 
-// rows holds ROWS interpolated rows; which of the input they are is kept from one output row to the next.
+// Interpolates along all axes. `rows` has space for ROWS rows that are interpolated along the width. They are kept from
+// one output row to the next.
 static void NAME(weighted)(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
                            const ELEMENT *in, const taper_volume *y, ELEMENT *out, ELEMENT *rows)
 {
@@ -99,7 +100,7 @@ static void NAME(weighted)(taper_run *run, const taper_resize_axis *axes, int64_
                 }
             }
             for (int64_t t = 0; t < taps; t++) {
-                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) { // it may have come for an earlier tap
+                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) { // an earlier tap may have filled it
                     if (held[s] == want[t]) {
                         slot[t] = s;
                     }

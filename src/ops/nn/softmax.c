@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// softmax and log_softmax. A line that fits into a block is read once; longer ones, and lines that lie side by side,
-// are walked three times: maximum, sum of exponentials, results.
+// softmax and log_softmax. A line that fits into a block is read once. Longer lines, and lines that are lanes, are read
+// three times: for the maximum, the sum of exponentials, and the results.
 #include <math.h>
 
 #include "ops/engine/doubles.h"
@@ -16,7 +16,7 @@ enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8, PARTS = 8, SHORT = 4096 };
 
 typedef struct soft {
     const taper_run *run;
-    taper_run *spender; // NULL: a task, which draws on the run's time as a whole
+    taper_run *spender; // run to charge; NULL in a task, whose work taper_lines_run charges
     const taper_tensor *x;
     taper_tensor *out;
     bool logarithm;
@@ -40,7 +40,8 @@ static void store(soft *s, char *to, int64_t step, size_t n)
     taper_ew_store((taper_dtype)s->out->dtype, s->class_, to, step, &s->elements, n, &s->temp);
 }
 
-// Exponentials, in place. Of doubles those behind the last of n are made as well, which nobody looks at.
+// Compute exponentials in place. The version for doubles may also write elements after the last of n, which are not
+// used.
 static void exponentials_f32(const soft *s, float *x, size_t n)
 {
     (void)s;
@@ -59,8 +60,8 @@ static void exponentials_f64(const soft *s, double *x, size_t n)
     }
 }
 
-// The steps over one block; `lanes` tells whether every element has a top and a sum of its own. NaN makes everything
-// NaN. Sums are made in parts that do not wait for each other.
+// The steps over one block. If `lanes` is set, each element has its own maximum and sum. A NaN makes the whole line
+// NaN. Sums are split into independent parts, which the CPU overlaps.
 #define EACH(expression)                                                                                               \
     for (size_t k = 0; k < n; k++) {                                                                                   \
         expression;                                                                                                    \
@@ -129,7 +130,7 @@ static void exponentials_f64(const soft *s, double *x, size_t n)
 STEPS(float, f32, f32)
 STEPS(double, f64, f64)
 
-// A block of a line of doubles, by kernels.
+// Returns true if kernels compute a block of a line of doubles.
 static bool is_fast(const soft *s, bool lanes)
 {
     return s->class_ == TAPER_EW_F64 && !lanes && taper_doubles_are_fast(s->run);
@@ -186,7 +187,7 @@ static void start(soft *s, size_t m)
     }
 }
 
-static void end_sum(soft *s, size_t m) // log_softmax subtracts the sum's logarithm
+static void end_sum(soft *s, size_t m) // for log_softmax the logarithm of the sum is subtracted
 {
     for (size_t k = 0; k < m && s->logarithm; k++) {
         s->sum[k] = log(s->sum[k]);
@@ -284,7 +285,7 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     if (dtype_at != 0) {
         TAPER_TRY(taper_arg_dtype_or(call, dtype_at, dtype, &dtype));
     }
-    const bool empty = taper_tensor_numel(x) == 0; // then any dtype will do
+    const bool empty = taper_tensor_numel(x) == 0; // an empty tensor may have any dtype
     if (!taper_dtype_is_float(dtype) && !empty) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name(dtype));
     }
@@ -319,7 +320,7 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     if (status != TAPER_DECLINED) {
         return status;
     }
-    soft s; // long ones
+    soft s; // long lines
     start_soft(&s, &job, true);
     taper_walk walk;
     taper_reduce_walk(&walk, lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count);
@@ -348,7 +349,7 @@ TAPER_KERNEL(taper_op_log_softmax)
     return run_softmax(call, 2, true);
 }
 
-// Rows of which all is -inf give zeros.
+// A row of only -inf gives zeros.
 TAPER_KERNEL(taper_op_safe_softmax)
 {
     taper_tensor *x;
@@ -365,7 +366,7 @@ TAPER_KERNEL(taper_op_safe_softmax)
         TAPER_COMPOSE(&c, taper_op_where, NULL, taper_compose_arg(blind), taper_val_double(0), taper_compose_arg(y)));
 }
 
-// _softmax(self, dim, half_to_float), which CPUs do not have.
+// Computes _softmax(self, dim, half_to_float). half_to_float is not supported, as on PyTorch's CPU.
 static taper_status inner(taper_call *call, bool logarithm)
 {
     bool half_to_float;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of softmax.c: lines that go to all threads, and floats that are laid as the result first.
+// Part of softmax.c: short lines on all threads, and inputs that are first copied to the layout of the result.
 #ifndef TAPER_OPS_NN_SOFTMAX_SHARED_H
 #define TAPER_OPS_NN_SOFTMAX_SHARED_H
 
@@ -23,7 +23,8 @@ static taper_status run_short(taper_run *run, soft_job *job, const taper_lines *
                                      : TAPER_DECLINED;
 }
 
-// Of floats that lie otherwise than the result.
+// Computes with the vector kernels after a copy of x to the layout of the result. Returns TAPER_DECLINED if the kernels
+// cannot.
 static taper_status run_dense(taper_call *call, taper_tensor *x, size_t dim, taper_tensor *out, taper_softmax_kind kind)
 {
     taper_lines lines;
