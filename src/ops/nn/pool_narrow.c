@@ -38,10 +38,8 @@ static bool is_small(const taper_volume *v, int64_t width)
 bool taper_pool_is_narrow(const taper_pool_planes *job)
 {
     const taper_volume *x = &job->x, *y = &job->y;
-    const int64_t width =
-        job->pooling->axis[2].adaptive
-            ? MOST_ELEMENTS
-            : MOST_WIDTH; // the windows of an adaptive pool all differ, so the other method computes them one by one
+    // Rows of an adaptive pool may be wide, because its windows differ and so cannot be computed as a row.
+    const int64_t width = job->pooling->axis[2].adaptive ? MOST_ELEMENTS : MOST_WIDTH;
     if (!is_small(x, width) || !is_small(y, width) || !is_dense(x) || !is_dense(y) || x->n * x->c < LANES / 4 ||
         (job->indices != NULL && !is_dense(&job->where))) {
         return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cat, stack and their kin. The result of inputs that are channels-last (or hidden NHWC) is so too, which makes a
-// concatenation of channels one row copy per pixel.
+// cat, stack and similar operators. If the inputs are channels-last or hidden NHWC, the result is too. A concatenation
+// of channels is then one row copy per pixel.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -89,7 +89,7 @@ static bool same_quantizer(const taper_tensor *a, const taper_tensor *b)
            a->quantizer->zero_point == b->quantizer->zero_point;
 }
 
-// 8-bit values with another scale: through float, as dequantize and quantize would.
+// Converts 8-bit values to another scale through float, with the results of dequantize and quantize.
 static taper_status requantize(taper_run *run, taper_tensor *to, const taper_tensor *from)
 {
     const bool bytes = (to->dtype == TAPER_QU8 || to->dtype == TAPER_QI8) && from->dtype == to->dtype;
@@ -109,14 +109,14 @@ static taper_status requantize(taper_run *run, taper_tensor *to, const taper_ten
         table[(uint8_t)q] = (uint8_t)((int)held & 0xff);
     }
     TAPER_TRY(taper_tensor_move(run, to, from));
-    // Then every byte of to is looked up, in place.
+    // Each byte of `to` is replaced by its entry in a table.
     int64_t steps[TAPER_MAX_RANK];
     taper_walk walk;
     taper_tensor_steps(to, 1, steps);
     taper_walk_over(&walk, to->rank, to->sizes, SIZE_MAX, steps, NULL);
     uint8_t *p = taper_tensor_mutable(to);
     const int64_t count = taper_tensor_numel(to);
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // as many as have just been moved
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // the number of elements just moved
     for (int64_t n = 0; n < count; n++) {
         p[walk.at[0]] = table[p[walk.at[0]]];
         (void)taper_walk_next(&walk);
@@ -138,7 +138,7 @@ static taper_status fill_cat(taper_run *run, const taper_list *list, const cat_p
         if (is_skipped(x)) {
             continue;
         }
-        taper_tensor part = taper_tensor_local(result); // a view that is never seen outside
+        taper_tensor part = taper_tensor_local(result); // a view on the stack that does not outlive this frame
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset = taper_add_stride(part.offset, taper_mul_stride(start, result->strides[plan->dim]));
         start += x->sizes[plan->dim];
@@ -156,7 +156,7 @@ static taper_status fill_cat(taper_run *run, const taper_list *list, const cat_p
     return TAPER_OK;
 }
 
-// A new tensor.
+// Makes a new tensor for the concatenation.
 static taper_status make_cat(taper_run *run, const taper_list *list, int64_t dim, taper_tensor **result)
 {
     cat_plan plan;
@@ -280,7 +280,7 @@ TAPER_KERNEL(taper_op_stack)
     if (dim == first->rank) {
         return cat_changed(call, insert_dim, (int64_t)dim, (int64_t)dim);
     }
-    // The concatenation along dim, which is then split in two: what PyTorch's strides are those of.
+    // PyTorch concatenates along dim and then splits it in two, so the result has the strides of that view.
     if (first->rank == TAPER_MAX_RANK) {
         return taper_rank_refused(error);
     }

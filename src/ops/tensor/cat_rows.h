@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of cat.c: rows of the result written from the first to the last.
+// Part of cat.c: writes the rows of the result in order.
 #ifndef TAPER_OPS_TENSOR_CAT_ROWS_H
 #define TAPER_OPS_TENSOR_CAT_ROWS_H
 
-// Rows of the result that have a piece of every tensor, written from the first to the last.
+// Rows of the result, in memory order. Each has a piece of every tensor.
 enum { TOGETHER = 16, LEAST_PIECE = 64 };
 typedef struct cat_rows {
-    size_t count, row; // tensors; bytes of a row of the result
+    size_t count, row; // number of tensors; bytes of a row of the result
     const char *from[TOGETHER];
-    size_t bytes[TOGETHER]; // of their pieces
+    size_t bytes[TOGETHER]; // bytes of each tensor's piece
     char *to;
 } cat_rows;
 
@@ -24,7 +24,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Few tensors that lie as the result does, whose pieces are worth a call each. Otherwise declines.
+// Copies few tensors that have the memory order of the result. Returns TAPER_DECLINED for others, and if pieces are too
+// short for a memcpy each.
 static taper_status fill_rows(taper_run *run, const taper_list *list, const cat_plan *plan, taper_tensor *result)
 {
     const bool last = !taper_tensor_is_contiguous(result);

@@ -3,29 +3,28 @@
 #include "ops/tensor/count_bins.h"
 #include <math.h>
 
-// Of floats, into few bins: bins of a block by loops without jumps, counted by counters that do not wait for each
-// other. False: nothing was done.
+// A block's bins are computed without branches. Four counters per bin avoid waits of an addition for the one before.
 bool taper_count_bins(taper_run *run, const float *x, int64_t count, float low, float high, int64_t bins, float *result)
 {
     enum { MOST_BINS = 256, BLOCK = 256, COUNTERS = 4, FLOAT_DIGITS = 24 };
     if (run->portable || bins > MOST_BINS || count >= UINT32_MAX || !isfinite(high - low)) {
         return false;
     }
-    uint32_t counted[COUNTERS][MOST_BINS + 1] = {{0}}; // of those outside first
+    uint32_t counted[COUNTERS][MOST_BINS + 1] = {{0}}; // entry 0 counts elements outside the range
     const float span = high - low, last = (float)(bins - 1);
     for (int64_t at = 0; at < count && taper_run_goes_on(run, BLOCK * 8); at += BLOCK) {
         const int64_t n = taper_min_i64(BLOCK, count - at);
         int32_t bin[BLOCK];
         for (int64_t i = 0; i < n; i++) {
             const float v = x[at + i], place = (v - low) / span * (float)bins;
-            const float inside = place < last ? place : last; // what is high is in the last bin
+            const float inside = place < last ? place : last; // the last bin includes `high`
             bin[i] = (int32_t)(((v >= low) & (v <= high)) ? inside + 1 : 0.0f);
         }
         for (int64_t i = 0; i < n; i++) {
             counted[i % COUNTERS][bin[i]]++;
         }
     }
-    for (int64_t b = 0; b < bins; b++) { // floats that one is added to end at 2^24
+    for (int64_t b = 0; b < bins; b++) { // PyTorch adds 1 to a float, which stops at 2^24
         const uint64_t sum =
             (uint64_t)counted[0][b + 1] + counted[1][b + 1] + ((uint64_t)counted[2][b + 1] + counted[3][b + 1]);
         result[b] = (float)(sum < UINT64_C(1) << FLOAT_DIGITS ? sum : UINT64_C(1) << FLOAT_DIGITS);

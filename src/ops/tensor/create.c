@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// empty, zeros, ones, full and their _like, new_ and .out forms; scalar_tensor, eye.
+// empty, zeros, ones and full, with their _like, new_ and .out overloads; scalar_tensor and eye.
 #include "ops/tensor/create.h"
 
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 
-// The one copy for compilers that call rather than inline.
+// This is the definition that compilers link if they call the inline function instead of inlining it.
 extern void taper_put_double(taper_dtype dtype, void *data, int64_t index, double value);
 
 taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise, taper_dtype *dtype)
@@ -63,7 +63,7 @@ taper_status taper_create_count(taper_error *error, const char *name, int64_t co
 
 // ---- by sizes
 
-// Where the arguments of a form lie: sizes, then perhaps the value, then dtype.
+// Makes result 0, filled. The arguments are sizes, then perhaps the value, then dtype.
 static taper_status filled(taper_call *call, size_t sizes_at, size_t dtype_at, taper_dtype otherwise,
                            const taper_scalar *scalar)
 {
@@ -183,7 +183,7 @@ static taper_status empty_strided(taper_call *call, size_t sizes_at, taper_dtype
     return taper_ret_new(call, 0, dtype, rank, sizes, strides, &result);
 }
 
-// Contiguous in the order of the dimensions that physical_layout lists.
+// The result is contiguous in the order of dimensions that the argument physical_layout lists.
 TAPER_KERNEL(taper_op_empty_permuted)
 {
     int64_t sizes[TAPER_MAX_RANK], order[TAPER_MAX_RANK], lying[TAPER_MAX_RANK], steps[TAPER_MAX_RANK],

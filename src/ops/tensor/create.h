@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the operators that make tensors share: their dtype and layout arguments.
+// Parts that the operators that make tensors share: their dtype and layout arguments.
 #ifndef TAPER_OPS_CREATE_H
 #define TAPER_OPS_CREATE_H
 
 #include "ops/engine/view_move.h"
 
-// The arguments dtype and layout at `at` and after it; the dtype of the target in the .out form, which has none of
-// them.
+// Reads the arguments dtype, at `at`, and layout after it. The .out overloads have neither; they use the target's
+// dtype.
 TAPER_MUST_USE taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise,
                                                  taper_dtype *dtype);
-// A fresh contiguous tensor of that dtype; taper_ret_tensor ends it.
+// Makes a contiguous tensor. taper_ret_tensor takes it over as a result.
 TAPER_MUST_USE taper_status taper_create_new(taper_call *call, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                              taper_tensor **tensor);
-// The dtype that a tensor gets which is made from the number alone: int64, bool, float32 or complex64.
+// Returns the dtype of a tensor that is made from this number alone: int64, bool, float32 or complex64.
 taper_dtype taper_create_dtype(const taper_scalar *scalar);
-// Sizes, wrapped by taper_arg_ints.
+// Reads sizes with taper_arg_ints.
 TAPER_MUST_USE taper_status taper_create_sizes(const taper_call *call, size_t at, size_t *rank, int64_t *sizes);
-// An uninitialized tensor as empty_like(args[0], dtype.., memory_format) makes it: result 0.
+// Makes result 0 uninitialized, as empty_like(args[0], dtype.., memory_format) does.
 TAPER_MUST_USE taper_status taper_create_like(taper_call *call, size_t dtype_at, taper_tensor **result);
 
-// A count of elements that a result of one dimension may have.
+// Fails unless a result of one dimension may have this number of elements.
 TAPER_MUST_USE taper_status taper_create_count(taper_error *error, const char *name, int64_t count);
 
-// value as an element of a floating dtype, in loops that are not worth a version per dtype.
+// Stores value as an element of a floating dtype, for loops that do not need a version per dtype.
 inline void taper_put_double(taper_dtype dtype, void *data, int64_t index, double value)
 {
     if (dtype == TAPER_F32) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random counts, poisson and binomial, and gamma. For small means the events are counted one by one; for large ones the
-// methods are Hörmann's transformed rejections (PTRS and BTRS, 1993), in the form and with the order of draws of
-// PyTorch.
+// Random numbers of the Poisson, binomial and gamma distributions. For small means events are counted one by one. For
+// large means the methods are Hörmann's transformed rejections (PTRS and BTRS, 1993), with PyTorch's order of draws.
 #include <float.h>
 #include <math.h>
 
@@ -57,7 +56,7 @@ static double poisson(taper_run *run, taper_rng *rng, taper_dtype dtype, double 
     }
 }
 
-// Another number for each of x.
+// Draws a number for each element of x, which is its parameter.
 static taper_status draw_each(taper_call *call, double (*next)(taper_run *, taper_rng *, taper_dtype, double))
 {
     taper_run *run = call->run;
@@ -101,7 +100,8 @@ TAPER_KERNEL(taper_op_poisson)
 
 // ---- gamma
 
-// Marsaglia and Tsang's method (2000), with PyTorch's roundings: shape is of the tensor's dtype, the rest double.
+// Marsaglia and Tsang's method (2000) with PyTorch's roundings: shape has the tensor's precision, everything else is
+// double.
 static double gamma_number(taper_run *run, taper_rng *rng, double shape, bool single)
 {
     double scale = 1;
@@ -129,7 +129,8 @@ static double gamma_number(taper_run *run, taper_rng *rng, double shape, bool si
     return 0;
 }
 
-// At least the least normal number, so that its logarithm is finite; also where there is no such distribution.
+// Returns at least the smallest normal number, so that its logarithm is finite. This is so even for parameters without
+// a distribution.
 static double gamma_above(taper_run *run, taper_rng *rng, taper_dtype dtype, double shape)
 {
     const bool single = dtype == TAPER_F32;
@@ -145,7 +146,7 @@ TAPER_KERNEL(taper_op_standard_gamma)
 
 // ---- binomial
 
-// What Stirling's formula lacks for log((k + 1)!): exactly up to 9, then by its series.
+// Returns log((k + 1)!) minus Stirling's formula: exact values up to 9, then the series.
 static double stirling_tail(double k)
 {
     static const double first[10] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
@@ -209,7 +210,7 @@ static double binomial(taper_run *run, taper_rng *rng, taper_dtype dtype, double
     if (p >= 1) {
         return count;
     }
-    if (!(count < INFINITY) || p != p) { // no number of trials: PyTorch would not come to an end
+    if (!(count < INFINITY) || p != p) { // not a number of trials; PyTorch would loop forever
         return NAN;
     }
     const bool flip = p > 0.5;

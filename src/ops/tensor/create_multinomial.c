@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// multinomial: drawing categories. Without replacement by the largest of p / exponential, with
-// replacement by the inverse of the cumulative distribution; the draws are PyTorch's.
+// multinomial: draws categories with PyTorch's random numbers. Without replacement the largest values of p /
+// exponential win. With replacement it inverts the cumulative distribution.
 #include <math.h>
 
 #include "base/single.h"
@@ -19,7 +19,7 @@ static double in_dtype(taper_dtype dtype, double value)
     return taper_step(dtype != TAPER_F64, value);
 }
 
-// Restores the heap (smallest on top) below i; keys belong to the indices in order.
+// Restores the heap below i, with the smallest key at the top. Keys are those of the indices in order.
 static void sift(const double *keys, int64_t *order, int64_t count, int64_t i)
 {
     for (;;) {
@@ -39,10 +39,10 @@ static void sift(const double *keys, int64_t *order, int64_t count, int64_t i)
     }
 }
 
-// The indices of keys by falling key.
+// Sorts the indices by decreasing key.
 static void sort_falling(taper_run *run, const double *keys, int64_t *order, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++) { // they are 2^24 at most
+    for (int64_t i = 0; i < count; i++) { // at most 2^24 of them
         order[i] = i;
     }
     for (int64_t i = count / 2; i-- > 0 && taper_run_goes_on(run, 50);) {

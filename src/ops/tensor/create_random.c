@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fills with random numbers: uniform_, normal_, random_, bernoulli, exponential_, …. The order in which numbers are
-// drawn is PyTorch's: elements in the order of memory.
+// Fills tensors with random numbers: uniform_, normal_, random_, bernoulli, exponential_, …. Numbers are drawn in
+// PyTorch's order, in which elements are in the order of memory.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -12,18 +12,18 @@
 
 static const double PI = 3.14159265358979323846;
 
-// How the elements of a tensor are drawn.
+// The state of drawing the elements of a tensor.
 typedef struct draw {
     taper_rng *rng;
-    taper_dtype dtype; // of the result
+    taper_dtype dtype; // dtype of the result
     double a, b;
     uint64_t span;
     int64_t base;
     taper_scalar (*next)(struct draw *draw);
-    double parameter; // from another tensor, per element
+    double parameter; // the element of the parameter tensor, if there is one
 } draw;
 
-// Dimensions from the smallest stride to the largest, as the iteration goes.
+// Sorts dimensions by increasing stride, the order in which PyTorch iterates.
 static void smallest_first(const taper_tensor *x, unsigned *order)
 {
     for (unsigned i = 0; i < x->rank; i++) {
@@ -36,7 +36,7 @@ static void smallest_first(const taper_tensor *x, unsigned *order)
     }
 }
 
-// parameter: a tensor with x's sizes (expanded), or NULL.
+// Draws every element of x. parameter: a tensor with the sizes of x (expanded), or NULL.
 static taper_status draw_all(taper_call *call, taper_tensor *x, draw *d, const taper_tensor *parameter)
 {
     size_t item;
@@ -77,7 +77,7 @@ static taper_status need_float(taper_call *call, const char *name, const taper_t
                             taper_dtype_torch_name((taper_dtype)x->dtype));
 }
 
-// A complex tensor seen as the real numbers that it lies in, for the length of a call.
+// Views a complex tensor as real numbers, for the duration of a call.
 static taper_status parts_of(taper_call *call, const char *name, const taper_tensor *x, taper_tensor *parts)
 {
     *parts = taper_tensor_local(x);
@@ -133,7 +133,7 @@ taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, 
 
 // ---- normal
 
-enum { PIECE = 1 << 14 }; // numbers
+enum { PIECE = 1 << 14 }; // numbers between two checks of the run's time
 
 static taper_scalar next_normal(draw *d)
 {
@@ -144,7 +144,7 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
 {
     taper_fresh_rng g;
     taper_rng *rng = taper_rng_of(call, &g);
-    if (taper_dtype_is_complex((taper_dtype)x->dtype)) { // both parts, each with half the variance
+    if (taper_dtype_is_complex((taper_dtype)x->dtype)) { // the real and the imaginary part, each with half the variance
         taper_tensor parts;
         TAPER_TRY(parts_of(call, "normal_", x, &parts));
         return taper_fill_normal(call, &parts, mean, deviation / sqrt(2.0));
@@ -157,7 +157,7 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
     const int64_t count = taper_tensor_numel(x);
     if (count >= 16 && taper_tensor_is_contiguous(x)) {
         if (x->dtype == TAPER_F32 || x->dtype == TAPER_F64) {
-            // In pieces that are whole blocks of theirs, the last one with what is left.
+            // Pieces are whole blocks of 16 numbers, except the last piece.
             for (int64_t at = 0, piece; at < count; at += piece) {
                 piece = count - at < 2 * PIECE ? count - at : PIECE;
                 TAPER_TRY(taper_run_spend(call->run, (uint64_t)piece * 40));
@@ -180,11 +180,11 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
 static taper_scalar next_integer(draw *d)
 {
     const uint64_t bits = d->span == 0 || d->span >= UINT64_C(1) << 32 ? taper_rng_u64(d->rng) : taper_rng_u32(d->rng);
-    const uint64_t value = (d->span == 0 ? bits : bits % d->span) + (uint64_t)d->base; // span 0: 2^64
+    const uint64_t value = (d->span == 0 ? bits : bits % d->span) + (uint64_t)d->base; // span 0 means 2^64
     return taper_scalar_int((int64_t)value);
 }
 
-static taper_scalar next_any(draw *d) // random_(): all that the dtype holds exactly
+static taper_scalar next_any(draw *d) // random_() draws every integer that the dtype represents exactly
 {
     uint64_t value;
     switch (d->dtype) {
@@ -310,7 +310,7 @@ static taper_status fill_from(taper_call *call, taper_tensor *x, int64_t from)
     }
     draw d = {.rng = taper_rng_of(call, &g),
               .dtype = (taper_dtype)x->dtype,
-              .span = (uint64_t)high - (uint64_t)from + 1, // 0: all of int64
+              .span = (uint64_t)high - (uint64_t)from + 1, // 0 means all of int64
               .base = from,
               .next = next_integer};
     return draw_all(call, x, &d, NULL);
@@ -529,7 +529,7 @@ static taper_status do_bernoulli_tensor(taper_call *call, taper_tensor *x)
 }
 FILLED_PLAIN(taper_op_bernoulli_tensor, do_bernoulli_tensor)
 
-static taper_status do_bernoulli(taper_call *call, taper_tensor *x) // x, a clone, holds the probabilities
+static taper_status do_bernoulli(taper_call *call, taper_tensor *x) // x is a clone that contains the probabilities
 {
     taper_tensor *p;
     TAPER_TRY(taper_arg_tensor(call, 0, &p));

@@ -6,7 +6,7 @@
 #include "ops/engine/random.h"
 #include "ops/tensor/create.h"
 
-// A run without a generator draws from a fresh one, which lives here.
+// A generator for a run that has none. The caller's frame contains it.
 typedef struct taper_fresh_rng {
     taper_rng own;
 } taper_fresh_rng;
@@ -20,14 +20,13 @@ static inline taper_rng *taper_rng_of(const taper_call *call, taper_fresh_rng *f
     return &fresh->own;
 }
 
-// Each checks the dtype and its bounds; the storage of x must be writable.
+// Each of these checks the dtype and the bounds. The storage of x must be writable. Integers are drawn from [from, to).
 TAPER_MUST_USE taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, double to);
 TAPER_MUST_USE taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, double deviation);
-TAPER_MUST_USE taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from,
-                                                int64_t to); // [from, to)
-// Zeros and ones, ones with probability p.
+TAPER_MUST_USE taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from, int64_t to);
+// Fills with ones, with probability p, and otherwise zeros.
 TAPER_MUST_USE taper_status taper_fill_bernoulli(taper_call *call, taper_tensor *x, double p);
-// The integers between which the dtype holds all; false where it holds none.
+// Finds the range of integers that the dtype represents exactly. Returns false if the dtype has none.
 bool taper_integer_limits(taper_dtype dtype, int64_t *low, int64_t *high);
 
 #endif

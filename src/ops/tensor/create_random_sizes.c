@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// New tensors of random numbers: rand, randn, randint, randperm, their _like forms, normal of tensors; manual_seed.
+// New tensors of random numbers: rand, randn, randint, randperm, their _like overloads, and normal of tensors;
+// manual_seed.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
@@ -15,7 +16,7 @@ static taper_status fill_kind(taper_call *call, random_kind kind, taper_tensor *
     return kind == UNIFORM ? taper_fill_uniform(call, x, 0, 1) : taper_fill_normal(call, x, 0, 1);
 }
 
-// dtype_at: 1, or 2 after a generator.
+// dtype_at: 1, or 2 if a generator argument precedes it.
 static taper_status by_sizes(taper_call *call, random_kind kind, size_t dtype_at)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -158,7 +159,7 @@ TAPER_KERNEL(taper_op_randperm_generator)
 
 // ---- normal with means and deviations that are tensors
 
-// Standard numbers, scaled and moved afterwards.
+// Draws standard normal numbers, then multiplies by the deviation and adds the mean.
 static taper_status normal_of(taper_call *call, const taper_tensor *mean, double mean_number,
                               const taper_tensor *deviation, double deviation_number)
 {
@@ -166,7 +167,7 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank = 0;
     const taper_tensor *given[2] = {mean, deviation};
-    // With a number for the deviation PyTorch fills the out tensor as it is and adds the means to it.
+    // If the deviation is a number, PyTorch fills the out tensor with its own shape, and adds the means to it.
     const taper_tensor *const filled = deviation == NULL ? taper_ret_target(call, 0) : NULL;
     taper_promotion promotion = taper_promotion_start();
     if (filled != NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sequences: arange, range, linspace, logspace, the window functions, fftfreq, tril_indices, triu_indices.
+// Sequences: arange, range, linspace, logspace, the window functions, fftfreq, tril_indices and triu_indices.
 #include <float.h>
 #include <math.h>
 
@@ -21,7 +21,8 @@ static taper_status check_range_dtype(taper_error *error, taper_dtype dtype)
 
 static int64_t as_int(const taper_scalar *s)
 {
-    return s->kind == TAPER_SCALAR_INT || s->kind == TAPER_SCALAR_BOOL ? s->i : (int64_t)s->f; // checked before
+    // The caller checked that it fits.
+    return s->kind == TAPER_SCALAR_INT || s->kind == TAPER_SCALAR_BOOL ? s->i : (int64_t)s->f;
 }
 
 static taper_status range_count(taper_error *error, taper_dtype dtype, const taper_scalar *start,
@@ -37,7 +38,7 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
         TAPER_TRY(taper_scalar_check(TAPER_I64, end, error));
         TAPER_TRY(taper_scalar_check(TAPER_I64, step, error));
     }
-    const bool whole = dtype == TAPER_I64; // the other integer dtypes count in double
+    const bool whole = dtype == TAPER_I64; // for other integer dtypes PyTorch counts in double
     const double from = whole ? (double)as_int(start) : start->f, to = whole ? (double)as_int(end) : end->f;
     const double by = whole ? (double)as_int(step) : step->f;
     if (!(by > 0 || by < 0) || (taper_dtype_is_integral(dtype) && as_int(step) == 0)) {
@@ -49,7 +50,8 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
     if (inclusive) {
         n = floor((to - from) / by) + 1;
     } else if (dtype == TAPER_I64) {
-        // Exact beyond 2^53. The signs agree, so the difference of the magnitudes fits an unsigned.
+        // Computes the count exactly beyond 2^53. start and end are in the step's order, so their distance fits an
+        // unsigned integer.
         const int64_t s = as_int(step);
         const uint64_t gap =
             s > 0 ? (uint64_t)as_int(end) - (uint64_t)as_int(start) : (uint64_t)as_int(start) - (uint64_t)as_int(end);
@@ -68,12 +70,12 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
 
 enum { SEQUENCE_BLOCK = 1024 };
 
-// Both in blocks of which the compiler makes vectors.
+// Both sequences are computed in blocks, which the compiler vectorizes.
 static void real_sequence(taper_run *run, taper_dtype dtype, void *data, int64_t count, double start, double step)
 {
     for (int64_t at = 0; at < count && taper_run_goes_on(run, SEQUENCE_BLOCK); at += SEQUENCE_BLOCK) {
         const int n = (int)taper_min_i64(SEQUENCE_BLOCK, count - at);
-        const double first = (double)at; // whole numbers below 2^53: their sums are exact
+        const double first = (double)at; // an integer below 2^53, so the sum is exact
         float *narrow = (float *)data + at;
         double *wide = (double *)data + at;
         for (int i = 0; i < n && dtype == TAPER_F32; i++) {
@@ -118,7 +120,7 @@ static taper_status ret_range(taper_call *call, size_t dtype_at, taper_dtype oth
     TAPER_TRY(range_count(error, dtype, start, end, step, inclusive, &count));
     const taper_tensor *target = taper_ret_target(call, 0);
     if (target != NULL && taper_tensor_numel(target) == count) {
-        // An out argument that has the right number of elements keeps its shape.
+        // An out argument with the right number of elements keeps its shape.
         TAPER_TRY(taper_create_new(call, dtype, target->rank, target->sizes, &result));
     } else {
         TAPER_TRY(taper_create_new(call, dtype, 1, &count, &result));
@@ -187,7 +189,7 @@ TAPER_KERNEL(taper_op_range_step)
 
 // ---- linspace, logspace
 
-// A number as dtype holds it.
+// Rounds a number to the dtype.
 static double held(taper_dtype dtype, double value)
 {
     uint64_t cell;
@@ -198,8 +200,8 @@ static double held(taper_dtype dtype, double value)
     return taper_load_double(dtype, &cell, 0);
 }
 
-// From both ends towards the middle, so that the last element is exact. Floats are rounded after every operation; whole
-// numbers have steps in floats of the dtype `wide`.
+// Returns element i, computed from the nearer end, so that the last element is exact. Floats are rounded after each
+// operation. For integers the step has the float dtype `wide`.
 static double between(taper_dtype dtype, taper_dtype wide, double start, double end, int64_t i, int64_t steps)
 {
     const taper_dtype d = taper_dtype_is_float(dtype) ? dtype : wide;
@@ -208,7 +210,7 @@ static double between(taper_dtype dtype, taper_dtype wide, double start, double 
                          : held(d, end - held(d, step * held(d, (double)(steps - i - 1))));
 }
 
-// As between(), but a multiple of the step is added before it is rounded.
+// Returns element i as between() does, but with one rounding for the multiplication and the addition.
 static double between_fused(taper_dtype dtype, double start, double end, int64_t i, int64_t steps)
 {
     const bool low = i < steps / 2;
@@ -221,8 +223,8 @@ static double between_fused(taper_dtype dtype, double start, double end, int64_t
     return fma(low ? step : -step, count, low ? start : end);
 }
 
-// PyTorch computes whole vectors as their first element and multiples of the step, in pairs of vectors as far as these
-// fit. With whole numbers that can be seen: the first element is cut before the steps are added.
+// PyTorch computes a whole vector as its first element plus multiples of the step, in pairs of vectors while these fit.
+// For integers this is visible: the first element is truncated before the steps are added.
 static double between_vectors(taper_dtype dtype, double start, double end, int64_t i, int64_t steps)
 {
     const int64_t lanes = 32 / (int64_t)taper_dtype_size(dtype), first = i / lanes * lanes;
@@ -242,7 +244,7 @@ static double between_vectors(taper_dtype dtype, double start, double end, int64
     return held(dtype, between_fused(dtype, start, end, first, steps) + held(dtype, step * steps_behind));
 }
 
-// All of between_vectors() for floats: what is the same for all elements is computed once.
+// Computes between_vectors() for all floats, with everything that does not depend on the element computed once.
 static void between_floats(taper_run *run, float *data, double start, double end, int64_t steps)
 {
     enum { LANES = 8 };
@@ -257,7 +259,8 @@ static void between_floats(taper_run *run, float *data, double start, double end
     }
 }
 
-// Powers of base of what between() gives for floats. base is positive and not 1, so that a logarithm does.
+// Computes powers of base with the exponents of between() for floats. base is positive and not 1, so a logarithm
+// exists.
 static void powers_of_floats(taper_run *run, float *data, double base, double start, double end, int64_t steps)
 {
     const float step = ((float)end - (float)start) / (float)(steps - 1);
@@ -268,7 +271,7 @@ static void powers_of_floats(taper_run *run, float *data, double base, double st
     }
 }
 
-// The real and the imaginary part go their ways; steps are real.
+// Computes the real and the imaginary part separately; their steps are real.
 static void complex_spaced(taper_run *run, taper_dtype dtype, void *data, const taper_scalar *start,
                            const taper_scalar *end, int64_t steps, double base)
 {
@@ -278,7 +281,7 @@ static void complex_spaced(taper_run *run, taper_dtype dtype, void *data, const 
         taper_scalar value = {.kind = TAPER_SCALAR_COMPLEX};
         value.f = steps == 1 ? a[0] : between(part, part, a[0], b[0], i, steps);
         value.im = steps == 1 ? a[1] : between(part, part, a[1], b[1], i, steps);
-        if (base != 0) { // base to the power of it
+        if (base != 0) { // base to the power of the value
             const double length = pow(base, value.f), angle = value.im * log(base);
             value.f = length * cos(angle);
             value.im = length * sin(angle);
@@ -362,7 +365,7 @@ TAPER_KERNEL(taper_op_logspace)
 
 typedef enum window_kind { HANN, HAMMING, BARTLETT, BLACKMAN, KAISER } window_kind;
 
-// The modified Bessel function of order 0, by its series; x is the few units of a window's beta.
+// The modified Bessel function of order 0, by its series. x is small, at most a window's beta.
 static double bessel_i0(double x)
 {
     double sum = 1, term = 1;
@@ -393,7 +396,8 @@ static double window_at(window_kind kind, double i, double n, double a, double b
     }
 }
 
-// Arguments: window_length, then as many of periodic, alpha (or beta), beta as the form has.
+// Reads window_length, then as many of the arguments periodic, alpha (or beta) and beta as the overload has, and makes
+// the window.
 static taper_status window(taper_call *call, window_kind kind, size_t given)
 {
     taper_error *error = call->run->error;
@@ -455,7 +459,7 @@ static taper_status frequencies(taper_call *call, bool real)
     TAPER_TRY(taper_arg_int(call, 0, &n));
     TAPER_TRY(taper_arg_double(call, 1, &spacing));
     TAPER_TRY(taper_create_options(call, 2, TAPER_F32, &dtype));
-    const int64_t count = real ? n / 2 + 1 : n; // -1 has one frequency, as in PyTorch
+    const int64_t count = real ? n / 2 + 1 : n; // n = -1 has one frequency, as in PyTorch
     TAPER_TRY(taper_create_count(error, "n", count));
     if (!taper_dtype_is_float(dtype)) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "dtype: a floating point dtype is wanted, got %s",
@@ -496,7 +500,7 @@ static taper_status triangle_indices(taper_call *call, bool lower)
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "dtype: not implemented for %s", taper_dtype_name(dtype));
     }
     offset = taper_min_i64(taper_max_i64(offset, -rows), columns);
-    // Row i holds columns [0, i + offset] of the lower triangle, [i + offset, columns) of the upper.
+    // Row i has columns [0, i + offset] in the lower triangle, and [i + offset, columns) in the upper one.
     const int64_t first = columns == 0 ? rows : lower ? taper_max_i64(0, -offset) : 0;
     const int64_t last = lower ? rows : taper_min_i64(rows, columns - offset);
     if (last - first > INT32_MAX) {

@@ -5,7 +5,8 @@
 #include "ops/engine/view_shape.h"
 #include "ops/tensor/create.h"
 
-// PyTorch makes a tensor of its default dtype of floats and complex numbers first, and converts that to any other.
+// For floats and complex numbers PyTorch first makes a tensor of its default dtype, then converts it to any other
+// dtype.
 static void round_to_default(taper_scalar *value)
 {
     const taper_dtype dtype = taper_create_dtype(value);
@@ -30,7 +31,7 @@ static taper_status from_number(taper_call *call)
     }
     round_to_default(&value);
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, 0, NULL, NULL, &result, call->run->error));
-    // As a conversion of a tensor: what does not fit wraps.
+    // A value that does not fit wraps around, as in a conversion of a tensor.
     size_t item;
     taper_status status = taper_move_item(result, &item, call->run->error);
     if (status != TAPER_OK) {
@@ -93,7 +94,7 @@ static bool value_dtype(taper_val value, taper_dtype *dtype)
     }
 }
 
-// The first list of every level says the sizes; the store checks the others.
+// The first list of each level decides the sizes. store_lists checks the other lists.
 static taper_status measure(taper_error *error, const taper_list *list, list_shape *shape)
 {
     *shape = (list_shape){.rank = 0, .dtype = TAPER_F32};
@@ -149,7 +150,7 @@ static taper_status store_item(taper_error *error, taper_val value, taper_dtype 
     return TAPER_OK;
 }
 
-// Walks the nest without recursion: one position per level.
+// Stores nested lists without recursion, with one position per level.
 static taper_status store_lists(taper_run *run, const taper_list *list, const list_shape *shape, taper_dtype dtype,
                                 char *p)
 {

@@ -31,7 +31,7 @@ static taper_status check_part(const taper_call *call, size_t at, const taper_te
     return TAPER_OK;
 }
 
-// One round: every element from its right neighbour. Of bool: whether they differ.
+// Computes one round: each element's right neighbour minus the element; for bools, if they differ.
 static taper_tensor *differ(taper_compose *c, taper_tensor *x, size_t dim)
 {
     taper_tensor *right = taper_compose_slice(c, x, dim, 1, INT64_MAX), *left = taper_compose_slice(c, x, dim, 0, -1);
@@ -62,13 +62,13 @@ TAPER_KERNEL(taper_op_diff)
     if (n != 0 && (parts[0] != NULL || parts[2] != NULL)) {
         x = taper_compose_cat(&c, 3, parts, dim);
     }
-    if (n <= 0 && c.status == TAPER_OK) { // a negative order is none; but only 0 forgets what was to be put around
+    if (n <= 0 && c.status == TAPER_OK) { // a negative order returns x too, but only 0 ignores prepend and append
         taper_tensor *copy;
         taper_compose_fail(&c, taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_compose_ret(&c, call, 0, c.status == TAPER_OK ? taper_compose_keep(&c, copy) : NULL);
     }
     int64_t rounds = c.status == TAPER_OK ? taper_min_i64(n, x->sizes[dim]) : 0;
-    if (rounds > 1 && taper_tensor_numel(x) == 0) { // nothing is left to do in any but for a size
+    if (rounds > 1 && taper_tensor_numel(x) == 0) { // further rounds would only change a size
         x = taper_compose_slice(&c, x, dim, rounds - 1, INT64_MAX);
         rounds = 1;
     }
@@ -80,7 +80,7 @@ TAPER_KERNEL(taper_op_diff)
             taper_obj_retain(&result->head);
         }
         taper_compose_fail(&c, taper_compose_end(&step));
-        while (c.count > 0) { // what the round before made
+        while (c.count > 0) { // releases the tensors of the previous round
             taper_val_release(c.values[--c.count]);
         }
         x = taper_compose_keep(&c, result);
@@ -92,10 +92,10 @@ TAPER_KERNEL(taper_op_diff)
 
 typedef struct gradient {
     taper_tensor *x;
-    size_t count; // of dimensions
+    size_t count; // number of dimensions
     int64_t dims[TAPER_MAX_RANK];
     int64_t edge_order;
-    taper_list *list; // of distances or of coordinates; NULL: `distance` for all
+    taper_list *list; // distances, or coordinates; NULL: `distance` applies to all dimensions
     taper_scalar distance;
 } gradient;
 
@@ -159,7 +159,7 @@ static taper_tensor *over(taper_compose *c, taper_tensor *a, const taper_scalar 
     return TAPER_COMPOSE(c, taper_op_binary, &taper_ew_div, taper_compose_arg(a), number);
 }
 
-// a x[i] + b x[j] + c x[k] with numbers, from the left.
+// Returns a x[i] + b x[j] + c x[k] with numbers, added from the left.
 static taper_tensor *weighted(taper_compose *c, taper_tensor *const x[3], double a, double b, double d)
 {
     taper_tensor *first = taper_compose_mul_number(c, x[0], a);
@@ -207,8 +207,8 @@ static taper_tensor *evenly(taper_compose *c, const gradient *g, size_t dim, con
     return joined(c, before, over(c, middle, &two), after, dim);
 }
 
-// The weights of three points h and k apart for the slope in the first (with h, k turned: the last) of them:
-// -(2h+k)/(h(h+k)), (h+k)/(hk), -h/(k(h+k)).
+// Returns the slope at the first of three points, h and k apart, by the weights -(2h+k)/(h(h+k)), (h+k)/(hk),
+// -h/(k(h+k)). With h and k exchanged it is the slope at the last point.
 static taper_tensor *at_edge(taper_compose *c, taper_tensor *const x[3], taper_tensor *h, taper_tensor *k, bool end)
 {
     taper_tensor *sum = taper_compose_add(c, h, k);
@@ -234,7 +234,7 @@ static taper_tensor *along_dim(taper_compose *c, taper_tensor *weights, const gr
     return taper_compose_reshape(c, weights, g->x->rank, sizes);
 }
 
-// Between three points whose distances are `near` and `far`.
+// Returns the slopes at inner points, whose distances to the neighbours are `near` and `far`.
 static taper_tensor *between(taper_compose *c, const gradient *g, size_t dim, taper_tensor *near, taper_tensor *far)
 {
     taper_tensor *x = g->x, *sum = taper_compose_add(c, near, far);
@@ -307,7 +307,7 @@ static taper_status add_slope(taper_call *call, const gradient *g, size_t i, boo
     return taper_compose_end(&c);
 }
 
-// The list is owned by the call's result.
+// The result of the call owns the list.
 static taper_status run_gradient(taper_call *call, gradient *g, bool points)
 {
     TAPER_TRY(check_gradient(call, g));
@@ -322,7 +322,7 @@ static taper_status run_gradient(taper_call *call, gradient *g, bool points)
     return TAPER_OK;
 }
 
-// A single spacing (or none, spacing_at 0), then dim at dim_at: int? or, many, int[].
+// Reads a single spacing (none if spacing_at is 0), then dim at dim_at: an int?, or with `many` an int[].
 static taper_status spaced_evenly(taper_call *call, size_t spacing_at, size_t dim_at, bool many)
 {
     gradient g = {.distance = taper_scalar_int(1)};

@@ -17,7 +17,7 @@ IDENTITY(u8, uint8_t)
 IDENTITY(c128, taper_c128)
 static const taper_ew_op copy_op = {.loops = {copy_f32, copy_f64, copy_i64, copy_u8, copy_c128}, .converts = true};
 
-// to (writable) = from, broadcast and converted.
+// Copies `from`, broadcast and converted, to the writable tensor `to`.
 static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tensor *from)
 {
     if (to->dtype == from->dtype) {
@@ -25,7 +25,7 @@ static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tenso
     }
     taper_ew ew = taper_ew_make(&copy_op);
     taper_ew_input_tensor(&ew, from);
-    // Halves are made of floats, whatever they are made of.
+    // Half types are converted from float, for any source dtype.
     const bool half = to->dtype == TAPER_F16 || to->dtype == TAPER_BF16;
     ew.common = half && !taper_dtype_is_complex((taper_dtype)from->dtype) ? TAPER_F32 : from->dtype;
     return taper_ew_into(call, &ew, to);
@@ -173,14 +173,14 @@ TAPER_KERNEL(taper_op_copy_)
         TAPER_TRY(convert_into(call, self, from));
         return ret_self(call);
     }
-    taper_tensor *apart; // views of one storage may overlap
+    taper_tensor *apart; // two views of one storage may overlap
     TAPER_TRY(taper_view_clone(call->run, from, TAPER_FORMAT_PRESERVE, &apart));
     const taper_status status = convert_into(call, self, apart);
     taper_tensor_drop(apart);
     return status == TAPER_OK ? ret_self(call) : status;
 }
 
-// The functional form: src with the sizes and the dtype of self, which gives it nothing else.
+// The functional copy: it returns src with the sizes and the dtype of self. The elements of self are not used.
 TAPER_KERNEL(taper_op_copy)
 {
     taper_tensor *self, *from, *wide;
@@ -194,7 +194,7 @@ TAPER_KERNEL(taper_op_copy)
 
 // ---- fills
 
-// The value argument, if there is one, else zero; self or a new tensor like it is filled.
+// Fills self, or a new tensor like it, with the value argument, or with zero if there is none.
 static taper_status fill(taper_call *call, size_t value_at)
 {
     taper_tensor *self, *to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gather, scatter and their kin: one index per element, along one dimension.
+// gather, scatter and similar operators: one index per element, along one dimension.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -8,7 +8,7 @@
 #include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
-// The strides of x as seen from a shape of rank `rank`: those of x, or zeros for a tensor without dimensions.
+// Computes the strides of x for a shape of this rank: its own, or zeros if x has no dimensions.
 static void strides_for(const taper_tensor *x, size_t rank, int64_t *strides)
 {
     for (size_t d = 0; d < rank; d++) {
@@ -21,7 +21,7 @@ static int64_t size_of(const taper_tensor *x, size_t d)
     return x->rank == 0 ? 1 : x->sizes[d];
 }
 
-static size_t rank_of(const taper_tensor *x) // a number counts as a vector of one
+static size_t rank_of(const taper_tensor *x) // a number counts as a vector of one element
 {
     return x->rank == 0 ? 1 : x->rank;
 }
@@ -51,7 +51,7 @@ static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, 
     char *to = taper_tensor_mutable(*result);
     const char *from = taper_tensor_data(x);
     const taper_gather rows = {.index = index,
-                               .table = (char *)(uintptr_t)from, // only read
+                               .table = (char *)(uintptr_t)from, // the gather only reads it
                                .table_strides = strides,
                                .size = size,
                                .step = step,
@@ -66,7 +66,7 @@ static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, 
         }
         return status;
     }
-    taper_index_walk walk; // one by one; also to find the first that is out of bounds
+    taper_index_walk walk; // one by one; this also finds the first index that is out of bounds
     taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
     taper_index_walk_add(&walk, index->strides);
     taper_index_walk_add(&walk, strides);
@@ -115,7 +115,7 @@ TAPER_KERNEL(taper_op_gather)
     return taper_ret_tensor(call, 0, result);
 }
 
-// Both broadcast, the dimension excepted.
+// Broadcasts x and index, except along dim, and gathers.
 static taper_status along_dim(taper_call *call, taper_tensor *x, size_t dim, taper_tensor *index, taper_tensor **result)
 {
     taper_run *run = call->run;
@@ -171,7 +171,7 @@ TAPER_KERNEL(taper_op_take_along_dim)
 typedef struct scatter {
     taper_tensor *self;         // retained
     const taper_tensor *index;  // borrowed
-    const taper_tensor *source; // borrowed; NULL: number
+    const taper_tensor *source; // borrowed; NULL: the source is `number`
     unsigned char number[16];
     size_t dim;
 } scatter;
@@ -184,7 +184,7 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_dim(call, 1, x->rank, &s->dim));
     TAPER_TRY(taper_arg_tensor(call, 2, &index));
-    const bool empty = taper_tensor_numel(index) == 0; // then PyTorch does not look at it
+    const bool empty = taper_tensor_numel(index) == 0; // PyTorch does not check an empty index
     if (!empty) {
         TAPER_TRY(taper_check_index(index, true, name, error));
     }
@@ -223,7 +223,7 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     return taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &s->self);
 }
 
-// The operation for every index, on the element of self and that of the source.
+// Applies the operation for each index, with an element of self and one of the source.
 static taper_status run_scatter(taper_call *call, const scatter *s, taper_into operation)
 {
     const taper_tensor *index = s->index, *source = s->source;
@@ -242,13 +242,13 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into o
     }
     char *to = taper_tensor_mutable(s->self);
     const char *from = source != NULL ? taper_tensor_data(source) : (const void *)s->number;
-    bool moved = false; // all before an index that is out of bounds, which is then looked for
+    bool moved = false; // everything before an index that is out of bounds; the loop below finds that index
     const taper_gather rows = {.index = index,
                                .table = to,
                                .table_strides = strides,
                                .size = size,
                                .step = step,
-                               .other = (char *)(uintptr_t)from, // only read
+                               .other = (char *)(uintptr_t)from, // the scatter only reads it
                                .other_strides = others,
                                .item = (size_t)item,
                                .scatter = true,
@@ -330,7 +330,8 @@ TAPER_KERNEL(taper_op_scatter_value_reduce)
 
 // ---- scatter_reduce
 
-// Counts, per element of self, what is scattered into it; laid out contiguously like self. Of at most INT32_MAX.
+// Counts, for each element of self, the source elements that are scattered to it. The result is contiguous. Each count
+// is at most INT32_MAX.
 static taper_status count_parts(taper_call *call, const scatter *s, bool include_self, taper_tensor **counts)
 {
     if (taper_tensor_numel(s->index) >= INT32_MAX) {
@@ -399,7 +400,7 @@ static void divide_by(taper_run *run, taper_tensor *self, const taper_tensor *co
         for (int64_t at = 0; at < count && taper_run_goes_on(run, TOGETHER); at += TOGETHER) {
             float *const values = (float *)(void *)data + at;
             const size_t m = (size_t)taper_min_i64(TOGETHER, count - at);
-            for (size_t i = 0; i < m; i++) { // vectors: floats hold counts below 2^24, and nearly those above
+            for (size_t i = 0; i < m; i++) { // vectorized: floats count exactly up to 2^24, and nearly beyond
                 values[i] /= (float)(n[at + (int64_t)i] > 1 ? n[at + (int64_t)i] : 1);
             }
         }
@@ -415,7 +416,7 @@ static void divide_by(taper_run *run, taper_tensor *self, const taper_tensor *co
         char *p = data + walk.walk.at[0] * item;
         taper_scalar value;
         taper_scalar_load(dtype, p, &value);
-        if (value.kind == TAPER_SCALAR_INT) { // towards minus infinity
+        if (value.kind == TAPER_SCALAR_INT) { // rounds towards minus infinity
             value.i = value.i / n[i] - (value.i % n[i] != 0 && value.i < 0 ? 1 : 0);
         } else {
             value.f /= (double)n[i];

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows are independent of each other when they are gathered, so these go to all threads.
+// Rows are independent in a gather, so gathers run on all threads.
 #include "ops/tensor/gather_rows.h"
 
 #include "base/atomic.h"
 #include "ops/call/parallel.h"
 
 typedef struct gather_job gather_job;
-// Whether all indices of the row are in bounds.
+// A loop over a row. Returns false if an index is out of bounds.
 typedef bool row_function(const gather_job *job, const int64_t *index, char *table, char *other, size_t n);
 
 struct gather_job {
     taper_gather g;
     row_function *row;
-    size_t n, pieces; // elements of a row, and pieces
+    size_t n, pieces; // elements of a row; pieces of a row
     int64_t index_step, table_step, other_step;
-    size_t rank, outer[TAPER_MAX_RANK]; // the dimensions outside the row
+    size_t rank, outer[TAPER_MAX_RANK]; // dimensions other than that of the row
     atomic_bool bad;
 };
 
-enum { PIECE = 16384 };         // elements of a row that are done at a time
-static const double EACH = 1.5; // nanoseconds
+enum { PIECE = 16384 };         // most elements of a row for one step of a task
+static const double EACH = 1.5; // nanoseconds per element
 
 #include "ops/tensor/gather_rows_steps.h"
 
@@ -43,7 +43,7 @@ static const double EACH = 1.5; // nanoseconds
                     (uint64_t)job->g.size);                                                                            \
     }
 
-// An element x of the table and y, which comes to it.
+// In the expression, x is the element of the table and y the element that is combined with it.
 #define SCATTER(name, type, expression)                                                                                \
     static inline bool steps_##name(type *t, const type *o, const int64_t *index, size_t n, uint64_t size,             \
                                     int64_t step, int64_t is, int64_t os, int64_t ts)                                  \
@@ -120,7 +120,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// The last; but where that is short, and the order does not matter, one whose rows are worth a call.
+// Returns the dimension of a row: the last one. If that is short and the order does not matter, returns one that is
+// worth a call.
 static size_t row_dimension(const taper_gather *g)
 {
     enum { SHORT = 16 };

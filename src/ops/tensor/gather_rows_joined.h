@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of gather_rows.c: elements that are joined with what is there.
+// Part of gather_rows.c: scatter that combines elements with those of the table.
 #ifndef TAPER_OPS_TENSOR_GATHER_ROWS_JOINED_H
 #define TAPER_OPS_TENSOR_GATHER_ROWS_JOINED_H
 
-// The greater, and the less, by an instruction that gives x where one is NaN; of y that is foretold.
+// Maximum and minimum, NaN if either is NaN. The first comparison compiles to one instruction that returns x if either
+// is NaN. The test of y is a predictable branch.
 static inline float greater(float x, float y)
 {
     const float most = x < y ? y : x;

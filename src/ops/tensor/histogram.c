@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Histograms of points in any number of dimensions: histogram is the one-dimensional case. Bins are given by their
-// edges, or by a count and a range; then a point's bin is guessed from the range and put right by its neighbours'
-// edges.
+// Histograms of points in any number of dimensions; histogram has one. Bins are given by their edges, or by a count and
+// a range. For a range the bin of a point is computed and then corrected by the edges next to it.
 #include <math.h>
 
 #include "base/half.h"
@@ -12,14 +11,14 @@
 #include "ops/engine/view_shape.h"
 #include "ops/tensor/create.h"
 
-// More dimensions than a tensor has cannot be: a histogram has one for each.
+// A histogram has a dimension for each coordinate, so there are at most TAPER_MAX_RANK coordinates.
 typedef struct histogram {
-    taper_tensor *points;  // rows of `count` numbers, contiguous; owned
-    taper_tensor *weights; // a number per row, contiguous; owned; NULL: ones
+    taper_tensor *points;  // contiguous rows of `count` numbers; owned
+    taper_tensor *weights; // contiguous, one number per row, or NULL for ones; owned
     size_t count;
     int64_t rows;
     taper_tensor *edges[TAPER_MAX_RANK]; // contiguous; owned
-    bool even;                           // edges are evenly spaced
+    bool even;                           // the edges are evenly spaced
     bool density;
 } histogram;
 
@@ -32,7 +31,7 @@ static void histogram_end(histogram *h)
     }
 }
 
-// flat: every element is a point of its own.
+// Reads the points and weights. With `flat` each element is a point.
 static taper_status arg_points(const taper_call *call, histogram *h, bool flat, size_t weight_at, size_t density_at)
 {
     taper_run *run = call->run;
@@ -102,7 +101,7 @@ static float bf16(float x)
     return taper_bf16_to_float(taper_float_to_bf16(x));
 }
 
-// The smallest and largest number of dimension d; NaN when there is one.
+// Finds the smallest and the largest coordinate of dimension d, or NaN if there is one.
 static void extremes(taper_run *run, const histogram *h, size_t d, double *low, double *high)
 {
     *low = INFINITY;
@@ -149,7 +148,7 @@ static taper_status even_edges(const taper_call *call, histogram *h, size_t d, i
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, 1, &steps, NULL, &h->edges[d], error));
     void *data = taper_tensor_mutable(h->edges[d]);
     for (int64_t i = 0; i < steps && taper_run_step(call->run, i, 20); i++) {
-        if (dtype == TAPER_F32) { // from both ends, as linspace, which multiplies and adds in one step
+        if (dtype == TAPER_F32) { // computed from both ends as in linspace, with fused multiply-add
             const float a = (float)low, b = (float)high, step = (b - a) / (float)bins;
             ((float *)data)[i] = i < steps / 2 ? fmaf(step, (float)i, a) : fmaf(-step, (float)(bins - i), b);
         } else if (dtype == TAPER_BF16) {
@@ -166,7 +165,7 @@ static taper_status even_edges(const taper_call *call, histogram *h, size_t d, i
     return TAPER_OK;
 }
 
-// range_at: float[]? of pairs.
+// Makes the edges from counts. range_at: the argument float[]? with pairs of bounds.
 static taper_status counted_edges(const taper_call *call, histogram *h, const int64_t *bins, size_t bin_count,
                                   size_t range_at)
 {
@@ -206,7 +205,7 @@ static taper_status listed_edges(const taper_call *call, histogram *h, size_t bi
 
 // ---- counting
 
-// How many of the edges [first, last) are not above x, counted from first; the edges ascend.
+// Returns the number of edges in [first, last) that are not above x, plus first. The edges ascend.
 static int64_t upper_bound(const taper_tensor *edges, int64_t first, int64_t last, double x)
 {
     int64_t length = last - first;
@@ -222,14 +221,14 @@ static int64_t upper_bound(const taper_tensor *edges, int64_t first, int64_t las
     return first;
 }
 
-// -1: outside.
+// Returns the bin of x, or -1 if it is outside.
 static int64_t bin_of(const histogram *h, size_t d, double x)
 {
     const taper_tensor *edges = h->edges[d];
     const int64_t count = edges->sizes[0];
     const double low = at(edges, 0), high = at(edges, count - 1);
     if (x < low || high < x ||
-        (h->even && x != x)) { // NaN is above all given edges; PyTorch has no place for it in others
+        (h->even && x != x)) { // a NaN sorts above all given edges; in evenly spaced ones PyTorch has no bin for it
         return -1;
     }
     int64_t first = 0, last = count;
@@ -237,7 +236,8 @@ static int64_t bin_of(const histogram *h, size_t d, double x)
         const double place = edges->dtype == TAPER_F32
                                  ? (double)(((float)x - (float)low) / ((float)high - (float)low) * (float)(count - 1))
                                  : (x - low) / (high - low) * (double)(count - 1);
-        const int64_t guess = place >= 0 && place < (double)count ? (int64_t)place : 0; // a range may overflow
+        // Place may overflow for a huge range.
+        const int64_t guess = place >= 0 && place < (double)count ? (int64_t)place : 0;
         first = taper_max_i64(0, guess - 1);
         last = taper_min_i64(guess + 2, count);
     }
@@ -312,7 +312,7 @@ static taper_status ret_hist(taper_call *call, const histogram *h)
     return taper_ret_tensor(call, 0, hist);
 }
 
-// Result at: the edges as a list of tensors.
+// Sets result `ret` to the edges, as a list of tensors.
 static taper_status ret_edges(taper_call *call, size_t ret, const histogram *h)
 {
     taper_list *list;
@@ -331,7 +331,7 @@ static taper_status ret_pair(taper_call *call, const histogram *h)
     return taper_ret_tensor(call, 1, h->edges[0]);
 }
 
-// histogram(self, bins, *, weight, density)
+// The arguments are (self, bins, *, weight, density).
 TAPER_KERNEL(taper_op_histogram_edges)
 {
     histogram h;
@@ -344,7 +344,7 @@ TAPER_KERNEL(taper_op_histogram_edges)
     return status;
 }
 
-// histogram(self, bins, *, range, weight, density)
+// The arguments are (self, bins, *, range, weight, density).
 TAPER_KERNEL(taper_op_histogram_count)
 {
     histogram h;
@@ -367,7 +367,7 @@ static taper_status ret_wanted(taper_call *call, const histogram *h, wanted what
     return (what & EDGES) != 0 ? ret_edges(call, what == BOTH ? 1 : 0, h) : TAPER_OK;
 }
 
-// (self, int[] bins, range, weight, density)
+// Reads (self, int[] bins, range, weight, density) and sets the wanted result.
 static taper_status by_counts(taper_call *call, wanted what)
 {
     histogram h;
@@ -394,7 +394,7 @@ TAPER_KERNEL(taper_op_histogramdd_bin_edges)
     return by_counts(call, EDGES);
 }
 
-// (self, int bins, range, weight, density): as many in every dimension
+// Reads (self, int bins, range, weight, density); each dimension has that number of bins.
 TAPER_KERNEL(taper_op_histogramdd_count)
 {
     histogram h;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of histogram.c: floats in bins of one width.
+// Part of histogram.c: floats in bins of equal width.
 #ifndef TAPER_OPS_TENSOR_HISTOGRAM_FLOATS_H
 #define TAPER_OPS_TENSOR_HISTOGRAM_FLOATS_H
 
-// Floats in bins of one width, each of which counts once: the bin that the width tells, or one beside it, as the edges
-// decide. Without a jump, as nobody can foretell which.
+// Counts floats in bins of equal width. The width gives a bin, and the edges decide between it and its neighbours.
+// There is no branch, because it would be unpredictable.
 static void count_floats(taper_run *run, const histogram *h, float *counts)
 {
     const int64_t edge_count = h->edges[0]->sizes[0];
@@ -16,7 +16,8 @@ static void count_floats(taper_run *run, const histogram *h, float *counts)
             continue;
         }
         const float place = (v - low) / width * bins;
-        const int64_t guess = place >= 0 && place < (float)edge_count ? (int64_t)place : 0; // a range may overflow
+        // Place may overflow for a huge range.
+        const int64_t guess = place >= 0 && place < (float)edge_count ? (int64_t)place : 0;
         const int64_t first = taper_max_i64(0, guess - 1), last = taper_min_i64(guess + 2, edge_count);
         int64_t bin = first - 1;
         for (int64_t i = first; i < last; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// index and index_put with tensors: masks, several index tensors that broadcast, gaps between them. A plan turns the
-// index tensors into one list of offsets; what is moved per offset is the block of the dimensions without an index.
+// index and index_put with tensors: masks, several index tensors that broadcast, and gaps between them. A plan turns
+// the index tensors into one list of offsets. For each offset the block of the dimensions without an index is moved.
 #include "ir/tensor.h"
 #include "ops/engine/matmul.h"
 #include "ops/list/shared_kernels.h"
@@ -8,17 +8,17 @@
 #include "ops/tensor/index_fill.h"
 
 typedef struct index_plan {
-    taper_view self;   // with the indexed dimensions together, in front when they were not
-    size_t before;     // dimensions without index before them
-    size_t indexed;    // dimensions with index
-    size_t index_rank; // dimensions of the broadcast index tensors
+    taper_view self;   // the indexed dimensions are adjacent; if they were not, they come first
+    size_t before;     // dimensions without an index before the indexed ones
+    size_t indexed;    // number of indexed dimensions
+    size_t index_rank; // rank of the broadcast index tensors
     int64_t index_sizes[TAPER_MAX_RANK];
     taper_tensor *indices[TAPER_MAX_RANK]; // owned; of dimension i, or NULL
-    int64_t count;                         // positions
-    taper_tensor *offsets;                 // owned: int64[count], in elements of self
-    taper_view result;                     // sizes; strides as PyTorch chooses them
-    size_t numbers;                        // masks without dimensions: they stand for no index at all
-    bool nothing;                          // one of them was false
+    int64_t count;                         // number of positions
+    taper_tensor *offsets;                 // int64[count], in elements of self; owned
+    taper_view result;                     // sizes, and strides as PyTorch chooses them
+    size_t numbers;                        // number of masks without dimensions, which index nothing
+    bool nothing;                          // such a mask is false, so nothing is selected
 } index_plan;
 
 static void drop_plan(index_plan *plan)
@@ -34,7 +34,7 @@ static bool is_mask(const taper_tensor *x)
     return x->dtype == TAPER_BOOL || x->dtype == TAPER_U8;
 }
 
-// A mask of k dimensions stands for k index tensors, the columns of its nonzero positions.
+// Expands a mask of k dimensions to k index tensors: the columns of its nonzero positions.
 static taper_status expand_mask(taper_run *run, const taper_tensor *self, const taper_tensor *mask, size_t at,
                                 size_t item, index_plan *plan)
 {
@@ -59,7 +59,7 @@ static taper_status expand_mask(taper_run *run, const taper_tensor *self, const 
     return status;
 }
 
-// One index tensor per dimension, NULL where there is none.
+// Reads the index tensors, one per dimension, or NULL for a dimension without one.
 static taper_status collect(taper_call *call, const taper_tensor *self, index_plan *plan)
 {
     taper_run *run = call->run;
@@ -85,7 +85,7 @@ static taper_status collect(taper_call *call, const taper_tensor *self, index_pl
         } else if (x->dtype == TAPER_I64) {
             taper_obj_retain(&x->head);
             plan->indices[at] = x;
-        } else if (x->dtype == TAPER_I32) { // since PyTorch 2
+        } else if (x->dtype == TAPER_I32) { // accepted since PyTorch 2
             TAPER_TRY(taper_tensor_cast(run, x, TAPER_I64, &plan->indices[at]));
         } else {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
@@ -125,7 +125,7 @@ static taper_status broadcast_indices(taper_run *run, index_plan *plan, size_t r
     return TAPER_OK;
 }
 
-// Orders dimensions and indices so that those with an index are adjacent.
+// Orders the dimensions and the indices so that the indexed dimensions are adjacent.
 static void arrange(const taper_tensor *self, index_plan *plan)
 {
     size_t first = self->rank, last = 0;
@@ -169,7 +169,7 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
         const taper_tensor *index = plan->indices[d];
         const int64_t size = plan->self.sizes[d], stride = empty || size == 1 ? 0 : plan->self.strides[d];
         const int64_t *data = taper_tensor_data(index);
-        // Line by line.
+        // Computes the offsets line by line.
         const size_t lead = plan->index_rank == 0 ? 0 : plan->index_rank - 1u;
         const int64_t length = plan->index_rank == 0 ? 1 : plan->index_sizes[lead];
         const int64_t step = plan->index_rank == 0 ? 0 : index->strides[lead];
@@ -193,8 +193,8 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
     return TAPER_OK;
 }
 
-// How dimension a and b of the result are ordered by the operands: as the iteration that makes the result goes, which
-// decides its strides.
+// Compares dimensions a and b of the result by the operands' strides. PyTorch iterates in this order, which decides the
+// result's strides.
 static int order_of(const index_plan *plan, const int64_t *source, const int64_t (*indices)[TAPER_MAX_RANK], size_t a,
                     size_t b)
 {
@@ -213,7 +213,7 @@ static int order_of(const index_plan *plan, const int64_t *source, const int64_t
     return 0;
 }
 
-// The strides of an index tensor among the dimensions of the result, as PyTorch reshapes it there.
+// Computes the strides of an index tensor along the result's dimensions, after PyTorch's reshape.
 static void index_strides(const index_plan *plan, const taper_tensor *index, int64_t *strides)
 {
     const taper_view *r = &plan->result;
@@ -277,7 +277,8 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
     return TAPER_OK;
 }
 
-// alone: masks without dimensions need no other index; a tensor without elements has nothing that they could pick.
+// Makes the plan. alone: masks without dimensions may be the only indices; a tensor without elements has nothing that
+// they could select.
 static taper_status make_plan(taper_call *call, const taper_tensor *self, bool alone, index_plan *plan)
 {
     taper_run *run = call->run;
@@ -311,7 +312,7 @@ static taper_status make_plan(taper_call *call, const taper_tensor *self, bool a
     return status;
 }
 
-// The block that belongs to one position: its sizes, and the strides of self and of a tensor shaped like the result.
+// The block of one position: its sizes, and its strides in self and in a tensor with the result's shape.
 typedef struct block {
     size_t rank;
     int64_t count;
@@ -335,7 +336,7 @@ static block block_of(const index_plan *plan, const int64_t *result_strides)
     return b;
 }
 
-static bool is_run(const block *b) // contiguous on both sides
+static bool is_run(const block *b) // returns true if the block is contiguous on both sides
 {
     int64_t stride = 1;
     for (size_t d = b->rank; d-- > 0;) {
@@ -376,7 +377,8 @@ TAPER_KERNEL(taper_op_index)
     const int64_t *offsets = taper_tensor_data(plan.offsets);
     const char *from = taper_tensor_data(self);
     char *to = taper_tensor_mutable(result);
-    if (b.rank == 0 && item == sizeof(float) && taper_tensor_is_contiguous(result)) { // one element each, in order
+    // One element for each offset, in order.
+    if (b.rank == 0 && item == sizeof(float) && taper_tensor_is_contiguous(result)) {
         const uint32_t *const elements = (const uint32_t *)(const void *)from;
         uint32_t *const out = (uint32_t *)(void *)to;
         for (int64_t k = 0; k < plan.count && taper_run_step(run, k, 2); k++) {
@@ -437,8 +439,8 @@ static taper_status put(taper_run *run, taper_tensor *self, const index_plan *pl
     return TAPER_OK;
 }
 
-// Whether the only index tensor is a mask: then PyTorch assigns a single value by masked_fill, which converts it and
-// knows masks without dimensions.
+// Returns true if the only index tensor is a mask. Then PyTorch assigns a single value by masked_fill, which converts
+// it and accepts masks without dimensions.
 static bool is_one_mask(const taper_call *call)
 {
     size_t tensors = 0;
@@ -474,7 +476,7 @@ static taper_status fill_masked(taper_call *call, const taper_tensor *values)
     return status;
 }
 
-// What is assigned, and the indices, share no memory with self. A value that fills is read before, and then self may be
+// Fails if the values or the indices share memory with self. A value that fills is read before, and then self may be
 // the mask.
 static taper_status check_apart(const taper_call *call, const taper_tensor *self, const taper_tensor *values,
                                 bool fills)
@@ -514,7 +516,7 @@ TAPER_KERNEL(taper_op_index_put)
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
     taper_status status = TAPER_DECLINED;
     if (fills && call->args[1].as.list->count == 1 && self->rank != 0) {
-        uint64_t value = 0; // self may be where it lies
+        uint64_t value = 0; // it may be an element of self
         memcpy(&value, taper_tensor_data(values), taper_min_size(taper_tensor_item(values), sizeof value));
         status = taper_index_fill_where(run, self, call->args[1].as.list->items[0].as.tensor, &value);
     }
@@ -527,7 +529,7 @@ TAPER_KERNEL(taper_op_index_put)
     }
     status = make_plan(call, self, fills, &plan);
     if (status == TAPER_OK) {
-        // Leading dimensions of size 1 beyond the result's do not count.
+        // Leading dimensions of size 1 beyond the result's rank are ignored.
         taper_tensor narrow = taper_tensor_local(values);
         while (narrow.rank > plan.result.rank && narrow.sizes[0] == 1) {
             narrow.rank--;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Diagonals that are read or written: trace, diag, diagflat, diag_embed, fill_diagonal_.
+// Operators that read or write diagonals: trace, diag, diagflat, diag_embed and fill_diagonal_.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 
-// Elements `step` bytes apart, by loops of their own for what matrices mostly are.
+// Adds elements `step` bytes apart, with special loops for the usual dtypes.
 static taper_scalar sum_of_strided(taper_dtype from, const char *p, int64_t step, int64_t count)
 {
     taper_scalar sum = taper_scalar_int(0);
@@ -51,7 +51,7 @@ TAPER_KERNEL(taper_op_trace)
     return taper_ret_tensor(call, 0, result);
 }
 
-// A square matrix of zeros with x (a vector) on a diagonal.
+// Makes a square matrix of zeros with the vector x on a diagonal.
 static taper_status matrix_of(taper_call *call, const taper_tensor *x, int64_t offset, taper_tensor **result)
 {
     taper_run *run = call->run;
@@ -196,7 +196,8 @@ TAPER_KERNEL(taper_op_fill_diagonal)
     for (int64_t i = 0; i < count && taper_run_step(call->run, i, 4); i++) {
         taper_scalar_store((taper_dtype)self->dtype, p + i * step * item, &value);
     }
-    // A tall matrix goes on, one row left out. One without columns may have any number of rows.
+    // In a tall matrix the diagonal starts again after one free row. A matrix without columns may have any number of
+    // rows.
     if (wrap && self->rank == 2 && self->sizes[1] != 0 && self->sizes[0] > self->sizes[1] + 1) {
         const int64_t columns = self->sizes[1];
         for (int64_t row = columns + 1; row < self->sizes[0] && taper_run_step(call->run, row, 4); row++) {

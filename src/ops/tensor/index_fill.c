@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// index_put of one value by one mask: one pass over both, as they lie.
+// index_put with one value and one mask: a single pass over both, in place.
 #include "ops/tensor/index_fill.h"
 
-// One value where the mask, of self's sizes, says so. Declines whatever does not lie one after the other.
+// Stores the value where the mask, which has self's sizes, is true. Returns TAPER_DECLINED unless both are contiguous.
 #define FILL(type)                                                                                                     \
     for (int64_t i = at; i < end; i++) {                                                                               \
         ((type *)to)[i] = flags[i] != 0 ? *(const type *)value : ((const type *)to)[i];                                \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// index_put of one value by one mask: one pass over both, as they lie.
+// index_put with one value and one mask: a single pass over both, in place.
 #ifndef TAPER_OPS_TENSOR_INDEX_FILL_H
 #define TAPER_OPS_TENSOR_INDEX_FILL_H
 

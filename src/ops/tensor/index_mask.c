@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on masks and on flat positions: nonzero, masked_select, masked_scatter, take, put.
+// Operators on masks and on flat positions: nonzero, masked_select, masked_scatter, take and put.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
@@ -14,7 +14,7 @@ TAPER_KERNEL(taper_op_nonzero)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_index_nonzero(call->run, x, &result));
     taper_tensor *const target = taper_ret_target(call, 0);
-    if (target != NULL && target->dtype == result->dtype) { // resized to columns that lie together as well
+    if (target != NULL && target->dtype == result->dtype) { // the resized target has contiguous columns too
         taper_status status = taper_out_resize(call, target, result->rank, result->sizes, result->strides);
         if (status != TAPER_OK) {
             taper_tensor_drop(result);
@@ -24,7 +24,7 @@ TAPER_KERNEL(taper_op_nonzero)
     return taper_ret_tensor(call, 0, result);
 }
 
-// So many rows of nonzero's, filled up where there are fewer.
+// Returns that many rows of nonzero, filled up if there are fewer.
 TAPER_KERNEL(taper_op_nonzero_static)
 {
     taper_tensor *x, *found, *result;
@@ -50,13 +50,14 @@ TAPER_KERNEL(taper_op_nonzero_static)
     return TAPER_OK;
 }
 
-// One vector of positions per dimension (a number counts as a vector of one): views of nonzero's columns.
+// Returns one vector of positions per dimension, as views of nonzero's columns. A number counts as a vector of one
+// element.
 TAPER_KERNEL(taper_op_nonzero_numpy)
 {
     taper_tensor *x, *positions, *column;
     taper_list *list;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    taper_tensor shape = taper_tensor_local(x); // for reading only
+    taper_tensor shape = taper_tensor_local(x); // for its shape only
     if (x->rank == 0) {
         shape.rank = 1;
         shape.sizes[0] = shape.strides[0] = 1;
@@ -85,13 +86,13 @@ static taper_status check_mask(taper_call *call, const char *name, const taper_t
                             name);
 }
 
-// Of a width that is known, as a call for each element would be most of the work.
+// Copies elements of a constant width, because a memcpy call per element would take most of the time.
 #define PICKED(width)                                                                                                  \
     for (size_t k = 0; k < m; k++) {                                                                                   \
         memcpy(to + (width)*k, from + (width) * (size_t)at[k], (width));                                               \
     }
 
-// Both are contiguous.
+// Selects elements if both tensors are contiguous.
 static taper_status select_rows(taper_call *call, const taper_tensor *x, const taper_tensor *mask,
                                 taper_tensor **result)
 {
@@ -139,7 +140,7 @@ static taper_status select_masked(taper_call *call, const taper_tensor *x, const
     for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
         count += flags[walk.walk.at[0]] != 0;
     }
-    TAPER_TRY(taper_run_spend(call->run, 0)); // or something was not counted
+    TAPER_TRY(taper_run_spend(call->run, 0)); // fails if the run ended before everything was counted
     TAPER_TRY(taper_tensor_like(call->run->heap, x, 1, &count, NULL, result, call->run->error));
     char *to = taper_tensor_mutable(*result);
     const char *from = taper_tensor_data(x);
@@ -264,7 +265,7 @@ TAPER_KERNEL(taper_op_masked_scatter)
 
 // ---- flat positions
 
-// The offset of flat position `at` (checked, negative from the end) of x.
+// Computes the offset in x of the flat position `at`. Fails if it is out of bounds; a negative one counts from the end.
 static taper_status flat_offset(taper_error *error, const taper_tensor *x, int64_t count, bool contiguous, int64_t at,
                                 int64_t *offset)
 {
@@ -313,7 +314,7 @@ TAPER_KERNEL(taper_op_take)
     char *to = taper_tensor_mutable(result);
     bool done;
     const taper_status moved = move_positions(call->run, x, index, (char *)(uintptr_t)taper_tensor_data(x), to, false,
-                                              TAPER_INTO_SET, &done); // the table is only read
+                                              TAPER_INTO_SET, &done); // take only reads the table
     if (moved != TAPER_OK) {
         taper_tensor_drop(result);
         return moved;
@@ -367,7 +368,7 @@ TAPER_KERNEL(taper_op_put)
     bool done = false;
     if (status == TAPER_OK) {
         status = move_positions(call->run, self, index, taper_tensor_mutable(self),
-                                (char *)(uintptr_t)taper_tensor_data(flat), true, // the source is only read
+                                (char *)(uintptr_t)taper_tensor_data(flat), true, // put only reads the source
                                 accumulate ? TAPER_INTO_ADD : TAPER_INTO_SET, &done);
         if (status != TAPER_OK || done) {
             taper_tensor_drop(flat);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_mask.c: masks and positions over what lies one after the other.
+// Part of index_mask.c: contiguous masks and tensors.
 #ifndef TAPER_OPS_TENSOR_INDEX_MASK_PLAIN_H
 #define TAPER_OPS_TENSOR_INDEX_MASK_PLAIN_H
 
@@ -8,7 +8,7 @@ static bool are_plain(const taper_tensor *self, const taper_tensor *mask)
     return taper_tensor_is_contiguous(self) && taper_tensor_is_contiguous(mask);
 }
 
-// The same where both lie one after the other: piece by piece of the mask. *left becomes -1 where elements are wanting.
+// Does the same for contiguous tensors, in pieces of the mask. *left becomes -1 if the source has too few elements.
 static void scatter_plain(taper_run *run, char *to, const uint8_t *flags, size_t count, const char *from, size_t item,
                           int64_t *left)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_mask.c: positions that are all inside are gathered, or scattered, at once.
+// Part of index_mask.c: positions within bounds are gathered or scattered together.
 #ifndef TAPER_OPS_TENSOR_INDEX_MASK_POSITIONS_H
 #define TAPER_OPS_TENSOR_INDEX_MASK_POSITIONS_H
 
-// Elements of a contiguous tensor at positions that are all inside, not counted from the end: taken to `other`
-// (contiguous) or, by the operation, put from there. *done: they are.
+// Copies elements of a contiguous tensor at these positions to `other`, which is contiguous, or with `put` applies the
+// operation to them with elements of `other`. *done is false, with nothing done, if a position is negative or out of
+// bounds.
 static taper_status move_positions(taper_run *run, taper_tensor *x, const taper_tensor *index, char *table, char *other,
                                    bool put, taper_into operation, bool *done)
 {

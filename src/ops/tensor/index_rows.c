@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writing into the parts of a tensor that an index names along a dimension: index_copy, index_add, index_fill,
-// index_reduce.
+// Operators that write to the parts of a tensor that an index names along a dimension: index_copy, index_add,
+// index_fill and index_reduce.
 #include "base/checked.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -9,24 +9,24 @@
 #include "ops/tensor/gather_rows.h"
 
 typedef struct rows {
-    taper_tensor *self;   // retained: see taper_inplace_begin
+    taper_tensor *self;   // retained, see taper_inplace_begin
     taper_tensor *index;  // borrowed
     taper_tensor *source; // borrowed; NULL for index_fill
     size_t dim;
     int64_t count, size, index_step;
 } rows;
 
-// Whether the parts of s can go where those of x are: of their sizes, or broadcast.
+// Returns true if the parts of s can be written to those of x: they have equal sizes, or broadcast if that is allowed.
 static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim, bool broadcasts)
 {
     if (x->rank <= 1 || s->rank == 0) {
         return x->rank <= 1 && s->rank <= 1;
     }
-    const size_t lead = x->rank - s->rank; // dimensions that only x has
+    const size_t lead = x->rank - s->rank; // number of dimensions that only x has
     if (s->rank > x->rank || (lead != 0 && !broadcasts)) {
         return false;
     }
-    // Without dim the last dimensions face each other.
+    // Without dim, the dimensions are compared from the last one.
     for (size_t d = 0; d + 1 < s->rank; d++) {
         const int64_t in = s->sizes[d < dim ? d : d + 1], out = x->sizes[d + lead < dim ? d + lead : d + lead + 1];
         if (in != out && (in != 1 || !broadcasts)) {
@@ -36,7 +36,7 @@ static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim
     return true;
 }
 
-// Argument 1 is the dimension, 2 the index, 3 the source. broadcasts: as source_fits.
+// Reads argument 1, the dimension, 2, the index, and 3, the source. broadcasts: see source_fits.
 static taper_status begin_rows(taper_call *call, const char *name, bool broadcasts, int64_t format, bool has_source,
                                rows *r)
 {
@@ -80,14 +80,14 @@ static taper_status begin_rows(taper_call *call, const char *name, bool broadcas
     return taper_inplace_begin(call, format, &r->self);
 }
 
-// The part of x at position i of dim, seen as a tensor without that dimension.
+// Views the part of x at index i of dim as a tensor without that dimension.
 static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
 {
     taper_tensor part = taper_tensor_local(x);
     if (x->rank == 0) {
         return part;
     }
-    // Of a tensor without elements the stride is any number, and nothing lies there.
+    // A tensor without elements may have any stride, and its parts are never read.
     part.offset = taper_add_stride(part.offset, taper_mul_stride(i, x->strides[dim]));
     for (size_t d = dim; d + 1 < x->rank; d++) {
         part.sizes[d] = x->sizes[d + 1];
@@ -97,7 +97,7 @@ static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
     return part;
 }
 
-// Part i of the source, seen with the sizes of the part of self that it goes to.
+// Views part i of the source with the sizes of the part of self that it is written to.
 static taper_tensor source_at(const rows *r, int64_t i)
 {
     taper_tensor part = part_at(r->source, r->source->rank == 0 ? 0 : r->dim, i);
@@ -126,7 +126,7 @@ static taper_status row_index(taper_call *call, const rows *r, const char *name,
 
 #include "ops/tensor/index_rows_columns.h"
 
-// Whether each part is a run of memory, here and in the source.
+// Returns true if each part is contiguous, in self and in the source.
 static bool lie_together(const rows *r)
 {
     const taper_tensor *x = r->self, *s = r->source;
@@ -134,7 +134,7 @@ static bool lie_together(const rows *r)
            taper_tensor_is_contiguous(s) && memcmp(x->sizes + 1, s->sizes + 1, (x->rank - 1u) * sizeof *x->sizes) == 0;
 }
 
-// Parts that lie together.
+// Writes parts that are contiguous.
 static taper_status into_lines(taper_call *call, const rows *r, const char *name, taper_into_function into)
 {
     const int64_t item = (int64_t)taper_tensor_item(r->self), length = taper_tensor_numel(r->self) / r->size;
@@ -185,7 +185,7 @@ TAPER_KERNEL(taper_op_index_copy)
     return end_rows(call, &r, into_rows(call, &r, "index_copy_()", TAPER_INTO_SET));
 }
 
-// source * alpha, as a new tensor.
+// Returns source * alpha as a new tensor.
 static taper_status scaled(taper_run *run, const taper_tensor *x, const taper_scalar *alpha, taper_tensor **result)
 {
     taper_into_function multiply;
@@ -195,7 +195,7 @@ static taper_status scaled(taper_run *run, const taper_tensor *x, const taper_sc
     taper_scalar_store((taper_dtype)x->dtype, factor, alpha);
     const int64_t item = (int64_t)taper_tensor_item(x);
     const int64_t count = taper_tensor_numel(x);
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // as many as have just been copied
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // the number of elements just copied
     multiply(taper_tensor_mutable(*result), item, factor, 0, count);
     return TAPER_OK;
 }
@@ -263,7 +263,7 @@ static void divide(taper_run *run, taper_tensor *x, int64_t count)
         char *p = data + walk.walk.at[0] * item;
         taper_scalar value;
         taper_scalar_load((taper_dtype)x->dtype, p, &value);
-        if (value.kind == TAPER_SCALAR_INT) { // towards minus infinity
+        if (value.kind == TAPER_SCALAR_INT) { // rounds towards minus infinity
             value.i = value.i / count - (value.i % count != 0 && value.i < 0 ? 1 : 0);
         } else {
             value.f /= (double)count;
@@ -272,7 +272,8 @@ static void divide(taper_run *run, taper_tensor *x, int64_t count)
     }
 }
 
-// Without self: the rows that an index names start anew, with the first source; a mean counts its parts.
+// Reduces the parts of the source into self. Without include_self the rows that an index names start with their first
+// source part. A mean counts the parts.
 static taper_status reduce_rows(taper_call *call, const rows *r, taper_into operation, bool mean, bool include_self)
 {
     taper_run *run = call->run;
@@ -285,7 +286,7 @@ static taper_status reduce_rows(taper_call *call, const rows *r, taper_into oper
     for (int64_t i = 0; i < r->size && taper_run_step(run, i, 1); i++) {
         seen[i] = include_self ? 1 : 0;
     }
-    if (taper_run_spend(run, 0) != TAPER_OK) { // not all of them are set
+    if (taper_run_spend(run, 0) != TAPER_OK) { // the run ended before each element was set
         taper_tensor_drop(counts);
         return TAPER_OK;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searching: searchsorted, bucketize, isin.
+// Searching: searchsorted, bucketize and isin.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
@@ -10,14 +10,15 @@
 
 typedef struct search_job {
     const int64_t *sorted, *values; // keys
-    int64_t size, row;              // of a line of sorted keys; values that are looked for in each
-    bool in_order;                  // all lines are sorted indeed
-    bool one_line, right;           // one_line: all in the same
+    int64_t size, row;              // size of a line of sorted keys; values to search in each line
+    bool in_order;                  // all lines are sorted as promised
+    bool one_line, right;           // one_line: all values are searched in the same line
     void *to;
     bool small;
 } search_job;
 
-// The first of a line's keys that is not below value. Nobody can foretell which half goes on, so it is no branch.
+// Returns the index of a line's first key that is not below value. There is no branch, because it would be
+// unpredictable.
 static int64_t search(const int64_t *line, int64_t size, int64_t value)
 {
     const int64_t *at = line;
@@ -28,7 +29,8 @@ static int64_t search(const int64_t *line, int64_t size, int64_t value)
     return at - line + (left == 1 && *at < value ? 1 : 0);
 }
 
-// The same (right: the first above value) in PyTorch's steps, of which the answer depends where keys are in no order.
+// Returns the same, or with `right` the index of the first key above value, by PyTorch's steps. These decide the result
+// if the keys are not sorted.
 static int64_t search_any(const int64_t *line, int64_t size, int64_t value, bool right)
 {
     int64_t low = 0, high = size;
@@ -71,7 +73,8 @@ static bool lines_in_order(const int64_t *keys, int64_t size, int64_t count)
     return in_order;
 }
 
-// The keys of the sorted numbers, put in the order of the sorter. PyTorch passes a NaN among them: it is below all.
+// Makes the keys of the sorted numbers, in the order of the sorter. PyTorch's search passes a NaN among them, so its
+// key is the least.
 static taper_status sorted_keys(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor *sorter, int64_t size,
                                 taper_tensor **result)
 {
@@ -118,8 +121,8 @@ static taper_status sorted_keys(taper_run *run, taper_tensor *x, taper_dtype dty
 
 typedef struct searching {
     taper_tensor *sorted, *values, *sorter; // values and sorter may be NULL
-    taper_scalar number;                    // when values is NULL
-    bool right, small;                      // small: an int32 result
+    taper_scalar number;                    // the value to search if values is NULL
+    bool right, small;                      // small: the result is int32
 } searching;
 
 static taper_status search_all(taper_call *call, const searching *s)
@@ -259,11 +262,10 @@ TAPER_KERNEL(taper_op_bucketize)
 
 // ---- isin
 
-// The keys that are looked for: sorted, or where they lie close together which of the numbers from the least on they
-// are.
+// The keys to search. They are sorted, or if their range is small a table of the numbers from the least one on.
 typedef struct known_keys {
     const int64_t *sorted;
-    const uint8_t *there; // NULL: there is no such table
+    const uint8_t *there; // the table, or NULL
     int64_t count, least, values, nan;
 } known_keys;
 
@@ -284,7 +286,7 @@ static void isin_range(void *argument, size_t begin, size_t end)
         if (known->there != NULL) {
             const uint64_t at = (uint64_t)key - (uint64_t)known->least;
             found = at < (uint64_t)known->values && known->there[at] != 0;
-        } else if (!job->floats || key != known->nan) { // NaN equals nothing
+        } else if (!job->floats || key != known->nan) { // a NaN equals nothing
             int64_t low = 0, high = known->count;
             while (low < high) {
                 const int64_t middle = low + (high - low) / 2;
@@ -298,7 +300,7 @@ static void isin_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Makes one of the forms of the keys, in scratch (owned).
+// Sorts the keys or makes the table, in scratch, which the caller owns.
 static taper_status know(taper_run *run, const int64_t *keys, int64_t elements, known_keys *known,
                          taper_tensor **scratch)
 {
@@ -367,7 +369,7 @@ static taper_status isin(taper_call *call, taper_tensor *elements, taper_tensor 
     return taper_ret_tensor(call, 0, result);
 }
 
-// Argument `at` as a tensor: a number becomes one without dimensions.
+// Reads argument `at` as a tensor. A number becomes a tensor without dimensions.
 static taper_status tensor_or_number(taper_call *call, size_t at, taper_promotion *promotion, taper_tensor **tensor)
 {
     if (at < call->arg_count && call->args[at].tag == TAPER_TENSOR) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that read by one vector of indices along one dimension: index_select, embedding, repeat_interleave
-// (index_rows.c has those that write).
+// Operators that read along one dimension by a vector of indices: index_select, embedding and repeat_interleave.
+// index_rows.c has those that write.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
@@ -12,8 +12,8 @@ typedef struct row_copies {
     const char *from;
     char *to;
     const taper_tensor *index;
-    int64_t index_step, count; // of indices
-    size_t size, row;          // rows of an outer block of from, bytes of a row
+    int64_t index_step, count; // stride and number of indices
+    size_t size, row;          // size: rows of an outer block of `from`; row: bytes of a row
 } row_copies;
 
 static void copy_range(void *argument, size_t begin, size_t end)
@@ -33,7 +33,7 @@ static void copy_range(void *argument, size_t begin, size_t end)
 
 #include "ops/tensor/index_select_elements.h"
 
-// result[o, i, …] = x[o, index[i], …], x and result contiguous: outer blocks of rows of `row` bytes.
+// Computes result[o, i, …] = x[o, index[i], …]. x and result are contiguous: outer blocks of rows of `row` bytes.
 static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim, const taper_tensor *index,
                               int64_t index_step, int64_t count, taper_tensor *result)
 {
@@ -74,7 +74,7 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     return taper_run_range(run, copy_range, &job, (size_t)(outer * count), 1, rows * ((double)row / 16 + 3));
 }
 
-// x selected along dim by a vector (or a number): a new contiguous tensor.
+// Selects along dim by a vector (or a number), into a new contiguous tensor.
 static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, const taper_tensor *index,
                                 taper_tensor **result)
 {
@@ -83,7 +83,7 @@ static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, con
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[dim] = count;
-    if (x->rank == 0 && count == 0) { // where PyTorch gives what memory holds
+    if (x->rank == 0 && count == 0) { // PyTorch returns uninitialized memory here
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                           "index_select(): Index to scalar can have only 1 value, got 0 value(s)");
     }
@@ -91,7 +91,7 @@ static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, con
     taper_status status = taper_tensor_like(run->heap, x, taper_max_size(x->rank, 1), sizes, NULL, result, run->error);
     if (status == TAPER_OK) {
         status = copy_rows(run, plain, dim, index, index->rank == 0 ? 0 : index->strides[0], count, *result);
-        (*result)->rank = x->rank; // a number stays one, however often it was selected
+        (*result)->rank = x->rank; // a number remains a number, for any count of indices
         if (status != TAPER_OK) {
             taper_tensor_drop(*result);
         }
@@ -144,7 +144,8 @@ TAPER_KERNEL(taper_op_embedding)
 
 // ---- repeat_interleave
 
-// [0, 0, 1, 2, 2, 2] of repeats [2, 1, 3]; one number stands for all `rows` (rows < 0: no such case).
+// Computes [0, 0, 1, 2, 2, 2] from the repeats [2, 1, 3]. A single repeat applies to each of `rows`; if rows is
+// negative, it is not allowed.
 static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, int64_t rows, int64_t fixed,
                                   taper_tensor **result)
 {

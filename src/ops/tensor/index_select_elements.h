@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_select.c: single elements, gathered with the same indices in all rows.
+// Part of index_select.c: single elements, gathered with the same indices in each row.
 #ifndef TAPER_OPS_TENSOR_INDEX_SELECT_ELEMENTS_H
 #define TAPER_OPS_TENSOR_INDEX_SELECT_ELEMENTS_H
 
-// All indices are known to be in bounds.
+// Gathers the elements. The caller has checked that each index is within bounds.
 static taper_status copy_elements(taper_run *run, const taper_tensor *index, int64_t index_step, int64_t outer,
                                   int64_t count, int64_t size, const char *from, char *to, size_t item)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// unique in all its forms: over elements or over the slices of a dimension, sorted or runs of neighbours. Integers that
-// lie close together are counted in a table; everything else is put in order and divided into groups of equal ones.
+// The variants of unique: over elements or over slices of a dimension, for all elements or for consecutive ones.
+// Integers with a small range are counted in a table. Other elements are sorted and divided into groups of equal ones.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/elementwise.h"
@@ -9,10 +9,10 @@
 typedef struct unique {
     taper_run *run;
     taper_dtype dtype;
-    taper_tensor *keys; // owned: rows of `width` keys
+    taper_tensor *keys; // rows of `width` keys; owned
     taper_tensor *order,
-        *starts;         // owned: the rows in the order they are looked at, NULL for their own; where groups begin
-    taper_tensor *table; // owned, or NULL: of the keys from `least` on, their counts, then the number of each
+        *starts; // owned. order: the rows in sorted order, or NULL for their own order. starts: where groups begin
+    taper_tensor *table; // owned, or NULL: counts of the keys from `least` on, later their numbers
     int64_t width, count, found, least, values;
 } unique;
 
@@ -38,7 +38,7 @@ static bool same_row(const unique *u, bool exact, int64_t nan, int64_t a, int64_
     return true;
 }
 
-// starts becomes where in the order each group of equal rows begins, and behind them the end.
+// Sets starts to the index, in the order, at which each group of equal rows begins, followed by the end.
 static taper_status find_starts(unique *u)
 {
     TAPER_TRY(taper_index_scratch(u->run, u->count + 1, &u->starts));
@@ -81,7 +81,7 @@ static taper_status find_starts(unique *u)
 
 #include "ops/tensor/index_unique_table.h"
 
-// Sorts the rows if they are to be, and finds their groups.
+// Sorts the rows if `sort` is set, and finds their groups.
 static taper_status group(unique *u, bool sort)
 {
     if (sort) {
@@ -92,7 +92,7 @@ static taper_status group(unique *u, bool sort)
     return find_starts(u);
 }
 
-// Which group each row is in.
+// Writes the number of each row's group.
 static taper_status number_rows(const unique *u, int64_t *numbers)
 {
     const int64_t *keys = taper_tensor_data(u->keys);
@@ -110,7 +110,8 @@ static taper_status number_rows(const unique *u, int64_t *numbers)
     return TAPER_OK;
 }
 
-// The inverse, of these sizes, and the counts (NULL: they are in the starts); empty vectors where not wanted.
+// Sets the result with the inverse, of these sizes, and the result with the counts. If counted is NULL, the counts
+// follow from starts. A result that is not wanted is an empty vector.
 static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse_at, size_t counts_at, bool inverse,
                                taper_tensor *counted, bool counts, size_t rank, const int64_t *sizes)
 {
@@ -142,7 +143,7 @@ static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse
 
 // ---- over elements
 
-// The first element of each group.
+// Copies the first element of each group.
 #define TAKE(type)                                                                                                     \
     for (int64_t k = 0; k < u->found; k++) {                                                                           \
         ((type *)to)[k] = ((const type *)from)[order == NULL ? starts[k] : order[starts[k]]];                          \
@@ -179,7 +180,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         TAPER_TRY(taper_arg_bool(call, counts_arg, &counts));
     }
     unique u = {.run = run, .dtype = (taper_dtype)x->dtype, .width = 1, .count = taper_tensor_numel(x)};
-    const taper_tensor before = taper_tensor_local(x); // a given result may be x itself and be resized
+    const taper_tensor before = taper_tensor_local(x); // a given result may be x itself, and is resized
     TAPER_TRY(taper_index_flat(run, x, &flat));
     taper_status status = taper_index_keys(run, flat, u.dtype, &u.keys);
     if (status == TAPER_OK && sort) {
@@ -206,7 +207,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         status = taper_ret_tensor(call, 0, result);
     }
     if (status == TAPER_OK) {
-        // The sorted form makes the inverse for the counts and leaves it.
+        // The sorted variant returns the inverse if counts are wanted, because PyTorch computes it for them.
         status = ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counted, counts,
                             before.rank, before.sizes);
     }
@@ -227,7 +228,7 @@ TAPER_KERNEL(taper_op_unique2)
 
 // ---- over slices
 
-// The inverse and the counts are made always, as in PyTorch.
+// The inverse and the counts are always computed, as in PyTorch.
 static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
 {
     taper_run *run = call->run;
@@ -259,10 +260,10 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     }
     u.count = x->sizes[dim];
     u.width = taper_tensor_numel(x) / u.count;
-    // The slices become rows.
+    // Makes each slice a row.
     int64_t strides[TAPER_MAX_RANK];
     taper_tensor rows = taper_tensor_local(x);
-    rows.sizes[0] = x->sizes[dim]; // dim and the first dimension change places
+    rows.sizes[0] = x->sizes[dim]; // exchanges dim and the first dimension
     rows.strides[0] = x->strides[dim];
     rows.sizes[dim] = x->sizes[0];
     rows.strides[dim] = x->strides[0];
@@ -278,7 +279,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
         status = group(&u, sort);
     }
     if (status == TAPER_OK) {
-        // The slices lie one after the other.
+        // The slices are contiguous, one after the other.
         int64_t sizes[TAPER_MAX_RANK], laid_out[TAPER_MAX_RANK];
         memcpy(sizes, x->sizes, sizeof sizes);
         sizes[dim] = u.found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quantile and nanquantile: lines are sorted, and the wanted ranks interpolated in the dtype of the input.
+// quantile and nanquantile: lines are sorted, and the wanted ranks are interpolated in the dtype of the input.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -10,12 +10,12 @@
 typedef enum quantile_mode { MODE_LINEAR, MODE_LOWER, MODE_HIGHER, MODE_MIDPOINT, MODE_NEAREST } quantile_mode;
 
 typedef struct quantile {
-    taper_tensor *x, *q; // q NULL: number
+    taper_tensor *x, *q; // NULL q: one quantile, `number`
     double number;
     bool all, keep, skip_nan;
     size_t dim;
     quantile_mode mode;
-    int64_t wanted; // how many quantiles
+    int64_t wanted; // number of quantiles
 } quantile;
 
 static taper_status read_mode(const taper_call *call, quantile_mode *mode)
@@ -76,7 +76,7 @@ static taper_status read_args(const taper_call *call, quantile *w)
     return TAPER_OK;
 }
 
-// The quantile q of the n elements of a sorted line, of which the last ones may be NaN.
+// Returns the quantile q of the n elements of a sorted line. The last ones may be NaN.
 #define QUANTILE(name, type, function)                                                                                 \
     static type name(const quantile *w, const type *line, int64_t n, double q)                                         \
     {                                                                                                                  \
@@ -106,12 +106,12 @@ static taper_status read_args(const taper_call *call, quantile *w)
 QUANTILE(quantile_f32, float, f)
 QUANTILE(quantile_f64, double, )
 
-// The lines one after the other, sorted.
+// Sorts the lines and makes them contiguous, one after the other.
 static taper_tensor *sorted_lines(taper_compose *c, const quantile *w, int64_t n)
 {
     taper_tensor *x = w->x, *plain = NULL;
     taper_tensor turned = taper_tensor_local(x);
-    if (!w->all && x->rank != 0) { // dim to the end
+    if (!w->all && x->rank != 0) { // moves dim to the end
         size_t to = 0;
         for (size_t i = 0; i < x->rank; i++) {
             if (i != w->dim) {
@@ -131,7 +131,7 @@ static taper_tensor *sorted_lines(taper_compose *c, const quantile *w, int64_t n
     return TAPER_COMPOSE(c, taper_op_sort, NULL, taper_compose_arg(lines), taper_val_int(1), taper_val_bool(false));
 }
 
-// Quantiles are the first dimension, but lie together.
+// Makes a result whose first dimension is that of the quantiles, and whose quantiles of one line are contiguous.
 static taper_status new_result(taper_run *run, const quantile *w, taper_tensor **result)
 {
     int64_t sizes[TAPER_MAX_RANK + 1] = {0}, strides[TAPER_MAX_RANK + 1] = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Extremes with their positions: max and min along a dimension, argmax and argmin. The first of equal elements counts;
-// the first NaN wins over everything.
+// Maxima and minima with their positions: max and min along a dimension, argmax and argmin. The first of equal elements
+// is the result; the first NaN wins over every number.
 #include "ir/tensor.h"
 #include "ops/engine/lines_of_one.h"
 #include "ops/tensor/reduce_index_lines.h"
@@ -35,7 +35,7 @@ typedef struct picker {
     }
 PICK(pick_f64, double, f, x > b || (x != x && b == b))
 
-// Lines element by element; neighbours without a jump for each.
+// Compares m elements with the current extremes. Neighbouring lines (lanes) are compared without branches.
 static void pick_i64(picker *p, const void *from, size_t m, bool lanes, int64_t at)
 {
     const int64_t *xs = from;
@@ -63,7 +63,8 @@ static void pick(picker *p, const char *from, int64_t step, size_t m, bool lanes
     }
 }
 
-// values (may be NULL) and indices are contiguous and have the shape without dim.
+// Finds the extremes of all lines. values, which may be NULL, and indices are contiguous and have the shape of the
+// result.
 static void pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep,
                        taper_tensor *values, taper_tensor *indices)
 {
@@ -111,7 +112,7 @@ static void pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool s
     } while (taper_run_goes_on(run, 50) && taper_walk_next(&walk));
 }
 
-// ---- floats, as they lie in memory
+// ---- floats, in place
 
 static taper_status check_ordered(const taper_call *call, const taper_tensor *x)
 {
@@ -214,7 +215,7 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     }
     status = taper_tensor_new(call->run->heap, TAPER_I64, keep ? x->rank : 0, ones, NULL, &result, error);
     if (status == TAPER_OK) {
-        taper_tensor scalar = taper_tensor_local(result); // as a result of rank 0
+        taper_tensor scalar = taper_tensor_local(result); // the result as rank 0
         scalar.rank = 0;
         if (!taper_pick_lines(call->run, line, 0, smallest, false, NULL, &scalar, &status)) {
             pick_lines(call->run, line, 0, smallest, false, NULL, &scalar);

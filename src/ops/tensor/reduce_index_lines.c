@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Places of extremes: floats and whole numbers as they lie in memory.
+// Positions of maxima and minima: floats and integers in place.
 #include "ops/tensor/reduce_index_lines.h"
 #include "ops/engine/reduce.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { LANES = 128, SHORT = 32, FEW = 7 }; // FEW: neighbours that fill no vectors
+enum { LANES = 128, SHORT = 32, FEW = 7 }; // FEW: neighbours that do not fill a vector
 
 typedef struct float_job {
     const char *x;
@@ -15,7 +15,7 @@ typedef struct float_job {
     bool smallest;
 } float_job;
 
-// The first place of the extreme, which is among the elements; of NaN the first NaN.
+// Returns the first position of the extreme, which is among the elements; for NaN that of the first NaN.
 static size_t find(const float *x, size_t n, float extreme)
 {
     enum { GROUP = 64 };
@@ -36,14 +36,14 @@ static size_t find(const float *x, size_t n, float extreme)
     return i;
 }
 
-// The extremes of lines of contiguous floats, `step` floats apart, and their places.
+// Finds the extremes of contiguous lines of floats, `step` floats apart, and their positions.
 static void pick_each(const float_job *job, const float *x, size_t n, size_t lines, size_t step, float *best,
                       int32_t *where)
 {
     for (size_t k = 0; k < lines; k++, x += step) {
         best[k] = job->vector->fold[job->smallest ? TAPER_REDUCTION_LEAST : TAPER_REDUCTION_MOST](n, x);
         where[k] = (int32_t)find(x, n, best[k]);
-        best[k] = x[where[k]]; // of two zeros the first
+        best[k] = x[where[k]]; // takes the sign of the first of equal zeros
     }
 }
 
@@ -51,11 +51,12 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const float_job *job = argument;
     const taper_lines *l = job->lines;
-    const int64_t step = l->kept_count != 0 ? l->kept[0].out : 0; // of indices, of which values take half
+    const int64_t step = l->kept_count != 0 ? l->kept[0].out : 0; // in bytes of int64 indices; float values take half
     float best[LANES];
     int32_t where[LANES];
     const size_t n = (size_t)l->line.size;
-    if (l->side_by_side && lanes <= FEW && n >= SHORT && n * lanes <= SHORT * LANES) { // so that they become lines
+    // Transposes few neighbours to contiguous lines.
+    if (l->side_by_side && lanes <= FEW && n >= SHORT && n * lanes <= SHORT * LANES) {
         float turned[SHORT * LANES];
         job->vector->transpose(n, lanes, (const float *)(const void *)(job->x + in), (size_t)l->line.in / sizeof(float),
                                turned, n);
@@ -63,7 +64,7 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
     } else if (l->side_by_side) {
         job->pick((size_t)l->line.size, lanes, (const float *)(const void *)(job->x + in),
                   (size_t)l->line.in / sizeof(float), job->smallest, best, where);
-    } else if (l->line.size <= SHORT && lanes >= SHORT) { // turned, so that short lines become neighbours
+    } else if (l->line.size <= SHORT && lanes >= SHORT) { // transposes short lines, so that they become neighbours
         float turned[SHORT * LANES];
         job->vector->transpose(lanes, (size_t)l->line.size, (const float *)(const void *)(job->x + in),
                                (size_t)l->kept[0].in / sizeof(float), turned, lanes);
@@ -81,7 +82,8 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
     }
 }
 
-// Whether it is done: lines, or neighbouring ones, without gaps, and short enough that a task is soon over.
+// Finds extremes of floats. Returns false, with nothing done, unless lines or neighbouring lines are contiguous, and
+// short enough that a task ends soon.
 static bool pick_floats(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep,
                         taper_tensor *values, taper_tensor *indices, taper_status *status)
 {
@@ -103,7 +105,7 @@ static bool pick_floats(taper_run *run, const taper_tensor *x, size_t dim, bool 
     return true;
 }
 
-// ---- lines of whole numbers, as they lie in memory
+// ---- lines of integers, in place
 
 typedef struct whole_job {
     const char *x;
@@ -157,7 +159,8 @@ static void wholes_task(void *argument, int64_t in, int64_t out, size_t lanes)
     }
 }
 
-// Whether it is done.
+// Finds extremes of integers. Returns false, with nothing done, unless lines are contiguous and short enough that a
+// task ends soon.
 static bool pick_wholes(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep,
                         taper_tensor *values, taper_tensor *indices, taper_status *status)
 {
@@ -182,7 +185,6 @@ static bool pick_wholes(taper_run *run, const taper_tensor *x, size_t dim, bool 
     return true;
 }
 
-// Both.
 bool taper_pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep, taper_tensor *values,
                       taper_tensor *indices, taper_status *status)
 {

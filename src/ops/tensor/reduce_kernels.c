@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums, products, extremes, truth, moments and norms: the kernels over the reduction engine. A row's param says where
-// its arguments are, as the overloads differ in little else.
+// Sums, products, extremes, any and all, moments and norms: the kernels that use the reduction engine. The overloads
+// differ mainly in the positions of their arguments, which a row's param gives.
 #include "ops/tensor/reduce_kernels.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static bool is_whole(taper_dtype dtype)
     return dtype == TAPER_BOOL || taper_dtype_is_integral(dtype);
 }
 
-// Reads self, the dimensions and keepdim. The dtype is self's.
+// Reads self, the dimensions and keepdim. The dtype is that of self.
 static taper_status start(const taper_call *call, taper_reduce *r, const taper_reduce_op *op)
 {
     const taper_reduce_where *where = call->param;
@@ -54,7 +54,8 @@ static taper_status start(const taper_call *call, taper_reduce *r, const taper_r
     return TAPER_OK;
 }
 
-// The dtype argument: elements are converted to it first. Without one, that of a given out, or `otherwise`.
+// Applies the dtype argument: elements are first converted to it. Without one, the dtype is that of a given out, or
+// `otherwise`.
 static taper_status apply_dtype(const taper_call *call, taper_reduce *r, taper_dtype otherwise)
 {
     const taper_reduce_where *where = call->param;
@@ -82,7 +83,7 @@ static taper_status run_sum(taper_call *call, const taper_reduce_op *op)
     taper_reduce r;
     TAPER_TRY(start(call, &r, op));
     TAPER_TRY(apply_dtype(call, &r, is_whole((taper_dtype)r.x->dtype) ? TAPER_I64 : (taper_dtype)r.x->dtype));
-    if (r.dtype == TAPER_BOOL) { // any and every, as the elements become bool before they are added
+    if (r.dtype == TAPER_BOOL) { // for any and every, the elements become bool before they are added
         r.first = op == &taper_reduce_prod ? &taper_reduce_every : &taper_reduce_any;
         r.class_ = TAPER_EW_F64;
     }
@@ -127,7 +128,7 @@ TAPER_KERNEL(taper_op_nanmean)
     return run_mean(call, true);
 }
 
-// Sums self down to a shape that it is a broadcast of.
+// Sums self to a shape that broadcasts to self's.
 TAPER_KERNEL(taper_op_sum_to_size)
 {
     taper_tensor *x;
@@ -135,7 +136,7 @@ TAPER_KERNEL(taper_op_sum_to_size)
     size_t count;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, sizes, &count));
-    bool fits = count <= x->rank, any = count < x->rank || count == 0; // to nothing: a sum of a number, too
+    bool fits = count <= x->rank, any = count < x->rank || count == 0; // even a number may be summed to no dimensions
     const size_t lead = fits ? x->rank - count : 0;
     taper_reduce r =
         taper_reduce_make(x, &taper_reduce_sum, is_whole((taper_dtype)x->dtype) ? TAPER_I64 : (taper_dtype)x->dtype);
@@ -191,7 +192,7 @@ TAPER_KERNEL(taper_op_amin)
     return run_extreme(call, &taper_reduce_min);
 }
 
-// Of a 0-dim tensor, aminmax(dim=0, keepdim=True) has one dimension.
+// For a 0-dim tensor, aminmax(dim=0, keepdim=True) has one dimension.
 static taper_status aminmax_number(taper_call *call, taper_tensor *x)
 {
     const int64_t one = 1;
@@ -207,7 +208,7 @@ static taper_status aminmax_number(taper_call *call, taper_tensor *x)
     return TAPER_OK;
 }
 
-// aminmax: int? dim and keepdim, two results.
+// aminmax has int? dim, keepdim and two results.
 TAPER_KERNEL(taper_op_aminmax)
 {
     taper_reduce first;
@@ -217,7 +218,7 @@ TAPER_KERNEL(taper_op_aminmax)
     }
     for (size_t k = 0; k < 2; k++) {
         taper_reduce r;
-        taper_call part = *call; // its result k
+        taper_call part = *call; // a call that has only result k
         TAPER_TRY(start(call, &r, k == 0 ? &taper_reduce_min : &taper_reduce_max));
         TAPER_TRY(check_not_empty(call, &r, "aminmax"));
         if (taper_ret_target(call, 0) == NULL) {
@@ -227,7 +228,7 @@ TAPER_KERNEL(taper_op_aminmax)
             continue;
         }
         taper_val ret = taper_val_none();
-        part.schema = NULL; // computed apart, then copied to the given tensor
+        part.schema = NULL; // computes a new tensor, which is copied to the given one
         part.rets = &ret;
         part.ret_count = 1;
         const taper_status status = taper_reduce_run(&part, &r);
@@ -277,7 +278,7 @@ TAPER_KERNEL(taper_op_count_nonzero)
 
 // ---- moments
 
-// How many degrees of freedom are taken off.
+// Reads the number that is subtracted from the count, in a variance's divisor.
 static taper_status correction(const taper_call *call, double *number)
 {
     const taper_reduce_where *where = call->param;
@@ -287,7 +288,7 @@ static taper_status correction(const taper_call *call, double *number)
         TAPER_TRY(taper_arg_bool(call, where->unbiased, &unbiased));
         *number = unbiased ? 1 : 0;
     } else if (where->correction != 0) {
-        return taper_arg_double_or(call, where->correction, 1.0, number); // a fraction, too, since PyTorch 2
+        return taper_arg_double_or(call, where->correction, 1.0, number); // since PyTorch 2 it may be a fraction
     }
     return TAPER_OK;
 }
@@ -329,7 +330,7 @@ TAPER_KERNEL(taper_op_std_mean)
 
 // ---- norms
 
-// PyTorch adds up the powers of float16 numbers in float16, where this and more is infinite.
+// PyTorch adds the powers of float16 numbers in float16, in which this and every larger number is infinite.
 #define HALF_OVERFLOW 65520.0
 
 static void set_norm(taper_reduce *r, double p)
@@ -389,7 +390,7 @@ TAPER_KERNEL(taper_op_vector_norm)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (is_whole((taper_dtype)x->dtype)) { // whatever dtype it is to become
+    if (is_whole((taper_dtype)x->dtype)) { // any dtype that it is converted to afterwards
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "Expected a floating point or complex tensor as input. Got %s",
                    taper_dtype_torch_name((taper_dtype)x->dtype));
@@ -397,7 +398,7 @@ TAPER_KERNEL(taper_op_vector_norm)
     return taper_op_norm(call);
 }
 
-// The dimensions that stay, then those that go as one line.
+// Makes a contiguous copy with the kept dimensions first and the reduced ones merged to one line.
 static taper_status turn_to_lines(taper_run *run, const taper_reduce *r, taper_tensor **lines)
 {
     const taper_tensor *x = r->x;
@@ -408,7 +409,7 @@ static taper_status turn_to_lines(taper_run *run, const taper_reduce *r, taper_t
             if (r->over[i] == (over != 0)) {
                 sizes[rank] = x->sizes[i];
                 strides[rank++] = x->strides[i];
-                shape[over] *= x->sizes[i]; // at most the number of elements
+                shape[over] *= x->sizes[i]; // cannot overflow: at most the number of elements
             }
         }
     }
@@ -425,7 +426,7 @@ static taper_status turn_to_lines(taper_run *run, const taper_reduce *r, taper_t
     return viewed;
 }
 
-// Floats, by the kernels of softmax: over one dimension where it lies, over several as lines.
+// Computes floats by the softmax kernels: one dimension in place, several dimensions as lines.
 static taper_status log_sum_exp_lines(taper_call *call, const taper_reduce *r)
 {
     taper_tensor *x = r->x, *out;
@@ -472,7 +473,7 @@ TAPER_KERNEL(taper_op_logsumexp)
     return taper_reduce_run(call, &r);
 }
 
-// dist(self, other, p): the norm of the difference.
+// Computes dist(self, other, p), the norm of the difference.
 TAPER_KERNEL(taper_op_dist)
 {
     taper_scalar p, one = taper_scalar_int(1);
@@ -492,7 +493,7 @@ TAPER_KERNEL(taper_op_dist)
 
 // ---- whole tensors compared
 
-// Whether op holds for all pairs.
+// Sets *holds to true if the comparison holds for all pairs of elements.
 static taper_status all_pairs(taper_call *call, taper_ew *ew, bool *holds)
 {
     taper_tensor *truth;

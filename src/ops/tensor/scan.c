@@ -19,7 +19,7 @@ typedef struct scan {
     taper_tensor *out, *indices;
     taper_ew_class class_; // F64, I64 or C128
     taper_ew_block elements, temp;
-    int64_t where[TAPER_EW_BLOCK_BYTES / 8]; // positions of the elements of a block
+    int64_t where[TAPER_EW_BLOCK_BYTES / 8]; // position of each element of a block, in its line
     union {
         double f[LANES];
         int64_t i[LANES];
@@ -40,7 +40,7 @@ static double join_f64(taper_scan kind, double a, double x)
     }
 }
 
-// The element at `position` of its line joins lane j; elements become results.
+// Adds element k of the block, at `position` of its line, to lane j. The element is replaced by the result.
 static void step_f64(scan *s, size_t k, size_t j, int64_t position)
 {
     const double x = s->elements.f64[k], a = s->acc.f[j];
@@ -79,7 +79,7 @@ static void step_c128(scan *s, size_t k, size_t j, int64_t position)
     s->elements.c128[k] = s->acc.c[j];
 }
 
-// n elements, side by side (one per lane) or along one line, the first of them at `position`.
+// Scans n elements: one per lane, or n of one line, of which the first is at `position`.
 static void run_block(scan *s, const char *from, int64_t in, char *to, char *to_index, int64_t out, size_t n,
                       bool lanes, int64_t position)
 {
@@ -102,7 +102,7 @@ static void run_block(scan *s, const char *from, int64_t in, char *to, char *to_
     }
 }
 
-// out and indices (NULL for sums) have the same strides.
+// Scans along dim. out and indices (NULL for sums) have equal strides.
 static taper_status run_scan(scan *s, size_t dim)
 {
     const taper_status status = taper_scan_lines(s->run, s->kind, dim, s->x, s->out, s->indices);
@@ -127,7 +127,7 @@ static taper_status run_scan(scan *s, size_t dim)
                 const int64_t n =
                     lines.side_by_side ? taper_min_i64(LANES, width - lane) : taper_min_i64(BLOCK, lines.line.size - r);
                 if (!taper_run_goes_on(s->run, (uint64_t)n * 20)) {
-                    return TAPER_OK; // the interpreter sees it
+                    return TAPER_OK; // the interpreter reports that the run ended
                 }
                 char *const target = to + lane * lane_out + r * lines.line.out;
                 char *const place =
@@ -156,7 +156,7 @@ static void scan_begin(taper_run *run, scan *s, taper_scan kind, const taper_ten
 
 #include "ops/tensor/scan_ones.h"
 
-// cumsum(self, dim, dtype) and cumprod; logcumsumexp(self, dim).
+// Computes cumsum(self, dim, dtype), cumprod, or logcumsumexp(self, dim).
 static taper_status run_sums(taper_call *call, taper_scan kind)
 {
     taper_tensor *x, *out;
@@ -205,7 +205,7 @@ TAPER_KERNEL(taper_op_logcumsumexp)
     return run_sums(call, TAPER_SCAN_LOGSUM);
 }
 
-// New tensors with the running extremes and their positions.
+// Makes new tensors with the running extremes and their positions.
 static taper_status extremes(taper_call *call, taper_scan kind, const taper_tensor *x, size_t dim,
                              taper_tensor **values, taper_tensor **indices)
 {
@@ -241,7 +241,7 @@ static taper_status run_extremes(taper_call *call, taper_scan kind)
     taper_tensor *x, *values, *indices;
     size_t dim;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (x->rank == 0 || taper_tensor_numel(x) == 0) { // PyTorch looks at the dimension of others only
+    if (x->rank == 0 || taper_tensor_numel(x) == 0) { // PyTorch checks the dimension of other tensors only
         dim = 0;
     } else {
         TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
@@ -264,7 +264,7 @@ TAPER_KERNEL(taper_op_cummin)
     return run_extremes(call, TAPER_SCAN_MIN);
 }
 
-// _cummax_helper(self, values, indices, dim) writes to tensors that it is given.
+// _cummax_helper(self, values, indices, dim) writes to given tensors.
 static taper_status fill_extremes(taper_call *call, taper_scan kind)
 {
     taper_tensor *x, *to[2], *from[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A step of a line waits for the one before it, so several lines advance together: neighbours in memory side by side,
-// others a few at a time.
+// A step of a line depends on the previous one, so several lines are computed together: contiguous neighbours as lanes,
+// other lines a few at a time.
 #include "ops/tensor/scan_lines.h"
 
 #include <float.h>
@@ -12,21 +12,21 @@
 enum { LANES = 128, FEW = 4 };
 
 typedef struct scan_job scan_job;
-// n lines, whose elements are `step` bytes apart in x and y (and positions p, 8 bytes to an element of y), from one
-// line to the next `lane`.
+// Scans n lines that are `lane` bytes apart. Their elements are `step` bytes apart in x and y. Positions p have 8 bytes
+// for each element of y.
 typedef void scan_function(const scan_job *job, const char *x, char *y, char *p, size_t n);
 
 struct scan_job {
     taper_lines lines;
     scan_function *function;
     const char *x;
-    char *y, *positions; // NULL: there are none
+    char *y, *positions; // NULL: not wanted
     int64_t item;
-    const taper_native_entry *native; // of log-sums
-    bool wide;                        // their elements are doubles
+    const taper_native_entry *native; // kernels for log-sums
+    bool wide;                        // the elements are doubles
 };
 
-// n is FEW or LANES where all lanes are there, which makes the loops over them unrolled and vectors.
+// Calls the loop with a constant n, FEW or LANES, if all lanes are there; then the compiler unrolls and vectorizes it.
 #define SIZED(name)                                                                                                    \
     static void name(const scan_job *job, const char *x, char *y, char *p, size_t n)                                   \
     {                                                                                                                  \
@@ -39,7 +39,7 @@ struct scan_job {
         }                                                                                                              \
     }
 
-// Sums and products of elements that are `in_type`, in elements that are `type`.
+// Sums and products of elements of in_type, written as elements of type.
 #define RUNNING(name, in_type, type, acc_type, begin, join)                                                            \
     static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
     {                                                                                                                  \
@@ -79,7 +79,7 @@ RUNNING(cumsum_i64, int64_t, int64_t, int64_t, 0, taper_int_add)
 RUNNING(cumprod_i64, int64_t, int64_t, int64_t, 1, taper_int_mul)
 #include "ops/tensor/scan_lines_whole.h"
 
-// Extremes: the last of equal ones, and NaN stays (of floats x != x). The element at 0 is taken whatever it is.
+// Extremes: the last of equal elements, and a NaN remains (x != x). The first element is always taken.
 #define EXTREMES(name, type, better)                                                                                   \
     LINE(name, type, better)                                                                                           \
     static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
@@ -123,7 +123,7 @@ static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
 
 #include "ops/tensor/scan_lines_more.h"
 
-// What goes over x as it lies in memory; NULL: nothing does.
+// Returns the function for elements of x in place, or NULL if there is none.
 static scan_function *find(taper_scan kind, taper_dtype x, taper_dtype out)
 {
     static scan_function *const floats[] = {cumsum_f32, cumprod_f32, NULL, cummax_f32, cummin_f32};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of scan_lines.c: doubles, the counts of narrow elements, and logarithms of sums.
+// Part of scan_lines.c: doubles, counts of narrow elements, and log-sums.
 #ifndef TAPER_OPS_TENSOR_SCAN_LINES_MORE_H
 #define TAPER_OPS_TENSOR_SCAN_LINES_MORE_H
 
@@ -10,7 +10,7 @@ RUNNING(cumsum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
 EXTREMES(cummax_f64, double, >=)
 EXTREMES(cummin_f64, double, <=)
 
-// Of the other types; NULL: nothing goes over them as they lie in memory.
+// Returns the function for other dtypes, or NULL if there is none for elements in place.
 static scan_function *find_more(taper_scan kind, taper_dtype x, taper_dtype out)
 {
     static scan_function *const doubles[] = {cumsum_f64, cumprod_f64, NULL, cummax_f64, cummin_f64};
@@ -20,7 +20,7 @@ static scan_function *find_more(taper_scan kind, taper_dtype x, taper_dtype out)
     return x == TAPER_F64 && out == TAPER_F64 ? doubles[kind] : NULL;
 }
 
-// Logarithms of sums of exponentials, in doubles: the functions of all lanes at once.
+// Log-sums in doubles. The exponentials and logarithms of all lanes are computed together.
 enum { LOG_LANES = TAPER_NATIVE_STEP, LOG_LEAST = 8 };
 
 static void logsum(const scan_job *job, const char *x, char *y, char *p, size_t n)
@@ -42,7 +42,8 @@ static void logsum(const scan_job *job, const char *x, char *y, char *p, size_t 
         }
         (void)exponential(LOG_LANES, in, apart, &none);
         (void)logarithm(LOG_LANES, in, apart, &none);
-        for (size_t k = 0; k < LOG_LANES; k++) { // infinities of one sign stay: their distance is no number
+        // The difference of two equal infinities is NaN, so the sum keeps the infinity.
+        for (size_t k = 0; k < LOG_LANES; k++) {
             const double most = a[k] > v[k] ? a[k] : v[k];
             const double sum = ((a[k] == v[k]) & (fabs(v[k]) > DBL_MAX)) ? v[k] : most + apart[k];
             a[k] = r == 0 ? v[k] : sum;

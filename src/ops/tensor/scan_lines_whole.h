@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of scan_lines.c: extremes of lines whose elements lie together.
+// Part of scan_lines.c: running extremes of contiguous lines.
 #ifndef TAPER_OPS_TENSOR_SCAN_LINES_WHOLE_H
 #define TAPER_OPS_TENSOR_SCAN_LINES_WHOLE_H
 
-// Lines of extremes whose elements lie together go a block at a time: most have no element that is taken. False: they
-// are to be gone over as all others.
+// Scans contiguous lines a block at a time, because most blocks contain no new extreme. Returns true: the lines are
+// done.
 #define LINE(name, type, better)                                                                                       \
     static void name##_line(int64_t size, const type *x, type *y, int64_t *p)                                          \
     {                                                                                                                  \

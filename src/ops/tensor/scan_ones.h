@@ -3,7 +3,7 @@
 #ifndef TAPER_OPS_TENSOR_SCAN_ONES_H
 #define TAPER_OPS_TENSOR_SCAN_ONES_H
 
-// Lines of one element. Whether it is done.
+// Copies lines of one element. Returns false, with nothing done, if lines are longer.
 static bool scan_ones(taper_run *run, taper_scan kind, const taper_tensor *x, size_t dim, taper_tensor *out)
 {
     if (x->rank == 0 || x->sizes[dim] != 1 || out->dtype != x->dtype ||
@@ -16,7 +16,7 @@ static bool scan_ones(taper_run *run, taper_scan kind, const taper_tensor *x, si
     float *const floats = taper_tensor_mutable(out);
     double *const doubles = taper_tensor_mutable(out);
     for (int64_t i = 0; i < count && x->dtype == TAPER_F32; i++) {
-        floats[i] += 0.0f; // sums begin with 0, of which -0 is no part
+        floats[i] += 0.0f; // a sum starts with 0, so -0 becomes 0
     }
     for (int64_t i = 0; i < count && x->dtype == TAPER_F64; i++) {
         doubles[i] += 0.0;

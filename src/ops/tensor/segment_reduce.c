@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// segment_reduce: sums, means, products and extremes of runs of elements along a dimension. The runs follow from their
-// lengths, or from the offsets of their ends; each line of the outer dimensions may have its own.
+// segment_reduce: sums, means, products and extremes of segments along a dimension. A segment is given by its length,
+// or by the offsets of its ends. Each line of the outer dimensions may have its own segments.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -17,7 +17,7 @@ typedef struct segments {
     taper_tensor *given; // lengths or offsets, contiguous; owned
     bool offsets;
     size_t axis;
-    int64_t outer, inner, count; // lines; elements of a step; segments of a line
+    int64_t outer, inner, count; // outer: number of lines; inner: elements of a step; count: segments of a line
     bool has_initial;
     double initial;
 } segments;
@@ -36,7 +36,7 @@ static taper_status arg_kind(const taper_call *call, segment_kind *kind)
     return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "unsupported reduction given! %s", text->data);
 }
 
-// The bounds of segment k of a line; false when they are not inside the data.
+// Computes the bounds of segment k of a line. Returns false if they are outside the data.
 static bool bounds(const segments *s, int64_t line, int64_t k, int64_t *start, int64_t *end)
 {
     const taper_dtype dtype = (taper_dtype)s->given->dtype;
@@ -75,7 +75,7 @@ static taper_status check_rows(const taper_call *call, const segments *s, bool u
     return TAPER_OK;
 }
 
-// (data, reduce, *, lengths, indices, offsets, axis, unsafe, initial)
+// Reads (data, reduce, *, lengths, indices, offsets, axis, unsafe, initial).
 static taper_status arg_segments(const taper_call *call, segments *s)
 {
     taper_run *run = call->run;
@@ -148,7 +148,8 @@ static double join(segment_kind kind, double a, double x)
     }
 }
 
-// One element of the result; data's elements from `at` on, a step apart. room rounds to the dtype, as PyTorch adds up.
+// Computes one element of the result from `length` elements, from `at` on. room is an element of the dtype, by which
+// each sum is rounded as PyTorch does.
 static double reduce(const segments *s, int64_t at, int64_t length, void *room)
 {
     static const double starts[] = {-INFINITY, 0, INFINITY, 0, 1};
@@ -180,7 +181,7 @@ TAPER_KERNEL(taper_op_segment_reduce)
     for (int64_t line = 0; status == TAPER_OK && line < s.outer; line++) {
         int64_t start = 0, end = 0;
         for (int64_t k = 0; k < s.count; k++, start = end) {
-            (void)bounds(&s, line, k, &start, &end); // checked before
+            (void)bounds(&s, line, k, &start, &end); // the bounds were checked before
             for (int64_t i = 0; i < s.inner; i++) {
                 double room;
                 const int64_t from = (line * s.data->sizes[s.axis] + start) * s.inner + i;

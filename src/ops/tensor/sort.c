@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorting along a dimension and what follows from it: argsort, topk, kthvalue, median, mode. Lines are sorted as keys
-// with positions (sort_order.h), stably where that is asked for; values are then taken from the line by position, which
-// keeps NaN and -0 as they are.
+// Sorting along a dimension, and operators based on it: argsort, topk, kthvalue, median and mode. Lines are sorted as
+// keys with positions (sort_order.h), stably if that is asked for. Values are then copied from the line by position,
+// which keeps NaN and -0 unchanged.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -12,12 +12,13 @@
 
 typedef struct sorter {
     taper_sort_line line;
-    const char *from; // the line in memory
+    const char *from; // the line in memory, and its step in bytes
     int64_t step;
     size_t item;
 } sorter;
 
-// Writes the positions of `count` entries from `first` on, and their elements; value NULL: positions only.
+// Writes the positions of `count` entries, from `first` on, and their elements. If value is NULL, it writes only
+// positions.
 #define TAKE(type)                                                                                                     \
     for (size_t k = 0; k < count; k++) {                                                                               \
         *(type *)(void *)(value + (int64_t)k * value_step) =                                                           \
@@ -57,13 +58,13 @@ static void write_one(const sorter *s, int64_t at, char *value, char *place)
     }
 }
 
-// What a line gives: writes the results for the line that was read.
+// A job reads lines; `line` writes the results of the line that was read.
 typedef struct job job;
 struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
     bool descending, skip_nan, stable, sorted, few;
-    bool tried; // whether a heap is tried first, whose entries are the line's first ones if no two are equal
-    bool found; // it held them
+    bool tried; // a heap is tried first; its entries are the result if no two are equal
+    bool found; // the heap had no equal entries
     int64_t k;
 };
 
@@ -77,7 +78,7 @@ static void sorted_line(job *j, sorter *s, char *value, int64_t value_step, char
     write_line(s, 0, (size_t)j->k, value, value_step, place, place_step);
 }
 
-// Few of many were kept in a heap; otherwise the line is divided behind them.
+// If few of many elements are wanted, the line was read into a heap. Otherwise the line is partitioned after them.
 static void top_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     const size_t k = (size_t)j->k;
@@ -97,7 +98,7 @@ static void kth_line(job *j, sorter *s, char *value, int64_t value_step, char *p
     write_one(s, taper_sort_at(&s->line, (size_t)(j->k - 1)), value, place);
 }
 
-// The lower of the two middle elements, stably; the first NaN, unless they are skipped.
+// Writes the lower of the two middle elements of the stable order, or the first NaN unless NaN is skipped.
 static void median_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     (void)value_step, (void)place_step;
@@ -113,7 +114,7 @@ static void median_line(job *j, sorter *s, char *value, int64_t value_step, char
     write_one(s, taper_sort_pick(&s->line, at), value, place);
 }
 
-// The smallest of the most frequent elements; of those the one that is sorted to the end.
+// Writes the smallest of the most frequent elements; its position is that of the last one in the sorted line.
 static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     (void)j, (void)value_step, (void)place_step;
@@ -132,8 +133,8 @@ static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *
 
 #include "ops/tensor/sort_first.h"
 
-// Runs the job over all lines of x. out (may be NULL) and indices have x's dimensions, with another size at dim, and
-// the same strides as each other.
+// Runs the job over all lines of x. out, which may be NULL, and indices have x's dimensions with another size at dim.
+// Their strides are equal.
 static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, size_t dim, taper_tensor *out,
                               taper_tensor *indices, bool without, bool keep)
 {
@@ -178,7 +179,8 @@ static taper_status check(const taper_call *call, const taper_tensor *x)
     return TAPER_OK;
 }
 
-// Makes values and indices of these sizes, runs the job and returns them. which: bit 0 values, bit 1 indices.
+// Makes values and indices of these sizes, runs the job, and sets the results. which: bit 0 returns values, bit 1
+// indices.
 static taper_status run_job(taper_call *call, job *j, taper_tensor *x, size_t dim, size_t rank, const int64_t *sizes,
                             const int64_t *strides, bool without, bool keep, unsigned which)
 {
@@ -207,7 +209,7 @@ static taper_status run_job(taper_call *call, job *j, taper_tensor *x, size_t di
 
 // ---- sort
 
-// stable_at: where the argument is; 0 for none.
+// stable_at: position of the argument `stable`, or 0 for none.
 static taper_status run_sort(taper_call *call, size_t dim_at, size_t stable_at, unsigned which)
 {
     bool descending = false, stable = false;
@@ -267,8 +269,8 @@ TAPER_KERNEL(taper_op_topk)
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[dim] = k;
-    const bool few = x->rank != 0 && k <= x->sizes[dim] / 64; // as PyTorch has it
-    // Of a number it gives that, also none of it, as PyTorch does.
+    const bool few = x->rank != 0 && k <= x->sizes[dim] / 64; // PyTorch's condition for a heap
+    // topk of a number returns the number, even for k = 0, as PyTorch does.
     job j = {.line = top_line, .descending = largest, .sorted = sorted, .few = few, .k = x->rank == 0 ? 1 : k};
     j.tried = !few && sorted && k > 0 && x->rank != 0 && k <= x->sizes[dim] / 32 &&
               taper_dtype_is_float((taper_dtype)x->dtype);
@@ -330,7 +332,7 @@ TAPER_KERNEL(taper_op_nanmedian_dim)
     return run_dim(call, &j);
 }
 
-// The median of all elements. That of none is NaN.
+// Computes the median of all elements. That of no elements is NaN.
 static taper_status median_all(taper_call *call, bool skip_nan)
 {
     taper_tensor *x, *flat, *line, *out;

@@ -24,7 +24,7 @@ static taper_status check_bool(const taper_call *call, const taper_tensor *y, co
     return TAPER_OK;
 }
 
-// The integral over no points: zeros, as NumPy has it.
+// Sets the integral over no points: zeros, as in NumPy.
 static taper_status ret_zeros(taper_call *call, const taper_tensor *y, size_t dim)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -39,7 +39,8 @@ static taper_status ret_zeros(taper_call *call, const taper_tensor *y, size_t di
     return taper_ret_tensor(call, 0, zeros);
 }
 
-// The distances of the points x along dim, with as many dimensions as y has: x is not broadcast otherwise.
+// Returns the distances of the points x along dim, with as many dimensions as y, because PyTorch does not broadcast x
+// otherwise.
 static taper_tensor *steps(taper_compose *c, taper_tensor *x, const taper_tensor *y, size_t dim)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -67,7 +68,7 @@ static taper_tensor *sums_of_neighbours(taper_compose *c, taper_tensor *y, size_
     return taper_compose_add(c, left, right);
 }
 
-// The step of the .dx forms.
+// Reads the step of the .dx overloads.
 static taper_status read_step(const taper_call *call, double *step)
 {
     taper_scalar scalar;

@@ -176,11 +176,11 @@ static void negate_imaginary(taper_tensor *x)
     char *p = taper_tensor_mutable(x);
     const int64_t count = taper_tensor_numel(x); // a clone is dense
     for (int64_t i = 0; i < count; i++, p += item) {
-        p[item - 1] = (char)(p[item - 1] ^ (half > 0 ? 0x80 : 0)); // little-endian: the sign bit is in the last byte
+        p[item - 1] = (char)(p[item - 1] ^ (half > 0 ? 0x80 : 0)); // little-endian, so the sign bit is in the last byte
     }
 }
 
-// There is no lazy conjugation here: a complex tensor is conjugated in a copy with the same strides.
+// There is no lazy conjugation: a complex tensor is conjugated in a copy with the same strides.
 TAPER_KERNEL(taper_op_adjoint)
 {
     taper_tensor *x;
@@ -316,7 +316,7 @@ TAPER_KERNEL(taper_op_narrow)
     return taper_view_ret(call, 0, x, &view);
 }
 
-// Unlike the other copies its result is contiguous.
+// Unlike the other copies, narrow_copy returns a contiguous tensor.
 TAPER_KERNEL(taper_op_narrow_copy)
 {
     taper_val part = taper_val_none();
@@ -437,7 +437,7 @@ IN_PLACE(taper_op_as_strided_, taper_op_as_strided)
 
 static taper_status view_scatter(taper_call *call, taper_kernel kernel)
 {
-    // The view's own arguments are self and what follows src.
+    // The view's arguments are self and those after src.
     taper_error *error = call->run->error;
     taper_tensor *x, *source, *clone;
     TAPER_TRY(taper_arg_plain(call, 0, &x));

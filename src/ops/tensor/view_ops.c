@@ -6,7 +6,7 @@
 
 // ---- x_copy and x_
 
-// PyTorch copies into the out tensor as copy_ does: it broadcasts, and resizes nothing.
+// PyTorch copies into the out tensor as copy_ does: it broadcasts and does not resize.
 static taper_status copy_into(taper_call *call, taper_tensor *to, taper_tensor *from)
 {
     taper_compose c;
@@ -186,7 +186,7 @@ TAPER_KERNEL(taper_op_reshape_from_tensor)
     return ret_reshape(call, x, (size_t)shape->sizes[0], sizes);
 }
 
-// The strides are the caller's: what reshape worked out.
+// The strides are an argument, which reshape computed.
 TAPER_KERNEL(taper_op_reshape_alias)
 {
     taper_tensor *x;
@@ -225,7 +225,7 @@ TAPER_KERNEL(taper_op_flatten)
     size_t rank = 0;
     for (size_t d = 0; d < x->rank; d++) {
         if (d > first && d <= last) {
-            // Sizes of an empty tensor may multiply to anything.
+            // The product of an empty tensor's sizes may be any number.
             if (!taper_mul_i64(sizes[first], x->sizes[d], &sizes[first])) {
                 return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "self: its sizes are too large to flatten");
             }
@@ -372,7 +372,7 @@ IN_PLACE(taper_op_squeeze_dim_, taper_op_squeeze_dim)
 IN_PLACE(taper_op_squeeze_dims_, taper_op_squeeze_dims)
 IN_PLACE(taper_op_unsqueeze_, taper_op_unsqueeze)
 
-// The tensor itself or a view with dimensions of size 1 added, at least `rank` of them, as numpy's atleast_Nd.
+// Returns the tensor itself, or a view with dimensions of size 1 added up to `rank`, as numpy's atleast_Nd does.
 static taper_status at_least(taper_call *call, taper_tensor *x, size_t rank, taper_tensor **result)
 {
     if (x->rank >= rank) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Questions about a tensor that do not look at its elements: size, stride, dim, is_contiguous, …. Hidden NHWC tensors
-// are answered for as PyTorch would, contiguous.
+// Queries that do not read a tensor's elements: size, stride, dim, is_contiguous, …. A hidden NHWC tensor answers as in
+// PyTorch, where it is contiguous.
 #include "ir/tensor.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/shared_kernels.h"
@@ -134,7 +134,7 @@ TAPER_KERNEL(taper_op_is_signed)
     return ret_bool(call, x->dtype != TAPER_U8 && x->dtype != TAPER_BOOL && x->dtype != TAPER_QU8);
 }
 
-// Questions whose answer is the same for every tensor here: is_conj, is_pinned, ….
+// Answers false to queries with one answer for every tensor: is_conj, is_pinned, ….
 TAPER_KERNEL(taper_op_answer_false)
 {
     taper_tensor *x;
@@ -149,7 +149,7 @@ TAPER_KERNEL(taper_op_answer_true)
     return ret_bool(call, true);
 }
 
-// Whether PyTorch was built with something that Taper is not: is_vulkan_available.
+// Answers false to queries for parts of PyTorch that Taper does not have: is_vulkan_available.
 TAPER_KERNEL(taper_op_backend_absent)
 {
     return ret_bool(call, false);
@@ -253,7 +253,7 @@ TAPER_KERNEL(taper_op_shape_as_tensor)
     return taper_ret_tensor(call, 0, result);
 }
 
-// arange(like.size(dim))
+// Computes arange(like.size(dim)).
 TAPER_KERNEL(taper_op_dim_arange)
 {
     taper_tensor *x, *result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies with the elements in another order: flip, roll, rot90, repeat, tile, pixel_shuffle, channel_shuffle, tril,
-// triu, kron. All but the last are one or a few calls of the element mover.
+// triu and kron. All of them except kron are one or a few calls of taper_move.
 #include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/call.h"
@@ -10,7 +10,7 @@
 
 // ---- flip, rot90
 
-// A copy of x with the flagged dimensions reversed, preserving its layout.
+// Makes a copy of x with the flagged dimensions reversed and its layout preserved.
 static taper_status flipped(taper_call *call, const taper_tensor *x, const bool *reverse, taper_tensor **result)
 {
     taper_error *error = call->run->error;
@@ -118,7 +118,7 @@ TAPER_KERNEL(taper_op_rot90)
 
 // ---- roll
 
-// As a concatenation of the two parts: its layout is that of cat.
+// A roll is a concatenation of the two parts, so it has the layout of cat.
 taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64_t shift, taper_tensor **result)
 {
     const int64_t size = x->sizes[dim];
@@ -129,7 +129,7 @@ taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64
     taper_strides_contiguous(x->rank, x->sizes, strides);
     shift %= size;
     shift += shift < 0 ? size : 0;
-    // One of the parts of a roll by nothing is empty, which makes the concatenation contiguous.
+    // For a shift of 0 one part is empty, which makes the concatenation contiguous.
     if (shift > 0 && (x->rank == 4 || x->rank == 5) && taper_tensor_suggests_channels_last(x)) {
         taper_strides_channels_last(x->rank, x->sizes, strides);
     }
@@ -154,7 +154,7 @@ static taper_status roll_flat(taper_call *call, taper_tensor *x, int64_t shift)
     taper_run *run = call->run;
     taper_tensor *plain, *result;
     TAPER_TRY(taper_run_contiguous(run, x, &plain));
-    taper_tensor flat = taper_tensor_local(plain); // for reading only
+    taper_tensor flat = taper_tensor_local(plain); // for its shape only
     flat.rank = 1;
     flat.sizes[0] = taper_tensor_numel(plain);
     flat.strides[0] = 1;
@@ -187,7 +187,7 @@ TAPER_KERNEL(taper_op_roll)
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "shifts and dimensions must align. shifts: %zu, dims:%zu",
                           shift_count, dim_count);
     }
-    if (taper_tensor_numel(x) == 0) { // PyTorch looks at no dimension then
+    if (taper_tensor_numel(x) == 0) { // PyTorch does not check the dimensions then
         TAPER_TRY(taper_view_clone(run, x, TAPER_FORMAT_PRESERVE, &current));
         return taper_ret_tensor(call, 0, current);
     }
@@ -272,7 +272,7 @@ TAPER_KERNEL(taper_op_tile)
 
 // ---- pixel_shuffle, pixel_unshuffle, channel_shuffle
 
-// The result of a rearrangement of channels and pixels in the layout of x (4-D), contiguous otherwise.
+// Makes a result for rearranged channels and pixels, in the layout of x if that is 4-D, otherwise contiguous.
 static taper_status ret_planes(taper_call *call, const taper_tensor *x, const int64_t *sizes, taper_tensor **result)
 {
     if (x->rank == 4 && (x->hidden_nhwc || taper_tensor_suggests_channels_last(x))) {
@@ -327,7 +327,7 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
         sizes[h] /= factor;
         sizes[w] /= factor;
     }
-    // Both ways the small tensor (many channels) meets the large one: [lead, C, f, f, H, W] as seen by either.
+    // The tensors with many and with few channels are both viewed as [lead, C, f, f, H, W].
     const int64_t planes = forward ? sizes[c] : x->sizes[c];
     const int64_t rows = forward ? x->sizes[h] : sizes[h], columns = forward ? x->sizes[w] : sizes[w];
     bool fits = true;
@@ -397,7 +397,7 @@ TAPER_KERNEL(taper_op_channel_shuffle)
         TAPER_TRY(taper_run_settle(call->run, x));
     }
     TAPER_TRY(ret_planes(call, x, x->sizes, &result));
-    // Channel g * (C / groups) + i goes to i * groups + g.
+    // Moves channel g * (C / groups) + i to i * groups + g.
     const int64_t each = x->sizes[1] / groups;
     int64_t move[TAPER_MOVE_RANK] = {x->sizes[0], groups, each};
     int64_t from[TAPER_MOVE_RANK] = {x->strides[0], taper_mul_stride(each, x->strides[1]), x->strides[1]};
@@ -414,7 +414,7 @@ TAPER_KERNEL(taper_op_channel_shuffle)
 
 // ---- tril, triu
 
-// Zeroes what is above (below) the diagonal of every matrix of self.
+// Sets the elements above (or below) the diagonal of each matrix of self to zero.
 static taper_status triangle(taper_call *call, bool lower)
 {
     taper_error *error = call->run->error;
@@ -477,12 +477,12 @@ static void multiply(const taper_scalar *a, const taper_scalar *b, taper_scalar 
     const bool complex = a->kind == TAPER_SCALAR_COMPLEX || b->kind == TAPER_SCALAR_COMPLEX;
     const bool real = a->kind == TAPER_SCALAR_DOUBLE || b->kind == TAPER_SCALAR_DOUBLE;
     *product = (taper_scalar){.kind = complex ? TAPER_SCALAR_COMPLEX : real ? TAPER_SCALAR_DOUBLE : TAPER_SCALAR_INT};
-    product->i = taper_mul_stride(a->i, b->i); // wraps, as in PyTorch
+    product->i = taper_mul_stride(a->i, b->i); // wraps around, as in PyTorch
     product->f = complex ? a->f * b->f - a->im * b->im : a->f * b->f;
     product->im = complex ? a->f * b->im + a->im * b->f : 0;
 }
 
-// As a product that broadcasts, with two dimensions for each of the result's.
+// Computes a broadcast product, with two dimensions for each dimension of the result.
 static taper_status kron_broadcast(taper_call *call, const taper_tensor *a, const taper_tensor *b, taper_dtype dtype,
                                    size_t rank, const int64_t *sizes, taper_tensor **result)
 {
@@ -518,7 +518,7 @@ TAPER_KERNEL(taper_op_kron)
     size_t item;
     TAPER_TRY(taper_move_item(a, &item, error));
     TAPER_TRY(taper_move_item(b, &item, error));
-    // PyTorch multiplies tensors of one rank, so one without dimensions counts as much as the other.
+    // PyTorch multiplies tensors of one rank, so a tensor without dimensions has the same weight in the promotion.
     const taper_dtype dtype = taper_promote((taper_dtype)a->dtype, (taper_dtype)b->dtype);
     const size_t rank = taper_max_size(a->rank, b->rank), a_lead = rank - a->rank, b_lead = rank - b->rank;
     int64_t sizes[TAPER_MAX_RANK], a_sizes[TAPER_MAX_RANK], b_sizes[TAPER_MAX_RANK];
@@ -537,7 +537,7 @@ TAPER_KERNEL(taper_op_kron)
     const int64_t count = taper_tensor_numel(result);
     char *to = taper_tensor_mutable(result);
     const size_t to_item = taper_tensor_item(result);
-    taper_walk walk; // each index of the result is one of a and one of b
+    taper_walk walk; // each index of the result combines one of a and one of b
     taper_walk_begin(&walk, 2);
     for (size_t d = rank; d-- > 0;) {
         int64_t *const of_b = taper_walk_add(&walk, b_sizes[d]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Views in pieces: split, chunk, tensor_split, unbind and their kin. Each returns a list of views along one dimension.
+// Views of pieces: split, chunk, tensor_split, unbind and similar operators. Each returns a list of views along one
+// dimension.
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 
@@ -18,7 +19,7 @@ static taper_status arg_pieces(taper_call *call, const char *name, size_t dim_at
     return taper_arg_dim(call, dim_at, (*x)->rank, dim);
 }
 
-// Adds the view [start, end) along dim.
+// Appends the view [start, end) along dim to the list.
 static taper_status add_piece(taper_call *call, taper_list *list, const taper_tensor *x, size_t dim, int64_t start,
                               int64_t end)
 {
@@ -91,7 +92,7 @@ TAPER_KERNEL(taper_op_chunk)
     if (length > 0) {
         return split_evenly(call, x, dim, length);
     }
-    // An empty dimension still gives the number of pieces asked for.
+    // An empty dimension is divided into the requested number of pieces too.
     TAPER_TRY(check_count(call, chunks));
     taper_list *list;
     TAPER_TRY(taper_ret_tensor_list(call, 0, 0, &list));
@@ -165,7 +166,7 @@ static taper_status split_sections(taper_call *call, const taper_tensor *x, size
     return TAPER_OK;
 }
 
-// Bounds as in x[start:end].
+// Converts a bound as in x[start:end].
 static int64_t bound(int64_t at, int64_t size)
 {
     at += at < 0 ? size : 0;
@@ -242,7 +243,7 @@ TAPER_KERNEL(taper_op_tensor_split_tensor)
     return add_bounded(call, list, x, dim, start, x->sizes[dim]);
 }
 
-// hsplit, vsplit, dsplit: dim counts from the right rank; hsplit of a vector splits its only dimension.
+// Computes hsplit, vsplit or dsplit. dim is valid for the least rank; hsplit of a vector splits its only dimension.
 static taper_status split_axis(taper_call *call, const char *name, size_t least_rank, size_t dim)
 {
     taper_error *error = call->run->error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Views with another dtype, tensors that pass through (detach, contiguous), clones, resize_ and set_.
+// Views with another dtype, tensors that are returned unchanged (detach, contiguous), clones, resize_ and set_.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -16,7 +16,7 @@
 static taper_status ret_typed(taper_call *call, const taper_tensor *x, taper_dtype dtype, const taper_view *view)
 {
     taper_tensor *result;
-    // Bytes of a file or of the host lie as their own dtype needs it, which may be less than this one does.
+    // Bytes of a file or of the host are aligned for their own dtype, which may need less than this one.
     if ((uintptr_t)x->storage->data % taper_min_size(taper_dtype_size(dtype), 8) != 0) {
         if (!x->storage->read_only) {
             return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
@@ -30,7 +30,7 @@ static taper_status ret_typed(taper_call *call, const taper_tensor *x, taper_dty
     return TAPER_OK;
 }
 
-// Elements of `ratio` times the size.
+// Views elements that are `ratio` times as large.
 static taper_status widen(taper_call *call, const taper_tensor *x, taper_dtype dtype, int64_t ratio, taper_view *view)
 {
     const size_t last = view->rank - 1;
@@ -106,7 +106,7 @@ static taper_status check_complex(const taper_call *call, const taper_tensor *x,
                             "%s is only supported for tensors with complex dtypes", name);
 }
 
-// Offsets and strides of a complex tensor in its real numbers.
+// Computes the offset and the strides of a complex tensor viewed as real numbers.
 static void view_parts(const taper_tensor *x, taper_view *view)
 {
     taper_view_of(x, view);
@@ -173,7 +173,7 @@ COPIED(taper_op_view_as_complex_copy, taper_op_view_as_complex)
 
 // ---- the same elements
 
-// detach, alias: another tensor over the same storage.
+// detach and alias return another tensor over the same storage.
 TAPER_KERNEL(taper_op_alias)
 {
     taper_tensor *x;
@@ -184,7 +184,7 @@ TAPER_KERNEL(taper_op_alias)
 }
 COPIED(taper_op_alias_copy, taper_op_alias)
 
-// lift, cpu, pin_memory, requires_grad_ (of what can require gradients): the tensor itself.
+// lift, cpu, pin_memory and requires_grad_ return the tensor itself. requires_grad_ fails for dtypes without gradients.
 TAPER_KERNEL(taper_op_self)
 {
     taper_tensor *x;
@@ -270,7 +270,7 @@ static taper_status resize(taper_call *call, taper_tensor *x, size_t rank, const
     }
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
-    taper_tensor shape = taper_tensor_local(x); // never seen outside
+    taper_tensor shape = taper_tensor_local(x); // for its shape only
     int64_t strides[TAPER_MAX_RANK], count = 1, bytes;
     TAPER_TRY(taper_tensor_check_sizes((taper_dtype)x->dtype, rank, sizes, run->error));
     shape.rank = (uint8_t)rank;
@@ -346,7 +346,7 @@ TAPER_KERNEL(taper_op_resize_as)
     return ret_resized(call, x, like->rank, like->sizes, format);
 }
 
-// self becomes a view of source's storage.
+// Makes self a view of source's storage.
 static taper_status set_to(taper_call *call, taper_tensor *x, const taper_tensor *source, const taper_view *view)
 {
     if (x->dtype != source->dtype) {
@@ -368,7 +368,7 @@ static taper_status set_to(taper_call *call, taper_tensor *x, const taper_tensor
     return status;
 }
 
-// set_(source) and set_data: the second argument's storage and shape.
+// set_(source) and set_data use the second argument's storage and shape.
 TAPER_KERNEL(taper_op_set)
 {
     taper_tensor *x, *source;
