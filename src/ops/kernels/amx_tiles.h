@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// AMX: eight registers of 16 rows by 64 bytes, tiles, whose shapes are configured for each thread, and their products.
-// Kernels number the tiles by literals, so no compiler moves or spills them. A kernel configures them when it begins
-// and releases them in the end, since between calls they are nobody's.
+// AMX: eight tile registers of 16 rows by 64 bytes, whose shapes are configured for each thread, and their products.
+// Kernels name the tiles by literals, so a compiler cannot move or spill them. A kernel configures the tiles when it
+// begins and releases them when it ends; between calls their contents are undefined.
 //
-// Some compilers do not see that loads of tiles read memory: what C wrote is there behind tiles_written(), and behind
-// tiles_configure(). Stores they know.
+// Some compilers do not know that a tile load reads memory. C code that wrote the memory is therefore followed by
+// tiles_written(), or by tiles_configure(). Compilers know that a tile store writes memory.
 //
-// TAPER_AMX_EMULATED names a header that has the same words in C, for tests on machines without AMX.
+// TAPER_AMX_EMULATED names a header that defines the same macros in C, for tests on machines without AMX.
 #ifndef TAPER_KERNELS_AMX_TILES_H
 #define TAPER_KERNELS_AMX_TILES_H
 
 #include "ops/kernels/arch.h"
 
-// As the instruction reads it. Tiles without rows are not there.
+// The configuration in the instruction's format. A tile with 0 rows is not configured.
 typedef struct taper_tile_shapes {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
@@ -34,13 +34,14 @@ typedef struct taper_tile_shapes {
 #define tile_zero(tile) _tile_zero(tile)
 #define tile_load(tile, from, stride) _tile_loadd(tile, from, stride)
 #define tile_store(tile, to, stride) _tile_stored(tile, to, stride)
-// sums += a * b, where each 32 bits of b's row k are elements of one column: four of bytes, two of bf16.
+// Computes sums += a * b. Each 32 bits of row k of b are elements of one column: four bytes, or two bf16.
 #define tile_dot_u8s8(sums, a, b) _tile_dpbusd(sums, a, b)
 #define tile_dot_bf16(sums, a, b) _tile_dpbf16ps(sums, a, b)
 #endif
 
-// Configures the tiles of a block of 32 rows by 32 columns: sums 0 and 1 of the first 16 rows, 2 and 3 of the others, 4
-// and 5 the rows of A, 6 and 7 the columns of weights. groups: of 32 bits of K in a step, 1 to 16; rows: 1 to 32.
+// Configures the tiles for a block of 32 rows by 32 columns: tiles 0 and 1 are sums of the first 16 rows, 2 and 3 of
+// the other rows, 4 and 5 the rows of A, 6 and 7 the columns of weights. rows: 1 to 32. groups: 32-bit groups of K in a
+// step, 1 to 16.
 static inline void taper_tiles_begin(size_t rows, size_t groups)
 {
     const uint8_t low = (uint8_t)(rows < 16 ? rows : 16), high = (uint8_t)(rows - low), depth = (uint8_t)groups;
@@ -51,7 +52,7 @@ static inline void taper_tiles_begin(size_t rows, size_t groups)
     tiles_configure(&shapes);
 }
 
-// One step of K: ni * 16 rows of A, nj * 16 columns of weights, whose rows are 128 bytes apart.
+// Computes one step of K, for ni * 16 rows of A and nj * 16 columns of weights. Rows of weights are 128 bytes apart.
 #define TAPER_TILE_STEP(dot, ni, nj, a, a_second, a_stride, w)                                                         \
     do {                                                                                                               \
         tile_load(4, a, a_stride);                                                                                     \
@@ -69,7 +70,8 @@ static inline void taper_tiles_begin(size_t rows, size_t groups)
         }                                                                                                              \
     } while (0)
 
-// The sums of a block, in rows of 32 numbers of 32 bits: nothing yet, or what was stored.
+// TAPER_TILES_BEGIN sets the sums of a block to zero if `first` is true; otherwise it loads them. TAPER_TILES_STORE
+// stores them. `sums` has rows of 32 numbers of 32 bits.
 #define TAPER_TILES_BEGIN(ni, nj, first, sums)                                                                         \
     do {                                                                                                               \
         if (first) {                                                                                                   \

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every kernel file starts with: the instruction sets, and the words that make a template out of an inline
-// function.
+// Macros that every kernel file needs: the instruction sets, and templates by inline functions.
 #ifndef TAPER_KERNELS_ARCH_H
 #define TAPER_KERNELS_ARCH_H
 
@@ -12,16 +11,16 @@
 #include "ops/list/op_config.h"
 #include "platform/isa.h"
 
-// A kernel's body is written once as a TAPER_TEMPLATE whose tile sizes are arguments; every tile is a call of it with
-// constants. Loops over the tile are marked TAPER_UNROLL, after which the accumulators are registers.
-// A kernel of the last resort (TAPER_LAST_RESORT_KERNEL: the scalar ones where another level is wanted) stays a
-// function with loops.
+// A kernel's body is one TAPER_TEMPLATE with the tile sizes as arguments; each tile calls it with constants. Loops over
+// the tile are marked TAPER_UNROLL, so that the accumulators become registers. A kernel of last resort
+// (TAPER_LAST_RESORT_KERNEL: a scalar kernel in a build that requires a better instruction set) remains a function with
+// loops.
 #ifdef TAPER_LAST_RESORT_KERNEL
 #define TAPER_TEMPLATE static inline
 #else
 #define TAPER_TEMPLATE static inline __attribute__((always_inline))
 #endif
-// One tile's function: inlined, clang would merge two tiles into one with variable sizes.
+// The function of one tile. It is not inlined, because clang would merge two tiles into one with variable sizes.
 #define TAPER_INSTANCE static __attribute__((noinline))
 #ifdef TAPER_LAST_RESORT_KERNEL
 #define TAPER_UNROLL
@@ -34,7 +33,7 @@
 #define TAPER_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
-// An address `bytes` behind p: row pointers move by byte offsets that are not always whole rows.
+// Returns the address `bytes` after p. Row pointers move by byte offsets that need not be whole rows.
 TAPER_TEMPLATE const float *taper_f32_at(const float *p, size_t bytes)
 {
     return (const float *)(const void *)((const char *)p + bytes);

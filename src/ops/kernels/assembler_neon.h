@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What kernels share whose inner loops are assembler for arm64: one statement holds a whole loop, because operands of a
-// statement are 30 at most and the vector registers alone 32. Compilers choose the other registers.
+// Parts of kernels whose inner loops are assembler for arm64. One asm statement contains a whole loop. Its operands are
+// limited to 30, but there are 32 vector registers, so these are named directly; compilers choose the other registers.
 #ifndef TAPER_KERNELS_ASSEMBLER_NEON_H
 #define TAPER_KERNELS_ASSEMBLER_NEON_H
 
-#pragma GCC diagnostic ignored "-Woverlength-strings" // compilers take long ones
+// The asm strings are longer than ISO C's limit, which compilers accept.
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 
 #define LINE(text) text "\n\t"
-// macro(arguments), of which some are lists of registers.
+// Expands macro(arguments), where an argument may be a list of registers.
 #define SPREAD(macro, ...) macro(__VA_ARGS__)
-// All of them change.
+// The clobber list: every vector register.
 #define VECTOR_REGISTERS                                                                                               \
     "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16",       \
         "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions between the dtypes of tensors, element by element, as PyTorch has them on x86: what is out of an
-// integer's range becomes the least integer, of narrower ones its lowest bits.
+// Conversions between dtypes, element by element, with PyTorch's results on x86: a number outside the range becomes the
+// smallest integer, and narrower integers are the low bits of that.
 //
-// Plain C that the compiler makes vectors of, once for each instruction set; every entry gives the same bits. Nothing
-// is read or written outside the named elements, and y is apart from x.
+// The loops are plain C that the compiler vectorizes, once for each instruction set; every entry gives the same bits.
+// No element is read or written other than the named ones. y must not overlap x.
 #ifndef TAPER_KERNELS_CAST_H
 #define TAPER_KERNELS_CAST_H
 
 #include "base/half.h"
 #include "ops/kernels/arch.h"
 
-// The least integer for what no integer of that width holds, and for NaN: the instructions of x86 say so.
+// Returns the smallest integer for NaN and for a number that does not fit, as the instructions of x86 do.
 #if defined(TAPER_ARCH_x86) && defined(__GNUC__) && !defined(__clang__)
 #define TAPER_CAST_I64(v) (int64_t)(v)
 #define TAPER_CAST_I32(v) (int32_t)(v)
@@ -23,8 +23,8 @@ typedef struct taper_cast_pair {
     float re, im;
 } taper_cast_pair;
 
-// CAST(dtype of x, dtype of y, their types, expression of v). Integers that become narrower or truth values do so
-// whether they have a sign or not, so I8 is not said where U8 is: taper_cast_find knows.
+// CAST(dtype of x, dtype of y, their types, expression of v). A conversion to a narrower integer or to bool does not
+// depend on the sign, so rows of I8 are missing where those of U8 serve; taper_cast_find knows this.
 // clang-format off
 #define TAPER_CASTS(CAST)                                       \
     CAST(U8, F32, uint8_t, float, (float)v)                      \
@@ -79,7 +79,7 @@ typedef struct taper_cast_pair {
     CAST(F32, C64, float, taper_cast_pair, ((taper_cast_pair){v, 0.0f})) \
     CAST(BF16, F32, uint16_t, float, taper_bf16_to_float(v))     \
     CAST(F32, BF16, float, uint16_t, taper_float_to_bf16(v))
-// Those that have instructions of their own.
+// Conversions of halves, for which instruction sets have instructions.
 #define TAPER_CASTS_OF_HALVES(CAST)                             \
     CAST(F16, F32, uint16_t, float, taper_f16_to_float(v))       \
     CAST(F32, F16, float, uint16_t, taper_float_to_f16(v))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of cast.h; CAST_ENTRY(instruction set) makes the entry. Whoever includes it is built with that set's flags.
+// The loops of cast.h. CAST_ENTRY(instruction set) defines the entry. The including file is built with that set's
+// flags.
 #include "ops/kernels/cast.h"
 
 #define CAST(from_dtype, to_dtype, x_type, y_type, value)                                                              \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution of 3x3 with NEON, for dwconv_f32_neon.c: two rows of outputs column by column, four channels at
-// a time. The nine weights stay in registers, as do the columns of the window, so every input is loaded once. In
-// assembler because gcc 12 makes 118 instructions of the 90 that three outputs of two rows need. With stride 1 two
-// columns of outputs are made together: four sums, because the in-order cores wait for the one before.
+// Depthwise 3x3 convolution with NEON, for dwconv_f32_neon.c: two rows of outputs, column by column, four channels at a
+// time. The nine weights and the columns of the window stay in registers, so each input is loaded once. It is in
+// assembler because gcc 12 emits 118 instructions for three outputs of two rows, which need 90. With stride 1, two
+// columns of outputs are computed together: four independent sums, because in-order cores wait for the previous
+// addition.
 #ifndef TAPER_KERNELS_DWCONV_F32_3X3_NEON_H
 #define TAPER_KERNELS_DWCONV_F32_3X3_NEON_H
 
@@ -12,31 +13,33 @@
 #include "ops/kernels/dwconv_f32.h"
 #include "ops/kernels/simd_neon.h"
 
-// Columns of outputs, after which the next channels follow: their inputs are still in the L1 cache.
+// SEGMENT: columns of outputs after which the next channels follow, while their inputs are still in the L1 cache.
 enum { SEGMENT = 56, MOST_INPUTS = 5 };
 
-// A segment of two rows of outputs, four channels; steps in bytes.
+// A segment of two rows of outputs for four channels. Steps are in bytes.
 typedef struct window {
     const float *in[MOST_INPUTS];
-    size_t in_step[MOST_INPUTS]; // to the next column; 0 for rows of padding, which are four zeros
-    size_t at, valid;   // the first column among those of the inputs, minus 1 and so on in padding; their number
-    size_t turns, rest; // outputs that are made without a look at borders, two at a time with stride 1; others
+    size_t in_step[MOST_INPUTS]; // step to the next column; 0 for a row of padding, which is four zeros
+    // First column, as an index of the inputs, negative in the padding; number of columns of the inputs.
+    size_t at, valid;
+    // Turns of the loop, without a check for borders, of two outputs with stride 1; remaining outputs.
+    size_t turns, rest;
     float *out[2];
-    size_t out_step[2]; // 0: a row that does not exist
+    size_t out_step[2]; // 0 for a row that does not exist
 } window;
 
-// What a segment's channels share, but for the weights.
+// The values that the channels of a segment share, except the weights.
 typedef struct window_constants {
-    const float *w; // bias, nine weights
+    const float *w; // bias, then nine weights
     float bounds[2];
-    size_t skipped;                  // columns of inputs that the turns take
-    _Alignas(16) float bias[2 * VN]; // twice that of four channels
+    size_t skipped;                  // columns of inputs that the turns consume
+    _Alignas(16) float bias[2 * VN]; // the bias of four channels, twice
 } window_constants;
 _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_constants, bias) == 32,
                "the assembler below knows where the members are");
 
-// Registers: v1 to v9 are weights, v10 and v11 the bounds, A to D columns of inputs, from v28 on sums; x9 is where the
-// bias is, twice.
+// Registers: v1 to v9 are weights, v10 and v11 the bounds, A to D columns of inputs, v28 and above sums. x9 points to
+// the bias, stored twice.
 // clang-format off
 #define A_1 12, 13, 14, 15
 #define B_1 16, 17, 18, 19
@@ -46,7 +49,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
 #define B_2 17, 18, 19, 20, 21
 #define C_2 22, 23, 24, 25, 26
 
-// A column of the inputs of two rows with stride 1 (four) or 2 (five).
+// Loads a column of the inputs of two rows: four for stride 1, five for stride 2.
 #define TAKE(r, i) LINE("ld1 {v" #r ".4s}, [%[in" #i "]], %[step" #i "]")
 #define TAKE_1(r0, r1, r2, r3) TAKE(r0, 0) TAKE(r1, 1) TAKE(r2, 2) TAKE(r3, 3)
 #define TAKE_2(r0, r1, r2, r3, r4) TAKE_1(r0, r1, r2, r3) TAKE(r4, 4)
@@ -56,7 +59,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
 #define COPY(to, from) LINE("mov v" #to ".16b, v" #from ".16b")
 #define COPY_1(r0, r1, r2, r3, s0, s1, s2, s3) COPY(r0, s0) COPY(r1, s1) COPY(r2, s2) COPY(r3, s3)
 #define COPY_2(r0, r1, r2, r3, r4, s0, s1, s2, s3, s4) COPY_1(r0, r1, r2, r3, s0, s1, s2, s3) COPY(r4, s4)
-// One that may be of padding.
+// Loads a column that may be padding.
 #define ANY(stride, column, label) \
     LINE("cmp %[at], %[valid]") \
     LINE("add %[at], %[at], #1") \
@@ -67,7 +70,8 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
     SPREAD(ZERO_##stride, column) \
     LINE(#label "1:")
 
-#define BIAS(sum, next) LINE("ldp q" #sum ", q" #next ", [x9]") // from memory: a copy would take the arithmetic's time
+// Loaded from memory, because a register copy would use an arithmetic unit.
+#define BIAS(sum, next) LINE("ldp q" #sum ", q" #next ", [x9]")
 #define PRODUCT(sum, x, w) LINE("fmla v" #sum ".4s, v" #x ".4s, v" #w ".4s")
 #define FIRST_PRODUCT(sum, x, w) LINE("fmul v" #sum ".4s, v" #x ".4s, v" #w ".4s")
 #define PLUS(sum, other) LINE("fadd v" #sum ".4s, v" #sum ".4s, v" #other ".4s")
@@ -80,14 +84,15 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
 #define PLAIN_TWO
 #define PLAIN_FOUR
 
-// Outputs of columns a to c, and of b to d; stride 1. The columns c and d are loaded on the way; d may be of padding.
+// Computes the outputs of columns a to c and b to d, for stride 1. Columns c and d are loaded on the way; d may be
+// padding.
 #define OUTPUTS_OF_FOUR(ends, last, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3) \
     TAKE_1(c0, c1, c2, c3) BIAS(28, 29) BIAS(30, 31) \
     FOUR(1, a0, a1, b0, b1) FOUR(4, a1, a2, b1, b2) FOUR(7, a2, a3, b2, b3) last##_1(d0, d1, d2, d3) \
     FOUR(2, b0, b1, c0, c1) FOUR(5, b1, b2, c1, c2) FOUR(8, b2, b3, c2, c3) \
     FOUR(3, c0, c1, d0, d1) FOUR(6, c1, c2, d1, d2) FOUR(9, c2, c3, d2, d3) \
     ends##_FOUR PUT(28, 0) PUT(29, 1) PUT(30, 0) PUT(31, 1)
-// Outputs of columns a to c; half of the taps have sums of their own.
+// Computes the outputs of columns a to c. Half of the taps have their own sums.
 #define HALF(w, x0, x1) PRODUCT(30, x0, w) PRODUCT(31, x1, w)
 #define FIRST_OF_HALF(w, x0, x1) FIRST_PRODUCT(30, x0, w) FIRST_PRODUCT(31, x1, w)
 #define OUTPUTS_1(ends, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3) \
@@ -99,12 +104,12 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
     TWO(8, b2, b4) HALF(3, c0, c2) TWO(6, c1, c3) TWO(9, c2, c4) PLUS(28, 30) PLUS(29, 31) \
     ends##_TWO PUT(28, 0) PUT(29, 1)
 
-// What stands before and behind the turns; after a turn the window is in other registers.
+// The code before and after the loop. After each turn the window is in other registers.
 #define BEGIN_1 ANY(1, A_1, 1) ANY(1, B_1, 2)
 #define TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, TAKE, A_1, B_1, C_1, D_1)
 #define OTHER_TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, TAKE, C_1, D_1, A_1, B_1)
 #define BACK_1 SPREAD(COPY_1, A_1, C_1) SPREAD(COPY_1, B_1, D_1)
-// The last two outputs of a row, with padding behind it.
+// The last two outputs of a row, with padding after it.
 #define END_1(ends) \
     LINE("add x10, %[at], #1") \
     LINE("cmp x10, %[valid]") \
@@ -178,12 +183,12 @@ SLIDE(slide_2_clamped, 2, CLAMPED)
 SLIDE(slide_2_plain, 2, PLAIN)
 // clang-format on
 
-// A segment of the two rows from y on; the second may not exist.
+// Computes a segment of the two rows from y on. The second row may not exist.
 TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows *j, size_t y, size_t x,
                                    void slide(window *s, window_constants *k, size_t times))
 {
     static const float zeros[VN];
-    float made[2][SEGMENT * VN]; // channels of which some do not exist; a row that does not, in one place
+    float made[2][SEGMENT * VN]; // for channels that do not exist; for a row that does not exist, in one place
     const size_t first = x * stride, count = j->out_width - x < SEGMENT ? j->out_width - x : SEGMENT;
     const size_t column = first > j->pad_left ? first - j->pad_left : 0;
     const size_t made_step = VN * sizeof(float), out_step = j->out_stride * sizeof(float);
@@ -191,11 +196,11 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
     window s = {.at = first - j->pad_left,
                 .valid = j->in_width > column ? j->in_width - column : 0,
                 .out_step = {out_step, two ? out_step : 0}};
-    s.at -= column; // as many columns of padding, negative
+    s.at -= column; // the number of columns of padding, negative
     window_constants k = {.w = j->w, .bounds = {j->min, j->max}};
-    // Turns begin when the first columns are loaded, and end before the inputs do.
+    // The loop starts when the first columns are loaded, and ends before the inputs end.
     const size_t known = stride == 1 ? 2 : 1, outputs = stride == 1 ? 2 : 1, columns = stride == 1 ? 2 : 2;
-    const size_t inside = s.valid - s.at; // columns up to the end of the inputs
+    const size_t inside = s.valid - s.at; // columns until the end of the inputs
     if (s.valid > 0 && (size_t)0 - s.at <= known && inside > known)
         s.turns = (inside - known) / columns;
     if (s.turns > count / outputs)
@@ -225,7 +230,7 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
     }
 }
 
-// So many times four channels. Goes on to what is behind them.
+// Computes four channels, `count` times, and advances to the next channels.
 #define SLIDES(name, stride, ends)                                                                                     \
     TAPER_INSTANCE void name##_##ends(window *s, window_constants *k, size_t times)                                    \
     {                                                                                                                  \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution of 5x5 with NEON, for dwconv_f32_neon.c: two rows of seven outputs, four channels at a time.
-// Every input is loaded once and multiplied with the weights of one kernel row for each of the two. Seven, because the
-// sides of usual maps are multiples of it; the last block of a row begins earlier where they are not. In assembler,
-// which needs 1.6 instructions for a product, where gcc 12 made 3.1.
+// Depthwise 5x5 convolution with NEON, for dwconv_f32_neon.c: two rows of seven outputs, four channels at a time. Each
+// input is loaded once, and multiplied with the weights of one kernel row for each of the two output rows. There are
+// seven outputs because the sides of usual maps are multiples of 7; otherwise the last block of a row starts earlier.
+// It is in assembler, which needs 1.6 instructions per product; gcc 12 emitted 3.1.
 #ifndef TAPER_KERNELS_DWCONV_F32_5X5_NEON_H
 #define TAPER_KERNELS_DWCONV_F32_5X5_NEON_H
 
@@ -15,19 +15,20 @@
 
 enum { OUTPUTS = 7, MOST_ROWS = 7, MOST_COLUMNS = 17 };
 
-// A block of outputs; steps in bytes.
+// A block of outputs. Steps are in bytes.
 typedef struct block {
-    const float *in[MOST_ROWS]; // NULL: a row of padding
-    size_t in_step;             // to the next column
-    size_t absent;  // bits of columns in padding: of the first and the second, the last but one and the last
-    const float *w; // bias and weights
+    const float *in[MOST_ROWS]; // NULL for a row of padding
+    size_t in_step;             // step to the next column
+    size_t absent;              // bits for columns in padding: the first, the second, the last but one, the last
+    const float *w;             // bias, then weights
     float *out[2];
     size_t out_step[2];
-    const float *bounds; // NULL: none; minimum and maximum
+    const float *bounds; // minimum and maximum, or NULL
 } block;
 
-// Registers: v0 to v6 are sums of the first row, v7 to v13 of the second, v14 to v18 weights of the first, v19 to v23
-// of the second, v24 to v27 inputs. x9 is where these are, x10 weights of the first row, x11 of the second, x12 counts.
+// Registers: v0 to v6 are sums of the first row, v7 to v13 of the second. v14 to v18 are weights of the first row, v19
+// to v23 of the second, v24 to v27 inputs. x9 points to the inputs, x10 to weights of the first row, x11 of the second;
+// x12 counts.
 // clang-format off
 #define SUM_0_0 "v0.4s"
 #define SUM_0_1 "v1.4s"
@@ -54,7 +55,7 @@ typedef struct block {
 #define WEIGHT_1_3 "v22.4s"
 #define WEIGHT_1_4 "v23.4s"
 
-// Input x goes into output p with weight k: of the first row, of the second, of both.
+// Multiplies input x with weight k and adds it to output p: of the first row, of the second, or of both.
 #define OF_ROW(row, x, p, k) LINE("fmla " SUM_##row##_##p ", v" #x ".4s, " WEIGHT_##row##_##k)
 #define INTO_FIRST(x, p, k) OF_ROW(0, x, p, k)
 #define INTO_SECOND(x, p, k) OF_ROW(1, x, p, k)
@@ -97,7 +98,7 @@ typedef struct block {
 #define WEIGHTS_SECOND LINE("ld1 {v19.4s, v20.4s, v21.4s, v22.4s}, [x11], #64") LINE("ldr q23, [x11], #16")
 #define WEIGHTS_BOTH WEIGHTS_FIRST WEIGHTS_SECOND
 
-// So many rows of inputs, which go INTO the same rows of outputs.
+// A loop over `count` rows of inputs that are added to the same rows of outputs.
 #define ROWS(count, stride, which) \
     LINE("mov x12, #" #count) \
     LINE("2:") \
@@ -119,7 +120,7 @@ typedef struct block {
 #define AT_MOST(r, row) LINE("fmin v" #r ".4s, v" #r ".4s, v25.4s")
 #define OUT(r, row) LINE("st1 {v" #r ".4s}, [%[out" #row "]], %[out_step" #row "]")
 
-// Four channels, `channel` bytes behind the first.
+// Computes four channels, `channel` bytes after the first.
 #define BLOCK(stride) \
     TAPER_TEMPLATE void block_##stride(block s, size_t channel) \
     { \
@@ -144,18 +145,18 @@ BLOCK(1)
 BLOCK(2)
 // clang-format on
 
-// Columns and rows of inputs.
+// Numbers of columns and rows of inputs.
 #define COLUMNS_OF(stride) ((stride) * (OUTPUTS - 1) + 5)
 #define ROWS_OF(stride) ((stride) + 5)
 
-// Where a block is: outputs from x on in the rows y and y + 1, of which the second may not exist.
+// The place of a block: outputs from x on, in rows y and y + 1. The second row may not exist.
 typedef struct block_place {
     size_t y, x;
-    size_t before, behind; // columns of padding
+    size_t before, behind; // columns of padding before and after
     int two;
 } block_place;
 
-// A block anywhere, of `lanes` channels from c on: inputs and outputs go through buffers.
+// Computes a block at any place, for `lanes` channels from c on. Inputs and outputs are copied through buffers.
 TAPER_TEMPLATE void any_block(const size_t stride, const taper_dwconv_rows *j, const block_place *at, size_t c,
                               size_t lanes, const float *bounds, void run(const block *s, size_t channel))
 {
@@ -186,7 +187,7 @@ TAPER_TEMPLATE void any_block(const size_t stride, const taper_dwconv_rows *j, c
 TAPER_TEMPLATE void blocks_at(const size_t stride, const taper_dwconv_rows *j, const block_place *at,
                               const float *bounds, void run(const block *s, size_t channel))
 {
-    float beside[OUTPUTS * VN]; // for the row that does not exist
+    float beside[OUTPUTS * VN]; // outputs of a row that does not exist
     const size_t first = at->x * stride, column = first > j->pad_left ? first - j->pad_left : 0;
     block s = {.in_step = j->in_stride * sizeof(float),
                .absent = ((size_t)1 << at->before) - 1 + (at->behind > 0 ? 8 : 0) + (at->behind > 1 ? 4 : 0),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which loops depthwise kernels of floats have beside those that do all of it.
+// The optional loops of the depthwise kernels of floats. They are faster in special cases; the other loops compute
+// everything.
 #ifndef TAPER_OPS_KERNELS_DWCONV_F32_FORMS_H
 #define TAPER_OPS_KERNELS_DWCONV_F32_FORMS_H
 
-// 3x3 with 16 registers: two rows of weights, the sums and an input fit.
+// For 3x3 with 16 registers: two rows of weights, the sums and an input fit into these.
 #define SHARES_ROWS (SIMD_REGISTERS < 32)
-// Pixels at the border, several at a time.
+// Border pixels are computed several at a time.
 #define BORDER_BLOCKS 1
 
 #endif

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the depthwise kernels, in the words of simd_scalar.h.
+// The body of the depthwise kernels, written with the functions of simd_scalar.h.
 //
-// Two output rows are made together, in blocks of 2 x PIXELS outputs: 8 independent sums, because a chain of additions
-// has the latency of 4 or 5 others. Taps of missing rows are skipped. Blocks whose windows cross the left or right
-// border leave out the columns that are not there; the last block goes over some outputs once more. With 3x3, of which
-// little lies at a border, in rows of less than a block and in builds for size, pixels there are made one by one.
+// Two output rows are computed together, in blocks of 2 x PIXELS outputs. These are 8 independent sums, because an
+// addition has a latency of 4 or 5 cycles. Taps of missing rows are skipped. Blocks whose windows cross the left or the
+// right border skip missing columns; the last block repeats some outputs. Pixels are computed one by one at the borders
+// of 3x3, which has few of them, in rows shorter than a block, and in builds for size.
 #include "ops/kernels/dwconv_f32.h"
 
 #define ROWS_MAX 2
 #define PIXELS 4
 #define INPUT_ROWS_MAX 8
 #define COLUMNS_MAX 11
-// With stride 1 and small maps many pairs of rows lie at a border. With stride 2 few do: these rows are made alone, and
-// the pairs save the branches.
+// With stride 1 many pairs of rows of a small map touch a border. With stride 2 few do: these rows are computed singly,
+// which saves the branches of pairs.
 #define PAIR_MAY_LACK_ROWS(stride) ((stride) == 1)
 
 #include "ops/kernels/dwconv_f32_forms.h"
-// Compilers would make a pointer for each column, which they would have to keep on the stack.
+// Without this, compilers keep a pointer for each column, on the stack.
 #ifdef __GNUC__
 #define KEEP_POINTER(pointer) __asm__("" : "+r"(pointer))
 #else
 #define KEEP_POINTER(pointer) (void)0
 #endif
 
-// The part of a call that does not change from block to block.
+// The part of a call that does not change between blocks.
 typedef struct place {
     size_t channels, in_stride, out_stride, out_row_stride;
     const float *w;
     float min, max;
 } place;
 
-// Adds one row of the kernel to the output rows [first, rows); in[r * stride] is the input row of output row r.
+// Adds one kernel row to the output rows [first, rows). in[r * stride] is the input row for output row r.
 TAPER_TEMPLATE void kernel_row(const size_t kernel, const size_t stride, const size_t first, const size_t rows,
                                const float *const *in, size_t c, size_t in_stride, VT t, const float *w,
                                V acc[ROWS_MAX][PIXELS])
@@ -62,7 +62,7 @@ TAPER_TEMPLATE void kernel_row(const size_t kernel, const size_t stride, const s
                 const V x = v_load_over(in[r * stride] + c + i * in_stride, t);
                 TAPER_UNROLL
                 for (size_t p = 0; p < PIXELS; p++) {
-                    const size_t kx = i - p * stride; // before the window: a huge number
+                    const size_t kx = i - p * stride; // a huge number for a column before the window
                     if (kx < kernel)
                         acc[r][p] = v_fma(x, v_load(w + kx * VN), acc[r][p]);
                 }
@@ -71,7 +71,7 @@ TAPER_TEMPLATE void kernel_row(const size_t kernel, const size_t stride, const s
     }
 }
 
-// The same, without the rows of padding.
+// Adds one kernel row, without the input rows that are padding.
 TAPER_TEMPLATE void kernel_row_or_less(const size_t kernel, const size_t stride, const size_t rows,
                                        const float *const *in, size_t c, size_t in_stride, VT t, const float *w,
                                        V acc[ROWS_MAX][PIXELS])
@@ -87,8 +87,8 @@ TAPER_TEMPLATE void kernel_row_or_less(const size_t kernel, const size_t stride,
         kernel_row(kernel, stride, 1, 2, in, c, in_stride, t, w, acc);
 }
 
-// Adds row y of the inputs of a block of 3x3 to both output rows: each input is loaded once, each weight twice at most.
-// w: the weights of the block's channels.
+// Adds input row y of a 3x3 block to both output rows. Each input is loaded once, each weight at most twice. w: weights
+// of the block's channels.
 TAPER_TEMPLATE void shared_row(const size_t stride, const size_t y, const float *from, size_t in_stride, VT t,
                                const float *w, V acc[ROWS_MAX][PIXELS])
 {
@@ -114,7 +114,7 @@ TAPER_TEMPLATE void shared_row(const size_t stride, const size_t y, const float 
         for (size_t r = 0; r < ROWS_MAX; r++) {
             TAPER_UNROLL
             for (size_t p = 0; p < PIXELS; p++) {
-                const size_t kx = i - p * stride; // before the window: a huge number
+                const size_t kx = i - p * stride; // a huge number for a column before the window
                 if (kx < KERNEL && y - r * stride < KERNEL)
                     acc[r][p] = v_fma(x, wk[r][kx], acc[r][p]);
             }
@@ -122,7 +122,8 @@ TAPER_TEMPLATE void shared_row(const size_t stride, const size_t y, const float 
     }
 }
 
-// in[y] points at the first channel of the block's first input column in input row y; NULL is a row of padding.
+// Computes a block inside the image. in[y] points to the first channel of the block's first input column in input row
+// y; NULL is a row of padding.
 TAPER_TEMPLATE void inner_block(const size_t kernel, const size_t stride, const size_t rows, const place *s,
                                 const float *const *in, float *out)
 {
@@ -178,7 +179,7 @@ TAPER_TEMPLATE void inner_block(const size_t kernel, const size_t stride, const 
     }
 }
 
-// kernel_row of a block at a border: of its columns those from lo to hi - 1 exist.
+// Does the work of kernel_row for a block at a border, whose columns from lo to hi - 1 exist.
 TAPER_TEMPLATE void border_row(const size_t kernel, const size_t stride, const size_t first, const size_t rows,
                                const float *const *in, ptrdiff_t column, size_t lo, size_t hi, size_t c,
                                size_t in_stride, VT t, const float *w, V acc[ROWS_MAX][PIXELS])
@@ -192,7 +193,7 @@ TAPER_TEMPLATE void border_row(const size_t kernel, const size_t stride, const s
                 const V x = v_load_over(in[r * stride] + c + (column + (ptrdiff_t)i) * (ptrdiff_t)in_stride, t);
                 TAPER_UNROLL
                 for (size_t p = 0; p < PIXELS; p++) {
-                    const size_t kx = i - p * stride; // before the window: a huge number
+                    const size_t kx = i - p * stride; // a huge number for a column before the window
                     if (kx < kernel)
                         acc[r][p] = v_fma(x, v_load(w + kx * VN), acc[r][p]);
                 }
@@ -201,7 +202,7 @@ TAPER_TEMPLATE void border_row(const size_t kernel, const size_t stride, const s
     }
 }
 
-// A block whose first window begins at this column of an image of so many: in[y] points at column 0.
+// Computes a block whose first window starts at this column of an image of `width` columns. in[y] points to column 0.
 TAPER_TEMPLATE void border_block(const size_t kernel, const size_t stride, const size_t rows, const place *s,
                                  const float *const *in, ptrdiff_t column, size_t width, float *out)
 {
@@ -239,7 +240,7 @@ TAPER_TEMPLATE void border_block(const size_t kernel, const size_t stride, const
     }
 }
 
-// acc[r] gains `width` taps of row x[r], NULL for a row of padding.
+// Adds `width` taps of row x[r] to acc[r]. NULL is a row of padding.
 TAPER_TEMPLATE void pixel_taps(const size_t rows, size_t width, const float *x0, const float *x1, size_t in_stride,
                                VT t, const float *w, V acc[ROWS_MAX])
 {
@@ -261,8 +262,8 @@ TAPER_TEMPLATE void pixel_taps(const size_t rows, size_t width, const float *x0,
     }
 }
 
-// One output column of `rows` rows from `width` kernel columns; in[y] points at the first of these, w_first is its
-// place among the weights of a kernel row. The usual widths are constants.
+// Computes one output column of `rows` rows from `width` kernel columns. in[y] points to the first of these; w_first is
+// its index in a row of the kernel. Usual widths are constants.
 TAPER_TEMPLATE void pixel(const size_t kernel, const size_t stride, const size_t rows, size_t width, size_t w_first,
                           const place *s, const float *const *in, float *out)
 {
@@ -307,13 +308,13 @@ TAPER_TEMPLATE void one_pixel(const size_t kernel, const size_t stride, const si
     }
 }
 
-// `rows` output rows.
+// Computes `rows` output rows.
 TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t rows, const taper_dwconv_rows *j,
                          const float *const *in_rows, float *out)
 {
     const place s = {j->channels, j->in_stride, j->out_stride, j->out_row_stride, j->w, j->min, j->max};
     const size_t in_rows_count = (rows - 1) * stride + kernel;
-    // Output columns [inner, outer) have whole windows.
+    // The windows of output columns [inner, outer) are completely inside the image.
     size_t inner = (j->pad_left + stride - 1) / stride;
     size_t outer = j->in_width + j->pad_left < kernel ? 0 : (j->in_width + j->pad_left - kernel) / stride + 1;
     if (inner > j->out_width)
@@ -324,7 +325,7 @@ TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t 
         outer = inner;
     for (size_t x = 0; x < j->out_width;) {
         const float *in[INPUT_ROWS_MAX];
-        const size_t left = outer - x; // of the interior
+        const size_t left = outer - x; // output columns that remain inside
         if (x >= inner && x < outer && left >= PIXELS) {
             for (size_t y = 0; y < in_rows_count; y++) {
                 in[y] = in_rows[y] == NULL ? NULL
@@ -344,13 +345,13 @@ TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t 
             x = from + PIXELS;
             continue;
         }
-        const size_t start = x * stride; // of the window, in padded columns
+        const size_t start = x * stride; // start of the window, in padded columns
         size_t first = start < j->pad_left ? j->pad_left - start : 0;
         const size_t end = j->in_width + j->pad_left;
         size_t last = start + kernel > end ? (end > start ? end - start : 0) : kernel;
         if (last <= first)
             first = last = 0;
-        // A window without a column: any valid address.
+        // For a window without a column any valid address will do.
         const size_t column = last > first ? start + first - j->pad_left : 0;
         for (size_t y = 0; y < in_rows_count; y++) {
             in[y] = in_rows[y] == NULL ? NULL : in_rows[y] + j->channel_offset + column * j->in_stride;

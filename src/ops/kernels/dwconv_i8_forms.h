@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the kernel of AVX-512 VNNI makes 3x3: its columns of dwconv_i8_list.inc.
+// The columns of dwconv_i8_list.inc that describe how the kernel of AVX-512 VNNI computes 3x3.
 #ifndef TAPER_OPS_KERNELS_DWCONV_I8_FORMS_H
 #define TAPER_OPS_KERNELS_DWCONV_I8_FORMS_H
 

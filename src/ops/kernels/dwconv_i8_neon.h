@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the NEON kernels of depthwise convolution of quantized numbers. Two rows of 3x3 with stride 1 are made
-// together, column by column, so that every input is loaded and brought into its form once; the weights of eight
-// channels stay in registers for a whole run of pixels. Other kernels: 16 channels at a time, the last ones 16 or 8.
-// The including file defines
+// The body of the NEON kernels for quantized depthwise convolution. Two rows of 3x3 with stride 1 are computed
+// together, column by column, so each input is loaded and rearranged once. The weights of eight channels stay in
+// registers for a whole run of pixels. Other kernels compute 16 channels at a time, and the last 16 or 8. The including
+// file defines
 //   nine, nine_of       the weights of nine taps of channels [c, c + 8)
-//   column, column_at   eight channels of four pixels above each other
-//   sums_of_two         of the pixel and the one below it, from three columns
-//   taps_4              `count` of four taps, wide: of 16 channels, otherwise 8
-//   rows_of_nine        nine taps, one row
+//   column, column_at   eight channels of four pixels in a column
+//   sums_of_two         sums of a pixel and of the one below it, from three columns
+//   taps_4              `count` of four taps, for 16 channels if wide, otherwise 8
+//   rows_of_nine        nine taps for one row
 #include "ops/kernels/simd_i8_neon.h"
 
 TAPER_TEMPLATE nine nine_of(const taper_dwconv_i8 *t, size_t c);
@@ -36,7 +36,7 @@ typedef struct two_pixels {
     size_t stride, row, n;
 } two_pixels;
 
-// The next pixel and the one below it.
+// Computes the next pixel and the one below it.
 TAPER_TEMPLATE void pixel_of_two(two_pixels *p, const column *x, const column *y, const column *z)
 {
     int32x4_t acc[4];
@@ -79,7 +79,7 @@ TAPER_INSTANCE void two_rows(const taper_dwconv_i8 *t, size_t c, i8_range range)
     column x = column_at((const uint8_t *const[]){a[0], a[3], a[6], a[9]}, 0);
     column y = column_at((const uint8_t *const[]){a[1], a[4], a[7], a[10]}, 0), z;
     size_t at = 0, i = t->pixels - (t->edge != NULL);
-    // Three pixels, after which the columns have their places again.
+    // After three pixels each column is in its first variable again.
     TAPER_NO_UNROLL
     for (; i >= 3; i -= 3, at += 3 * step) {
         z = column_at(next, at);
@@ -106,7 +106,7 @@ TAPER_INSTANCE void two_rows(const taper_dwconv_i8 *t, size_t c, i8_range range)
 
 // ---- any taps
 
-// Channels [c, c + n) of a run of pixels; all_taps: a constant for the usual kernels.
+// Computes channels [c, c + n) of a run of pixels. all_taps is a constant for the usual kernels.
 TAPER_TEMPLATE void piece(const size_t all_taps, const int wide, const taper_dwconv_i8 *t, size_t c, size_t n,
                           i8_range range)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the x86 and WebAssembly depthwise kernels of quantized numbers for one width of register, in the words of
-// simd_i8_x86.h (included before, as often as this is). I8_BYTES channels at a time: the bytes of four taps are brought
-// side by side by two steps of unpacking, after which a dot product adds four taps to each of 4 x LANES sums. The
-// including file defines I8(store)(to, register, count), and I8_COLUMNS: whether 3x3 kernels are packed by columns; or
-// OWN_SUMS, I8(sums)() and PLACE_BYTES(taps), where weights lie in another way.
+// The body of the x86 and WebAssembly depthwise kernels of quantized numbers for one register width, written with the
+// macros of simd_i8_x86.h. Include it after that file, once for each width. It computes I8_BYTES channels at a time.
+// Two steps of unpacking bring the bytes of four taps next to each other, then a dot product adds four taps to each of
+// 4 x LANES sums. The including file defines I8(store)(to, register, count), and I8_COLUMNS, which says if 3x3 kernels
+// are packed by columns. If weights are in another order, it defines OWN_SUMS, I8(sums)() and PLACE_BYTES(taps).
 
 #ifndef OWN_SUMS
 #include "ops/kernels/simd_i8_zip.h"
@@ -11,7 +11,7 @@
 #undef PLACE_BYTES
 #define PLACE_BYTES(taps) (((taps) + 3) / 4 * 4)
 
-// Four taps, of which `count` exist, at byte `at` behind their pointers.
+// Adds four taps, of which `count` exist, `at` bytes after their pointers.
 TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
 {
     const Q none = B(setzero)();
@@ -24,7 +24,7 @@ TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t
         acc[q] = I8(dot)(acc[q], r[q], I8(load)(w + I8_BYTES * q));
 }
 
-// All taps of a piece's channels, whose first one is at byte `at`. taps is a constant for the usual kernels.
+// Adds all taps for the channels of a piece, whose first one is at byte `at`. taps is a constant for the usual kernels.
 TAPER_TEMPLATE void I8(sums)(const size_t taps, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
 {
     if (taps == 9 && I8_COLUMNS) {
@@ -52,8 +52,8 @@ TAPER_TEMPLATE void I8(sums)(const size_t taps, const uint8_t *const *a, size_t 
 }
 #endif
 
-// Channels [c, c + n) of one pixel, n <= I8_BYTES; at: of the pixel's first channel behind the pointers. taps is a
-// constant for the usual kernels.
+// Computes channels [c, c + n) of one pixel, n <= I8_BYTES. at: bytes from the tap pointers to the pixel's first
+// channel. taps is a constant for the usual kernels.
 TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_t at, size_t c, size_t n,
                               I8(range) range, uint8_t *to)
 {

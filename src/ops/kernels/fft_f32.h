@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of Fourier transforms of floats, TAPER_FFT_LANES lines at a time: a point is the lanes' real and then their
-// imaginary parts. ops/signal/fft_plan.c puts them together.
+// The steps of Fourier transforms of floats, for TAPER_FFT_LANES lines at a time. A point has the lanes' real parts,
+// then their imaginary parts. ops/signal/fft_plan.c combines the steps.
 //
-// Plain C that the compiler makes vectors of, once for each instruction set; every entry gives the same bits. Nothing
-// is read or written outside the named points.
+// The loops are plain C that the compiler vectorizes, once for each instruction set; every entry gives the same bits.
+// No point is read or written other than the named ones.
 #ifndef TAPER_KERNELS_FFT_F32_H
 #define TAPER_KERNELS_FFT_F32_H
 
@@ -11,26 +11,28 @@
 
 enum { TAPER_FFT_LANES = 8 };
 
-// A factor of 2, 3, 4 or 5 out of `blocks` transforms of factor * inner points each, apart in `in` and `out`, with a
-// table of the factor - 1 roots of each of inner places: `count` places of all inner * blocks, from `first` on.
+// Applies a factor of 2, 3, 4 or 5 to `blocks` transforms of factor * inner points each. in and out must not overlap.
+// roots has factor - 1 roots for each of the inner places. The call computes `count` of the inner * blocks places, from
+// `first` on.
 typedef void taper_fft_pass_f32_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const float *roots);
-// The same of doubles.
+// Does the same for doubles.
 typedef void taper_fft_pass_f64_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const double *roots);
-// The first m of m + 1 numbers of a real transform, from the m points of one of half its length, times scale, imaginary
-// parts times sign; w: the roots, m pairs.
+// Computes the first m of the m + 1 numbers of a real transform from the m points of a transform of half its length.
+// Results are multiplied by scale, imaginary parts by sign. w has the m roots.
 typedef void taper_fft_part_f32_function(size_t m, const float *w, float scale, float sign, const float *in,
                                          float *out);
-// And back: the m points from m numbers, imaginary parts times sign, and the real part of the one behind them.
+// Reverses the step: computes the m points from m numbers, with imaginary parts multiplied by sign, and from the real
+// part of the last number.
 typedef void taper_fft_join_f32_function(size_t m, const float *w, float sign, const float *in, const float *last,
                                          float *out);
-// Points times the roots w, and the imaginary parts of the products times sign, in place.
+// Multiplies points by the roots w, and the imaginary parts of the products by sign, in place.
 typedef void taper_fft_turn_f32_function(size_t count, const float *w, float sign, float *points);
-// count points from eight pairs each, `step` floats apart, and back.
+// unzip makes `count` points from pairs of eight lines, which are `step` floats apart. zip reverses it.
 typedef void taper_fft_unzip_f32_function(size_t count, const float *x, size_t step, float *points);
 typedef void taper_fft_zip_f32_function(size_t count, const float *points, float *y, size_t step);
-// The same of doubles.
+// The same steps for doubles.
 typedef void taper_fft_part_f64_function(size_t m, const double *w, double scale, double sign, const double *in,
                                          double *out);
 typedef void taper_fft_join_f64_function(size_t m, const double *w, double sign, const double *in, const double *last,
@@ -38,13 +40,13 @@ typedef void taper_fft_join_f64_function(size_t m, const double *w, double sign,
 typedef void taper_fft_turn_f64_function(size_t count, const double *w, double sign, double *points);
 typedef void taper_fft_unzip_f64_function(size_t count, const double *x, size_t step, double *points);
 typedef void taper_fft_zip_f64_function(size_t count, const double *points, double *y, size_t step);
-// count numbers of each of TAPER_FFT_LANES lines beside each other, and back: steps are from line to line, and from the
-// lanes of one number to those of the next. (vector_f32.h transposes floats.)
+// to_lanes gathers `count` numbers of each of TAPER_FFT_LANES lines next to each other; of_lanes reverses it. x_step is
+// from line to line, y_step from the lanes of one number to those of the next. (vector_f32.h transposes floats.)
 typedef void taper_fft_lanes_f64_function(size_t count, const double *x, size_t x_step, double *y, size_t y_step);
 
-// One transform of 8 * m numbers in the end: of those of its lanes' numbers, which are every eighth of its own, at m
-// points; w: a point of roots for each, those that the numbers of a lane are multiplied by. out: pairs. m is a multiple
-// of 8.
+// Combines the transforms of the lanes' numbers to one transform of 8 * m numbers. Lane l has every eighth number, from
+// l on, at m points. w has one point of roots for each, by which the lanes' numbers are multiplied. out has pairs. m is
+// a multiple of 8.
 typedef void taper_fft_merge_f32_function(size_t m, const float *w, const float *in, float *out);
 
 typedef struct taper_fft_entry {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of fft_f32.h; FFT_ENTRY(instruction set) makes the entry. Whoever includes it is built with that set's
+// The functions of fft_f32.h. FFT_ENTRY(instruction set) defines the entry. The including file is built with that set's
 // flags.
 #include "ops/kernels/fft_f32.h"
 
@@ -25,7 +25,7 @@ enum { LANES = TAPER_FFT_LANES };
 #undef FFT_LANES
 #undef FFT_NAME
 
-// Rows of what is written, which lies together, from numbers that lie apart.
+// Writes contiguous rows, from numbers that are apart.
 static void fft_to_lanes(size_t count, const double *restrict x, size_t x_step, double *restrict y, size_t y_step)
 {
     for (size_t k = 0; k < count; k++, y += y_step) {
@@ -49,7 +49,8 @@ static void fft_of_lanes(size_t count, const double *restrict x, size_t x_step, 
     }
 }
 
-// Eight points at a time: their lanes become numbers of eight lines, of which a transform of eight makes the results.
+// Combines eight points at a time: transposes their lanes to numbers of eight lines, then computes a transform of
+// eight.
 static void fft_merge(size_t m, const float *restrict w, const float *restrict in, float *restrict out)
 {
     const float root = 0.70710678118654752440f;
@@ -74,8 +75,8 @@ static void fft_merge(size_t m, const float *restrict w, const float *restrict i
             to[4][0][q] = a0 + a2 - (b0 + b2), to[4][1][q] = a0i + a2i - (b0i + b2i);
             to[2][0][q] = a0 - a2 + (b0i - b2i), to[2][1][q] = a0i - a2i - (b0 - b2);
             to[6][0][q] = a0 - a2 - (b0i - b2i), to[6][1][q] = a0i - a2i + (b0 - b2);
-            // The odd ones: a1 - i a3 and b1 - i b3 times (1 - i) / sqrt(2), a1 + i a3 and b1 + i b3 times (-1 - i) /
-            // sqrt(2).
+            // The odd results come from a1 - i a3 and (b1 - i b3) * (1 - i) / sqrt(2), and from a1 + i a3 and (b1 + i
+            // b3) * (-1 - i) / sqrt(2).
             const float e1 = a1 + a3i, e1i = a1i - a3, e3 = a1 - a3i, e3i = a1i + a3;
             const float o1 = b1 + b3i, o1i = b1i - b3, o3 = b1 - b3i, o3i = b1i + b3;
             const float p = root * (o1 + o1i), pi = root * (o1i - o1), r = root * (o3i - o3), ri = -root * (o3 + o3i);

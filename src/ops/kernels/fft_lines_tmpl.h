@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What comes before and after the passes of a transform, for one precision, a part of fft_f32_tmpl.h: with FFT_REAL and
-// FFT_NAME(x) defined. Points have TAPER_FFT_LANES lanes.
+// The steps before and after the passes of a transform, for one precision; a part of fft_f32_tmpl.h. FFT_REAL and
+// FFT_NAME(x) must be defined. Points have TAPER_FFT_LANES lanes.
 
 static void FFT_NAME(part)(size_t m, const FFT_REAL *restrict w, FFT_REAL scale, FFT_REAL sign,
                            const FFT_REAL *restrict in, FFT_REAL *restrict out)
@@ -11,7 +11,7 @@ static void FFT_NAME(part)(size_t m, const FFT_REAL *restrict w, FFT_REAL scale,
         {
             const FFT_REAL even_re = x[l] + y[l], even_im = x[LANES + l] - y[LANES + l];
             const FFT_REAL r = x[l] - y[l], i = x[LANES + l] + y[LANES + l];
-            // minus i * w times (r + i im)
+            // Adds (r + i im) times -i * w.
             out[l] = (even_re + r * w[1] + i * w[0]) * scale;
             out[LANES + l] = (even_im + i * w[1] - r * w[0]) * sign;
         }
@@ -22,7 +22,7 @@ static void FFT_NAME(join)(size_t m, const FFT_REAL *restrict w, FFT_REAL sign, 
                            const FFT_REAL *restrict last, FFT_REAL *restrict out)
 {
     FFT_VECTOR TAPER_NO_UNROLL for (size_t l = 0; l < LANES; l++)
-    { // neither end has an imaginary part
+    { // these two have no imaginary part
         out[LANES + l] = in[l] + last[l] + (in[l] - last[l]) * w[1];
         out[l] = (in[l] - last[l]) * w[0];
     }
@@ -33,7 +33,7 @@ static void FFT_NAME(join)(size_t m, const FFT_REAL *restrict w, FFT_REAL sign, 
         {
             const FFT_REAL x_im = sign * x[LANES + l], y_im = sign * y[LANES + l];
             const FFT_REAL even_re = x[l] + y[l], even_im = x_im - y_im, r = x[l] - y[l], i = x_im + y_im;
-            // times i * conj(w), parts exchanged
+            // Adds (r + i im) times i * conj(w), and stores the real and imaginary parts exchanged.
             z[LANES + l] = even_re + r * im - i * re;
             z[l] = even_im + r * re + i * im;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The small factors of a transform, for one precision and one number of lanes: with FFT_REAL, FFT_LANES and FFT_NAME(x)
-// defined. Included by ops/signal/fft_passes.h, which says what a pass is, and by the kernels of fft_f32.h.
+// The small factors of a transform, for one precision and one number of lanes. FFT_REAL, FFT_LANES and FFT_NAME(x) must
+// be defined. ops/signal/fft_passes.h, which explains a pass, includes it, and so do the kernels of fft_f32.h.
 #ifdef FFT_VECTOR
 #elif defined(__GNUC__) && !defined(__clang__)
 #define FFT_VECTOR _Pragma("GCC ivdep")
@@ -13,7 +13,7 @@ typedef struct FFT_NAME(point) {
     FFT_REAL im[FFT_LANES];
 } FFT_NAME(point);
 
-// out = (r + i im) * (w[0] + i w[1])
+// Stores out = (r + i im) * (w[0] + i w[1]).
 static inline void FFT_NAME(put)(FFT_NAME(point) *restrict out, size_t l, FFT_REAL r, FFT_REAL i,
                                  const FFT_REAL *restrict w)
 {
@@ -98,7 +98,7 @@ static inline void FFT_NAME(radix5)(const FFT_NAME(point) *restrict x, size_t in
     }
 }
 
-// The pass over inner * blocks places, of which `count` from `first` on.
+// Computes `count` of the inner * blocks places of a pass, from `first` on.
 static inline void FFT_NAME(pass)(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                   const void *from, void *to, const FFT_REAL *roots)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// strip() of the gemm kernels in builds for size: one tile for all panels. The last one, where columns are missing, is
-// made in a buffer of whole width and copied. Included behind tile() and TILE(mr, call, w, c, add), a tile of whole
-// width.
+// strip() of the gemm kernels in builds for size: one tile for all panels. If the last panel lacks columns, it is
+// computed into a buffer of the whole width and copied. Include it after tile() and TILE(mr, call, w, c, add), a tile
+// of whole width.
 #include <string.h>
 
-// n of NR columns; the others stay.
+// Copies n of NR columns; the others are not changed.
 TAPER_INSTANCE void move_columns(size_t mr, size_t n, const float *from, size_t from_stride, float *to,
                                  size_t to_stride)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A strip of a gemm of floats: all panels for mr rows, the last of one vector where that is enough.
+// A strip of a float gemm: all panels for mr rows. The last panel is a single vector if that is enough.
 #ifndef TAPER_OPS_KERNELS_GEMM_F32_STRIP_TMPL_H
 #define TAPER_OPS_KERNELS_GEMM_F32_STRIP_TMPL_H
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the gemm and igemm kernels of floats, in the words of simd_scalar.h. What includes it defines
+// The body of the gemm and igemm kernels of floats, written with the functions of simd_scalar.h. The including file
+// defines
 //   MR_MAX       rows of the largest tile; a tile has two vectors of columns
 //   EACH_MR(X)   X(1) X(2) … X(MR_MAX); in builds for size X(1), X(2) and the even ones
-//   SPLIT        partial sums of a tile of one row, of which the latency of the FMA would bound the speed
-//   FETCH(w, ahead)  asks for weights so many bytes ahead; FETCH_AHEAD of them where no other number is better
-//   FETCH_SUMMAND(p)  where it pays: asks for a row of what is added to a tile
-//   EACH_EVEN_MR(X)  where it pays: X(LEAST_EVEN) … X(MR_MAX), tiles with code of their own for rows of A that lie the
-//                same distance apart, as those of gemm do
-//   HALVES       with these, for panels of which a vector and a half exist: v_twice(p), half a vector in both halves;
-//   v_halves(a, b),
-//                the lower half of a and the upper of b; v_whole(a, b), the lower ones; v_store_halves(lower, upper, x,
-//                lanes)
-//   TOGETHER     so many k of even rows are one step of a loop: 1 where there is no definition
-//   TRIPLES      with these, for the last 24 of columns: a tile of three vectors instead of one that is only one wide
-// and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
-// gemm_f32_scalar.c is not made of it: the others are checked against that one.
+//   SPLIT        partial sums of a tile of one row, because the latency of the FMA would limit a single sum
+//   FETCH(w, ahead)   prefetches weights `ahead` bytes ahead; FETCH_AHEAD is the usual distance
+//   FETCH_SUMMAND(p)  optional: prefetches a row of the summand of a tile
+//   EACH_EVEN_MR(X)   optional: X(LEAST_EVEN) … X(MR_MAX), tiles with special code for rows of A at equal distances,
+//                such as those of gemm
+//   HALVES       optional, for panels that have a vector and a half, with v_twice(p), half a vector in both halves;
+//                v_halves(a, b), the lower half of a and the upper half of b; v_whole(a, b), the lower halves;
+//                v_store_halves(lower, upper, x, lanes)
+//   TOGETHER     number of k of even rows in one step of a loop; 1 if not defined
+//   TRIPLES      optional, for the last 24 columns: a tile of three vectors instead of one that has only one vector
+// and, if it has a faster way to add products, OWN_PRODUCTS and add_products(). gemm_f32_scalar.c does not use this
+// body, because it is the reference that the other kernels are compared with.
 #include <math.h>
 
 #include "ops/kernels/gemm_f32.h"
@@ -33,9 +33,9 @@ typedef struct call {
     float *c;
     size_t c_stride;
     const taper_gemm_epilogue *e;
-    size_t ahead; // bytes, for FETCH
+    size_t ahead; // prefetch distance in bytes, for FETCH
 #ifdef EACH_EVEN_MR
-    const float *rows; // of tiles of even rows, which have no pointers: the first one, and floats from one to the next
+    const float *rows; // for tiles of even rows, which have no pointers: the first row, and floats from row to row
     size_t row_step;
 #define NO_ROWS , NULL, 0
 #else
@@ -44,8 +44,8 @@ typedef struct call {
 } call;
 
 #ifndef OWN_PRODUCTS
-// Adds the products of kc elements of each row p[i] to acc, the first row's in turn to acc and the ku - 1 of part.
-// Returns the weights behind them.
+// Adds the products of kc elements of each row p[i] to acc. The first row is added in turn to acc and to the ku - 1
+// sums of part. Returns the address after the weights it used.
 TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
                                          const float *w, size_t kc, size_t ahead, V acc[MR_MAX][2], V part[SPLIT][2])
 {
@@ -69,7 +69,7 @@ TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const
     for (size_t i = 0; i < mr; i++)
         p[i] += kc;
     TAPER_NO_UNROLL
-    for (ptrdiff_t q = (ptrdiff_t)(k - kc); q < 0; q++) { // from the ends: one register less
+    for (ptrdiff_t q = (ptrdiff_t)(k - kc); q < 0; q++) { // counts up to zero, which saves a register
         V b[2];
         TAPER_UNROLL
         for (size_t j = 0; j < nv; j++)
@@ -101,8 +101,8 @@ TAPER_TEMPLATE bool is_even(const size_t mr, const float *const *p)
     return even;
 }
 
-// As add_products, of one vector and rows the same distance apart. Each product has a load of its own, which is what it
-// takes long for; pointers that registers do not hold would be as many again.
+// Does the work of add_products for one vector and rows at equal distances. The time is that of one load per product,
+// so pointers that do not fit into registers would double the loads.
 TAPER_TEMPLATE const float *add_even_products(const size_t mr, const float *first, ptrdiff_t step, const float *w,
                                               size_t kc, V acc[MR_MAX][2])
 {
@@ -114,7 +114,7 @@ TAPER_TEMPLATE const float *add_even_products(const size_t mr, const float *firs
     for (size_t k = 0; k < kc; k++) {
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // as in even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // see even_tile
         const V b = v_load(w);
         w += NR;
         TAPER_UNROLL
@@ -139,7 +139,7 @@ TAPER_TEMPLATE void begin_tile(const size_t mr, const size_t nv, const float *w,
     }
 }
 
-// Adds the summand, clamps, stores the `real` rows of a tile.
+// Adds the summand, clamps, and stores the `real` rows of a tile.
 TAPER_TEMPLATE void end_tile(const size_t mr, const size_t nv, size_t real, const taper_gemm_epilogue *e, float *c,
                              size_t c_stride, const float *add, VT t0, VT t1, V acc[MR_MAX][2])
 {
@@ -153,12 +153,12 @@ TAPER_TEMPLATE void end_tile(const size_t mr, const size_t nv, size_t real, cons
             add += TAPER_ROW_STEP(i, mr, real, e->add_stride);
         }
     }
-    // A clamp costs as much as two k, so it is left out where it does nothing.
+    // A clamp takes as long as two k, so it is skipped if it has no bounds.
     if (e->min > -INFINITY || e->max < INFINITY) {
         const V low = v_set(e->min), high = v_set(e->max);
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL // in this order of operands a NaN passes through
+            TAPER_UNROLL // with this order of operands a NaN stays NaN
                 for (size_t j = 0; j < nv; j++) acc[i][j] = v_min(high, v_max(low, acc[i][j]));
         }
     }
@@ -171,7 +171,7 @@ TAPER_TEMPLATE void end_tile(const size_t mr, const size_t nv, size_t real, cons
     }
 }
 
-// Mostly it is not in the cache: it comes while the products are made.
+// The summand is usually not in the cache, so it is prefetched while products are added.
 TAPER_TEMPLATE void fetch_summand(const call *t, const float *add)
 {
 #ifdef FETCH_SUMMAND
@@ -185,7 +185,7 @@ TAPER_TEMPLATE void fetch_summand(const call *t, const float *add)
 #endif
 }
 
-// One tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
+// Computes a tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, const call *t, const float *w, float *c,
                          const float *add, VT t0, VT t1)
 {
@@ -236,7 +236,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
 #include "ops/kernels/gemm_f32_strip_tmpl.h"
 
 #ifdef EACH_EVEN_MR
-// The products of one k of even rows, the one at p + u. w: the weights before it.
+// Adds the products of one k of even rows, the element at p + u. w: the weights before it.
 TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const float **p, size_t step, const size_t u,
                                        const float *w, size_t ahead, V acc[MR_MAX][2])
 {
@@ -244,7 +244,7 @@ TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const f
     w += NR;
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i += OF_A_POINTER)
-        __asm__("" : "+r"(p[i / OF_A_POINTER])); // or compilers would make a pointer for each row of them
+        __asm__("" : "+r"(p[i / OF_A_POINTER])); // otherwise compilers keep a pointer for each row
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++)
         b[j] = v_load(w + VN * j);
@@ -259,8 +259,8 @@ TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const f
     return w;
 }
 
-// A tile of even rows. With a pointer for each, to be fetched, compared and kept on the stack, what begins a tile takes
-// as long as five k; here each third row has one, and the two behind it are reached by scaled indices.
+// Computes a tile of rows at equal distances. Loading, comparing and spilling a pointer for each row would take as long
+// as five k. Here each third row has a pointer, and scaled indices reach the two rows after it.
 TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, const float *w, float *c,
                               const float *add, VT t0, VT t1)
 {
@@ -295,8 +295,8 @@ TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, c
 }
 
 #ifdef HALVES
-// A tile of a panel of which a vector and a half exist. The halves of two rows make a vector, so that three take the
-// products of four.
+// Computes a tile of a panel that has a vector and a half. The halves of two rows share a vector, so three vectors do
+// the work of four.
 TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, float *c, const float *add, size_t n)
 {
     V acc[MR_MAX], half[(MR_MAX + 1) / 2];
@@ -317,7 +317,7 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // as in even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // see even_tile
         const V b = v_load(w), b_half = v_twice(w + VN);
         FETCH(w, t->ahead);
         V x[2];
@@ -364,8 +364,8 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
 #endif
 
 #ifdef TRIPLES
-// A tile of a panel and of one vector of the panel behind it, of which `lanes` exist. Alone that vector would leave
-// FMAs waiting for one another.
+// Computes a tile of a panel together with one vector of the next panel, of which `lanes` exist. Alone that vector
+// would have too few independent sums to hide the FMA's latency.
 TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, const float *w, float *c,
                                 const float *add, VT lanes)
 {
@@ -388,7 +388,7 @@ TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, 
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // as in even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // see even_tile
         TAPER_UNROLL
         for (size_t j = 0; j < 3; j++)
             b[j] = v_load(j < 2 ? w + VN * j : w + panel);
@@ -430,7 +430,7 @@ TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, 
     }
 }
 
-// The rows of a strip in tiles of at most four, which is what registers hold.
+// Computes the rows of a strip in tiles of at most four, which fit into the registers.
 TAPER_TEMPLATE void triple_tiles(const size_t mr, const call *t, const float *w, float *c, const float *add, VT lanes)
 {
     const size_t first = mr > 4 ? (mr + 1) / 2 : mr;
@@ -494,7 +494,7 @@ EACH_MR(STRIP)
 static void (*const strips[])(const call *t) = {EACH_MR(ENTRY)};
 #undef ENTRY
 
-// A strip of rows that lie so far apart.
+// Computes a strip of rows that are a_stride apart.
 static void run_even(call *t, const float *a, size_t a_stride)
 {
 #ifdef EACH_EVEN_MR

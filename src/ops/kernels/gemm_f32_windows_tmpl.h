@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the windows kernels of floats (gemm_f32.h), included behind gemm_f32_tmpl.h: rows of A overlap, a fixed
-// number of floats apart. Tiles have the most rows; the last of a call goes over some rows once more.
+// The body of the windows kernels of floats (gemm_f32.h), included after gemm_f32_tmpl.h. Rows of A overlap, at a fixed
+// distance in floats. Each tile has the most rows; the last tile of a call repeats some rows.
 typedef struct windows {
     size_t nc, kc, ks;
     const float *const *a;
-    size_t at; // floats, of the tile's first row
+    size_t at; // offset of the tile's first row, in floats
     const float *w;
     float *c;
     size_t c_stride;
     const taper_gemm_epilogue *e;
 } windows;
 
-// One tile of the most rows. That step is a constant makes all of A's addresses one pointer's.
+// Computes a tile of the most rows. With a constant step one pointer gives all addresses of A.
 TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const windows *t, const float *w, float *c,
                                 const float *add, VT t0, VT t1)
 {
@@ -23,7 +23,7 @@ TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const window
         TAPER_NO_UNROLL
         for (size_t k = 0; k < t->kc; k++, a++, w += NR) {
             V b[2];
-            __asm__("" : "+r"(a)); // or gcc would carry what two rows read from one k to the next
+            __asm__("" : "+r"(a)); // otherwise gcc carries values that two rows read from one k to the next
             TAPER_UNROLL
             for (size_t j = 0; j < nv; j++)
                 b[j] = v_load(w + VN * j);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products with weights of halves where a CPU has none for them: a block of a panel becomes floats in the L1 cache, and
-// the kernel of floats multiplies with it, for all rows of the call. Included behind a simd_<isa>.h, whose words
+// Products with weights of halves on CPUs that do not multiply halves. A block of a panel is converted to floats in the
+// L1 cache, and the float kernel multiplies it with all rows of the call. Include it after a simd_<isa>.h, whose
 // v_widen_bf16 and v_widen_fp16 load VN halves as floats.
 #include <math.h>
 #include <string.h>
 
 #include "ops/kernels/gemm_half.h"
 
-enum { DEPTH = 128 }; // of a block
+enum { DEPTH = 128 }; // most k of a block
 
-typedef void widen_function(size_t count, const uint16_t *from, float *to); // whole vectors
+typedef void widen_function(size_t count, const uint16_t *from, float *to); // converts whole vectors
 
 typedef struct wide_call {
-    const taper_gemm_entry *floats; // gemm, igemm and nr
+    const taper_gemm_entry *floats; // its gemm, igemm and nr are used
     widen_function *widen;
     size_t mr, nc, kc, ks;
-    const float *a; // NULL: pointers
+    const float *a; // NULL: rows are given by pointers
     size_t a_stride;
     const float *const *pointers;
     size_t a_tap_stride, a_offset;
@@ -25,7 +25,7 @@ typedef struct wide_call {
     const taper_gemm_epilogue *e;
 } wide_call;
 
-// So many elements of so many taps of columns [n, n + columns), of which C has what came before.
+// Multiplies `depth` elements of `taps` taps for the columns [n, n + columns). Every block except the first adds to C.
 TAPER_INSTANCE void multiply_block(const wide_call *t, size_t n, size_t columns, size_t tap, size_t taps, size_t k,
                                    size_t depth, const float *block, const taper_gemm_epilogue *e)
 {
@@ -59,11 +59,12 @@ TAPER_INSTANCE void widened(const wide_call *t)
                                  .min = -INFINITY,
                                  .max = INFINITY};
         const uint16_t *from = (const uint16_t *)(const void *)(w + nr);
-        memcpy(block, w, nr * sizeof *block); // the bias, which the blocks behind the first have none of
+        memcpy(block, w, nr * sizeof *block); // the bias; blocks after the first have a bias of zero
         for (size_t tap = 0, taps; tap < t->ks; tap += taps) {
             taps = kc < DEPTH ? DEPTH / kc : 1;
             taps = taps < t->ks - tap ? taps : t->ks - tap;
-            if (taps == 1 && tap + 1 < t->ks && is_padding(t, tap)) { // the last one makes C in any case
+            // Skipped unless it is the last tap, which must write C in any case.
+            if (taps == 1 && tap + 1 < t->ks && is_padding(t, tap)) {
                 from += kc * nr;
                 continue;
             }
@@ -85,7 +86,7 @@ TAPER_INSTANCE void widened(const wide_call *t)
     }
 }
 
-// The functions of one row of gemm_half_list.inc, over the kernel of floats of the same tile.
+// The functions of a row of gemm_half_list.inc, by the float kernel of the same tile.
 #define WIDENED(precision, word, tile, isa, width)                                                                     \
     static void widen_##precision(size_t count, const uint16_t *from, float *to)                                       \
     {                                                                                                                  \
@@ -132,6 +133,6 @@ TAPER_INSTANCE void widened(const wide_call *t)
                              .e = e};                                                                                  \
         widened(&t);                                                                                                   \
     }
-// Of both precisions.
+// Defines the functions for both precisions.
 #define GEMM_WIDENED(tile, isa, width)                                                                                 \
     WIDENED(bf16, v_widen_bf16, tile, isa, width) WIDENED(fp16, v_widen_fp16, tile, isa, width)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the two AVX-512 entries of the int8 gemm share (with and without VNNI): the stores. The file
-// says how many rows there are: registers of 32 columns hold 14, less where the products need some.
+// The stores that the two AVX-512 entries of the int8 gemm share, with and without VNNI. The including file defines the
+// number of rows: with 32 columns the registers are enough for 14 rows, or fewer if the products need some.
 #include "ops/kernels/simd_i8_x86.h"
 
-// y: of two rows, dwords (row 0, first 16 columns), (row 0, last 16), (row 1, first), (row 1, last) in each 128 bits.
+// Stores two rows. In each 128 bits, y has dwords of row 0 (first 16 columns, last 16 columns) and of row 1 (first,
+// last).
 TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, __m512i y, size_t n)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which marks the kernel of AVX2 wants (gemm_i8.h).
+// The kind of marks that the kernel of AVX2 needs (gemm_i8.h).
 #ifndef TAPER_OPS_KERNELS_GEMM_I8_MARKS_H
 #define TAPER_OPS_KERNELS_GEMM_I8_MARKS_H
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the NEON kernels of quantized numbers. The rows of A are brought once per strip into the order in which
-// the products read them, for all panels of weights; where that is more than the stack should hold, piece by piece for
-// every panel. The including file defines
+// The body of the NEON kernels for quantized numbers. The rows of A are rearranged once per strip into the order in
+// which the products read them, for all panels of weights. If this needs too much stack, they are rearranged piece by
+// piece for each panel. The including file defines
 //   MR_MAX, NR, KR      the tile; KR k of a row are one group, in A and in the weights
 //   ROWS(mr), ACC       sums of a tile of mr rows: acc[ROWS(mr)][ACC] vectors
-//   GATHERED, A_BYTES   most groups of A at a time, and the bytes they take with the 16 / KR groups behind them
-// and then the functions that are declared here. Products of many sums are written in assembly: compilers move the sums
-// about, and load what the products want too late for processors that take instructions in order.
+//   GATHERED, A_BYTES   most groups of A at a time, and their bytes with 16 / KR more groups
+// and then the functions that are declared here. Products with many sums are written in assembly: compilers move the
+// sums between registers, and load operands too late for in-order processors.
 #include "ops/kernels/simd_i8_neon.h"
 
-// Where the groups of a panel come from.
+// The source of a panel's groups.
 typedef struct walk {
     int8_t *a;
-    size_t groups, tap_groups; // of all taps, of one
-    int whole;                 // all are gathered
-    int half;                  // of the last group the second half of its k is missing
+    size_t groups, tap_groups; // groups of all taps; of one tap
+    int whole;                 // all groups are gathered
+    int half;                  // the second half of the last group's k is missing
 } walk;
 
 #define MARK_BYTES(groups) taper_gemm_i8_marks(KR == 16 ? TAPER_I8_OF_SIXTEENS : TAPER_I8_NONE, groups)
 
-// What a strip's results are made with, and where they go, from the next column on.
+// The parameters and the destinations of a strip's results, from the next column on.
 typedef struct results {
     uint8_t *c[MR_MAX];
     const int32_t *bias;
@@ -28,22 +28,22 @@ typedef struct results {
     i8_range range;
 } results;
 
-// Brings 16 k of all rows, at p[0] + k and so on, into order: 16 / KR groups from `group` on.
+// Rearranges 16 k of all rows, from p[0] + k and so on: 16 / KR groups from `group` on.
 TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, size_t k);
-// The sums of `groups` groups; nv: vectors of four columns that are wanted. They begin with start[0 .. NR). A group
-// more of A may be read, and TAPER_GEMM_I8_TAIL bytes more of w. marks: behind the whole panel (taper_gemm_i8_marks).
+// Computes the sums of `groups` groups for nv vectors of four columns, starting from start[0 .. NR). It may read one
+// group more of A, and TAPER_GEMM_I8_TAIL bytes more of w. marks: those after the whole panel (taper_gemm_i8_marks).
 TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int half, const int8_t *a, const int8_t *w,
                             const int8_t *marks, const int32_t *start, int32x4_t acc[][ACC]);
-// The same of MR_MAX rows in pieces: any groups, no halves, and no marks.
+// Does the same for MR_MAX rows in pieces: any number of groups, without half groups and without marks.
 TAPER_TEMPLATE void product_of_piece(size_t groups, const int8_t *a, const int8_t *w, const int32_t *start,
                                      int32x4_t acc[][ACC]);
-// Row i's sums as they are.
+// Stores row i's sums unchanged.
 TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC], int32_t *sums);
-// uint8 results of 4 * nv columns; moves r->c and r->scale by NR.
+// Stores uint8 results of 4 * nv columns, and advances r->c and r->scale by NR.
 TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC]);
 
-// Groups [first, first + groups) of `taps` taps; behind the last k of a row up to 15 bytes are read, and up to
-// 16 / KR - 1 groups are written behind the last.
+// Gathers groups [first, first + groups) of `taps` taps. Up to 15 bytes after the last k of a row are read, and up to
+// 16 / KR - 1 groups after the last one are written.
 static void gather(const taper_gemm_i8 *t, size_t tap, size_t taps, size_t first, size_t groups, int8_t *to)
 {
     const uint8_t *const *a = t->a + tap * t->a_tap_stride;
@@ -57,7 +57,7 @@ static void gather(const taper_gemm_i8 *t, size_t tap, size_t taps, size_t first
     }
 }
 
-// The sums of a panel where A is not whole, of as many rows as there can be: these are rare, and large.
+// Computes the sums of a panel if not all of A is gathered, always for MR_MAX rows: such jobs are rare and large.
 TAPER_INSTANCE void pieces(const taper_gemm_i8 *t, const walk *from, const int8_t *w, const int32_t *start,
                            int32x4_t sums[][ACC])
 {
@@ -81,7 +81,7 @@ TAPER_INSTANCE void pieces(const taper_gemm_i8 *t, const walk *from, const int8_
     }
 }
 
-// Float results: the columns from `column` on of `rows` rows.
+// Stores float results: the columns from `column` on of `rows` rows.
 TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t rows, size_t column, const int32_t *sums)
 {
     const size_t n = t->nc - column < NR ? t->nc - column : NR;
@@ -95,7 +95,7 @@ TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t rows, size_t col
     }
 }
 
-// The next panel.
+// Computes the next panel.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, const walk *from, results *r,
                          const int8_t *w)
 {
@@ -104,7 +104,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
         product(mr, nv, from->groups, from->half, from->a, w, w + from->groups * (KR * NR), r->bias, acc);
     } else {
         int32x4_t sums[ROWS(MR_MAX)][ACC];
-        const walk copy = *from; // the strip's stays in registers
+        const walk copy = *from; // a copy for this strip stays in registers
         pieces(t, &copy, w, r->bias, sums);
         TAPER_UNROLL
         for (size_t i = 0; i < ROWS(mr); i++) {
@@ -132,7 +132,7 @@ TAPER_TEMPLATE void results_to(results *r, uint8_t *c, size_t stride)
         r->c[i] = c + i * stride;
 }
 
-// The last columns of `rows` rows, fewer than NR.
+// Stores the last columns, fewer than NR, of `rows` rows.
 TAPER_INSTANCE void store_ends(const taper_gemm_i8 *t, size_t rows, const uint8_t *bytes)
 {
     const size_t n = t->nc % NR, column = t->nc - n;
@@ -148,8 +148,8 @@ TAPER_INSTANCE void store_ends(const taper_gemm_i8 *t, size_t rows, const uint8_
     }
 }
 
-// All panels of a strip of mr rows. Of a panel that is not whole the results go elsewhere first; up to NR / 2 columns
-// are half a panel.
+// Computes all panels of a strip of mr rows. The results of an incomplete panel are first stored in a buffer. Up to NR
+// / 2 columns are computed as half a panel.
 #define STRIP(mr)                                                                                                      \
     TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t, const walk *gathered)                                       \
     {                                                                                                                  \

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Many rows of one tap for the AVX-512 VNNI entry, in the words of gemm_i8_tmpl.h (included before): panel by panel, of
-// which all rows pass in tiles of 6 by 32 or 12 by 16 sums. From its last product to its bytes a sum has 30 cycles to
-// go, of which the CPU cannot see enough products ahead while four tiles' worth of instructions wait: the sums of a
-// tile become bytes between the first products of the next one instead, for which there are registers.
+// Computes many rows of one tap for the AVX-512 VNNI entry, written with the functions of gemm_i8_tmpl.h, which is
+// included before. It takes panel by panel, and for each all rows in tiles of 6 by 32 or 12 by 16 sums. From the last
+// product to the stored bytes a sum takes 30 cycles. The CPU cannot look far enough ahead to overlap these with the
+// next tile's products. The sums of a tile are therefore converted between the first products of the next tile, for
+// which there are enough registers.
 
 enum {
-    ROWS_SUMS = 12,         // registers of a tile
-    ROWS_UNITS = 3,         // of 64 sums, which become bytes together
-    MIXED = 3,              // of a panel of 24 columns: 16 of each row, and 8 of two together
-    ROWS_INPUTS = 512,      // more come from the L2 cache for each tile: other tiles have more rows
-    ROWS_BYTES = 24 * 1024, // of rows that pass for all panels, which stay in the L1 cache
-    ROWS_BYTES_OF_C = 64,   // of each in C: a line
+    ROWS_SUMS = 12,    // registers of a tile's sums
+    ROWS_UNITS = 3,    // conversions of 64 sums to bytes per tile
+    MIXED = 3,         // a panel of 24 columns: 16 of each row, and 8 of two rows in one register
+    ROWS_INPUTS = 512, // more inputs would come from the L2 cache for each tile; tiles with more rows are faster then
+    ROWS_BYTES = 24 * 1024, // bytes of the rows that are multiplied with all panels; they stay in the L1 cache
+    ROWS_BYTES_OF_C = 64,   // bytes of each row of C in that cache: one line
 };
 
-// Where the inputs of a tile's first row are, four by four; of windows that is in each tap so many bytes on.
+// The position in the inputs of a tile's first row, which advances by four. For windows it is `at` bytes after each
+// tap's pointer.
 typedef struct rows_source {
     const uint8_t *x;
     const uint8_t *const *tap;
-    size_t at, left, groups; // left: of a tap's groups
+    size_t at, left, groups; // left: groups left of the tap
 } rows_source;
 
-// Four inputs' products. step: bytes from row to row of windows; 0: of rows, whose distance is a_step.
+// Adds the products of four inputs per row. step: bytes between rows of windows; 0: rows are a_step apart.
 TAPER_TEMPLATE void rows_group(const size_t step, const size_t rows, const size_t nv, size_t a_step, rows_source *a,
                                const int8_t **w, S acc[ROWS_SUMS])
 {
@@ -50,16 +52,16 @@ TAPER_TEMPLATE void rows_group(const size_t step, const size_t rows, const size_
     a->left--;
 }
 
-// Where the bytes of a tile go.
+// The destination of a tile's bytes.
 typedef struct rows_place {
     uint8_t *c;
     size_t c_stride;
     const float *scale;
     I8(range) range;
-    __mmask16 mask; // of a panel of no more than 16 columns
+    __mmask16 mask; // columns of a panel of at most 16 columns
 } rows_place;
 
-// 16 sums that are the unit's number k, and their scales: of a row's columns, or 8 of two rows.
+// Scales 16 sums, number k of the unit: those of a row's columns, or 8 of each of two rows.
 TAPER_TEMPLATE Q rows_scaled(const size_t rows, const size_t nv, const rows_place *p, size_t k, S acc[ROWS_SUMS])
 {
     if (nv == MIXED && k >= 8)
@@ -68,7 +70,7 @@ TAPER_TEMPLATE Q rows_scaled(const size_t rows, const size_t nv, const rows_plac
     return I8(scaled)(acc[row * each + k % each], P(loadu_ps)(p->scale + LANES * (k % each)));
 }
 
-// 64 sums to bytes; where there is no such row, of the last one once more.
+// Converts 64 sums to bytes. For a row that does not exist it stores the last row again.
 TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_place *p, size_t unit, S acc[ROWS_SUMS])
 {
     const Q order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -78,7 +80,7 @@ TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_pla
     for (size_t k = 0; k < 4; k++)
         r[k] = rows_scaled(rows, nv, p, 4 * unit + k, acc);
     y = _mm512_permutexvar_epi32(order, I8(narrow)(r[0], r[1], r[2], r[3], p->range));
-    const bool whole = nv != MIXED || unit < 2; // rows of 16 columns at least
+    const bool whole = nv != MIXED || unit < 2; // rows of at least 16 columns
     TAPER_UNROLL
     for (size_t k = 0; k < 8; k++) {
         const size_t row = (nv == 2 ? 2 : whole ? 4 : 0) * unit + k;
@@ -106,17 +108,17 @@ TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_pla
     }
 }
 
-// Tiles of rows that follow one another, of panels.
+// A series of tiles with consecutive rows, for a range of panels.
 typedef struct rows_part {
-    size_t row, count;      // the first one's; tiles
-    size_t last;            // the last tile begins no later, so that it may go over some rows once more
-    size_t column, columns; // of the first panel; of all
+    size_t row, count;      // row of the first tile; number of tiles
+    size_t last;            // last row at which a tile may start, so that the last tile may repeat rows
+    size_t column, columns; // first column; number of columns
 } rows_part;
 
 TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_t nv, const taper_gemm_i8 *t,
                                const rows_part *part)
 {
-    // Results are bytes, which might be anything: what loops read of the job is read before.
+    // Results are bytes, which may alias anything, so the loop's parameters are copied to local variables first.
     const size_t groups = (t->kc + 3) / 4, taps = t->ks, count = part->count;
     const size_t a_step = step != 0 ? step : t->a_step, a_last = t->a_offset + part->last * a_step;
     const uint8_t *const *const a = t->a;
@@ -130,7 +132,7 @@ TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_
                        .range = I8(range_of)(t->e.zero_point, t->e.min),
                        .mask = (__mmask16)((UINT32_C(1) << part->columns % NR) - 1)};
     rows_place before = next;
-    S sums[ROWS_SUMS], done[ROWS_SUMS]; // of the tile, of the one before it
+    S sums[ROWS_SUMS], done[ROWS_SUMS]; // sums of this tile; sums of the previous one
     bool first = true;
     TAPER_UNROLL
     for (size_t j = 0; j < ROWS_SUMS; j++)
@@ -167,7 +169,7 @@ TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_
             before.scale = next.scale;
             at += rows * a_step;
             next.c += rows * next.c_stride;
-            if (nv != 2 || step != 0) { // others never do
+            if (nv != 2 || step != 0) { // other tiles never repeat rows
                 at = at < a_last ? at : a_last;
                 next.c = next.c < c_last ? next.c : c_last;
             }
@@ -191,7 +193,8 @@ typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
     {                                                                                                                  \
         rows_tiles(step, rows, nv, t, part);                                                                           \
     }
-// Functions of panels of 32 columns and of a last one of at most 16, each of the most rows and of one less.
+// Functions for panels of 32 columns, and for a last panel of at most 16, each with the most rows and with one row
+// less.
 #define ROWS_FUNCTIONS(name, step)                                                                                     \
     ROWS_TILES(name, step, 6, 2)                                                                                       \
     ROWS_TILES(name, step, 5, 2)                                                                                       \
@@ -201,11 +204,11 @@ typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
 ROWS_FUNCTIONS(plain, 0)
 ROWS_FUNCTIONS(windows_4, 4)
 ROWS_FUNCTIONS(windows_8, 8)
-// And of one of 24.
+// Functions for a last panel of 24 columns.
 ROWS_TILES(plain, 0, 8, MIXED)
 ROWS_TILES(plain, 0, 7, MIXED)
 
-// Tiles of `most` rows and of one row less, or, where that cannot be, of `most` rows.
+// Computes tiles of `most` rows and of one row less, or if that is impossible of `most` rows only.
 static void rows_columns(const taper_gemm_i8 *t, rows_part part, size_t rows, size_t most,
                          rows_function *const tiles[2])
 {
@@ -253,7 +256,7 @@ TAPER_TEMPLATE int windows_in_rows(const taper_gemm_i8 *job, size_t step)
 int taper_gemm_i8_rows_avx512vnni(const taper_gemm_i8 *job)
 {
     const size_t tiles = (job->mr + WIDE_ROWS - 1) / WIDE_ROWS;
-    // From 20 rows on all numbers are of tiles of 6 and 5.
+    // From 20 rows on every number is a sum of sixes and fives.
     if (!rows_are_for(job) || (job->nc % NR > LANES && job->nc % NR != LANES + LANES / 2) || job->kc > ROWS_INPUTS ||
         tiles * (WIDE_ROWS - 1) > job->mr)
         return 0;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the x86 and WebAssembly gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX
-// rows by NR = two registers of columns. Per four k two loads of weights and one broadcast per row. The including file
-// defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(), and where it pays HALVES
-// with I8(twice…), I8(halves) and store_halves(), for panels of which a vector and a half exist. With OWN_PRODUCTS it
-// has the kinds BYTES and WORDS of adding products beside the PLAIN one that is here, run_strip() and way_of_windows(),
-// which choose one for a job, and the functions that add: gemm_i8_pairs_avx2.h.
+// The body of the x86 and WebAssembly gemm kernels for quantized numbers, written with the macros of simd_i8_x86.h: up
+// to MR_MAX rows by NR = two registers of columns. For four k there are two loads of weights, and one broadcast per
+// row. The including file defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(). If
+// it is faster, it defines HALVES with I8(twice…), I8(halves) and store_halves(), for panels that have a vector and a
+// half. With OWN_PRODUCTS it adds BYTES and WORDS to PLAIN, the way of adding products that is here; then run_strip()
+// and way_of_windows() choose one for a job, and gemm_i8_pairs_avx2.h has the functions.
 #include "ops/kernels/gemm_i8.h"
 
 #define NR (2 * LANES)
 
-// Weights come from memory once per run of a network, as in gemm_f32_avx512.c: all lines of a row, 8 KB ahead.
+// Weights come from memory once per run of a network, so all lines of a row are prefetched 8 KB ahead, as in
+// gemm_f32_avx512.c.
 #define FETCH(w)                                                                                                       \
     do {                                                                                                               \
         _mm_prefetch((const char *)(w) + 8192, _MM_HINT_T0);                                                           \
@@ -17,7 +18,7 @@
             _mm_prefetch((const char *)(w) + 8192 + 64, _MM_HINT_T0);                                                  \
     } while (0)
 
-// Columns [column, column + n) of the results.
+// Stores columns [column, column + n) as floats.
 TAPER_TEMPLATE void finish_floats(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t column, size_t n,
                                   S acc[MR_MAX][2])
 {
@@ -39,7 +40,7 @@ TAPER_TEMPLATE void finish_floats(const size_t mr, const size_t nv, const taper_
     }
 }
 
-// The same, of rows from this one on.
+// Stores columns [column, column + n) as bytes, for rows from `row` on.
 TAPER_TEMPLATE void finish_bytes(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t row, size_t column,
                                  size_t n, S acc[MR_MAX][2])
 {
@@ -77,13 +78,14 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
 #define MARK_BYTES(groups) taper_gemm_i8_marks(TAPER_I8_OF_STEPS, groups)
 #else
 #define MARK_BYTES(groups) 0
-enum { PLAIN }; // how products are added
+enum { PLAIN }; // ways of adding products
 typedef struct adding {
     char none;
-} adding; // what there is to know about it
+} adding; // parameters of a way of adding products
 #endif
 
-// The products of a tap's groups. KU partial sums: with one row the latency of the dot product would bound the speed.
+// Adds the products of a tap's groups. A single row has ku partial sums, because the latency of the dot product would
+// limit one sum.
 TAPER_TEMPLATE const int8_t *add_products(const size_t mr, const size_t nv, const size_t ku, const uint8_t *const *p,
                                           const int8_t *w, size_t groups, S acc[MR_MAX][2], S part[3][2])
 {
@@ -141,7 +143,7 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
     const uint8_t *const *a = t->a;
 #ifdef OWN_PRODUCTS
     if (kind == BYTES && __builtin_expect(way->high_count > 0, 0)) {
-        S sums[MR_MAX][2]; // those of the tile stay in registers
+        S sums[MR_MAX][2]; // a copy, so that the tile's own stay in registers
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
             TAPER_UNROLL
@@ -164,7 +166,7 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
         for (size_t i = 0; i < mr; i++)
             p[i] = a[TAPER_ROW(i, mr, t->mr)] + t->a_offset;
 #ifdef OWN_PRODUCTS
-        if (kind != PLAIN) { // strips of one tap
+        if (kind != PLAIN) { // this way serves jobs of one tap
             if (kind == WORDS) {
                 add_words(mr, nv, p, w, groups, acc);
             } else {
@@ -185,9 +187,9 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
 }
 
 #ifdef HALVES
-enum { LEAST_OF_HALVES = 12 }; // rows
-// n columns of bytes, more than a register's and not more than one and a half's. The halves of two rows make a
-// register, so that three take the products and the scaling of four.
+enum { LEAST_OF_HALVES = 12 }; // least rows for which half_tile is faster
+// Computes n columns of bytes, more than a register has and at most one and a half. The halves of two rows share a
+// register, so three registers do the products and the scaling of four.
 TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *w, size_t column, size_t n)
 {
     S acc[MR_MAX], half[(MR_MAX + 1) / 2];
@@ -254,7 +256,7 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int
 #define STRIP_KINDS 1
 #define run_strip(job, functions) (functions)[PLAIN](job, NULL)
 #endif
-// The kernel; EACH_MR(X) is X(1) ... X(MR_MAX), in small builds X(1), X(2) and the even ones.
+// Defines the kernel. EACH_MR(X) is X(1) ... X(MR_MAX), in small builds X(1), X(2) and the even ones.
 #define GEMM_I8(name)                                                                                                  \
     EACH_MR(STRIP)                                                                                                     \
     static void (*const strips[][STRIP_KINDS])(const taper_gemm_i8 *t, const adding *way) = {EACH_MR(STRIP_NAMES)};    \

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Windows of a gemm of bytes: rows of A that overlap, a fixed number of bytes apart. The last tile goes over some rows
-// once more.
+// Windows of a gemm of bytes: rows of A overlap, at a fixed distance in bytes. The last tile repeats some rows.
 #ifndef TAPER_OPS_KERNELS_GEMM_I8_WINDOWS_TMPL_H
 #define TAPER_OPS_KERNELS_GEMM_I8_WINDOWS_TMPL_H
 
-// gemm_i8_rows.h: whether it has made them all.
+// True if the functions of gemm_i8_rows.h computed the whole job.
 #ifndef WINDOWS_IN_ROWS
 #define WINDOWS_IN_ROWS(job, step) 0
 #endif
 
-// One tile of the most rows, from t->c on; at: bytes, of its first row. That step is a constant makes all addresses one
-// pointer's.
+// Computes a tile of the most rows, from t->c on. at: offset of its first row, in bytes. With a constant step one
+// pointer gives all addresses.
 TAPER_TEMPLATE void window_tile(const size_t kind, const size_t step, const size_t nv, const taper_gemm_i8 *t,
                                 const adding *way, size_t at, const int8_t *w, size_t column, size_t n)
 {

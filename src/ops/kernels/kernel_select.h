@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses kernels: the first entry of a family's list whose instruction set is in `cpu` (TAPER_ISA_ bits as
-// taper_cpu_features gives them). There is always one: the portable entry is last and needs nothing.
+// Chooses kernels: the first entry of a family's list whose instruction set is in `cpu` (TAPER_ISA_ bits, as
+// taper_cpu_features returns them). Unless noted below there always is one, because the portable entry is last and
+// needs no instruction set.
 #ifndef TAPER_KERNELS_SELECT_H
 #define TAPER_KERNELS_SELECT_H
 
 #include "ops/kernels/kernels.h"
 
 const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu);
-const taper_gemm_entry *taper_gemm_select(uint64_t cpu, taper_precision precision); // with weights of this precision
-// NULL when no kernel of this shape is as good as what taper_dwconv_taps_f32_select gives (never NULL).
+// An entry for weights of this precision.
+const taper_gemm_entry *taper_gemm_select(uint64_t cpu, taper_precision precision);
+// Returns NULL if no kernel of this shape is as fast as the entry that taper_dwconv_taps_f32_select returns (never
+// NULL).
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
 const taper_vector_entry *taper_vector_f32_select(uint64_t cpu);
-// outputs: 4 or 2, of a tile's side; with stride 2 only 4.
+// outputs: 4 or 2, outputs of a tile's side; with stride 2 only 4.
 const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs, size_t stride);
 const taper_planar_entry *taper_planar_f32_select(uint64_t cpu);
 const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu);
 const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu);
-// NULL: the best products of bytes are as fast as its products of 16 bits.
+// Returns NULL if the products of bytes are as fast as this entry's products of 16 bits.
 const taper_winograd_i8_entry *taper_winograd_i8_select(uint64_t cpu);
 const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu);
 const taper_narrow_entry *taper_narrow_f32_select(uint64_t cpu); // nr is that of taper_gemm_f32_select
@@ -25,7 +28,7 @@ const taper_cast_entry *taper_cast_select(uint64_t cpu);
 const taper_native_entry *taper_native_select(uint64_t cpu);
 const taper_fft_entry *taper_fft_f32_select(uint64_t cpu);
 
-// For checks and benchmarks: entry `index` of the list, NULL behind the last.
+// For checks and benchmarks: return entry `index` of the list, or NULL after the last one.
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index);
 const taper_gemm_entry *taper_gemm_half_entry(size_t index);
 const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index);

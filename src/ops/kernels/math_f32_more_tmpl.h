@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Further functions, as in math_f32_tmpl.h: logarithms and powers of other bases, the inverse trigonometric and the
-// hyperbolic ones, what belongs to the error function.
+// More functions in the manner of math_f32_tmpl.h: logarithms and powers of other bases, inverse trigonometric and
+// hyperbolic functions, and functions related to the error function.
 #ifndef TAPER_KERNELS_MATH_F32_MORE_TMPL_H
 #define TAPER_KERNELS_MATH_F32_MORE_TMPL_H
 
 #include "ops/kernels/math_f32_tmpl.h"
 
-// Of another base: log(1 + f) times `factor`, and n times the logarithm of 2, in two parts.
+// The logarithm of another base: log(1 + f) times `factor`, plus n times the logarithm of 2, which is given in two
+// parts.
 TAPER_TEMPLATE V v_log_base(V x, const float factor, const float two, const float two_low)
 {
     V n, fq;
@@ -14,7 +15,7 @@ TAPER_TEMPLATE V v_log_base(V x, const float factor, const float two, const floa
     const V r = v_add(v_fma(s, v_set(-0.5f), v_mul(fq, s)), f);
     return v_log_edges(x, v_fma(n, v_set(two), v_fma(r, v_set(factor), v_mul(n, v_set(two_low)))));
 }
-TAPER_TEMPLATE V v_log2(V x) // whole numbers of powers of 2
+TAPER_TEMPLATE V v_log2(V x) // exact for powers of 2
 {
     return v_log_base(x, 1.44269504f, 1.0f, 0.0f);
 }
@@ -37,7 +38,7 @@ TAPER_TEMPLATE V v_logit(V x)
     return v_log(v_div(x, v_sub(v_set(1.0f), x)));
 }
 
-// atan(t) for t in [0, 1].
+// Returns atan(t) for t in [0, 1].
 TAPER_TEMPLATE V v_atan_small(V t)
 {
     const V s = v_mul(t, t);
@@ -51,7 +52,7 @@ TAPER_TEMPLATE V v_atan_small(V t)
     p = v_fma(p, s, v_set(-3.3333301544e-01f));
     return v_fma(v_mul(p, s), t, t);
 }
-// pi / 2 - x and pi - x: of a pi with more than a float's digits.
+// Return pi / 2 - x and pi - x, with more digits of pi than a float has.
 TAPER_TEMPLATE V v_from_quarter(V x)
 {
     return v_sub(v_set(1.57079637f), v_add(x, v_set(4.37113883e-08f)));
@@ -67,7 +68,7 @@ TAPER_TEMPLATE V v_atan(V x)
     const V r = v_atan_small(v_pick(large, v_div(one, a), a));
     return v_sign(v_pick(large, v_from_quarter(r), r), x);
 }
-// The angle of (x, y). Infinities count as alike, zeros as an angle of 0 or pi.
+// Returns the angle of (x, y). Two infinities count as equal; the angle of (0, 0) is 0 or pi.
 TAPER_TEMPLATE V v_atan2(V y, V x)
 {
     const V a = v_abs(y), b = v_abs(x), zero = v_set(0.0f), one = v_set(1.0f);
@@ -80,7 +81,7 @@ TAPER_TEMPLATE V v_atan2(V y, V x)
     return v_pick(v_nan(x), x, v_pick(v_nan(y), y, angle));
 }
 
-// asin(x) = x + x^3 p(x^2) for |x| <= 1/2.
+// Computes asin(x) = x + x^3 p(x^2) for |x| <= 1/2.
 TAPER_TEMPLATE V v_asin_small(V x, V s)
 {
     V p = v_fma(v_set(3.7565212697e-02f), s, v_set(1.4402597211e-02f));
@@ -90,7 +91,7 @@ TAPER_TEMPLATE V v_asin_small(V x, V s)
     p = v_fma(p, s, v_set(1.6666659713e-01f));
     return v_fma(v_mul(p, s), x, x);
 }
-// Beyond 1/2 from half the angle: acos(a) = 2 asin(sqrt((1 - a) / 2)), NaN beyond 1.
+// Beyond 1/2 it uses half the angle: acos(a) = 2 asin(sqrt((1 - a) / 2)). Beyond 1 the result is NaN.
 TAPER_TEMPLATE V v_asin(V x)
 {
     const V a = v_abs(x), half = v_mul(v_sub(v_set(1.0f), a), v_set(0.5f));
@@ -106,7 +107,7 @@ TAPER_TEMPLATE V v_acos(V x)
     return v_pick(small, v_from_quarter(r), v_pick(v_less(x, v_set(0.0f)), v_from_half(twice), twice));
 }
 
-// tan(r + n pi / 2) = tan(r), or -1 / tan(r) where n is odd. As far as v_sin_turned.
+// tan(r + n pi / 2) is tan(r), or -1 / tan(r) for odd n. The range is that of v_sin_turned.
 TAPER_TEMPLATE V v_tan_turned(V x)
 {
     const V magic = v_set(12582912.0f), t = v_fma(x, v_set(0.636619772f), magic), n = v_sub(t, magic);
@@ -125,7 +126,7 @@ TAPER_TEMPLATE V v_tan_turned(V x)
     return v_pick(odd, v_div(v_set(-1.0f), p), p);
 }
 
-// Of exp(a / 2), whose square may be beyond the largest float when half of it is not.
+// Uses exp(a / 2) and its square, because exp(a) may be infinite if half of it is not.
 TAPER_TEMPLATE V v_sinh(V x)
 {
     const V a = v_abs(x), e = v_expm1(v_min(v_set(9.0f), a)), h = v_exp(v_mul(a, v_set(0.5f)));
@@ -138,8 +139,8 @@ TAPER_TEMPLATE V v_cosh(V x)
     return v_fma(half, h, v_div(v_set(0.5f), v_mul(h, h)));
 }
 
-// erfc(a) = exp(-a^2) p(w) / (1 + a) for a >= 1/2, w = (a - 3) / (a + 3). What the square's rounding takes is given
-// back; it is of a's halves, so that no FMA is needed for that.
+// erfc(a) = exp(-a^2) p(w) / (1 + a) for a >= 1/2, w = (a - 3) / (a + 3). The rounding error of the square is added
+// back. The square is that of a's halves, so that this needs no FMA.
 TAPER_TEMPLATE V v_erfc(V x)
 {
     const V whole = v_abs(x), a = v_min(v_set(10.3f), whole), one = v_set(1.0f);
@@ -161,7 +162,8 @@ TAPER_TEMPLATE V v_erfc(V x)
     return v_pick(v_less(whole, v_set(0.5f)), v_sub(one, v_fma(v_erf_small(v_mul(x, x)), x, x)), far);
 }
 
-// erfinv(x) = x p(w), w = -log(1 - x^2): to 5 of w - 5/2, beyond of sqrt(w) - 3. Infinite at 1, NaN beyond.
+// erfinv(x) = x p(w), w = -log(1 - x^2). Up to w = 5 the polynomial is in w - 5/2, beyond in sqrt(w) - 3. The result is
+// infinite at 1 and NaN beyond.
 TAPER_TEMPLATE V v_erfinv(V x)
 {
     const V a = v_abs(x), one = v_set(1.0f);
@@ -191,7 +193,7 @@ TAPER_TEMPLATE V v_erfinv(V x)
 
 // ---- of two
 
-// x log(y), of which 0 is 0 unless y is NaN.
+// Computes x log(y). For x = 0 the result is 0 unless y is NaN.
 TAPER_TEMPLATE V v_times_log(V x, V y, V log)
 {
     const V zero = v_set(0.0f);
@@ -207,7 +209,7 @@ TAPER_TEMPLATE V v_xlog1py(V x, V y)
     return v_times_log(x, y, v_log1p(y));
 }
 
-// How far two are apart; 0 of infinities that are equal.
+// Returns |a - b|, or 0 for equal infinities.
 TAPER_TEMPLATE V v_apart(V a, V b)
 {
     return v_pick(v_less(a, b), v_sub(b, a),

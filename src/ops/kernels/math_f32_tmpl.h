@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transcendental functions in the words of simd_scalar.h. The polynomials are minimax fits (Lawson's iteration in
-// extended precision), each to an error well below a float's last place; what is left is rounding.
+// Transcendental functions, written with the functions of simd_scalar.h. The polynomials are minimax fits (Lawson's
+// iteration in extended precision), each with an error far below a float's last place. The remaining error is rounding.
 #ifndef TAPER_KERNELS_MATH_F32_TMPL_H
 #define TAPER_KERNELS_MATH_F32_TMPL_H
 
-// exp(x): 2^n * exp(r), r = x - n ln 2 in [-0.347, 0.347]; exp(r) = 1 + (r + r^2 q(r)). Gives r + r^2 q(r), and 2^n as
-// the product of two, as n goes from -150 to 128.
-TAPER_TEMPLATE V v_exp_of(V r, V t, V *s1, V *s2) // t: 1.5 * 2^23 + n
+// exp(x) = 2^n * exp(r), with r = x - n ln 2 in [-0.347, 0.347], and exp(r) = 1 + (r + r^2 q(r)). Returns r + r^2 q(r),
+// and 2^n as a product of two factors, because n is from -150 to 128.
+TAPER_TEMPLATE V v_exp_of(V r, V t, V *s1, V *s2) // t is 1.5 * 2^23 + n
 {
     V q = v_fma(v_set(1.3950523860e-03f), r, v_set(8.3689082234e-03f));
     q = v_fma(q, r, v_set(4.1666205313e-02f));
@@ -21,12 +21,12 @@ TAPER_TEMPLATE V v_exp_of(V r, V t, V *s1, V *s2) // t: 1.5 * 2^23 + n
 
 TAPER_TEMPLATE V v_exp_parts(V x, V *s1, V *s2)
 {
-    // Beyond these the result is 0 or infinity. NaN, in second place, passes.
+    // Beyond these bounds the result is 0 or infinity. A NaN, as the second operand, remains.
     x = v_min(v_set(89.0f), v_max(v_set(-104.0f), x));
-    const V magic = v_set(12582912.0f); // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
+    const V magic = v_set(12582912.0f); // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
     const V t = v_fma(x, v_set(1.44269504f), magic);
     const V n = v_sub(t, magic);
-    V r = v_fma(n, v_set(-0.693145752f), x); // 12 bits: the product is exact without FMA too
+    V r = v_fma(n, v_set(-0.693145752f), x); // a constant of 12 bits, so the product is exact without FMA too
     r = v_fma(n, v_set(-1.42860677e-6f), r);
     return v_exp_of(r, t, s1, s2);
 }
@@ -38,7 +38,7 @@ TAPER_TEMPLATE V v_exp(V x)
     return v_mul(v_mul(p, s1), s2);
 }
 
-// exp(x) - 1 without loss near 0: 2^n (exp(r) - 1) + (2^n - 1). From 17 on the 1 is below half of the last place.
+// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), which is exact near 0. From 17 on the 1 is below half of the last place.
 TAPER_TEMPLATE V v_expm1(V x)
 {
     V s1, s2;
@@ -47,7 +47,7 @@ TAPER_TEMPLATE V v_expm1(V x)
     return v_pick(v_less(v_set(17.0f), x), large, v_fma(p, s, v_sub(s, v_set(1.0f))));
 }
 
-// 1 / (1 + exp(-x)), without loss for negative x.
+// Computes 1 / (1 + exp(-x)) without loss of precision for negative x.
 TAPER_TEMPLATE V v_sigmoid(V x)
 {
     const V e = v_exp(v_sub(v_set(0.0f), v_abs(x)));
@@ -69,7 +69,8 @@ TAPER_TEMPLATE V v_tanh(V x)
     return v_pick(v_less(a, v_set(0.625f)), small, v_sign(large, x));
 }
 
-// erfc(z) for z >= 1, as exp of a polynomial; 0 from 5 on (2e-12), NaN for NaN.
+// Computes erfc(z) for z >= 1 as the exponential of a polynomial. From 5 on it is 0 (the value is below 2e-12). NaN
+// gives NaN.
 TAPER_TEMPLATE V v_erfc_large(V z)
 {
     const V y = v_min(v_set(5.0f), z);
@@ -84,7 +85,7 @@ TAPER_TEMPLATE V v_erfc_large(V z)
     return v_pick(v_less(v_set(5.0f), z), v_set(0.0f), v_exp(p));
 }
 
-// erf(x) / x - 1 for |x| <= 1, s = x * x.
+// Computes erf(x) / x - 1 for |x| <= 1; s = x * x.
 TAPER_TEMPLATE V v_erf_small(V s)
 {
     V p = v_fma(v_set(7.8538756628e-05f), s, v_set(-8.0101983179e-04f));
@@ -103,9 +104,9 @@ TAPER_TEMPLATE V v_erf(V x)
     return v_pick(v_less(a, v_set(1.0f)), small, large);
 }
 
-// x/2 (1 + erf(x / sqrt 2)) = x/2 erfc(a / sqrt 2) for negative x, x/2 (2 - erfc(a / sqrt 2)) for others, a = |x|. erfc
-// is a power of 2 of a polynomial in a, fitted where erfc is to 6e-8, as that is what x/2 multiplies; of -41 to 0,
-// where 2^n is one factor.
+// gelu is x/2 (1 + erf(x / sqrt 2)). With a = |x| this is x/2 erfc(a / sqrt 2) for negative x, and x/2 (2 - erfc(a /
+// sqrt 2)) for other x. erfc is 2 to the power of a polynomial in a. The fit covers erfc down to 6e-8, because it is
+// only a factor of x/2. The exponent is in [-41, 0], so 2^n is one factor.
 TAPER_TEMPLATE V v_gelu(V x)
 {
     const V a = v_abs(x), y = v_min(v_set(7.07106781f), a), half = v_mul(x, v_set(0.5f));
@@ -130,21 +131,21 @@ TAPER_TEMPLATE V v_gelu(V x)
     return v_mul(half, v_pick(v_less(x, v_set(0.0f)), c, v_sub(v_set(2.0f), c)));
 }
 
-// x/2 (1 + tanh(u)) = x * sigmoid(2u), u = sqrt(2 / pi) (x + 0.044715 x^3).
+// x/2 (1 + tanh(u)) = x * sigmoid(2u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
 TAPER_TEMPLATE V v_gelu_tanh(V x)
 {
     const V u = v_mul(v_mul(x, v_set(1.5957691216f)), v_fma(v_mul(x, x), v_set(0.044715f), v_set(1.0f)));
     return v_mul(x, v_sigmoid(u));
 }
 
-// log(x) = n ln 2 + log(1 + f), 1 + f in [sqrt(1/2), sqrt 2); log(1 + f) = f - f^2 / 2 + f^3 q(f). Gives f, n and
-// f q(f).
+// log(x) = n ln 2 + log(1 + f), with 1 + f in [sqrt(1/2), sqrt 2) and log(1 + f) = f - f^2 / 2 + f^3 q(f). Returns f, n
+// and f q(f).
 TAPER_TEMPLATE V v_log_parts(V x, V *n, V *fq)
 {
     const VM subnormal = v_less(x, v_set(0x1p-126f));
     const V y = v_pick(subnormal, v_mul(x, v_set(0x1p23f)), x);
     const VI i = vi_down23(vi_sub(v_bits(y), vi_set(0x3F3504F3)));
-    const V magic = v_set(12582912.0f); // as in v_exp_parts
+    const V magic = v_set(12582912.0f); // see v_exp_parts
     *n = v_sub(v_sub(v_of_bits(vi_add(i, vi_set(0x4B400000))), magic), v_pick(subnormal, v_set(23.0f), v_set(0.0f)));
     const V f = v_sub(v_of_bits(vi_sub(v_bits(y), vi_up23(i))), v_set(1.0f));
     V q = v_fma(v_set(6.7466013134e-02f), f, v_set(-1.1675640941e-01f));
@@ -159,7 +160,7 @@ TAPER_TEMPLATE V v_log_parts(V x, V *n, V *fq)
     return f;
 }
 
-// `low` is what f lacks.
+// Computes the logarithm of x + low, where `low` is the rounding error of x.
 TAPER_TEMPLATE V v_log_sum(V x, V low)
 {
     V n, fq;
@@ -169,7 +170,7 @@ TAPER_TEMPLATE V v_log_sum(V x, V low)
     return v_fma(n, v_set(0.693115234375f), r);
 }
 
-// -infinity of 0, NaN of what is less; infinity and NaN stay.
+// The logarithm is -infinity for 0 and NaN below; infinity and NaN remain.
 TAPER_TEMPLATE V v_log_edges(V x, V inside)
 {
     const V low = v_pick(v_less(x, v_set(0.0f)), v_set(NAN), v_sub(x, v_set(INFINITY)));
@@ -181,7 +182,7 @@ TAPER_TEMPLATE V v_log(V x)
     return v_log_edges(x, v_log_sum(x, v_set(0.0f)));
 }
 
-// log(1 + x): of u, which 1 + x is when rounded, and what u lacks.
+// Computes log(1 + x) from u, the rounded 1 + x, and from its rounding error.
 TAPER_TEMPLATE V v_log1p(V x)
 {
     const V one = v_set(1.0f), u = v_add(x, one);
@@ -190,14 +191,14 @@ TAPER_TEMPLATE V v_log1p(V x)
     return v_pick(v_less(v_abs(x), v_set(0x1p-25f)), x, r);
 }
 
-// log(1 + exp(x p0)) / p0, and x where x p0 is above p1.
+// Computes log(1 + exp(x p0)) / p0, or x if x p0 is above p1.
 TAPER_TEMPLATE V v_softplus(V x, V beta, V threshold)
 {
     const V z = v_mul(x, beta);
     return v_pick(v_less(threshold, z), x, v_div(v_log1p(v_exp(z)), beta));
 }
 
-// x tanh(log(1 + e^x)) = x n / (n + 2), n = e^x (e^x + 2)
+// x tanh(log(1 + e^x)) = x n / (n + 2), with n = e^x (e^x + 2).
 TAPER_TEMPLATE V v_mish(V x)
 {
     const V e = v_exp(v_min(v_set(30.0f), x)), n = v_mul(e, v_add(e, v_set(2.0f)));
@@ -209,12 +210,13 @@ TAPER_TEMPLATE V v_log_sigmoid(V x)
     return v_sub(v_min(v_set(0.0f), x), v_log1p(v_exp(v_sub(v_set(0.0f), v_abs(x)))));
 }
 
-// sin(r + n pi) = (-1)^n sin(r), and cos(x) with n - 1/2 for n. Beyond 2^13 the parts of pi are too few.
+// sin(r + n pi) = (-1)^n sin(r), and cos(x) is the same with n - 1/2 instead of n. Beyond 2^13 the parts of pi are not
+// exact enough.
 TAPER_TEMPLATE V v_sin_turned(V x, const float quarters)
 {
     const V magic = v_set(12582912.0f), t = v_add(v_fma(x, v_set(0.318309886f), v_set(quarters)), magic);
     const V n = v_sub(v_sub(t, magic), v_set(quarters));
-    V r = v_fma(n, v_set(-3.1416015625f), x); // 12 bits: products are exact without FMA too
+    V r = v_fma(n, v_set(-3.1416015625f), x); // a constant of 12 bits, so the products are exact without FMA too
     r = v_fma(n, v_set(8.9071691036e-06f), r);
     r = v_fma(n, v_set(1.7411031391e-09f), r);
     const V s = v_mul(r, r);
@@ -225,11 +227,11 @@ TAPER_TEMPLATE V v_sin_turned(V x, const float quarters)
     return v_of_bits(vi_add(v_bits(p), vi_up31(v_bits(t))));
 }
 
-#ifndef SIMD_ROUNDS // sets that have instructions for it have words of their own
-// Rounded to whole numbers, halves to even ones.
+#ifndef SIMD_ROUNDS // instruction sets with an instruction for it have their own function
+// Rounds to integers, halves to the even one.
 TAPER_TEMPLATE V v_round(V x)
 {
-    const V a = v_abs(x), whole = v_set(0x1p23f); // and above all are whole
+    const V a = v_abs(x), whole = v_set(0x1p23f); // this float and all larger ones are integers
     return v_sign(v_pick(v_less(a, whole), v_sub(v_add(a, whole), whole), a), x);
 }
 TAPER_TEMPLATE V v_floor(V x)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of doubles without jumps or tables, which a compiler makes vectors of (native_tmpl.h). Each is within some
-// units of the last place, and has C's values for zeros, infinities, NaN and what overflows.
+// Functions of doubles without branches or tables, which the compiler vectorizes (native_tmpl.h). Their error is a few
+// units of the last place. Zeros, infinities, NaN and overflow have the results of the C functions.
 #ifndef TAPER_KERNELS_MATH_F64_TMPL_H
 #define TAPER_KERNELS_MATH_F64_TMPL_H
 
@@ -16,7 +16,7 @@
 #define D_FMA(a, b, c) ((a) * (b) + (c))
 #endif
 
-// Added to a number below 2^51, it leaves it rounded, in the lowest bits.
+// Adding this to a number below 2^51 rounds it to an integer, which is then in the low bits.
 #define D_ROUNDER 0x1.8p52
 
 TAPER_TEMPLATE uint64_t d_bits(double x)
@@ -35,12 +35,12 @@ TAPER_TEMPLATE double d_abs(double x)
 {
     return d_of_bits(d_bits(x) & 0x7FFFFFFFFFFFFFFFu);
 }
-// The magnitude of a with the sign of b.
+// Returns the magnitude of a with the sign of b.
 TAPER_TEMPLATE double d_sign(double a, double b)
 {
     return d_of_bits((d_bits(a) & 0x7FFFFFFFFFFFFFFFu) | (d_bits(b) & 0x8000000000000000u));
 }
-// p times 2 to the power n, a whole number of at most 2100.
+// Returns p times 2 to the power n, an integer of at most 2100.
 TAPER_TEMPLATE double d_power_of_two(double p, double n)
 {
     const double half = (0.5 * n + D_ROUNDER) - D_ROUNDER, rest = n - half;
@@ -48,12 +48,12 @@ TAPER_TEMPLATE double d_power_of_two(double p, double n)
            d_of_bits((d_bits(rest + D_ROUNDER) << 52) + 0x3FF0000000000000u);
 }
 
-// exp(x) = 2^n (1 + the result), for x that is NaN or whose exponential is about a double.
+// exp(x) = 2^n (1 + the result). x is NaN, or exp(x) is about in the range of a double.
 TAPER_TEMPLATE double d_exp_parts(double x, double *n)
 {
     *n = D_FMA(x, 1.44269504088896340736, D_ROUNDER) - D_ROUNDER;
     const double r = D_FMA(*n, -1.90821492927058770002e-10, D_FMA(*n, -6.93147180369123816490e-01, x)), s = r * r;
-    // Taylor's series, in two halves that do not wait for each other.
+    // Taylor's series in two independent halves, which the CPU overlaps.
     double even = 1.0 / 479001600, odd = 1.0 / 6227020800.0;
     even = D_FMA(even, s, 1.0 / 3628800), odd = D_FMA(odd, s, 1.0 / 39916800);
     even = D_FMA(even, s, 1.0 / 40320), odd = D_FMA(odd, s, 1.0 / 362880);
@@ -80,7 +80,7 @@ TAPER_TEMPLATE double d_expm1(double x)
     return x == 0 ? x : y;
 }
 
-// x = 2^n (1 + the result), which is between the roots of 1/2 and 2, less 1; x is positive and no denormal.
+// x = 2^n (1 + the result), where 1 + the result is in [sqrt(1/2), sqrt(2)]. x is positive and normal.
 TAPER_TEMPLATE double d_log_parts(double x, double *n)
 {
     const uint64_t up = d_bits(x) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
@@ -93,7 +93,7 @@ TAPER_TEMPLATE double d_log(double x)
     const double raised = x < 0x1p-1000 ? x * 0x1p100 : x;
     const double f = d_log_parts(raised, &n), s = f / (2 + f), z = s * s;
     n = x < 0x1p-1000 ? n - 100 : n;
-    // The area tangent's series: 2 (s + s^3 / 3 + s^5 / 5 …).
+    // The series of the inverse hyperbolic tangent: 2 (s + s^3 / 3 + s^5 / 5 …).
     double r = 2.0 / 21;
     r = D_FMA(r, z, 2.0 / 19), r = D_FMA(r, z, 2.0 / 17), r = D_FMA(r, z, 2.0 / 15), r = D_FMA(r, z, 2.0 / 13);
     r = D_FMA(r, z, 2.0 / 11), r = D_FMA(r, z, 2.0 / 9), r = D_FMA(r, z, 2.0 / 7), r = D_FMA(r, z, 2.0 / 5);
@@ -103,7 +103,7 @@ TAPER_TEMPLATE double d_log(double x)
     double y = D_FMA(n, 6.93147180369123816490e-01, f - (half - low));
     y = x == 0 ? -INFINITY : y;
     y = x < 0 ? NAN : y;
-    return x <= 0x1.fffffffffffffp1023 ? y : x; // which is infinite, or NaN
+    return x <= 0x1.fffffffffffffp1023 ? y : x; // otherwise x is infinite or NaN
 }
 TAPER_TEMPLATE double d_log1p(double x)
 {

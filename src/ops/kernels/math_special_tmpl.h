@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Special functions of floats, computed as doubles without jumps, to some 1e-9 of their size (native_tmpl.h): the
-// operators' own loops (ops/engine/elementwise_math.h) have the definitions. Polynomials are those through Chebyshev's
-// points, in a variable that takes what is infinite to 1.
+// Special functions of floats, computed as doubles without branches, with a relative error of about 1e-9
+// (native_tmpl.h). The operators' own loops (ops/engine/elementwise_math.h) have the definitions. The polynomials
+// interpolate at Chebyshev's points, in a variable that maps infinity to 1.
 #ifndef TAPER_KERNELS_MATH_SPECIAL_TMPL_H
 #define TAPER_KERNELS_MATH_SPECIAL_TMPL_H
 
@@ -12,7 +12,7 @@
 
 // ---- modified Bessel functions, times exp(-x), of x >= 0
 
-TAPER_TEMPLATE double s_near(double x, double scale) // from -1 at 0 to 1 at infinity
+TAPER_TEMPLATE double s_near(double x, double scale) // maps 0 to -1 and infinity to 1
 {
     return 1 - 2 * scale / (x + scale);
 }
@@ -43,7 +43,7 @@ TAPER_TEMPLATE double s_i0e(double x)
     y = D_FMA(y, u, 0.440934120711194973);
     return y / sqrt(x + 1);
 }
-TAPER_TEMPLATE double s_i1e(double x) // its magnitude
+TAPER_TEMPLATE double s_i1e(double x) // returns the magnitude
 {
     const double u = s_near(x, 6), bounded = x > 1e30 ? 1e30 : x;
     double y = -0.000723792113715423892;
@@ -72,7 +72,7 @@ TAPER_TEMPLATE double s_i1e(double x) // its magnitude
 
 // ---- the normal distribution
 
-// erfc(x), of which floats hold nothing from 11 on.
+// Computes erfc(x). From 11 on it is 0 as a float.
 TAPER_TEMPLATE double s_erfc(double x)
 {
     const double a = d_abs(x), u = s_near(a, 3);
@@ -98,7 +98,7 @@ TAPER_TEMPLATE double s_ndtr(double x)
 {
     return 0.5 * s_erfc(-x * S_HALF_ROOT);
 }
-// w is minus the logarithm of (1 - y)(1 + y), where y is the value's distance from 1/2, twice.
+// w is -log((1 - y)(1 + y)), where y is twice the distance of the value from 1/2.
 TAPER_TEMPLATE double s_ndtri_central(double w)
 {
     const double u = w * (2 / 6.25) - 1;
@@ -117,7 +117,7 @@ TAPER_TEMPLATE double s_ndtri_central(double w)
     y = D_FMA(y, u, 2.33862071013018721);
     return y;
 }
-TAPER_TEMPLATE double s_ndtri_tail(double root) // of w
+TAPER_TEMPLATE double s_ndtri_tail(double root) // root is the square root of w
 {
     const double low = 1 / 10.4, high = 1 / 2.5, u = (2 / root - (high + low)) / (high - low);
     double y = -8.97452147071874545e-7;
@@ -144,7 +144,7 @@ TAPER_TEMPLATE double s_ndtri(double p)
 
 // ---- the gamma function's family
 
-// sin(pi x) / pi and cos(pi x) of what x has beyond the nearest whole number.
+// Computes sin(pi x) / pi and cos(pi x) from the distance of x to the nearest integer.
 TAPER_TEMPLATE double s_beyond(double x)
 {
     const double whole = d_abs(x) < 0x1p51 ? (x + D_ROUNDER) - D_ROUNDER : x;
@@ -168,7 +168,7 @@ TAPER_TEMPLATE double s_cos_pi(double r)
     return D_FMA(y, s, 1);
 }
 
-// The product of x, x + 1 … x + 9, with its first and its half second derivative; x is below 1e30.
+// Computes the product of x, x + 1 … x + 9, its first derivative, and half its second derivative. x is below 1e30.
 TAPER_TEMPLATE double s_rising(double x, double *first, double *second)
 {
     double p = 1, d = 0, e = 0;
@@ -192,7 +192,7 @@ TAPER_TEMPLATE double s_digamma(double x)
     const double shift = far != 0 ? 0 : first / p, r = s_beyond(x);
     const double right = d_log(y) - 0.5 * v - series * s - shift, tangent = s_cos_pi(r) / s_sin_pi(r);
     const double left = right - tangent, whole = r == 0 ? NAN : left;
-    const uint64_t zero = (d_bits(x) & 0x8000000000000000u) ^ 0xFFF0000000000000u; // of either sign
+    const uint64_t zero = (d_bits(x) & 0x8000000000000000u) ^ 0xFFF0000000000000u; // infinity with either sign
     const double value = x > 0 ? right : x < 0 ? whole : x == 0 ? d_of_bits(zero) : x;
     return x == INFINITY ? x : value;
 }
@@ -212,7 +212,7 @@ TAPER_TEMPLATE double s_lgamma(double x)
     return d_abs(x) == INFINITY ? INFINITY : value;
 }
 
-// The trigamma function of z >= 1/2.
+// Computes the trigamma function of z >= 1/2.
 TAPER_TEMPLATE double s_trigamma_right(double z)
 {
     const double near = z > 1e6 ? 1 : z;
@@ -224,13 +224,13 @@ TAPER_TEMPLATE double s_trigamma_right(double z)
     series = D_FMA(series, s, 1.0 / 6);
     return shift + v + 0.5 * s + series * s * v;
 }
-// Left of 1/2 reflected as PyTorch does in single precision: sine is that of the rounded pi x.
+// Left of 1/2 it uses the reflection in single precision, as PyTorch does. sine is the sine of the rounded pi x.
 TAPER_TEMPLATE float s_trigamma(float x, float sine)
 {
     const float right = (float)s_trigamma_right((double)(x < 0.5f ? 1 - (double)x : (double)x));
     return x < 0.5f ? (float)(S_PI * S_PI) / (sine * sine) - right : x == x ? right : x;
 }
-TAPER_TEMPLATE float s_sine(float x) // of at most some thousands
+TAPER_TEMPLATE float s_sine(float x) // |x| is at most a few thousand
 {
     const double p = (double)((float)S_PI * x), n = (p * (1 / S_PI) + D_ROUNDER) - D_ROUNDER;
     const double r = D_FMA(n, -1.2246467991473532e-16, D_FMA(n, -S_PI, p)), half = 0.5 * n;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise arithmetic in the dtype that tensors have: integers of every width, truth values, complex numbers in
-// single precision, doubles, and what floats need beside vector_f32.h. Results are those of the elementwise operators'
-// own loops (ops/math), which compute in the widest type of a class, but for the rounding of complex numbers.
+// Elementwise arithmetic in the tensors' own dtype: integers of every width, bools, complex numbers in single
+// precision, doubles, and operators on floats that vector_f32.h lacks. The results equal those of the operators' own
+// loops (ops/math), which compute in the widest type of a class, except for the rounding of complex numbers.
 //
-// Plain C that the compiler makes vectors of, once for each instruction set. A kernel takes TAPER_NATIVE_STEP elements
-// at a time, so that loops have no rest: n is a multiple. Nothing is read or written outside the named elements. The
-// result may be one of the inputs, and must not overlap it otherwise. All three inputs are pointers that may be read;
-// of an operator with fewer the others are any.
+// The loops are plain C that the compiler vectorizes, once for each instruction set. n is a multiple of
+// TAPER_NATIVE_STEP, so that loops have no rest. No element is read or written other than the named ones. The result
+// may be one of the inputs, but must not overlap one otherwise. All three inputs are pointers to readable memory, also
+// for operators with fewer operands.
 #ifndef TAPER_KERNELS_NATIVE_H
 #define TAPER_KERNELS_NATIVE_H
 
@@ -16,7 +16,7 @@
 
 enum { TAPER_NATIVE_STEP = 64 };
 
-// The types of operands. `where` moves bits, whatever they mean: those of the integers of that width.
+// The types of operands. `where` moves bits, and uses the integer type of the elements' width.
 typedef enum taper_native_type {
     TAPER_NATIVE_U8,
     TAPER_NATIVE_I8,
@@ -40,8 +40,8 @@ typedef struct taper_native_numbers {
     int64_t i[2];
 } taper_native_numbers;
 
-// NATIVE(operator, type, T, W, result, value): value of x, y and z, which are T, and of the numbers p; W is the integer
-// without a sign in which products and sums wrap. Results are SAME, TRUTH (a byte) or REAL (float).
+// NATIVE(operator, type, T, W, result, value): the value from x, y and z, of type T, and from the numbers p. W is the
+// unsigned integer in which products and sums wrap. The result is SAME, TRUTH (a byte) or REAL (a float).
 // clang-format off: a table
 #define TAPER_NATIVE_INTS(NATIVE, name, result, value)                                                                 \
     NATIVE(name, U8, uint8_t, uint32_t, result, value)                                                                 \
@@ -128,8 +128,9 @@ typedef struct taper_native_numbers {
     NATIVE(ABS, C64, taper_native_pair, uint32_t, REAL, taper_native_hypot(x.re, x.im))                                \
     NATIVE(ANGLE, C64, taper_native_pair, uint32_t, REAL, v_atan2(x.im, x.re))
 
-// Quotients and remainders that round to zero or down; of integers that a float holds (up to 16 bits) or a double.
-// DIVISION(operator, type, T, W, R, value): value of x, y, the quotient q and the remainder r, which have a sign.
+// Quotients and remainders that round to zero or down. Integers of up to 16 bits are divided as floats, wider ones as
+// doubles. DIVISION(operator, type, T, W, R, value): the value from x, y, the quotient q and the remainder r, which are
+// signed.
 #define TAPER_NATIVE_DIVIDED(DIVISION, name, value)                                                                    \
     DIVISION(name, U8, uint8_t, uint32_t, float, value)                                                                \
     DIVISION(name, I8, int8_t, uint32_t, float, value)                                                                 \
@@ -142,8 +143,8 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
     TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + (((r != 0) & ((r < 0) != (y < 0))) ? (W)y : 0)))
 
-// Of complex numbers, in double where one of a step is too large or too small for floats; and what is rare of floats.
-// STEPWISE(operator, type, T, fits, value where all fit, value otherwise): of x and y, as above.
+// Operators on complex numbers that need doubles if a number of the step is too large or too small for floats; and rare
+// cases of floats. STEPWISE(operator, type, T, fits, value if all fit, value otherwise), of x and y.
 #define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \
     STEPWISE(DIV, C64, taper_native_pair, taper_native_fits(x, true) & taper_native_fits(y, false),                    \
              taper_native_quotient(x, y), taper_native_wide_quotient(x, y))                                            \
@@ -195,7 +196,7 @@ typedef enum taper_native {
     TAPER_NATIVE_SOFTSHRINK,
     TAPER_NATIVE_HARDSHRINK,
     TAPER_NATIVE_THRESHOLD,
-    TAPER_NATIVE_MSE, // the losses: ops/nn/loss.c
+    TAPER_NATIVE_MSE, // first of the losses (ops/nn/loss.c)
     TAPER_NATIVE_SMOOTH_L1,
     TAPER_NATIVE_HUBER,
     TAPER_NATIVE_BCE,
@@ -228,35 +229,35 @@ typedef enum taper_native {
     TAPER_NATIVE_DIGAMMA,
     TAPER_NATIVE_LGAMMA,
     TAPER_NATIVE_TRIGAMMA,
-    TAPER_NATIVE_AFFINE,    // (x - number 0) * number 1 + number 2
-    TAPER_NATIVE_NORMALIZE, // (x - number 0) * number 1 * y + z
+    TAPER_NATIVE_AFFINE,    // (x - f[0]) * f[1] + f[2]
+    TAPER_NATIVE_NORMALIZE, // (x - f[0]) * f[1] * y + z
     TAPER_NATIVE_COUNT
 } taper_native;
 
-// Returns whether a divisor was zero; what the result is there means nothing.
+// Returns true if a divisor was zero; that element of the result is then undefined.
 typedef bool taper_native_function(size_t n, const void *const *in, void *out, const taper_native_numbers *p);
 
-// Reductions of what vector_f32.h has none for. FOLD(reduction, type, T, A, value at the start, joined, merged): how an
-// element x, which is T, joins an accumulator a of type A, and how two accumulators, a and x, do. NaN stays.
+// Reductions that vector_f32.h lacks. FOLD(reduction, type, T, A, start value, joined, merged): `joined` adds an
+// element x of type T to an accumulator a of type A; `merged` adds an accumulator x to a. A NaN remains.
 typedef enum taper_native_fold {
     TAPER_FOLD_SUM,
-    TAPER_FOLD_NANSUM, // without NaN
+    TAPER_FOLD_NANSUM, // a NaN counts as 0
     TAPER_FOLD_PRODUCT,
     TAPER_FOLD_MOST,
     TAPER_FOLD_LEAST,
-    TAPER_FOLD_ANY, // 0 or 1, as the next
+    TAPER_FOLD_ANY, // 0 or 1; so is EVERY
     TAPER_FOLD_EVERY,
-    TAPER_FOLD_NONZERO, // how many
+    TAPER_FOLD_NONZERO, // number of nonzero elements
     TAPER_FOLD_COUNT,
     TAPER_FOLD_NONE = TAPER_FOLD_COUNT
 } taper_native_fold;
 typedef enum taper_fold_type {
-    TAPER_FOLD_F32, // accumulated as doubles; products are too, of floats that hold some of them
+    TAPER_FOLD_F32, // accumulated as doubles
     TAPER_FOLD_F64,
     TAPER_FOLD_I64,
-    TAPER_FOLD_I32, // as int64, like the next
+    TAPER_FOLD_I32, // accumulated as int64; so is U8
     TAPER_FOLD_U8,
-    TAPER_FOLD_C64, // of floats, accumulated as pairs of doubles
+    TAPER_FOLD_C64, // pairs of floats, accumulated as pairs of doubles
     TAPER_FOLD_TYPES
 } taper_fold_type;
 
@@ -285,40 +286,41 @@ typedef enum taper_fold_type {
     TAPER_FOLD_INTS(FOLD, NONZERO, 0, a + (x != 0), a + x)
 // clang-format on
 
-// Joins n elements with one accumulator, or `rows` rows of n, stride elements apart, with n of them.
+// line adds n elements to one accumulator. rows adds `rows` rows of n elements, stride elements apart, to n
+// accumulators.
 typedef void taper_fold_line(size_t n, const void *x, void *acc);
 typedef void taper_fold_rows(size_t rows, size_t n, const void *x, size_t stride, void *acc);
 typedef struct taper_native_folder {
-    taper_fold_line *line; // NULL: there is none
+    taper_fold_line *line; // or NULL
     taper_fold_rows *rows;
 } taper_native_folder;
 
-// Of n neighbours the extremes over rows, `stride` elements apart, and where they are: the first of equal ones, and the
-// first NaN before everything.
+// Finds, for each of n columns, the extreme over rows, which are `stride` elements apart, and its row: the first of
+// equal ones. The first NaN wins over every number.
 typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
                              int32_t *where);
 
-// Of n neighbours at each of some places the greatest, and which place's it is (`at`): the first of equal ones, and the
-// last NaN before everything. What is no greater than -inf is `first`'s.
+// Finds, for each of n channels, the maximum over `places` and its place's number in `at`: the first of equal ones. The
+// last NaN wins over every number. If no element is above -inf, the number is `first`.
 typedef void taper_window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first,
                               float *most, int64_t *where);
-// The sum of (x - mean)².
+// Returns the sum of (x - mean)².
 typedef double taper_deviations_f64(size_t n, const double *x, double mean);
 
-// The sum of bytes, all bits of which but those of `flip` count as they are, and of their squares.
+// Computes the sum of bytes and the sum of their squares, after the bits of `flip` are inverted in each byte.
 typedef void taper_moments_u8(size_t n, const uint8_t *x, uint8_t flip, uint64_t *sum, uint64_t *squares);
-// Bytes normalised: y = rne(clamp(fma((x - x_point - mean) * step, weight, bias) * inverse)) + point, NaN as what is
-// too large. weight and bias are n floats, or one where stride is 0.
+// Normalizes bytes: y = rne(clamp(fma((x - x_point - mean) * step, weight, bias) * inverse)) + point. NaN counts as too
+// large. weight and bias have n floats, or one if stride is 0.
 typedef struct taper_norm_numbers {
     float x_point, mean, step;
-    float inverse, low, high; // whole numbers, and with point bytes
+    float inverse, low, high; // low and high are integers; after adding point they are bytes
     int32_t point;
-    uint8_t flip; // of x and y: 0x80 for bytes with a sign, whose points are 128 more then
+    uint8_t flip; // bits that are inverted in x and y: 0x80 for signed bytes, whose zero points are then 128 more
 } taper_norm_numbers;
 typedef void taper_norm_u8(size_t n, const uint8_t *x, const float *weight, const float *bias, size_t stride,
                            const taper_norm_numbers *p, uint8_t *y);
 
-// A tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
+// Computes a tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
 enum { TAPER_TILE_ROWS = 4, TAPER_TILE_COLUMNS = 8 };
 typedef void taper_tile_f64(const double *a, const double *b, int64_t k, double *sums);
 typedef void taper_tile_u64(const uint64_t *a, const uint64_t *b, int64_t k, uint64_t *sums);

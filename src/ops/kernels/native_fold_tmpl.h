@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reductions of native.h and the tiles of its products, a part of native_tmpl.h.
+// The reductions of native.h and the tiles of its products; a part of native_tmpl.h.
 #include <float.h>
 
 #include "base/fetch.h"
 
-// A line is read faster than the processor foretells at its pages' ends, so it is asked for a page ahead.
+// The hardware prefetcher stops at the end of a page, so a line is prefetched a page ahead.
 enum { FOLD_LANES = 32, FOLD_AHEAD = 4096 };
 
-// One half of the accumulators into the other, by loops of known length: their vectors stay in registers.
+// Adds one half of the accumulators to the other. The constant length keeps their vectors in registers.
 #define FOLD_HALF(A, width, merged)                                                                                    \
     for (size_t j = 0; j < (width); j++) {                                                                             \
         const A a = part[j], x = part[j + (width)];                                                                    \
         part[j] = merged;                                                                                              \
     }
-// A line by as many accumulators as hide what an operation takes; rows beside each other, each joined with all of the
-// accumulators.
+// A line has enough accumulators to hide an operation's latency. In rows each element is added to its own accumulator.
 #define FOLD_LINE(name, dtype, T, A, start, joined, merged)                                                            \
     static void line_##name##_##dtype(size_t n, const void *from, void *acc)                                           \
     {                                                                                                                  \
@@ -63,7 +62,7 @@ FOLD_LINE(PRODUCT, F32, float, double, 1, a *x, a *x)
 #undef FOLD_LINE
 #undef FOLD_HALF
 
-// Accumulators stay in registers from row to row.
+// Keeps accumulators in registers from row to row.
 static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t stride, void *acc)
 {
     const float *xs = from;
@@ -85,8 +84,8 @@ static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t str
     }
 }
 
-// Real and imaginary parts take turns. Lanes add up some floats as floats; where these overflow, so does the result,
-// and all is added once more as doubles. Loops are of known length, so that their vectors stay in registers.
+// Real and imaginary parts alternate. Each lane adds a few floats as floats. If these overflow, the result does too,
+// and everything is added again as doubles. The constant length of the loops keeps their vectors in registers.
 enum { SUM_FLOATS = 64, SUM_STEPS = 32, SUM_PARTS = SUM_FLOATS / 4 };
 static void line_SUM_C64(size_t n, const void *from, void *acc)
 {
@@ -131,11 +130,11 @@ static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride,
     }
 }
 
-// Channels of a window eight at a time: of loops over more of them compilers make vectors that no registers hold.
+// The channels of a window, eight at a time. Longer loops are vectorized with vectors that do not fit into registers.
 typedef float window_floats __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t window_ints __attribute__((vector_size(32)));
 
-// Vectors side by side: where places are far apart, lines of the cache are read once.
+// Computes neighbouring vectors together, so that a cache line is read once if places are far apart.
 TAPER_TEMPLATE void window_block(const size_t vectors, size_t places, const float *const *x, size_t c,
                                  const int32_t *at, int32_t first, float *most, int64_t *where)
 {

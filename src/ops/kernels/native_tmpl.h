@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of native.h; NATIVE_ENTRY(instruction set) makes the entry. Whoever includes it is built with that set's
+// The loops of native.h. NATIVE_ENTRY(instruction set) defines the entry. The including file is built with that set's
 // flags.
 #include <math.h>
 
@@ -7,26 +7,27 @@
 #include "ops/kernels/cast.h"
 #include "ops/kernels/native.h"
 
-// The functions of math_f32_tmpl.h, of one lane: these too become vectors.
+// The functions of math_f32_tmpl.h with one lane, which the compiler vectorizes too.
 #include "ops/kernels/simd_scalar.h"
 
 #include "ops/kernels/math_f32_more_tmpl.h"
 #include "ops/kernels/math_special_tmpl.h"
 
-// Element by element, so the result may be an input and it can be vectorized all the same. clang finds out by itself.
+// The loop reads and writes the same element, so GCC may vectorize it although the result may be an input. clang finds
+// that out itself.
 #if defined(__GNUC__) && !defined(__clang__)
 #define VECTORIZED _Pragma("GCC ivdep")
 #else
 #define VECTORIZED
 #endif
 
-// Whether a shift is less than the bits of W, and the shift.
+// Tests if a shift is less than the bits of W, and limits it to them.
 #define TAPER_NATIVE_IN_WORD(y, W) ((W)(y) < sizeof(W) * 8)
 #define TAPER_NATIVE_BITS(y, W) ((W)(y) & (sizeof(W) * 8 - 1))
 
 #define TAPER_NATIVE_NEGATIVE(x, W) ((W)(x) >> (sizeof(W) * 8 - 1) != 0)
 
-// NaN of any of the three wins.
+// A NaN in any of the three is the result.
 TAPER_TEMPLATE float taper_native_clamp(float x, float low, float high)
 {
     const float a = x < low ? low : x, b = a > high ? high : a;
@@ -34,7 +35,7 @@ TAPER_TEMPLATE float taper_native_clamp(float x, float low, float high)
     return x != x ? x : d;
 }
 
-// The float beside x on the way to y.
+// Returns the float next to x in the direction of y.
 TAPER_TEMPLATE float taper_native_next(float x, float y)
 {
     const uint32_t bits = taper_float_to_bits(x);
@@ -44,13 +45,13 @@ TAPER_TEMPLATE float taper_native_next(float x, float y)
     return x == y ? y : x < y || x > y ? next : x + y;
 }
 
-// Of a number in [0, 1] and a target, with logarithms of -100 at least.
+// Returns the cross entropy of a number in [0, 1] and a target, with logarithms of at least -100.
 TAPER_TEMPLATE float taper_native_entropy(float x, float target)
 {
     const float log = v_log(x), other = v_log1p(-x);
     return (target - 1) * (other < -100 ? -100 : other) - target * (log < -100 ? -100 : log);
 }
-// log(1 + exp(-x))
+// Computes log(1 + exp(-x)).
 TAPER_TEMPLATE float taper_native_softplus(float x)
 {
     return v_log1p(v_exp(-fabsf(x))) + (x < 0 ? -x : 0);
@@ -62,15 +63,14 @@ TAPER_TEMPLATE float taper_native_atanh(float x)
     return v_sign(a == 0 ? a : y, x);
 }
 
-// In double the squares neither overflow nor vanish. Infinity beside NaN is infinity.
+// In double the squares neither overflow nor underflow. The result of infinity and NaN is infinity.
 TAPER_TEMPLATE float taper_native_hypot(float x, float y)
 {
     const float length = (float)sqrt((double)x * (double)x + (double)y * (double)y);
     return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : length;
 }
 
-// Whether it is a complex number whose quotients neither overflow nor lose digits; zero is one only where it is
-// divided.
+// Returns true if quotients of the complex number neither overflow nor lose digits. Zero passes only as a dividend.
 TAPER_TEMPLATE unsigned taper_native_fits(taper_native_pair x, const bool zero)
 {
     const float a = fabsf(x.re), b = fabsf(x.im), most = a > b ? a : b;
@@ -86,7 +86,7 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_quotient(taper_native_pair x,
     const double a = (double)x.re, b = (double)x.im, c = (double)y.re, d = (double)y.im, norm = c * c + d * d;
     return (taper_native_pair){(float)((a * c + b * d) / norm), (float)((b * c - a * d) / norm)};
 }
-// Of no angle it has no imaginary part, however large it is.
+// With an angle of 0 the imaginary part is 0, also for an infinite radius.
 TAPER_TEMPLATE taper_native_pair taper_native_polar(float radius, float angle)
 {
     return (taper_native_pair){radius * v_sin_turned(angle, 0.5f), radius * v_sin_turned(angle, 0.0f)};
@@ -96,7 +96,7 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
     return (taper_native_pair){(float)(radius * cos(angle)), (float)(radius * sin(angle))};
 }
 
-// A bound of a clamp, which is the widest integer's where there is none.
+// Bounds of a clamp, limited to the range of the type.
 #define BOUND_U8(v) (uint8_t)((v) < 0 ? 0 : (v) > UINT8_MAX ? UINT8_MAX : (v))
 #define BOUND_I8(v) (int8_t)((v) < INT8_MIN ? INT8_MIN : (v) > INT8_MAX ? INT8_MAX : (v))
 #define BOUND_I16(v) (int16_t)((v) < INT16_MIN ? INT16_MIN : (v) > INT16_MAX ? INT16_MAX : (v))
@@ -133,9 +133,9 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
 TAPER_NATIVES(NATIVE)
 #undef NATIVE
 
-// A quotient of two numbers with less than 32 bits is not rounded up to a whole one: what it lacks is more than a
-// double's last place. Likewise 16 bits and floats. Wider ones are divided one by one where there are any in a step; so
-// is the least number, whose quotient by -1 is wider.
+// A quotient of two integers with less than 32 bits is not rounded up to an integer: the fraction is larger than a
+// double's last place. The same is true for 16 bits and floats. If a step has wider integers, it is divided one by one.
+// The smallest int64 is too, because its quotient by -1 overflows.
 static bool fits(const int64_t *a, const int64_t *b)
 {
     int64_t beyond = 0;

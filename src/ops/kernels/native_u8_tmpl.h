@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalising bytes (native.h), a part of native_tmpl.h.
+// Normalization of bytes (native.h), a part of native_tmpl.h.
 
 static void moments_u8(size_t n, const uint8_t *x, uint8_t flip, uint64_t *sum, uint64_t *squares)
 {
-    enum { PIECE = 1 << 14 }; // whose sums of squares fit 32 bits
+    enum { PIECE = 1 << 14 }; // number of bytes whose sum of squares fits into 32 bits
     *sum = *squares = 0;
     while (n != 0) {
         const size_t count = n < PIECE ? n : PIECE;
@@ -23,7 +23,7 @@ static void moments_u8(size_t n, const uint8_t *x, uint8_t flip, uint64_t *sum, 
 
 TAPER_TEMPLATE uint8_t norm_one(uint8_t x, float weight, float bias, const taper_norm_numbers *p)
 {
-    const float whole = 12582912.0f; // 1.5 * 2^23: what is added to it is rounded, in the lowest bits
+    const float whole = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
     const float v = fmaf(((float)(x ^ p->flip) - p->x_point - p->mean) * p->step, weight, bias) * p->inverse;
     const float below = v < p->high ? v : p->high, held = below > p->low ? below : p->low;
     return (uint8_t)(taper_float_to_bits(held + whole) + (uint32_t)p->point) ^ p->flip;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the convolution of planes, in the words of simd_scalar.h. A tile is a block of outputs by so many vectors
-// of positions as leave registers for those of the inputs.
+// The body of the convolution of planes, written with the functions of simd_scalar.h. A tile is a block of outputs by
+// as many vectors of positions as leave registers for the inputs.
 #include <math.h>
 
 #include "ops/kernels/planar_f32.h"
@@ -10,7 +10,7 @@ enum { MOST_OUTPUTS = SIMD_REGISTERS == 32 ? 8 : 4, MOST_VECTORS = 4 };
 #define VECTORS_FOR(outputs)                                                                                           \
     ((SIMD_REGISTERS - 2) / ((outputs) + 1) < MOST_VECTORS ? (SIMD_REGISTERS - 2) / ((outputs) + 1) : MOST_VECTORS)
 
-// Positions from x on, of which the last vector has those of t.
+// Computes positions from x on. The last vector has the lanes of t.
 TAPER_TEMPLATE void tile(const size_t outputs, const size_t vectors, const taper_planar *p, const float *x, float *y,
                          VT t)
 {
@@ -22,7 +22,7 @@ TAPER_TEMPLATE void tile(const size_t outputs, const size_t vectors, const taper
         for (size_t v = 0; v < vectors; v++)
             acc[o][v] = v_set(w[o]);
     }
-    // What is left out of an input's weights lies between it and the next one.
+    // Skips the weights of the taps that the call does not use, between one input and the next.
     const size_t left_out = p->w_taps != 0 ? (p->w_taps - p->taps) * outputs : 0;
     w += (1 + p->w_first) * outputs;
     TAPER_NO_UNROLL
@@ -52,7 +52,7 @@ TAPER_TEMPLATE void tile(const size_t outputs, const size_t vectors, const taper
     }
 }
 
-// Whole tiles, then one of as many vectors as are left.
+// Computes whole tiles, then one with the vectors that are left.
 TAPER_TEMPLATE void line(const size_t outputs, const taper_planar *p, size_t count)
 {
     const size_t vectors = VECTORS_FOR(outputs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The precisions that the CPU has packed weights of.
+// The precisions of packed weights that the CPU kernels support.
 #ifndef TAPER_OPS_KERNELS_PRECISIONS_H
 #define TAPER_OPS_KERNELS_PRECISIONS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vector words of simd_scalar.h for AVX2 with FMA.
+// The functions of simd_scalar.h for AVX2 with FMA.
 #ifndef TAPER_KERNELS_SIMD_AVX2_H
 #define TAPER_KERNELS_SIMD_AVX2_H
 
@@ -177,7 +177,7 @@ TAPER_TEMPLATE void v_transpose(V *v)
 {
     __m256 t[8];
     TAPER_UNROLL
-    for (int i = 0; i < 8; i += 2) { // pairs of rows: within each half 00 10 01 11, 02 12 03 13
+    for (int i = 0; i < 8; i += 2) { // pairs of rows: in each half 00 10 01 11, 02 12 03 13
         t[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
         t[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
     }
@@ -202,7 +202,7 @@ TAPER_TEMPLATE V v_even(V a, V b)
     const __m256d mixed = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
     return _mm256_castpd_ps(_mm256_permute4x64_pd(mixed, 0xd8));
 }
-// Lane i of the k-th vector that is stored is element (8k + i) / 3 of a, b or c.
+// Lane i of the k-th stored vector is element (8k + i) / 3 of a, b or c.
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {
     const __m256i first = _mm256_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2), second = _mm256_setr_epi32(2, 3, 3, 3, 4, 4, 4, 5),

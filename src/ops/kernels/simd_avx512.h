@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vector words of simd_scalar.h for AVX-512.
+// The functions of simd_scalar.h for AVX-512.
 #ifndef TAPER_KERNELS_SIMD_AVX512_H
 #define TAPER_KERNELS_SIMD_AVX512_H
 
@@ -45,7 +45,7 @@ TAPER_TEMPLATE V v_load_t(const float *p, VT t)
 {
     return _mm512_maskz_loadu_ps(t, p);
 }
-// A masked load takes a place on the ports of the FMA.
+// A masked load would occupy a port of the FMA units.
 TAPER_TEMPLATE V v_load_over(const float *p, VT t)
 {
     (void)t;
@@ -160,7 +160,7 @@ TAPER_TEMPLATE void v_transpose(V *v)
 {
     __m512 t[16];
     TAPER_UNROLL
-    for (int i = 0; i < 16; i += 2) { // pairs of rows: within each quarter 00 10 01 11, 02 12 03 13
+    for (int i = 0; i < 16; i += 2) { // pairs of rows: in each quarter 00 10 01 11, 02 12 03 13
         t[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);
         t[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
     }
@@ -172,7 +172,7 @@ TAPER_TEMPLATE void v_transpose(V *v)
         v[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
     }
     TAPER_UNROLL
-    for (int j = 0; j < 4; j++) { // a transposition of quarters
+    for (int j = 0; j < 4; j++) { // transposes the quarters
         const __m512 a = _mm512_shuffle_f32x4(v[j], v[j + 4], 0x44), b = _mm512_shuffle_f32x4(v[j], v[j + 4], 0xEE);
         const __m512 c = _mm512_shuffle_f32x4(v[j + 8], v[j + 12], 0x44),
                      d = _mm512_shuffle_f32x4(v[j + 8], v[j + 12], 0xEE);
@@ -189,7 +189,7 @@ TAPER_TEMPLATE V v_even(V a, V b)
 {
     return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
 }
-// Lane i of the k-th vector that is stored is element (16k + i) / 3 of a, b or c.
+// Lane i of the k-th stored vector is element (16k + i) / 3 of a, b or c.
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {
     const __m512i at[3] = {_mm512_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernels of quantized numbers for NEON of 32-bit ARM share: requantization and stores.
+// Requantization and stores of the kernels for quantized numbers with NEON of 32-bit ARM.
 #ifndef TAPER_KERNELS_SIMD_I8_NEON32_H
 #define TAPER_KERNELS_SIMD_I8_NEON32_H
 
@@ -18,8 +18,8 @@ TAPER_TEMPLATE i8_range i8_range_of(const taper_i8_epilogue *e)
     return (i8_range){vdupq_n_s16((int16_t)e->zero_point), vdup_n_u8((uint8_t)e->min)};
 }
 
-// rne(x) of what fits 16 bits; what does not saturates there. There is no instruction that rounds: in 1.5 * 2^23 + x
-// the last place is 1.
+// Computes rne(sum * scale), saturated to 16 bits. There is no rounding instruction; adding 1.5 * 2^23 rounds, because
+// its last place is 1.
 TAPER_TEMPLATE int16x4_t i8_rounded(int32x4_t sum, float32x4_t scale)
 {
     const float32x4_t most = vdupq_n_f32(65536.0f), magic = vdupq_n_f32(12582912.0f);
@@ -28,14 +28,14 @@ TAPER_TEMPLATE int16x4_t i8_rounded(int32x4_t sum, float32x4_t scale)
     return vqmovn_s32(vsubq_s32(vreinterpretq_s32_f32(y), vreinterpretq_s32_f32(magic)));
 }
 
-// The bytes of eight sums.
+// Requantizes eight sums to bytes.
 TAPER_TEMPLATE uint8x8_t i8_requantize(int32x4_t a, int32x4_t b, float32x4_t scale_a, float32x4_t scale_b, i8_range r)
 {
     const int16x8_t words = vcombine_s16(i8_rounded(a, scale_a), i8_rounded(b, scale_b));
     return vmax_u8(vqmovun_s16(vqaddq_s16(words, r.zero_point)), r.low);
 }
 
-// The first n bytes.
+// Stores the first n bytes.
 TAPER_TEMPLATE void i8_store(uint8_t *to, uint8x8_t y, size_t n)
 {
     if (n >= 8) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of simd_i8_x86.h that gemm_i8_tmpl.h, dwconv_i8_tmpl.h and winograd_i8_pairs_tmpl.h use, for WebAssembly's
+// The macros of simd_i8_x86.h that gemm_i8_tmpl.h, dwconv_i8_tmpl.h and winograd_i8_pairs_tmpl.h use, for WebAssembly's
 // 128-bit vectors.
 #ifndef TAPER_KERNELS_SIMD_I8_WASM_H
 #define TAPER_KERNELS_SIMD_I8_WASM_H
@@ -16,7 +16,7 @@
 #define Q v128_t
 #define S v128_t
 #define F v128_t
-#define _mm_prefetch(address, hint) (void)0 // there is no such instruction
+#define _mm_prefetch(address, hint) (void)0 // WebAssembly has no prefetch
 
 // clang-format off: a table
 TAPER_TEMPLATE Q B(setzero)(void)
@@ -83,7 +83,7 @@ TAPER_TEMPLATE S I8(load_sums)(const int32_t *p)
 {
     return wasm_v128_load(p);
 }
-// By multiplications of 16 bits, which cannot overflow.
+// Uses multiplications of 16 bits, which cannot overflow.
 TAPER_TEMPLATE S I8(dot)(S sum, Q a, Q w)
 {
     const Q even =
@@ -91,7 +91,7 @@ TAPER_TEMPLATE S I8(dot)(S sum, Q a, Q w)
     const Q odd = wasm_i32x4_dot_i16x8(wasm_u16x8_shr(a, 8), wasm_i16x8_shr(w, 8));
     return wasm_i32x4_add(sum, wasm_i32x4_add(even, odd));
 }
-// rne(sum * scale)
+// Computes rne(sum * scale).
 TAPER_TEMPLATE Q I8(scaled)(S sum, F scale)
 {
     return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sum), scale)));
@@ -105,7 +105,7 @@ TAPER_TEMPLATE I8(range) I8(range_of)(int32_t zero_point, int32_t min)
 {
     return (I8(range)){wasm_i16x8_splat((int16_t)zero_point), wasm_i8x16_splat((int8_t)min)};
 }
-// The four of r0, of r1, of r2, of r3.
+// Narrows four registers to bytes: four of r0, of r1, of r2, of r3.
 TAPER_TEMPLATE Q I8(narrow)(Q r0, Q r1, Q r2, Q r3, I8(range) r)
 {
     const Q a = wasm_i16x8_add_sat(wasm_i16x8_narrow_i32x4(r0, r1), r.zero_point);

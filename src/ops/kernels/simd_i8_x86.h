@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of the int8 kernels for x86 (simd_i8_wasm.h has them for WebAssembly), made for one width of register:
-// I8_BYTES (16, 32 or 64) is defined before each inclusion, which may be repeated; a word is I8(name). Q is a register
-// of bytes, S one of 32-bit sums: as Q, which is one of 64 bits, gcc would copy every sum around the dot product and
-// run out of registers.
+// The macros of the int8 kernels for x86; simd_i8_wasm.h has them for WebAssembly. They are made for one register
+// width: I8_BYTES (16, 32 or 64) is defined before each inclusion, and the file may be included repeatedly. A name is
+// I8(name). Q is a register of bytes, S one of 32-bit sums. S is a type of its own because Q has 64-bit elements, for
+// which gcc would copy each sum around the dot product and run out of registers.
 //
-// I8(dot): sums of four uint8 times four int8 per 32 bits. With I8_VNNI the CPU's own instruction; without, by
+// I8(dot) adds four uint8 times four int8 to each 32 bits. With I8_VNNI it is the CPU's instruction. Otherwise it uses
 // multiplications of 16 bits, which cannot overflow (pmaddubsw would saturate).
 #include <immintrin.h>
 
@@ -39,14 +39,14 @@
 #define P(name) _mm_##name
 #define B(name) _mm_##name##_si128
 #endif
-#define LANES (I8_BYTES / 4) // 32-bit ones
+#define LANES (I8_BYTES / 4) // lanes of 32 bits
 
 TAPER_TEMPLATE Q I8(load)(const void *p)
 {
     return B(loadu)((const Q *)p);
 }
 
-// Four bytes in every lane.
+// Loads four bytes into every lane.
 TAPER_TEMPLATE Q I8(four)(const uint8_t *p)
 {
     int32_t x;
@@ -70,13 +70,13 @@ TAPER_TEMPLATE S I8(dot)(S sum, Q a, Q w)
 #endif
 }
 
-// rne(sum * scale), scale less than 1.
+// Computes rne(sum * scale); scale is less than 1.
 TAPER_TEMPLATE Q I8(scaled)(S sum, F scale)
 {
     return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)((Q)sum), scale));
 }
 
-// What requantization needs besides the scale.
+// The parameters of requantization besides the scale.
 typedef struct I8(range) {
     Q zero_point, low;
 } I8(range);
@@ -86,7 +86,7 @@ TAPER_TEMPLATE I8(range) I8(range_of)(int32_t zero_point, int32_t min)
     return (I8(range)){P(set1_epi16)((int16_t)zero_point), P(set1_epi8)((char)min)};
 }
 
-// Four registers of rne(sum * scale) to bytes. In each 128 bits: the four of r0, of r1, of r2, of r3.
+// Narrows four registers of rne(sum * scale) to bytes. Each 128 bits have four of r0, of r1, of r2, of r3.
 TAPER_TEMPLATE Q I8(narrow)(Q r0, Q r1, Q r2, Q r3, I8(range) r)
 {
     const Q a = P(adds_epi16)(P(packs_epi32)(r0, r1), r.zero_point);
@@ -94,7 +94,7 @@ TAPER_TEMPLATE Q I8(narrow)(Q r0, Q r1, Q r2, Q r3, I8(range) r)
     return P(max_epu8)(P(packus_epi16)(a, b), r.low);
 }
 
-// x where it is not more than limit, otherwise (and of NaN) other.
+// Returns x if it is at most limit, otherwise (also for NaN) other.
 TAPER_TEMPLATE F I8(up_to)(F x, F limit, F other)
 {
 #if I8_BYTES == 64

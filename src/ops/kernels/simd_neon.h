@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vector words of simd_scalar.h for arm64 NEON.
+// The functions of simd_scalar.h for arm64 NEON.
 #ifndef TAPER_KERNELS_SIMD_NEON_H
 #define TAPER_KERNELS_SIMD_NEON_H
 
@@ -44,13 +44,13 @@ TAPER_TEMPLATE void v_transpose(V *v)
     v[2] = vzip1q_f32(b, d);
     v[3] = vzip2q_f32(b, d);
 }
-// A word that others lack.
+// A function that other instruction sets lack: it loads four vectors.
 #define SIMD_TAKES_4
-TAPER_TEMPLATE void v_take_4(const float **p, V *v) // and goes on
+TAPER_TEMPLATE void v_take_4(const float **p, V *v) // advances *p
 {
     const float32x4x4_t x = vld1q_f32_x4(*p);
     *p += 16;
-    __asm__("" : "+r"(*p)); // or compilers would add to one index five times
+    __asm__("" : "+r"(*p)); // otherwise compilers add to one index five times
     v[0] = x.val[0];
     v[1] = x.val[1];
     v[2] = x.val[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vector words of simd_scalar.h for NEON of 32-bit ARM: 16 registers, no division, no sum of a whole vector, and
-// multiply-add in two roundings, which every processor with NEON has and which takes a lane as one operand. Denormals
-// are zero there.
+// The functions of simd_scalar.h for NEON of 32-bit ARM. It has 16 registers, no division, and no sum across a vector.
+// Its multiply-add rounds twice, exists on every processor with NEON, and accepts a lane as operand. Denormals count as
+// zero.
 #ifndef TAPER_KERNELS_SIMD_NEON32_H
 #define TAPER_KERNELS_SIMD_NEON32_H
 
@@ -23,7 +23,7 @@ TAPER_TEMPLATE V v_widen_fp16(const uint16_t *p)
 }
 TAPER_TEMPLATE V v_div(V a, V b)
 {
-    return a / b; // lane by lane
+    return a / b; // compiled lane by lane
 }
 TAPER_TEMPLATE V v_sqrt(V a)
 {

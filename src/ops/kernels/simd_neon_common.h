@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vector words of simd_scalar.h that NEON has alike with 64 and 32 bits. Included by simd_neon.h and simd_neon32.h.
+// The functions of simd_scalar.h that are equal for NEON with 64 and 32 bits. simd_neon.h and simd_neon32.h include it.
 #ifndef TAPER_KERNELS_SIMD_NEON_COMMON_H
 #define TAPER_KERNELS_SIMD_NEON_COMMON_H
 
@@ -80,7 +80,7 @@ TAPER_TEMPLATE V v_mul(V a, V b)
 {
     return vmulq_f32(a, b);
 }
-// NaN in either operand gives NaN here, which serves where the words promise the second operand: the callers put the
+// A NaN in either operand gives NaN here. This satisfies the contract of the second operand, because callers pass the
 // data there and constants first.
 TAPER_TEMPLATE V v_max(V a, V b)
 {

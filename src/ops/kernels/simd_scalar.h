@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vector words of the _tmpl.h files, for plain C: one lane.
+// The vector functions that the _tmpl.h files use, in plain C with one lane.
 //
-// A template is written in these words and included by one file per instruction set, after one of the simd_*.h.
-//   V a vector of VN floats, VI of VN 32-bit integers, VM a comparison's result, VT the first n lanes
-//   v_load_t and v_store_t touch the lanes of VT only; v_load_t gives 0 in the others
-//   v_load_over is v_load_t, or loads SIMD_OVER_READ bytes more where masked loads cost
-//   v_min and v_max give the second operand when either is NaN (SIMD_MAX_KEEPS_NAN: NaN)
-//   v_fma(a, b, c) = a * b + c, in one rounding where the machine has it: SIMD_FUSED
+// A template is written with these functions. One file per instruction set includes it, after one of the simd_*.h.
+//   V is a vector of VN floats, VI of VN 32-bit integers, VM the result of a comparison, VT the first n lanes
+//   v_load_t and v_store_t access only the lanes of VT; v_load_t sets the others to 0
+//   v_load_over is v_load_t, or loads SIMD_OVER_READ bytes more if masked loads are slow
+//   v_min and v_max return the second operand if either is NaN (SIMD_MAX_KEEPS_NAN: return NaN)
+//   v_fma(a, b, c) = a * b + c, rounded once if the machine can: SIMD_FUSED
 #ifndef TAPER_KERNELS_SIMD_SCALAR_H
 #define TAPER_KERNELS_SIMD_SCALAR_H
 
@@ -34,7 +34,7 @@ TAPER_TEMPLATE V v_load(const float *p)
 {
     return *p;
 }
-// VN halves as floats.
+// Load VN halves as floats.
 TAPER_TEMPLATE V v_widen_bf16(const uint16_t *p)
 {
     return taper_bf16_to_float(*p);
@@ -117,7 +117,7 @@ TAPER_TEMPLATE V v_abs(V a)
 {
     return v_of_bits(v_bits(a) & 0x7FFFFFFF);
 }
-// The magnitude of a with the sign of b.
+// Returns the magnitude of a with the sign of b.
 TAPER_TEMPLATE V v_sign(V a, V b)
 {
     return v_of_bits((v_bits(a) & 0x7FFFFFFF) | (v_bits(b) & (-0x7FFFFFFF - 1)));
@@ -137,19 +137,19 @@ TAPER_TEMPLATE VI vi_sub(VI a, VI b)
 TAPER_TEMPLATE VI vi_up23(VI a)
 {
     return (VI)((uint32_t)a << 23);
-} // into a float's exponent
+} // shifts into the exponent of a float
 TAPER_TEMPLATE VI vi_down23(VI a)
 {
     return a >= 0 ? a >> 23 : ~(~a >> 23);
-} // out of it, towards minus infinity
+} // shifts out of it; rounds towards minus infinity
 TAPER_TEMPLATE VI vi_up31(VI a)
 {
     return (VI)((uint32_t)a << 31);
-} // the lowest bit into a float's sign
+} // shifts the lowest bit into the sign of a float
 TAPER_TEMPLATE VI vi_half(VI a)
 {
     return a >= 0 ? a / 2 : -((1 - a) / 2);
-} // towards minus infinity
+} // rounds towards minus infinity
 TAPER_TEMPLATE VM v_less(V a, V b)
 {
     return a < b;
@@ -170,12 +170,12 @@ TAPER_TEMPLATE float v_most(V a)
 {
     return a;
 }
-// Exchanges rows and columns of VN vectors.
+// Transposes VN vectors.
 TAPER_TEMPLATE void v_transpose(V *v)
 {
     (void)v;
 }
-// Every second element of a, then of b.
+// Returns every second element of a, then of b.
 TAPER_TEMPLATE V v_even(V a, V b)
 {
     (void)b;

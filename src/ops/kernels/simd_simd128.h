@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vector words of simd_scalar.h for WebAssembly's 128-bit vectors.
+// The functions of simd_scalar.h for WebAssembly's 128-bit vectors.
 #ifndef TAPER_KERNELS_SIMD_SIMD128_H
 #define TAPER_KERNELS_SIMD_SIMD128_H
 
@@ -101,7 +101,8 @@ TAPER_TEMPLATE V v_fma(V a, V b, V c)
 {
     return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
 }
-// Comparisons and no more: b < a ? b : a, with NaN the second operand. The other way round they are these words.
+// The instruction is a comparison: b < a ? b : a, so with NaN it returns the second operand. With the operands
+// exchanged it has the contract of these functions.
 TAPER_TEMPLATE V v_max(V a, V b)
 {
     return wasm_f32x4_pmax(b, a);

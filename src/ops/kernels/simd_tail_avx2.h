@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first lanes of a vector in memory.
+// Loads and stores of the first lanes of a vector.
 #ifndef TAPER_OPS_KERNELS_SIMD_TAIL_AVX2_H
 #define TAPER_OPS_KERNELS_SIMD_TAIL_AVX2_H
 
@@ -10,7 +10,7 @@ TAPER_TEMPLATE V v_load_t(const float *p, VT t)
 
 TAPER_TEMPLATE void v_store_t(float *p, V x, VT t)
 {
-    // Some processors take ten cycles and more for a masked store, even of all lanes.
+    // On some processors a masked store takes ten cycles or more, even for all lanes.
     if (t >= VN) {
         _mm256_storeu_ps(p, x);
     } else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which numbers of rows the tiles of a gemm have: each its own code.
+// The numbers of rows for which a gemm has tiles. Each has its own code.
 #ifndef TAPER_OPS_KERNELS_STRIPS_H
 #define TAPER_OPS_KERNELS_STRIPS_H
 
-// Of a tile of mr rows, of which `real` exist: TAPER_ROW is the row that row i stands for, TAPER_ROW_STEP what is
-// between its results and those of the next one. TAPER_STRIP is the place of a tile's code in a table. Rows are cut by
-// TAPER_STRIP_UNIT.
+// For a tile of mr rows, of which `real` exist: TAPER_ROW is the row that row i computes, TAPER_ROW_STEP the distance
+// from its results to those of the next row. TAPER_STRIP is the index of a tile's function in a table. Strips are
+// multiples of TAPER_STRIP_UNIT rows.
 #define TAPER_ROW(i, mr, real) (i)
 #define TAPER_ROW_STEP(i, mr, real, step) (step)
 #define TAPER_STRIP(mr) ((mr)-1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions without a matrix product, for one arithmetic type: included by conv_run.c with ELEMENT and NAME(x).
+// Convolutions without a matrix product, for one arithmetic type. conv_run.c includes it with ELEMENT and NAME(x).
 
 // Adds the convolution of one input channel with one kernel to the plane y. Taps of the kernel are w_tap elements
 // apart.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gathers patches of the input for one element size: included by conv_run.c with NAME(x) and
-//   ELEMENT, SIZE (its bytes), AT(pointer, index), MOVE(to, from)
-// Two orders: channels outside (rows of positions) for channels-first inputs, channels inside for channels-last ones.
+// Gathers patches of the input for one element size. conv_run.c includes it with NAME(x), ELEMENT, SIZE (its bytes),
+// AT(pointer, index) and MOVE(to, from).
+//
+// There are two orders: channels outside (rows of positions) for channels-first inputs, and channels inside for
+// channels-last ones.
 
 // Gathers patches as column[(channel * taps + tap) * count + position], for the rows [begin, end) of the column matrix.
 // The positions start at `first`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Weighted sums of rows for one type of elements: included by resize_loops.c with ELEMENT (the type) and NAME(x) (a
-// name of its own).
+// Weighted sums of rows for one element type. resize_loops.c includes it with ELEMENT, the type, and NAME(x), a unique
+// name.
 
 // Computes out = Σ weight[i] · row[i].
 static void NAME(blend)(int64_t count, ELEMENT *restrict out, const ELEMENT *const *rows, const ELEMENT *weights,

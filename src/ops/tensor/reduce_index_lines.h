@@ -6,7 +6,7 @@
 #include "ops/call/call.h"
 
 // Finds the extremes of lines and their positions. Returns false, with nothing done, if the tensor needs another
-// method.
+// method; otherwise *status is the outcome.
 bool taper_pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep, taper_tensor *values,
                       taper_tensor *indices, taper_status *status);
 
