@@ -27,7 +27,7 @@ typedef struct taper_tile_shapes {
 #define tiles_written() __asm__ volatile("" ::: "memory")
 #define tiles_configure(shapes)                                                                                        \
     do {                                                                                                               \
-        __asm__ volatile("" : : "r"(shapes) : "memory"); /* the compiler is to write all of it */                      \
+        __asm__ volatile("" : : "r"(shapes) : "memory"); /* makes the compiler store all of it */                      \
         _tile_loadconfig(shapes);                                                                                      \
     } while (0)
 #define tiles_release() _tile_release()

@@ -29,7 +29,7 @@ typedef struct taper_i8_epilogue {
     const float *scale;
     // For uint8 results: max(rne((float)sum * scale) + zero_point, min), clamped to [0, 255].
     int32_t zero_point, min;
-    // For float results if not NULL: (float)sum * scale + shift, at least floor.
+    // For float results: (float)sum * scale + shift, at least floor. NULL for uint8 results.
     const float *shift;
     float floor;
 } taper_i8_epilogue;
@@ -93,7 +93,7 @@ taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 // TAPER_I8_OF_STEPS (kr is 4): one byte for every two groups, in the panel's order. It has bits for inputs of at most
 // 127, and from TAPER_I8_WIDE on for all inputs. TAPER_I8_TWO: sums of two products fit, but not all sums of a lane's
 // four products. TAPER_I8_FIRST and TAPER_I8_SECOND: in this group not even two fit. A last byte is not 0 if there are
-// so many such groups that products of 16 bits are faster.
+// enough such groups that products of 16 bits are faster.
 enum { TAPER_I8_NONE, TAPER_I8_OF_SIXTEENS, TAPER_I8_OF_STEPS };
 #include "ops/kernels/gemm_i8_marks.h"
 enum { TAPER_I8_TWO = 1, TAPER_I8_END = 2, TAPER_I8_ONE = 4 };

@@ -57,7 +57,7 @@ static void gather(const taper_gemm_i8 *t, size_t tap, size_t taps, size_t first
     }
 }
 
-// Computes the sums of a panel if not all of A is gathered, always for MR_MAX rows: such jobs are rare and large.
+// Computes the sums of a panel while A is gathered in pieces, always for MR_MAX rows: such jobs are rare and large.
 TAPER_INSTANCE void pieces(const taper_gemm_i8 *t, const walk *from, const int8_t *w, const int32_t *start,
                            int32x4_t sums[][ACC])
 {

@@ -2,10 +2,10 @@
 // The selection tables, made from the lists.
 #include "ops/kernels/kernel_select.h"
 
-// Expands to a row when its kernel is built (kernels.cmake).
+// Expands to a row if its kernel is built (kernels.cmake).
 #define TAPER_IF_KERNEL(family, isa, ...) TAPER_IF_ISA(isa, TAPER_UNLESS(TAPER_LEFT_OUT_##family##_##isa, __VA_ARGS__))
 
-// Does `cpu` hold what an entry needs?
+// Returns true if `cpu` has the instruction sets that an entry needs.
 static int allows(uint64_t cpu, uint64_t need)
 {
     return (cpu & need) == need;
@@ -40,7 +40,7 @@ static const taper_dwconv_entry dwconv_entries[] = {
 #include "ops/kernels/dwconv_f32_list.inc"
 #undef KERNEL
 #undef KERNEL_TAPS
-    {.name = NULL}, // a selective build may have none
+    {.name = NULL}, // a selective build may have no kernels of halves
 };
 
 static const taper_dwconv_taps_entry dwconv_taps_entries[] = {
@@ -184,7 +184,7 @@ const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu)
 
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride)
 {
-    // An entry of a lesser instruction set is slower than the taps of the best one, and packed differently.
+    // An entry of a lesser instruction set is slower than the taps of the best one, and its packing differs.
     const uint32_t block = taper_dwconv_taps_f32_select(cpu)->block;
     for (size_t i = 0; dwconv_entries[i].name != NULL; i++) {
         const taper_dwconv_entry *e = &dwconv_entries[i];

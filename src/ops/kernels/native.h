@@ -155,7 +155,7 @@ typedef struct taper_native_numbers {
     STEPWISE(TRIGAMMA, F32, float, !(fabsf(x) > 8192.0f) | (x > 0), s_trigamma(x, s_sine(x)),                          \
              s_trigamma(x, sinf((float)S_PI * x)))
 
-// WHERE(type, T): x != 0 ? y : z.
+// Rows WHERE(type, T) compute x != 0 ? y : z.
 #define TAPER_NATIVE_WHERES(WHERE)                                                                                     \
     WHERE(U8, uint8_t)                                                                                                 \
     WHERE(I16, uint16_t)                                                                                               \

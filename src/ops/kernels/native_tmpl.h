@@ -153,7 +153,7 @@ static bool fits(const int64_t *a, const int64_t *b)
     if (!fits(a, b)) {                                                                                                 \
         for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                               \
             const T x = a[i], y = b[i];                                                                                \
-            const bool divides = y != 0 && y != -1; /* by -1 it would overflow */                                      \
+            const bool divides = y != 0 && y != -1; /* -1 can overflow */                                              \
             const T q = divides ? x / y : (T)((W)0 - (W)x), r = divides ? x - q * y : 0;                               \
             (void)r;                                                                                                   \
             zero |= y == 0;                                                                                            \
@@ -229,7 +229,7 @@ TAPER_NATIVE_STEPWISE(STEPWISE)
         const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
         VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
         {                                                                                                              \
-            const type mask = (type)(0 - (type)(a[i] != 0)); /* a choice would become a jump */                        \
+            const type mask = (type)(0 - (type)(a[i] != 0)); /* ?: would compile to a branch */                        \
             o[i] = (type)((b[i] & mask) | (c[i] & ~mask));                                                             \
         }                                                                                                              \
         return false;                                                                                                  \

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise, pooling, reduction and reordering kernels on floats. One entry per instruction set holds them all:
+// Elementwise, pooling, reduction and reordering kernels on floats. One entry per instruction set has all of them:
 //   const taper_vector_entry *v = taper_vector_f32_select(cpu);  v->unary[TAPER_UNARY_SIGMOID](n, x, y, NULL);
 //
-// No kernel of this family reads or writes outside the named elements. y may be x (or a or b) itself, but must not
-// overlap it otherwise. Strides are in floats. min and max are a clamp, -INFINITY and INFINITY for none; NaN stays NaN.
+// No kernel of this family reads or writes an element other than the named ones. y may be x (or a or b) itself, but
+// must not overlap it otherwise. Strides are in floats. min and max are a clamp, -INFINITY and INFINITY for none; a NaN
+// stays NaN.
 //
 // Accuracy, measured on one float in 101 against double precision (kernel_check --thorough), in units of the last
 // place:
 //   exp 1.0, sigmoid 2.6, silu 2.6 (7 below -87), tanh 1.3, erf 1.4, hardswish 2.5, hardsigmoid 1.4
 //   log 1.0, log1p 1.5, softplus 2.6, mish and log_sigmoid 3; sin, cos: absolute error at most 2^-22
 //   log2, log10 1.9, exp2 1.1, atan 1.5, asin 2.3, acos 1.1, tan 3.3, sinh and cosh 3, erfc 4.5, erfinv 3.3
-//   logit: absolute error 2^-22; atan2 and the others of two: 3.6e-7 of the result and of the larger operand of a sum
+//   logit: absolute error 2^-22; atan2 and the other binary functions: 3.6e-7 of the result, and of the larger operand
+//   of a sum
 //   gelu: absolute error at most 2^-23 of |x|; gelu_tanh: 2^-22 of |x|; elu: 2^-22 of p0
 //   softmax: relative error 5e-7 + 2^-24 * (distance to the maximum + n)
 // Results below 2^-126 are within 2 of the last denormal place.
@@ -20,8 +22,8 @@
 #include "ops/kernels/arch.h"
 #include "ops/list/op_features.h"
 
-// UNARY(NAME, function, number of parameters p, vectors at a time: several of short functions, whether this build has
-// it: the others' places in the table are NULL)
+// UNARY(NAME, function, number of parameters p, vectors per step, built). Short functions have several vectors per
+// step. built: this build has the function; otherwise its place in the table is NULL.
 // clang-format off
 #define TAPER_UNARY_F32(UNARY)                                                                          \
     UNARY(CLAMP, clamp, 2, 4, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
@@ -42,7 +44,7 @@
     UNARY(GELU_TANH, gelu_tanh, 0, 1, TAPER_COMPUTES_ERF)                                                  \
     UNARY(ERF, erf, 0, 1, TAPER_COMPUTES_ERF)                                                              \
     UNARY(NEG, neg, 0, 4, TAPER_USES(taper_ew_neg))
-// Those that small builds have none of.
+// Functions that small builds lack.
 #define TAPER_UNARY_F32_MORE(UNARY) \
     UNARY(LOG, log, 0, 1, TAPER_USES(taper_ew_log))                                                        \
     UNARY(LOG1P, log1p, 0, 1, TAPER_USES(taper_ew_log1p))                                                  \
@@ -85,12 +87,12 @@ typedef enum taper_binary {
     TAPER_BINARY_DIV,
     TAPER_BINARY_PRELU,   // a > 0 ? a : a * b
     TAPER_BINARY_GLU,     // a * sigmoid(b)
-    TAPER_BINARY_MAXIMUM, // NaN of either is the result, as of all that follow
+    TAPER_BINARY_MAXIMUM, // a NaN in either operand is the result, here and below
     TAPER_BINARY_MINIMUM,
-    TAPER_BINARY_FMOD,      // of the division that truncates
-    TAPER_BINARY_REMAINDER, // of the one that floors
-    TAPER_BINARY_DIV_FLOOR, // its quotient
-    TAPER_BINARY_ATAN2,     // from here on both are vectors
+    TAPER_BINARY_FMOD,      // remainder of the division that truncates
+    TAPER_BINARY_REMAINDER, // remainder of the division that floors
+    TAPER_BINARY_DIV_FLOOR, // quotient of the division that floors
+    TAPER_BINARY_ATAN2,     // from here on both operands are vectors
     TAPER_BINARY_XLOGY,
     TAPER_BINARY_XLOG1PY,
     TAPER_BINARY_LOGADDEXP,
@@ -105,39 +107,39 @@ typedef enum taper_operands {
 } taper_operands;
 
 typedef void taper_unary_f32_function(size_t n, const float *x, float *y, const float *p);
-// y = clamp(a op b, min, max): min 0 is add + relu in one pass.
+// Computes y = clamp(a op b, min, max). min 0 fuses an addition with relu.
 typedef void taper_binary_f32_function(size_t n, const float *a, const float *b, float *y, float min, float max);
-// y = a * wa + b * wb: one row of a bilinear resize from two (NCHW), and blends.
+// Computes y = a * wa + b * wb: an output row of a bilinear resize from two rows (NCHW), and blends.
 typedef void taper_blend_f32_function(size_t n, const float *a, const float *b, float wa, float wb, float *y);
-// NHWC: y[r][c] = clamp(x[r][c] * scale[c] + shift[c]). scale NULL: 1; shift NULL: 0. Batch norm; squeeze-and-excite
-// (scale only); bias. For NCHW use unary AFFINE per plane.
+// Computes y[r][c] = clamp(x[r][c] * scale[c] + shift[c]) for NHWC. A NULL scale is 1, a NULL shift is 0. It serves
+// batch norm, squeeze-and-excite (scale only) and bias. For NCHW use unary AFFINE per plane.
 typedef void taper_channels_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride,
                                          const float *scale, const float *shift, float *y, size_t y_stride, float min,
                                          float max);
-// y[r][c] = a[r] * b[c], plus x[r][c] unless x is NULL; a_step floats from one a to the next.
+// Computes y[r][c] = a[r] * b[c], plus x[r][c] unless x is NULL. The elements of a are a_step floats apart.
 typedef void taper_outer_f32_function(size_t rows, size_t n, const float *a, size_t a_step, const float *b,
                                       const float *x, size_t x_stride, float *y, size_t y_stride);
-// Reductions. Floats are added as such, so whoever adds many takes some thousands at a time.
+// Reductions. They add floats as floats, so a caller with many elements adds a few thousand at a time.
 typedef enum taper_reduction {
-    TAPER_REDUCTION_SUM,     // of none 0
-    TAPER_REDUCTION_SQUARES, // their sum
-    TAPER_REDUCTION_ABS,     // the sum of magnitudes
-    TAPER_REDUCTION_NUMBERS, // the sum of those that are no NaN
-    TAPER_REDUCTION_MOST,    // NaN among them gives NaN; of none -INFINITY
-    TAPER_REDUCTION_LEAST,   // INFINITY
+    TAPER_REDUCTION_SUM,     // 0 for no elements
+    TAPER_REDUCTION_SQUARES, // sum of squares
+    TAPER_REDUCTION_ABS,     // sum of magnitudes
+    TAPER_REDUCTION_NUMBERS, // sum without NaN
+    TAPER_REDUCTION_MOST,    // maximum; NaN if an element is NaN, -INFINITY for no elements
+    TAPER_REDUCTION_LEAST,   // minimum; NaN if an element is NaN, INFINITY for no elements
     TAPER_REDUCTION_COUNT,
     TAPER_REDUCTION_NONE = TAPER_REDUCTION_COUNT
 } taper_reduction;
 typedef float taper_reduce_f32_function(size_t n, const float *x);
-// The sum of (x - mean)^2.
+// Returns the sum of (x - mean)^2.
 typedef float taper_deviations_f32_function(size_t n, const float *x, float mean);
-// out[c] = the reduction of x[r][c] over r.
+// Computes out[c], the reduction of x[r][c] over r.
 typedef void taper_reduce_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
-// The same of products. False: of fewer columns than two vectors have, or floats are too narrow for what comes in
-// between.
+// Computes out[c], the product of x[r][c] over r. Returns false if there are fewer columns than two vectors have, or if
+// an intermediate product over- or underflows.
 typedef bool taper_multiply_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
-// How far numbers are apart, over r: sums of |x[r] - y[r][c]|, its squares, its powers p > 0, the largest, how many
-// are not 0. Floats are added as such. n columns.
+// Computes the distance of x[r] and y[r][c] over r, for n columns: the sum of magnitudes, of squares, or of powers p >
+// 0; the largest; or the number that are not 0. Floats are added as floats.
 typedef enum taper_distance {
     TAPER_DISTANCE_SUM,
     TAPER_DISTANCE_SQUARES,
@@ -148,42 +150,45 @@ typedef enum taper_distance {
 } taper_distance;
 typedef void taper_distance_f32_function(size_t rows, size_t n, const float *x, const float *y, size_t y_stride,
                                          float p, float *out);
-// out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
+// Computes out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
-// out[i] = the reduction of the n floats at x + i * x_stride: lines of at least as many floats as a vector has and of a
-// few times as many, which would wait for each other one by one. What one line gives does not depend on the others.
+// Computes out[i], the reduction of the n floats at x + i * x_stride. A line has at least as many floats as a vector,
+// and at most a few times as many; computed one by one, such lines would wait for the latency of each addition. The
+// result of a line does not depend on the others.
 typedef void taper_reduce_lines_f32_function(size_t lines, size_t n, const float *x, size_t x_stride, float *out);
-// One row. y = exp(x - max) / sum, or its logarithm.
+// Computes y = exp(x - max) / sum for one row, or its logarithm.
 typedef void taper_softmax_f32_function(size_t n, const float *x, float *y);
-// One row. (x - mean) / sqrt(variance + eps) * gamma + beta (each may be NULL). n > 0.
+// Computes (x - mean) / sqrt(variance + eps) * gamma + beta for one row. gamma and beta may be NULL. n > 0.
 typedef void taper_layer_norm_f32_function(size_t n, const float *x, const float *gamma, const float *beta, float eps,
                                            float *y);
-// Pooling of NHWC: pixel i < m, tap t < taps (> 0) is the `channels` floats at a[t * a_tap_stride + i] + a_offset
-// bytes. Windows cut by the border: repeat a pointer to any pixel inside (max), or `zero`, to which a_offset is not
-// added (avg).
+// Pools NHWC pixels. Tap t < taps (> 0) of pixel i < m is the `channels` floats at a[t * a_tap_stride + i] + a_offset
+// bytes. For a window that the border cuts, repeat a pointer to any pixel inside (maximum), or use `zero`, to which
+// a_offset is not added (average).
 typedef void taper_max_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
                                          size_t a_tap_stride, size_t a_offset, float *y, size_t y_stride);
-// divisors[i]: by what the sum of pixel i is divided, whose order is that of the taps.
+// divisors[i] divides the sum of pixel i, which is added in the order of the taps.
 typedef void taper_avg_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
                                          size_t a_tap_stride, size_t a_offset, const float *zero, const float *divisors,
                                          float *y, size_t y_stride);
-// NHWC bilinear: pixel i from its four neighbours a[t * a_tap_stride + i] + a_offset bytes, t = 0 top left, 1 top
-// right, 2 bottom left, 3 bottom right; w[2 * i] is the weight of the right, w[2 * i + 1] that of the bottom ones.
+// Computes NHWC bilinear interpolation: pixel i from its four neighbours a[t * a_tap_stride + i] + a_offset bytes,
+// where t is 0 for top left, 1 top right, 2 bottom left, 3 bottom right. w[2 * i] is the weight of the right
+// neighbours, w[2 * i + 1] of the bottom ones.
 typedef void taper_bilinear_f32_function(size_t m, size_t channels, const float *const *a, size_t a_tap_stride,
                                          size_t a_offset, const float *w, float *y, size_t y_stride);
-// y[i] = x[2 * i]. Reads no float behind the last of them.
+// Computes y[i] = x[2 * i]. It reads no float after the last of these.
 typedef void taper_every_second_f32_function(size_t n, const float *x, float *y);
-// y[c * y_stride + r] = x[r * x_stride + c], not in place. NCHW to NHWC: rows = C, columns = H * W; back: exchanged.
+// Computes y[c * y_stride + r] = x[r * x_stride + c], not in place. NCHW to NHWC has rows = C and columns = H * W; the
+// reverse exchanges them.
 typedef void taper_transpose_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *y,
                                           size_t y_stride);
-// y[i] = clamp(dot(x, w + i * w_stride) + bias[i]), i < n, over k floats: a fully connected layer on one input straight
-// from the unpacked [out, in] weights of the file. bias may be NULL.
+// Computes y[i] = clamp(dot(x, w + i * w_stride) + bias[i]) for i < n, over k floats: a fully connected layer on one
+// input, with unpacked [out, in] weights, as in the file. bias may be NULL.
 typedef void taper_gemv_f32_function(size_t n, size_t k, const float *x, const float *w, size_t w_stride,
                                      const float *bias, float *y, float min, float max);
-// Recurrent cells, n units of one row whose gates lie `step` floats apart (formulas and the order of gates:
-// torch.nn.LSTM, GRU). c and h get the new state. before: the state so far, may be h; of_state: what GRU's new gate
-// gets of it, where the other gates are sums already.
+// Computes recurrent cells: n units of one row, whose gates are `step` floats apart, with the formulas and gate order
+// of torch.nn.LSTM and GRU. c and h receive the new state. before: the previous state, which may be h. of_state: the
+// part of GRU's new gate that comes from the state; the other gates already contain theirs.
 typedef void taper_lstm_cell_f32_function(size_t n, const float *gates, size_t step, float *c, float *h);
 typedef void taper_gru_cell_f32_function(size_t n, const float *gates, size_t step, const float *of_state,
                                          const float *before, float *h);
@@ -193,14 +198,15 @@ typedef struct taper_vector_entry {
     uint64_t cpu;
     uint32_t lanes;
     taper_unary_f32_function *unary[TAPER_UNARY_COUNT];
-    taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT]; // NULL: not of these operands
+    taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT]; // NULL: not for these operands
     taper_blend_f32_function *blend;
     taper_channels_f32_function *channels;
-    taper_outer_f32_function *outer; // small builds have none
+    taper_outer_f32_function *outer; // NULL in small builds
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
-    taper_reduce_lines_f32_function *fold_lines[TAPER_REDUCTION_COUNT]; // sums and extremes, not in small builds
-    taper_multiply_rows_f32_function *multiply_rows;                    // nor these
+    // For sums, maxima and minima; NULL otherwise and in small builds.
+    taper_reduce_lines_f32_function *fold_lines[TAPER_REDUCTION_COUNT];
+    taper_multiply_rows_f32_function *multiply_rows; // NULL in small builds
     taper_deviations_f32_function *deviations;
     taper_distance_f32_function *distances[TAPER_DISTANCE_COUNT];
     taper_sum_rows_f32_function *sum_rows;
@@ -217,7 +223,7 @@ typedef struct taper_vector_entry {
     taper_gru_cell_f32_function *gru_cell;
 } taper_vector_entry;
 
-// Each instruction set's file defines its entry, so that a list row is the only other place that names it.
+// Each instruction set's file defines its entry, so apart from it only a row of the list names the entry.
 #define KERNEL(isa) extern const taper_vector_entry taper_vector_f32_##isa;
 #include "ops/kernels/vector_f32_list.inc"
 #undef KERNEL

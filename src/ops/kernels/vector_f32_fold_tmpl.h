@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reductions of vector_f32.h, a part of vector_f32_tmpl.h.
+// The reductions of vector_f32.h; a part of vector_f32_tmpl.h.
 
 #include <float.h>
 
@@ -7,13 +7,13 @@
 
 #include "ops/kernels/vector_f32_fetch.h"
 
-// Additions that one accumulator of a sum takes, then the next level adds its value. Rounding errors of equal elements
-// all have one sign: in one level, 64 of them cost six units in the last place. Two levels of 8 hold the 64 that
-// reduce_vector.c gives to an accumulator. PyTorch's cascade sum (aten/src/ATen/native/cpu/SumKernel.cpp) has levels,
+// Additions to an accumulator before its sum is added to the next level. With equal elements all rounding errors have
+// one sign: in a single level 64 of them cost six units in the last place. Two levels of 8 have the 64 elements that
+// reduce_vector.c gives to an accumulator. PyTorch's cascade sum (aten/src/ATen/native/cpu/SumKernel.cpp) has levels
 // too.
 enum { LEVEL = 8 };
 
-// Several accumulators, so that additions need not wait for each other.
+// Several accumulators, so that additions do not wait for each other.
 #define SUM_OF(name, step)                                                                                             \
     static float fold_##name(size_t n, const float *x)                                                                 \
     {                                                                                                                  \
@@ -84,7 +84,7 @@ SUM_OF(abs, plus_abs)
 #include "ops/kernels/vector_f32_sums_tmpl.h"
 #undef SUM_OF
 
-// NaN among them gives NaN.
+// If an element is NaN, the result is NaN.
 #define EXTREME_OF(name, start, better, beats, across)                                                                 \
     static float fold_##name(size_t n, const float *x)                                                                 \
     {                                                                                                                  \
@@ -102,12 +102,12 @@ SUM_OF(abs, plus_abs)
             m[1] = better(b, m[1]);                                                                                    \
             bad = v_pick(v_nan(a), a, v_pick(v_nan(b), b, bad));                                                       \
         }                                                                                                              \
-        for (; i < n; i += VN) { /* the last one together with what was seen before it */                              \
+        for (; i < n; i += VN) { /* the last vector overlaps the one before it */                                      \
             const V a = v_load(x + (i + VN <= n ? i : n - VN));                                                        \
             m[0] = better(a, m[0]);                                                                                    \
             bad = v_pick(v_nan(a), a, bad);                                                                            \
         }                                                                                                              \
-        result = v_sum(bad); /* NaN is not 0 */                                                                        \
+        result = v_sum(bad); /* not 0 if there is a NaN */                                                             \
         return result != 0.0f ? result : across(better(m[0], m[1]));                                                   \
     }                                                                                                                  \
     static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
@@ -149,7 +149,7 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
 {
     const V factor = v_set(scale);
     size_t c = 0;
-    // Four vectors of channels at a time; two rows in different sums, for the latency of the addition.
+    // Four vectors of channels at a time. Two rows go to different sums, to hide the latency of the addition.
     for (; c + 4 * VN <= count; c += 4 * VN) {
         V t[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};
         const float *p = x + c;
@@ -196,10 +196,10 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
 
 #include "ops/kernels/vector_f32_lines_tmpl.h"
 
-// Elements of a row that are added up as floats; rows may have millions.
+// Most elements of a row that are added as floats; a row may have millions.
 enum { ADDED_FLOATS = LEVEL * LEVEL * 2 * VN };
 
-// y = exp(x - high), and their sum.
+// Computes y = exp(x - high) and returns the sum of y.
 static float exp_sum(size_t n, const float *x, float high, float *y)
 {
     const V h = v_set(high);
@@ -240,14 +240,15 @@ static void log_softmax(size_t n, const float *x, float *y)
 {
     const float high = fold_most(n, x);
     const float shift = logf(exp_sum(n, x, high, NULL));
-    // In two steps, as shift is small against high.
+    // Subtracts in two steps, because the sum of high and shift would round away a small shift.
     binary_sub_vs(n, x, &high, y, -INFINITY, INFINITY);
     binary_sub_vs(n, y, &shift, y, -INFINITY, INFINITY);
 }
 
 static float log_sum_exp(size_t n, const float *x)
 {
-    const float most = fold_most(n, x), high = most - most == 0.0f ? most : 0.0f; // infinite: nothing to subtract
+    // An infinite maximum is not subtracted.
+    const float most = fold_most(n, x), high = most - most == 0.0f ? most : 0.0f;
     return high + logf(exp_sum(n, x, high, NULL));
 }
 

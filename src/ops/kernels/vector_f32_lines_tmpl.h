@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_KERNELS_VECTOR_F32_LINES_TMPL_H
 #define TAPER_OPS_KERNELS_VECTOR_F32_LINES_TMPL_H
 
-// As many lines as a vector has lanes: what their lanes give is turned and joined side by side. n is no less than a
-// vector has. Where one of the extremes may be NaN, lines are read once more.
+// Reduces as many lines at a time as a vector has lanes. The lines' vectors are transposed, and then reduced side by
+// side. n is at least VN. If a maximum or minimum may be NaN, the lines are read again.
 #define LINES_OF(name, step, last, is_sum)                                                                             \
     static void lines_##name(size_t lines, size_t n, const float *x, size_t x_stride, float *out)                      \
     {                                                                                                                  \
@@ -50,12 +50,13 @@ LINES_OF(most, v_max, v_load(p + n - VN), 0)
 LINES_OF(least, v_min, v_load(p + n - VN), 0)
 #undef LINES_OF
 
-// Products of columns. False: of few columns, or floats are too narrow for what comes in between.
+// Computes products of columns. Returns false if there are too few columns, or if an intermediate product over- or
+// underflows.
 static bool multiply_rows(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)
 {
     V least = v_set(FLT_MAX), most = v_set(0.0f);
     for (size_t c = 0; c < columns && columns >= 2 * VN; c += 2 * VN) {
-        const size_t at = c + 2 * VN <= columns ? c : columns - 2 * VN; // the last ones lie over those before them
+        const size_t at = c + 2 * VN <= columns ? c : columns - 2 * VN; // the last block overlaps the one before it
         V p[2];
         TAPER_UNROLL
         for (size_t j = 0; j < 2; j++)
@@ -63,7 +64,8 @@ static bool multiply_rows(size_t rows, size_t columns, const float *x, size_t x_
         for (size_t r = 1; r < rows; r++) {
             TAPER_UNROLL
             for (size_t j = 0; j < 2; j++) {
-                const V a = v_abs(p[j]); // of the last row's products what is stored is rounded once in any case
+                // The last product is not checked, because it is rounded once, as the result must be.
+                const V a = v_abs(p[j]);
                 least = v_min(a, least);
                 most = v_max(a, most);
                 p[j] = v_mul(p[j], v_load(x + r * x_stride + at + j * VN));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vector_f32_tmpl.h: what small builds have none of. Its macros expand there.
+// Part of vector_f32_tmpl.h: functions that small builds lack. Its macros expand there.
 #ifndef TAPER_OPS_KERNELS_VECTOR_F32_MORE_TMPL_H
 #define TAPER_OPS_KERNELS_VECTOR_F32_MORE_TMPL_H
 
@@ -18,7 +18,7 @@
         BINARY_VV(atan2, TAPER_USES(taper_ew_atan2) || TAPER_USES(taper_op_angle)),                                    \
         BINARY_VV(xlogy, TAPER_USES(taper_ew_xlogy)), BINARY_VV(xlog1py, TAPER_USES(taper_ew_xlog1py)),                \
         BINARY_VV(logaddexp, TAPER_USES(taper_ew_logaddexp)), BINARY_VV(logaddexp2, TAPER_USES(taper_ew_logaddexp2))
-#define POOLED_AT_ONCE 4 // vectors
+#define POOLED_AT_ONCE 4 // vectors per step
 // Whole vectors of a pixel have a loop of their own.
 #define BILINEAR_WHOLE 1
 #define NUMBERS_MORE(function) IF_BUILT(TAPER_REDUCES, function)
@@ -61,7 +61,7 @@ static void outer(size_t rows, size_t n, const float *a, size_t a_step, const fl
     }
 }
 
-// Of four vectors at a time, which take their time from the loads. Returns how many channels are made.
+// Computes four vectors at a time, because loads limit the speed. Returns the number of channels that are done.
 TAPER_TEMPLATE size_t channels_by_four(const int scaled, const int shifted, size_t count, const float *x,
                                        const float *scale, const float *shift, float *y, V low, V high)
 {
@@ -93,7 +93,7 @@ TAPER_TEMPLATE size_t channels_at_once(size_t count, const float *x, const float
     return c;
 }
 
-// Few columns, of which most of a tile would be empty.
+// Transposes few columns, which would leave most of a tile empty.
 TAPER_TEMPLATE void turn_narrow(const size_t columns, size_t rows, const float *restrict x, size_t x_stride,
                                 float *restrict y, size_t y_stride)
 {
@@ -119,7 +119,7 @@ static int transpose_narrow(size_t rows, size_t columns, const float *x, size_t 
     return 1;
 }
 
-// Of a tile, where a large square would take longer.
+// Transposes part of a tile, for which a large square would take longer. Returns 0 if it does not fit.
 static int transpose_corner(size_t rows, size_t columns, const float *from, size_t x_stride, float *to, size_t y_stride)
 {
     if (VN > 8 && columns == 8 && rows <= 8) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vector_f32_fold_tmpl.h: sums of those that are no NaN, and distances.
+// Part of vector_f32_fold_tmpl.h: sums without NaN, and distances.
 #ifndef TAPER_OPS_KERNELS_VECTOR_F32_SUMS_TMPL_H
 #define TAPER_OPS_KERNELS_VECTOR_F32_SUMS_TMPL_H
 
@@ -9,7 +9,7 @@ TAPER_TEMPLATE V plus_number(V s, V x)
 }
 SUM_OF(numbers, plus_number)
 
-// What a distance d adds to a sum s.
+// Adds the contribution of a distance d to a sum s.
 TAPER_TEMPLATE V plus_power(V s, V d, V p)
 {
     return v_add(s, v_exp(v_mul(p, v_log(d))));
@@ -17,7 +17,7 @@ TAPER_TEMPLATE V plus_power(V s, V d, V p)
 TAPER_TEMPLATE V plus_different(V s, V d, V p)
 {
     (void)p;
-    return v_add(s, v_pick(v_less(v_set(0.0f), d), v_set(1.0f), d)); // 0, or NaN
+    return v_add(s, v_pick(v_less(v_set(0.0f), d), v_set(1.0f), d)); // adds 1 for a positive d, otherwise d: 0 or NaN
 }
 TAPER_TEMPLATE V plus_distance(V s, V d, V p)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bodies of the kernels of vector_f32.h, in the words of simd_scalar.h. The including file defines nothing else;
-// VECTOR_ENTRY(instruction set) at its end makes the entry.
+// The bodies of the kernels of vector_f32.h, written with the functions of simd_scalar.h. The including file defines
+// nothing else; VECTOR_ENTRY(instruction set) at its end defines the entry.
 #include <math.h>
 
 #include "ops/kernels/math_f32_more_tmpl.h"
@@ -39,7 +39,7 @@ TAPER_TEMPLATE V op_hardsigmoid(V x, const V *p)
 }
 TAPER_TEMPLATE V op_hardswish(V x, const V *p)
 {
-    return v_mul(x, op_hardsigmoid(x, p)); // in this order nothing overflows
+    return v_mul(x, op_hardsigmoid(x, p)); // this order of multiplications does not overflow
 }
 #define PLAIN(name)                                                                                                    \
     TAPER_TEMPLATE V op_##name(V x, const V *p)                                                                        \
@@ -76,12 +76,12 @@ TAPER_TEMPLATE V v_number_sign(V x)
     const V negative = v_pick(v_less(x, v_set(0.0f)), v_set(-1.0f), v_set(0.0f));
     return v_pick(v_less(v_set(0.0f), x), v_set(1.0f), negative);
 }
-// Whether all lanes are below a bound; NaN is not.
+// Returns true if all lanes are below a bound. A NaN is not.
 TAPER_TEMPLATE int v_all_less(V x, float bound)
 {
     return v_sum(v_pick(v_less(x, v_set(bound)), v_set(0.0f), v_set(1.0f))) == 0.0f;
 }
-// The C library's function of the lanes beyond the bound: what an element becomes does not depend on its neighbours.
+// Uses the C library's function for lanes beyond the bound. An element's result does not depend on its neighbours.
 TAPER_TEMPLATE V v_unless_below(float bound, V near, float (*function)(float), V x)
 {
     if (v_all_less(v_abs(x), bound))
@@ -108,7 +108,7 @@ TAPER_TEMPLATE V v_frac(V x)
 {
     return v_sub(x, v_trunc(x));
 }
-// Of no bounds below 0.
+// p[0] below 0 means no clamp.
 TAPER_TEMPLATE V op_logit(V x, const V *p)
 {
     const V inside = v_clamp(x, p[0], v_sub(v_set(1.0f), p[0]));
@@ -200,7 +200,7 @@ TAPER_TEMPLATE V v_glu(V a, V b)
 {
     return v_mul(a, v_sigmoid(b));
 }
-// v_max and v_min give NaN of the second operand, or of either.
+// v_max and v_min return NaN only if the second operand is NaN, or in some instruction sets if either is.
 TAPER_TEMPLATE V v_maximum(V a, V b)
 {
     return SIMD_MAX_KEEPS_NAN ? v_max(a, b) : v_pick(v_nan(a), a, v_max(a, b));
@@ -209,8 +209,8 @@ TAPER_TEMPLATE V v_minimum(V a, V b)
 {
     return SIMD_MAX_KEEPS_NAN ? v_min(a, b) : v_pick(v_nan(a), a, v_min(a, b));
 }
-// The quotient of magnitudes, rounded, is cut to a whole number that is right or one too large; below 2^23 its product
-// with b leaves of a what a float holds, where products are fused.
+// The rounded quotient of the magnitudes, truncated to an integer, is right or one too large. Below 2^23 the remainder
+// a - q b is exact if products are fused.
 TAPER_TEMPLATE V v_fmod(V a, V b)
 {
     const V x = v_abs(a), y = v_abs(b), quotient = v_div(x, y);
@@ -234,7 +234,7 @@ TAPER_TEMPLATE V v_remainder(V a, V b)
     return v_pick(v_less(v_set(0.0f), r), v_add(r, below), turned);
 }
 
-// From the remainder, so that a quotient that rounds up to a whole number is not one too large.
+// Computes the quotient from the remainder, so that a quotient that rounds up to an integer is not one too large.
 TAPER_TEMPLATE V v_div_floor(V a, V b)
 {
     const V zero = v_set(0.0f), one = v_set(1.0f), r = v_fmod(a, b), quotient = v_div(a, b);
@@ -318,7 +318,7 @@ static void channels(size_t rows, size_t count, const float *x, size_t x_stride,
 
 // ---- pooling and resizing of NHWC
 
-// So many vectors of channels; a single one has t lanes.
+// Computes `vectors` vectors of channels. A single vector has t lanes.
 TAPER_TEMPLATE void max_pool_block(const size_t vectors, size_t taps, const float *const *a, size_t a_tap_stride,
                                    size_t a_offset, float *y, VT t)
 {
@@ -394,7 +394,7 @@ static void avg_pool(size_t m, size_t count, size_t taps, const float *const *a,
     }
 }
 
-// Along the row first, then down, as PyTorch's loops over planes have it.
+// Interpolates along the row first, then down, in the order of PyTorch's loops over planes.
 static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap_stride, size_t a_offset,
                      const float *w, float *y, size_t y_stride)
 {
@@ -433,7 +433,7 @@ static void every_second(size_t n, const float *x, float *y)
     }
 }
 
-// Pixels of three channels, the input of most networks. Returns how many columns are done.
+// Transposes three channels to pixels, the input of most networks. Returns the number of columns that are done.
 static size_t interleave(size_t columns, const float *x, size_t x_stride, float *y)
 {
     size_t c = 0;
@@ -454,7 +454,7 @@ static void turn_square(const float *x, size_t x_stride, float *y, size_t y_stri
         v_store(y, v[i]);
 }
 
-// A part of a square. Loops of known length, so that vectors stay in registers.
+// Transposes a part of a square. The constant length keeps vectors in registers.
 static void turn_part(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     if (transpose_corner(rows, columns, x, x_stride, y, y_stride))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of vector_u8.h for one element, in plain C: the scalar entry, and what the others leave at the end.
+// The functions of vector_u8.h for one element, in plain C: the scalar entry, and the last elements of the other
+// entries.
 #include <math.h>
 
 #include "ops/kernels/vector_u8.h"
@@ -8,7 +9,7 @@ TAPER_TEMPLATE uint8_t one_sum(uint8_t a, uint8_t b, const taper_u8_sum *p)
 {
     const int32_t sum = (int32_t)((uint32_t)p->offset + a * (uint32_t)p->a_factor + b * (uint32_t)p->b_factor);
     const int32_t mask = (int32_t)((UINT32_C(1) << p->shift) - 1), rest = (sum & mask) - (sum < 0);
-    // A shift of a negative number, of which C says less than all its compilers do.
+    // A shift of a negative number that C defines.
     const int32_t quotient = sum < 0 ? ~(~sum >> p->shift) : sum >> p->shift;
     int32_t y = quotient + (rest > mask >> 1);
     y = y > 32767 ? 32767 : y < -32768 ? -32768 : y;

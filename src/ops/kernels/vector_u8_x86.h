@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of the x86 entries of vector_u8.h, in the words of simd_i8_x86.h. The including file defines I8_BYTES.
+// The body of the x86 entries of vector_u8.h, written with the macros of simd_i8_x86.h. The including file defines
+// I8_BYTES.
 #include <string.h>
 
 #include "ops/kernels/simd_i8_x86.h"
@@ -10,12 +11,12 @@
 // ---- sums
 
 typedef struct sum_words {
-    Q high, low; // factors in two parts, each for a and b in 16 bits
+    Q high, low; // factors in two parts, each of 16 bits for a and 16 bits for b
     Q offset, mask, threshold, half;
     __m128i shift;
 } sum_words;
 
-// x, less one where it is less than bound.
+// Returns x, or x - 1 if x is less than bound.
 TAPER_TEMPLATE Q I8(less_one_below)(Q x, Q bound)
 {
 #if I8_BYTES == 64
@@ -25,17 +26,17 @@ TAPER_TEMPLATE Q I8(less_one_below)(Q x, Q bound)
 #endif
 }
 
-// pairs: a and b in 16 bits each. The factors have 22 bits: two products of 11 by 8 bits. roomy: half a step more is
-// still in 32 bits.
+// pairs has a and b in 16 bits each. The factors have 22 bits, so there are two products of 11 by 8 bits. roomy: adding
+// half a step still fits into 32 bits.
 TAPER_TEMPLATE Q sum_of(const bool roomy, Q pairs, const sum_words *s)
 {
     const Q high = P(slli_epi32)(P(madd_epi16)(pairs, s->high), 11);
     const Q sum = P(add_epi32)(P(add_epi32)(high, P(madd_epi16)(pairs, s->low)), s->offset);
-    if (roomy) // halves away from zero: of negative numbers, to which a half was added as to all, a little less
+    if (roomy) // rounds halves away from zero: a half was added to all sums, so negative ones are reduced by one
         return P(sra_epi32)(I8(less_one_below)(sum, s->half), s->shift);
     const Q negative = P(srai_epi32)(sum, 31);
     const Q rest = P(add_epi32)(B(and)(sum, s->mask), negative);
-    const Q up = P(srli_epi32)(P(sub_epi32)(s->threshold, rest), 31); // 1 where rest is more
+    const Q up = P(srli_epi32)(P(sub_epi32)(s->threshold, rest), 31); // 1 if rest is larger
     return P(add_epi32)(P(sra_epi32)(sum, s->shift), up);
 }
 
@@ -62,7 +63,7 @@ static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum
 {
     const uint32_t mask = (UINT32_C(1) << p->shift) - 1;
     const uint32_t fa = (uint32_t)p->a_factor, fb = (uint32_t)p->b_factor;
-    // Sums are not further from zero than what the factors make of 255.
+    // The magnitude of a sum is at most 255 times the factors.
     const bool roomy = UINT64_C(255) * ((uint64_t)fa + fb) + mask / 2 + 1 <= INT32_MAX;
     const uint32_t half = mask / 2 + 1;
     const sum_words s = {.high = P(set1_epi32)((int32_t)(fa >> 11 | fb >> 11 << 16)),
@@ -84,13 +85,13 @@ typedef struct product_words {
     Q a_point, b_point, zero_point, low;
 } product_words;
 
-// Numbers of 16 bits, beside zeros as pairs.
+// Multiplies numbers of 16 bits, which are paired with zeros.
 TAPER_TEMPLATE Q product_of(Q a, Q b, const product_words *w)
 {
     return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)(P(madd_epi16)(a, b)), w->multiplier));
 }
 
-TAPER_TEMPLATE Q products_of(Q a, Q b, const product_words *w) // bytes in 16 bits
+TAPER_TEMPLATE Q products_of(Q a, Q b, const product_words *w) // bytes extended to 16 bits
 {
     const Q none = B(setzero)(), x = P(sub_epi16)(a, w->a_point), y = P(sub_epi16)(b, w->b_point);
     const Q low = product_of(P(unpacklo_epi16)(x, none), P(unpacklo_epi16)(y, none), w);
@@ -116,7 +117,7 @@ static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step
     size_t i = 0;
     for (; i + I8_BYTES <= n; i += I8_BYTES)
         multiply_block(a + i, b_step != 0 ? I8(load)(b + i) : P(set1_epi8)((char)*b), &w, y + i);
-    if (i < n) { // rows are often the channels of a pixel, so much of the work
+    if (i < n) { // a row is often the channels of a pixel, so this is much of the work
         uint8_t last[3][I8_BYTES] = {{0}};
         memcpy(last[0], a + i, n - i);
         memcpy(last[1], b + i * b_step, b_step != 0 ? n - i : 1);
@@ -156,7 +157,8 @@ static void dequantize(size_t n, const uint8_t *x, float scale, int32_t zero_poi
 
 static void range(size_t n, const float *x, float *min, float *max)
 {
-    // The operand that is kept when a comparison fails is the sum of before, so NaNs show in the sum of products only.
+    // If a comparison fails, the second operand is kept, the extreme so far. A NaN therefore shows only in the sum of
+    // products with 0.
     F low = P(setzero_ps)(), high = low, bad = low;
     const F none = low;
     size_t i = 0;
@@ -176,7 +178,7 @@ static void range(size_t n, const float *x, float *min, float *max)
         *max = highs[j] > *max ? highs[j] : *max;
         is_bad += bads[j];
     }
-    // Something is not finite: which it is says a second look.
+    // Some element is not finite; a second pass finds out which.
     for (size_t j = is_bad != is_bad ? 0 : i; j < n; j++) {
         *min = x[j] < *min ? x[j] : *min;
         *max = x[j] > *max ? x[j] : *max;
@@ -222,7 +224,7 @@ static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *
 TAPER_TEMPLATE void store_pixels(uint8_t *y, const Q r[4])
 {
 #if I8_BYTES == 64
-    // Four times 128 bits of each register, which lie apart, to where they follow one another.
+    // Brings the four 128-bit parts of each register, which are interleaved, into their order.
     const Q a = _mm512_shuffle_i32x4(r[0], r[1], 0x44), b = _mm512_shuffle_i32x4(r[2], r[3], 0x44);
     const Q c = _mm512_shuffle_i32x4(r[0], r[1], 0xEE), d = _mm512_shuffle_i32x4(r[2], r[3], 0xEE);
     _mm512_storeu_si512(y, _mm512_shuffle_i32x4(a, b, 0x88));
@@ -249,7 +251,7 @@ static void interleave(size_t n, const uint8_t *const planes[4], uint8_t *y)
     }
     for (size_t i = 0; i < n; i += I8_BYTES) {
         Q r[4];
-        i = i + I8_BYTES > n ? n - I8_BYTES : i; // some once more
+        i = i + I8_BYTES > n ? n - I8_BYTES : i; // repeats some elements
         I8(zip)(I8(load)(a + i), I8(load)(b + i), I8(load)(c + i), I8(load)(d + i), r);
         store_pixels(y + 4 * i, r);
     }

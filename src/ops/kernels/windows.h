@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a row of a gemm has for windows: rows that overlap.
+// The column of a gemm list for windows (overlapping rows), in builds that have them.
 #ifndef TAPER_OPS_KERNELS_WINDOWS_H
 #define TAPER_OPS_KERNELS_WINDOWS_H
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Winograd's transforms for 3x3 convolutions of NHWC floats. With stride 1 f4 makes 4x4 outputs of 6x6 inputs with 36
-// products in place of 144, f2 makes 2x2 of 4x4 with 16 in place of 36; with stride 2 s4 makes 4x4 of 9x9 with 81 in
-// place of 144.
+// Winograd's transforms for 3x3 convolutions of NHWC floats. With stride 1, f4 computes 4x4 outputs from 6x6 inputs
+// with 36 products instead of 144, and f2 computes 2x2 from 4x4 with 16 instead of 36. With stride 2, s4 computes 4x4
+// from 9x9 with 81 instead of 144.
 //
 // How an operator uses them
-// - Once: weights() for each input channel gives the weights of every set, which are packed as those of a product for
-//   each set (gemm_f32.h). A position has a set (taper_winograd_set): its own, but the middle tap of s4 sees the same
-//   in several positions.
-// - A tile is the inputs x[side * i + j] under outputs x outputs results. They may lie anywhere: a convolution with
-//   dilation d is d x d ones without, of every d-th row and column.
-// - input() of each tile; for every position one product of all tiles at once; output() of each tile.
+// - Once: weights() for each input channel computes the weights of every set. They are packed as the weights of one
+//   product per set (gemm_f32.h). A position has a set (taper_winograd_set): its own, except that the middle tap of s4
+//   multiplies several positions by the same weights.
+// - A tile is the inputs x[side * i + j] of outputs x outputs results, at any addresses: a convolution with dilation d
+//   is d x d convolutions without, each of every d-th row and column.
+// - It calls input() for each tile, computes one product of all tiles for every position, and calls output() for each
+//   tile.
 // - At the lower and right edges a tile of f4 and s4 may have rows and columns of 3 or 2 outputs, with the same
-// weights:
-//   then it has only some of the positions (taper_winograd_has), 11 of a line of 7 outputs in place of 12.
+//   weights. It then has only some of the positions (taper_winograd_has): 11 for a line of 7 outputs instead of 12.
 //
-// The points of f4 are 0, +-21/32, +-3/2 and infinity, those of s4 +-1/2, +-5/4 and infinity (all constants of the
-// transforms are exact floats but those of the weights), of f2 0, +-1 and infinity. Of the usual points (0, +-1, +-2)
-// f4's error is twice as large.
-// An infinity or NaN among a tile's inputs makes at least one of its four corner outputs (before the clamp; with stride
-// 2 one at its border, or of what the input itself is a factor of) infinite or NaN, whatever it does to the others:
-// output() says so, and the caller computes directly.
+// The points of f4 are 0, +-21/32, +-3/2 and infinity; of s4 +-1/2, +-5/4 and infinity; of f2 0, +-1 and infinity. All
+// constants of the transforms, except those of the weights, are exact floats. With the usual points (0, +-1, +-2) f4's
+// error would be twice as large.
+//
+// An infinity or NaN among a tile's inputs makes at least one of its four corner outputs infinite or NaN, before the
+// clamp; with stride 2 an output at the tile's border, or one to which the input itself contributes. It may spread to
+// other outputs too. output() reports this, and the caller computes the tile directly.
 #ifndef TAPER_KERNELS_WINOGRAD_F32_H
 #define TAPER_KERNELS_WINOGRAD_F32_H
 
@@ -27,38 +28,38 @@
 
 #include "ops/kernels/arch.h"
 
-enum { TAPER_WINOGRAD_SIDE = 9, TAPER_WINOGRAD_POSITIONS = 81 }; // of the largest tile
+enum { TAPER_WINOGRAD_SIDE = 9, TAPER_WINOGRAD_POSITIONS = 81 }; // sizes of the largest tile
 
-// The positions of a side of a tile that has 2, 3 or 4 outputs: as many as it has inputs.
+// The positions on a side of a tile with 2, 3 or 4 outputs; there are as many as inputs.
 static const uint8_t taper_winograd_f4_positions[3][TAPER_WINOGRAD_SIDE] = {
     {0, 1, 2, 5}, {0, 1, 2, 3, 5}, {0, 1, 2, 3, 4, 5}};
 static const uint8_t taper_winograd_s4_positions[3][TAPER_WINOGRAD_SIDE] = {
     {0, 1, 4, 5, 6}, {0, 1, 2, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7, 8}};
 
-// v[position * v_stride + c] of the channels c, for a tile of rows x columns outputs. channels is at least the entry's
-// lanes, here and in output().
+// Writes v[position * v_stride + c] for each channel c of a tile of rows x columns outputs. Here and in output(),
+// channels is at least the entry's lanes.
 typedef void taper_winograd_input_function(size_t rows, size_t columns, size_t channels, const float *const *x,
                                            float *v, size_t v_stride);
 
 typedef struct taper_winograd_output {
-    const float *bias; // of the first channel
+    const float *bias; // bias from the first channel on
     float *y;
-    const float *add;     // summand at the same strides as y, or NULL. It must not be y
+    const float *add;     // summand with the strides of y, or NULL; must not be y
     size_t row, pixel;    // floats between rows and pixels of y
-    size_t rows, columns; // how many of the tile's outputs are wanted
-    float min, max;       // as of taper_gemm_epilogue
+    size_t rows, columns; // number of the tile's outputs to write
+    float min, max;       // clamp, as in taper_gemm_epilogue
 } taper_winograd_output;
 
-// True: a corner was infinite or NaN.
+// Writes the outputs. Returns true if a corner was infinite or NaN.
 typedef bool taper_winograd_output_function(size_t rows, size_t columns, size_t channels, const float *m,
                                             size_t m_stride, const taper_winograd_output *o);
-// u[set * u_stride + i] of the 3x3 weights g[tap * g_stride + i], for i < count.
+// Writes u[set * u_stride + i] from the 3x3 weights g[tap * g_stride + i], for i < count.
 typedef void taper_winograd_weights_function(size_t count, const float *g, size_t g_stride, float *u, size_t u_stride);
 
 typedef struct taper_winograd_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t outputs, stride, lanes; // outputs: of a tile's side; lanes: of a vector
+    uint32_t outputs, stride, lanes; // outputs: of a tile's side; lanes: floats of a vector
     taper_winograd_input_function *input;
     taper_winograd_output_function *output;
     taper_winograd_weights_function *weights;
@@ -69,7 +70,7 @@ static inline size_t taper_winograd_side(const taper_winograd_entry *entry)
     return (entry->outputs - 1) * entry->stride + 3;
 }
 
-// Sets of a side.
+// Returns the number of sets of a side.
 static inline size_t taper_winograd_sets(const taper_winograd_entry *entry)
 {
     return entry->outputs + 2;
@@ -82,7 +83,7 @@ static inline size_t taper_winograd_set(const taper_winograd_entry *entry, size_
     return (row < sets ? row : sets - 1) * sets + (column < sets ? column : sets - 1);
 }
 
-// Whether a line of a tile with so many outputs has a position.
+// Returns true if a line of a tile with this number of outputs has the position.
 static inline bool taper_winograd_has(const taper_winograd_entry *entry, size_t outputs, size_t position)
 {
     if (outputs == entry->outputs) {

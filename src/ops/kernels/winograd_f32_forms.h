@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many vectors of channels the transforms of inputs take at once.
+// The number of vectors of channels that a transform of inputs handles together.
 #ifndef TAPER_OPS_KERNELS_WINOGRAD_F32_FORMS_H
 #define TAPER_OPS_KERNELS_WINOGRAD_F32_FORMS_H
 

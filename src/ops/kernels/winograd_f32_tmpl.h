@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of Winograd's transforms, in the words of simd_scalar.h. A tile is transformed column by column into a
-// buffer, then row by row.
+// The body of Winograd's transforms, written with the functions of simd_scalar.h. A tile is transformed column by
+// column into a buffer, then row by row.
 #include "ops/kernels/winograd_f32.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 // ---- inputs
 
-typedef V input_tile[MOST_SIDE][MOST_SIDE][2]; // line, value, vector
+typedef V input_tile[MOST_SIDE][MOST_SIDE][2]; // indexes: line, value, vector
 
 TAPER_TEMPLATE void input_column(const int how, const size_t vectors, const float *const *x, size_t c, size_t j,
                                  input_tile t)
@@ -52,7 +52,8 @@ TAPER_TEMPLATE void input_row(const int how, const size_t vectors, V (*t)[2], fl
     }
 }
 
-// So many vectors of channels from c. Tiles of 6x6 are more than the registers hold: their loops stay loops.
+// Transforms `vectors` vectors of channels from c on. A tile of 6x6 does not fit into the registers, so its loops are
+// not unrolled.
 TAPER_TEMPLATE void input_block(const int how, const size_t vectors, const float *const *x, float *v, size_t v_stride,
                                 size_t c)
 {
@@ -81,16 +82,16 @@ TAPER_TEMPLATE void input(const int how, size_t channels, const float *const *x,
     size_t c = 0;
     for (; c + vectors * VN <= channels; c += vectors * VN)
         input_block(how, vectors, x, v, v_stride, c);
-    for (; c < channels; c += VN) // the last ones once more
+    for (; c < channels; c += VN) // the last vector overlaps the one before it
         input_block(how, 1, x, v, v_stride, c + VN <= channels ? c : channels - VN);
 }
 
 // ---- outputs
 
 typedef struct finishing {
-    taper_winograd_output o; // a copy: stores could change the caller's
+    taper_winograd_output o; // a copy, because stores could alias the caller's
     V bias, low, high;
-    V corners; // times zero: an infinity or NaN stays
+    V corners; // corner outputs times zero: an infinity or NaN becomes NaN and stays
 } finishing;
 
 TAPER_TEMPLATE finishing finishing_of(const taper_winograd_output *o)
@@ -103,8 +104,8 @@ TAPER_TEMPLATE V finished(const finishing *f, V x)
     return v_min(f->high, v_max(f->low, v_add(x, f->bias)));
 }
 
-// Notes row i of so many. With a stride what the middle tap sees goes to one line of outputs: all those at the border
-// show what an infinity or NaN spread to.
+// Adds row i of `rows` to the check of corners. With a stride the middle tap's inputs affect only one line of outputs,
+// so every output at the border is checked.
 TAPER_TEMPLATE void note_corners(finishing *f, const bool strided, const size_t rows, const size_t columns, size_t i,
                                  const V *made)
 {
@@ -118,7 +119,7 @@ TAPER_TEMPLATE void note_corners(finishing *f, const bool strided, const size_t 
     }
 }
 
-// Row i of a whole tile, from channel c. Without an index that varies what is made stays in registers.
+// Writes row i of a whole tile, from channel c on. Constant indexes keep the values in registers.
 TAPER_TEMPLATE void finish_row(finishing *f, const size_t columns, size_t i, size_t c, V *made)
 {
     const size_t pixel = f->o.pixel;
@@ -144,7 +145,7 @@ TAPER_TEMPLATE void finish_row(finishing *f, const size_t columns, size_t i, siz
     }
 }
 
-// The same of a tile at an edge.
+// Writes row i of a tile at an edge.
 static void finish_edge_row(const finishing *f, size_t i, size_t c, const V *made)
 {
     const size_t pixel = f->o.pixel, at = i * f->o.row + c;
@@ -212,10 +213,11 @@ TAPER_TEMPLATE bool output(const int how, size_t channels, const float *m, size_
 // ---- tiles at the edges: 4, 3 or 2 outputs of a side, all by one code
 
 typedef struct edge {
-    size_t side, rows, columns;  // of the whole tile; values of a column and a row, as many as inputs
-    const uint8_t *down, *along; // their positions
+    // Side: of a whole tile; rows, columns: numbers of values of this tile, equal to its numbers of inputs.
+    size_t side, rows, columns;
+    const uint8_t *down, *along; // positions of the values
     size_t out_rows, out_columns;
-    line_function *const *inputs, *const *outputs; // by outputs, from 2 on
+    line_function *const *inputs, *const *outputs; // functions for 2, 3 and 4 outputs
     bool strided;
 } edge;
 
@@ -284,7 +286,7 @@ static bool edge_output(const edge *e, size_t channels, const float *m, size_t m
 
 enum { WEIGHTS = 8 };
 
-// G g G^T of so many weights, one in each lane of the vectors that the loop becomes.
+// Computes G g G^T for WEIGHTS weights. The compiler vectorizes the loop, with one weight per lane.
 TAPER_TEMPLATE void weights_block(const int how, const float (*restrict g)[WEIGHTS], float (*restrict u)[WEIGHTS])
 {
     const size_t sets = SETS(how);
@@ -326,7 +328,7 @@ TAPER_TEMPLATE void weights(const int how, size_t count, const float *g, size_t 
         weights_part(how, count - at, g + at, g_stride, u + at, u_stride);
 }
 
-// The functions of a row of winograd_f32_list.inc. Tiles of f2 are whole.
+// Defines the functions of a row of winograd_f32_list.inc. Tiles of f2 are always whole.
 #define WINOGRAD_F32(size, how)                                                                                        \
     void SIMD(taper_winograd_f32_##size##_input)(size_t rows, size_t columns, size_t channels, const float *const *x,  \
                                                  float *v, size_t v_stride)                                            \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the two AVX-512 files of winograd_i8.h share (with and without VNNI): 14 tiles by 32 columns, and the stores.
+// Parts that the two AVX-512 files of winograd_i8.h share, with and without VNNI: products of 14 tiles by 32 columns,
+// and the stores.
 #define I8_BYTES 64
 #define MR_MAX 14
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// winograd_i8.h for NEON, with 64 and with 32 bits. The including file, which has its simd_i8 header already, defines
-// MR_MAX, NR, EACH_MR, pixels_of and product_of_all.
+// winograd_i8.h for NEON with 64 and with 32 bits. The including file, which has included its simd_i8 header before,
+// defines MR_MAX, NR, EACH_MR, pixels_of and product_of_all.
 #include <arm_neon.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ TAPER_TEMPLATE W w_widen_signed(const int8_t *p)
 #define n_mul(a, b) vmulq_s32(a, b)
 #define limits_of(e) i8_range_of(e)
 
-// The bytes of four channels of each of four pixels.
+// Returns the bytes of four channels for each of four pixels.
 TAPER_TEMPLATE uint32x4_t pixels_of(const N *sums, float32x4_t scale, LIMITS limits);
 
 TAPER_TEMPLATE void store_row(uint8_t *to, size_t pixel, size_t pixels, const N *sums, const float *scales,
@@ -57,14 +57,13 @@ TAPER_TEMPLATE void store_row(uint8_t *to, size_t pixel, size_t pixels, const N 
 
 // ---- products: a weight of each column times a lane of a row's inputs
 
-enum { STEP = 8, STEP_NUMBERS = STEP * NR }; // inputs, and their weights in a panel
+enum { STEP = 8, STEP_NUMBERS = STEP * NR }; // inputs of a step, and their weights in a panel
 
-// The sums of MR_MAX rows and of `steps` steps, at least one. What is asked for lies `asked` bytes
-// behind that of the step before.
+// Computes the sums of MR_MAX rows over `steps` steps, at least one. Each step prefetches `asked` bytes further.
 TAPER_TEMPLATE void product_of_all(const int16_t *const *a, const int16_t *w, size_t steps, const char *next,
                                    size_t asked, int32x4_t acc[][NR / 4]);
 
-// Of mr rows one input, the next weights of all columns.
+// Adds one input of mr rows, with the next weights of all columns.
 TAPER_TEMPLATE void add_input(const size_t mr, const size_t lane, const int16x8_t *x, const int16_t *w,
                               int32x4_t acc[][NR / 4])
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The body of winograd_i8.h's functions. The including file gives the words: vectors W of 16 bits and N of 32, with
-// w_widen and w_widen_signed (of bytes), w_store, w_set; n_load, n_mul, n_sra; add, sub and shl of both; store_row,
-// which requantizes up to four pixels of N_LANES channels; and product_tile.
+// The body of winograd_i8.h's functions. The including file defines vectors W of 16 bits and N of 32 bits, with w_widen
+// and w_widen_signed (of bytes), w_store, w_set; n_load, n_mul, n_sra; add, sub and shl of both; store_row, which
+// requantizes up to four pixels of N_LANES channels; and product_tile.
 #include "ops/kernels/winograd_i8.h"
 
 enum { SIDE = TAPER_WINOGRAD_I8_SIDE, OUTPUTS = 4 };
@@ -34,7 +34,8 @@ TAPER_TEMPLATE void input_block(const uint8_t *const *x, size_t c, W zero, int16
         for (size_t i = 0; i < SIDE; i++)
             t[i][j] = made[i];
     }
-    // A number that all inputs have comes to nothing but in one position, 36 times.
+    // A constant that is added to all inputs affects only one position, 36 times. So the zero point is subtracted
+    // there.
     TAPER_NO_UNROLL
     for (size_t i = 0; i < SIDE; i++, v += SIDE * v_stride) {
         W made[SIDE];
@@ -78,7 +79,8 @@ TAPER_TEMPLATE void weights_block(const int8_t *g, int16_t *u, size_t u_stride)
 
 // ---- outputs
 
-// 24 times the sums of a line, whose positions lack their denominators: 6, -4, -4, 1, 1, 24.
+// Returns 24 times the sums of a line. The weights' denominators were left out, so the positions have the factors 6,
+// -4, -4, 1, 1, 24.
 TAPER_TEMPLATE void output_line(const N *m, N *y)
 {
     const N s = n_shl(n_add(m[1], m[2]), 2), d = n_shl(n_sub(m[1], m[2]), 2);
@@ -105,7 +107,7 @@ TAPER_TEMPLATE void output_block(const int32_t *m, size_t m_stride, const taper_
         for (size_t i = 0; i < OUTPUTS; i++)
             t[i][j] = made[i];
     }
-    const N ninth = n_set(0x38E38E39); // modulo 2^32
+    const N ninth = n_set(0x38E38E39); // inverse of 9 modulo 2^32
     const N middle = n_load(o->middle + c), start = n_shl(middle, 6), bias = n_add(middle, n_load(o->e.bias + c));
     uint8_t *y = o->y + c;
     TAPER_NO_UNROLL
@@ -121,7 +123,7 @@ TAPER_TEMPLATE void output_block(const int32_t *m, size_t m_stride, const taper_
 
 // ---- products
 
-// A panel's, of mr rows. Of what comes next some is asked for meanwhile, `asked` bytes for two inputs.
+// Computes a panel's product for mr rows. Meanwhile it prefetches the next weights, `asked` bytes for every two inputs.
 TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_product *t, const int16_t *w, int32_t *c,
                                  const char *next, size_t asked);
 
@@ -138,7 +140,7 @@ TAPER_TEMPLATE void product_strip(const size_t mr, const taper_winograd_i8_produ
 
 // ---- the functions
 
-// Builds for size have no rows for these.
+// Builds for size have no rows of this family.
 #if !TAPER_WINOGRAD_I8
 #define WINOGRAD_I8(isa)
 #define WINOGRAD_I8_PRODUCT(isa)
@@ -148,7 +150,7 @@ TAPER_TEMPLATE void product_strip(const size_t mr, const taper_winograd_i8_produ
                                        size_t v_stride)                                                                \
     {                                                                                                                  \
         const W zero = w_set((int16_t)(36 * zero_point));                                                              \
-        for (size_t at = 0; at < channels; at += W_LANES) { /* the last ones once more */                              \
+        for (size_t at = 0; at < channels; at += W_LANES) { /* the last vector repeats channels */                     \
             const size_t c = at + W_LANES <= channels ? at : channels - W_LANES;                                       \
             input_block(x, c, zero, v + c, v_stride);                                                                  \
         }                                                                                                              \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// winograd_i8.h for x86, in the words of simd_i8_x86.h: what differs between widths of registers is store_row. The
+// winograd_i8.h for x86, written with the macros of simd_i8_x86.h. Only store_row differs between register widths. The
 // including file defines MR_MAX and EACH_MR.
 #include "ops/kernels/simd_i8_x86.h"
 #include "ops/kernels/winograd_i8.h"
@@ -51,7 +51,7 @@ TAPER_TEMPLATE LIMITS limits_of(const taper_i8_epilogue *e)
     return I8(range_of)(e->zero_point, e->min);
 }
 
-// y: in each 128 bits four channels of each of the pixels.
+// Stores pixels. In each 128 bits, y has four channels of each pixel.
 TAPER_TEMPLATE void store_pixels(uint8_t *to, size_t pixel, size_t pixels, Q y);
 
 TAPER_TEMPLATE void store_row(uint8_t *to, size_t pixel, size_t pixels, const N *sums, const float *scales,

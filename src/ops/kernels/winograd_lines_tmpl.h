@@ -3,20 +3,20 @@
 //
 //   f2  2 outputs of 4 inputs, points 0, +-1 and infinity
 //   f4  4 outputs of 6 inputs, points 0, +-P, +-Q and infinity
-//   s4  4 outputs of 9 inputs with stride 2. The outer taps see the even inputs only: two taps on 5 inputs, points +-P,
-//       +-Q (its own) and infinity. The middle tap makes products of the 4 odd inputs as they are.
+//   s4  4 outputs of 9 inputs with stride 2. The outer taps use only the even inputs: two taps on 5 inputs, with points
+//       +-P, +-Q (its own) and infinity. The middle tap multiplies the 4 odd inputs untransformed.
 //
 // The values at +p and at -p share their even and odd parts. Lines of 3 and 2 outputs (f4, s4) leave out the point -Q,
-// or both of Q: the weights' divisors for those are multiplied away in the inputs.
+// or both +Q and -Q. The inputs are then multiplied by the factors that correct the weights' divisors for this.
 
 enum { F2, F4, S4 };
 
 #define OUTPUTS(how) ((size_t)((how) == F2 ? 2 : 4))
 #define SIDE_OF(how) ((size_t)((how) == F2 ? 4 : (how) == F4 ? 6 : 9))
-#define SETS(how) (OUTPUTS(how) + 2) // of a side
+#define SETS(how) (OUTPUTS(how) + 2) // sets of a side
 #define MOST_SIDE TAPER_WINOGRAD_SIDE
 
-// The values at +p and -p of the polynomial with these even and odd parts.
+// Computes the values at +p and -p of the polynomial with these even and odd parts.
 TAPER_TEMPLATE void pair(V even, V odd, float p, V *v)
 {
     v[0] = v_fma(v_set(p), odd, even);
@@ -87,7 +87,8 @@ static void f4_output_2(const V *m, V *y)
 
 static void f4_input_3(const V *d, V *v)
 {
-    const V square = v_fma(v_set(-P2), d[0], d[2]), cube = v_fma(v_set(-P2), d[1], d[3]); // x^n - P^2 x^(n-2)
+    // Coefficients of x^n - P^2 x^(n-2).
+    const V square = v_fma(v_set(-P2), d[0], d[2]), cube = v_fma(v_set(-P2), d[1], d[3]);
     v[0] = v_fma(v_set(Q), cube, v_mul(v_set(-Q2), square));
     pair(v_fma(v_set(Q), cube, v_mul(v_set(P2 - Q2), d[2])), v_fma(v_set(-Q2), d[1], d[3]), P, v + 1);
     v[3] = v_mul(v_set(2 * Q), cube);
@@ -160,7 +161,7 @@ static void s4_output_2(const V *m, V *y)
 
 static void s4_input_3(const V *d, V *v)
 {
-    const V square = v_fma(v_set(-P2), d[0], d[4]); // x^2 - P^2
+    const V square = v_fma(v_set(-P2), d[0], d[4]); // factor x^2 - P^2
     pair(v_fma(v_set(Q), square, v_mul(v_set(P2 - Q2), d[2])), v_fma(v_set(-Q2), d[0], d[4]), P, v);
     v[2] = v_mul(v_set(2 * Q), square);
     v[3] = v_fma(v_set(-Q), square, v_fma(v_set(-P2), d[2], d[6]));
@@ -195,7 +196,7 @@ TAPER_TEMPLATE void s4_weights(const double *g, double *u)
 
 // ---- all
 
-// B^T d
+// Multiplies by the matrix of inputs: B^T d.
 TAPER_TEMPLATE void input_line(const int how, const V *d, V *v)
 {
     if (how == F2)
@@ -206,7 +207,7 @@ TAPER_TEMPLATE void input_line(const int how, const V *d, V *v)
         s4_input(d, v);
 }
 
-// A^T m
+// Multiplies by the matrix of outputs: A^T m.
 TAPER_TEMPLATE void output_line(const int how, const V *m, V *y)
 {
     if (how == F2)
@@ -217,7 +218,7 @@ TAPER_TEMPLATE void output_line(const int how, const V *m, V *y)
         s4_output(m, y);
 }
 
-// G g, in double precision: the error of the weights would otherwise be a third of the whole.
+// Multiplies by the matrix of weights: G g. In single precision the weights' error would be a third of the total error.
 TAPER_TEMPLATE void weights_line(const int how, const double *g, double *u)
 {
     if (how == F2)
