@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution of quantized numbers with NEON alone: products of 16 bits added in 32.
+// Depthwise convolution of quantized numbers with NEON alone: products of 16 bits that are added in 32 bits.
 #include <arm_neon.h>
 
 #include "ops/kernels/dwconv_i8.h"
@@ -14,7 +14,8 @@ typedef struct column {
 
 #include "ops/kernels/dwconv_i8_neon.h"
 
-// acc gains a tap of eight channels. As an intrinsic gcc would keep the lower half of a register in another one.
+// Adds a tap of eight channels to acc. It is in assembly, because for the intrinsic gcc copies the lower half to
+// another register.
 TAPER_TEMPLATE void multiply(int32x4_t acc[2], int16x8_t x, int16x8_t w)
 {
     __asm__("smlal %0.4s, %1.4h, %2.4h" : "+w"(acc[0]) : "w"(x), "w"(w));
@@ -75,7 +76,7 @@ TAPER_TEMPLATE void taps_4(const size_t count, const int wide, const uint8_t *co
     }
 }
 
-// Eight channels of all pixels, with weights in registers.
+// Computes eight channels of all pixels, with the weights in registers.
 TAPER_INSTANCE void row_of_nine(const taper_dwconv_i8 *t, size_t c, i8_range range)
 {
     const nine k = nine_of(t, c);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution of quantized numbers with NEON's dot products, four taps of a channel at a time. 128 is taken
-// from the inputs, as the instruction multiplies signed numbers. Two rows of 3x3 share the four pixels of a column: the
-// weight of the fourth is 0, for the row below that of the first.
+// Depthwise convolution of quantized numbers with NEON's dot products, four taps of a channel at a time. The
+// instruction multiplies signed numbers, so 128 is subtracted from the inputs. Two rows of 3x3 share the four pixels of
+// a column. The upper row has weight 0 for the fourth pixel, the lower row for the first one.
 #include <arm_neon.h>
 
 #include "ops/kernels/dwconv_i8.h"
 
-// Of column x: four taps of four channels, of the pixel w[x][0..1] and of the one below w[x][2..3].
+// Weights of column x: four taps of four channels, for the pixel in w[x][0..1] and for the one below in w[x][2..3].
 typedef struct nine {
     int8x16_t w[3][4];
 } nine;
@@ -23,7 +23,7 @@ TAPER_TEMPLATE int8x16_t signed_of(uint8x16_t x)
     return vreinterpretq_s8_u8(veorq_u8(x, vdupq_n_u8(0x80)));
 }
 
-// Bytes of four taps side by side: of the lower eight channels, y[0] and y[1].
+// Interleaves the bytes of four taps, for the lower eight channels, to y[0] and y[1].
 TAPER_TEMPLATE void lower_zip(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d, int8x16_t y[2])
 {
     const uint16x8_t u = vreinterpretq_u16_u8(vzip1q_u8(a, b)), v = vreinterpretq_u16_u8(vzip1q_u8(c, d));
@@ -90,7 +90,7 @@ TAPER_TEMPLATE void taps_4(const size_t count, const int wide, const uint8_t *co
     TAPER_UNROLL
     for (size_t i = 0; i < 4; i++) {
         const uint8_t *p = a[i < count ? i : 0] + at;
-        x[i] = i >= count ? vdupq_n_u8(0x80) : wide ? vld1q_u8(p) : eight(p); // no tap: 0
+        x[i] = i >= count ? vdupq_n_u8(0x80) : wide ? vld1q_u8(p) : eight(p); // a missing tap is 0
     }
     lower_zip(x[0], x[1], x[2], x[3], y);
     if (wide)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with NEON: up to 5 rows by 16 columns in 20 accumulators. Eight k at a time are 7 loads of
-// A, 8 of weights and 160 multiply-adds by lane, which takes all registers: compilers would spill some and copy others,
-// so tiles are written in assembler. A multiply-add costs 1.11 instructions; it was 1.42 with 8 rows by 8 columns in C.
+// gemm and igemm of floats with NEON: up to 5 rows by 16 columns in 20 accumulators. Eight k take 7 loads of A, 8 of
+// weights and 160 multiply-adds by lane, which need all registers. Compilers would spill some and copy others, so tiles
+// are in assembler. A multiply-add takes 1.11 instructions; in C, with 8 rows by 8 columns, it took 1.42.
 //
-// A tile knows nothing of padding: it takes a list of taps, in which those that are padding for all rows are left out.
-// One of 8 columns makes the last panel where that is enough. Columns that do not exist are made in a buffer.
+// A tile does not handle padding: it has a list of taps without those that are padding for all rows. If 8 columns are
+// enough, the last panel uses a tile of 8 columns. Columns that do not exist are computed in a buffer.
 #include <math.h>
 #include <string.h>
 
@@ -16,32 +16,32 @@
 enum { MOST_TAPS = 32 };
 
 typedef struct tap {
-    size_t weights; // bytes from the panel's first
+    size_t weights; // bytes from the panel's start
     const float *rows[MR_MAX];
 } tap;
 _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
 
-// The panels of a strip. Strides and steps to the next panel are in bytes.
+// The panels of a strip. Strides, and steps to the next panel, are in bytes.
 typedef struct strip {
     tap *taps;
-    size_t count, kc;   // count: of taps
-    const float *first; // what sums begin with: the bias (stride 0) or earlier sums
+    size_t count, kc;   // count: number of taps
+    const float *first; // initial sums: the bias (stride 0) or earlier sums
     size_t first_stride, first_next;
     const float *w;
     size_t w_next;
-    const float *add; // NULL: none
+    const float *add; // summand, or NULL
     size_t add_stride, add_next;
     float *c;
     size_t c_stride, c_next;
     const float *bounds; // minimum and maximum
-    size_t clamps;       // 1: there is a minimum; 2: a maximum
-    size_t nc;           // columns, a multiple of 8
-    size_t rows_step;    // bytes from a row of A to the next strip's
+    size_t clamps;       // bit 0: there is a minimum; bit 1: a maximum
+    size_t nc;           // number of columns, a multiple of 8
+    size_t rows_step;    // bytes from a row of A to that of the next strip
 } strip;
 
-// Registers: v0 to v19 are the sums, four for each row; of one and two rows those that are left hold partial sums,
-// because the latency of the multiply-add would bound the speed. v28 to v31, and v16 to v19 where there are no five
-// rows, are weights, v20 to v27 A. x9 to x13 are rows of A, x14 weights, x15 counts k, x16 and x17 taps.
+// Registers: v0 to v19 are the sums, four for each row. With one or two rows the others have partial sums, because the
+// latency of the multiply-add would limit one sum. v28 to v31 are weights, and v16 to v19 too if there are fewer than
+// five rows. v20 to v27 are A. x9 to x13 are rows of A, x14 weights; x15 counts k, x16 and x17 taps.
 // clang-format off
 #define C0 0, 1, 2, 3
 #define C1 4, 5, 6, 7
@@ -51,7 +51,7 @@ typedef struct strip {
 #define B0 28, 29, 30, 31
 #define B1 C4
 
-// Instructions over the registers of a row, for tiles of 16 and of 8 columns.
+// Instructions for the registers of a row, for tiles of 16 and of 8 columns.
 #define MOVE_16(op, r0, r1, r2, r3, from) LINE(op " {v" #r0 ".4s, v" #r1 ".4s, v" #r2 ".4s, v" #r3 ".4s}, " from)
 #define MOVE_8(op, r0, r1, r2, r3, from) LINE(op " {v" #r0 ".4s, v" #r1 ".4s}, " from)
 #define EACH_16(op, r0, r1, r2, r3, with) MATH(op, r0, with) MATH(op, r1, with) MATH(op, r2, with) MATH(op, r3, with)
@@ -67,14 +67,14 @@ typedef struct strip {
 #define ZERO(r) LINE("movi d" #r ", #0")
 #define ZERO_FOUR(r0, r1, r2, r3) ZERO(r0) ZERO(r1) ZERO(r2) ZERO(r3)
 
-// With their lists of registers spread into arguments.
+// The same macros, which expand lists of registers to arguments first.
 #define MOVE(W, op, ...) MOVE_##W(op, __VA_ARGS__)
 #define EACH(W, op, ...) EACH_##W(op, __VA_ARGS__)
 #define PLUS(W, ...) PLUS_##W(__VA_ARGS__)
 #define PRODUCTS(W, ...) PRODUCTS_##W(__VA_ARGS__)
 #define ZEROS(...) ZERO_FOUR(__VA_ARGS__)
 #define WEIGHTS(W, ...) MOVE(W, "ld1", __VA_ARGS__, "[x14], %[panel]")
-// Weights of the k-th of eight k. Where few rows use them loading takes the time, and the plain instructions are the
+// Loads weights of the k-th of eight k. With few rows the loads limit the speed, and plain instructions are the
 // fastest.
 #define SINGLES(W, k, ...) SINGLES_##W(k, __VA_ARGS__)
 #define SINGLES_16(k, r0, r1, r2, r3) SINGLE(r0, k, 0) SINGLE(r1, k, 1) SINGLE(r2, k, 2) SINGLE(r3, k, 3)
@@ -86,7 +86,7 @@ typedef struct strip {
 #define PAIR(r0, r1, k, column) LINE("ldp q" #r0 ", q" #r1 ", [x14, #64 * " #k " + 16 * " #column "]")
 #define PASS_EIGHT LINE("add x14, x14, #512")
 
-// X for each row.
+// Expands X for each row.
 #define ROWS_1(X, W) X(W, C0)
 #define ROWS_2(X, W) ROWS_1(X, W) X(W, C1)
 #define ROWS_3(X, W) ROWS_2(X, W) X(W, C2)
@@ -98,14 +98,14 @@ typedef struct strip {
 #define AT_MOST(W, ...) EACH(W, "fmin", __VA_ARGS__, 29)
 #define STORE(W, ...) MOVE(W, "st1", __VA_ARGS__, "[%[c]], %[c_stride]")
 
-// The next tap's pointers.
+// Loads the next tap's pointers.
 #define TAKE_1 LINE("ldp x14, x9, [x16], #48")
 #define TAKE_2 LINE("ldr x10, [x16, #16]") TAKE_1
 #define TAKE_3 LINE("ldp x10, x11, [x16, #16]") TAKE_1
 #define TAKE_4 LINE("ldr x12, [x16, #32]") TAKE_3
 #define TAKE_5 LINE("ldp x12, x13, [x16, #32]") TAKE_3
 
-// Partial sums: those of one row in C1 to C3, of two rows in C2 and C3.
+// Clears and adds partial sums: those of one row in C1 to C3, of two rows in C2 and C3.
 #define BEGIN_1 ZEROS(C1) ZEROS(C2) ZEROS(C3)
 #define BEGIN_2 ZEROS(C2) ZEROS(C3)
 #define BEGIN_3
@@ -120,7 +120,7 @@ typedef struct strip {
 #define EIGHT(r0, r1, x) LINE("ld1 {v" #r0 ".4s, v" #r1 ".4s}, [" #x "], #32")
 #define LOAD(r, x, bytes) LINE("ldr " #r ", [" #x "], #" #bytes)
 
-// One k of each row, of which x0 to x4 hold the elements.
+// Computes one k of each row. x0 to x4 have the elements.
 #define PRODUCTS_OF_0(W, ...) PRODUCTS(W, C0, __VA_ARGS__)
 #define PRODUCTS_OF_1(W, ...) PRODUCTS(W, C1, __VA_ARGS__)
 #define PRODUCTS_OF_2(W, ...) PRODUCTS(W, C2, __VA_ARGS__)
@@ -135,7 +135,7 @@ typedef struct strip {
     PRODUCTS_OF_0(W, b, x0, lane) PRODUCTS_OF_1(W, b, x1, lane) PRODUCTS_OF_2(W, b, x2, lane) \
     PRODUCTS_OF_3(W, b, x3, lane) PRODUCTS_OF_4(W, b, x4, lane)
 
-// Eight k. Where two sets of weights have room one is loaded while the other is multiplied.
+// Computes eight k. If two sets of weights fit, one is loaded while the other is multiplied.
 #define BLOCK_1(W) \
     EIGHT(20, 21, x9) \
     PAIRS(W, 0, B0) PAIRS(W, 1, B1) PRODUCTS(W, C0, B0, 20, 0) \
@@ -173,7 +173,7 @@ typedef struct strip {
     WEIGHTS(W, B0) STEP_5(W, B0, 21, 23, 25, 26, 27, 0) WEIGHTS(W, B0) STEP_5(W, B0, 21, 23, 25, 26, 27, 1) \
     WEIGHTS(W, B0) STEP_5(W, B0, 21, 23, 25, 26, 27, 2) WEIGHTS(W, B0) STEP_5(W, B0, 21, 23, 25, 26, 27, 3)
 
-// One k.
+// Computes one k.
 #define LOAD_1 LOAD(s20, x9, 4)
 #define LOAD_2 LOAD_1 LOAD(s21, x10, 4)
 #define LOAD_3 LOAD_2 LOAD(s22, x11, 4)
@@ -185,8 +185,8 @@ typedef struct strip {
 #define ONE_4(W) STEP_4(W, B0, 20, 21, 22, 23, 0)
 #define ONE_5(W) STEP_5(W, B0, 20, 21, 22, 23, 24, 0)
 
-// All blocks of eight k; then x15 is what is left, minus 8. The largest tile has two blocks in its loop, and begins with
-// the second where their number is odd.
+// Loops over blocks of eight k; afterwards x15 is the number of k left, minus 8. The loop of the largest tile has two
+// blocks, and starts at the second one if their number is odd.
 #define BLOCKS_OF(mr, W) \
     LINE("2:") \
     BLOCK_##mr(W) \
@@ -209,11 +209,11 @@ typedef struct strip {
     LINE("subs x15, x15, #16") \
     LINE("b.hs 2b")
 
-// The next tiles of mr rows by W columns, as many as there are.
+// Computes all tiles of mr rows by W columns that fit.
 typedef struct place {
     const float *first, *w, *add;
     float *c;
-    size_t columns; // that are left, minus W
+    size_t columns; // columns left, minus W
 } place;
 #define TILES(mr, W) \
     TAPER_TEMPLATE void tiles_##mr##x##W(const strip *s, place *at) \
@@ -277,7 +277,7 @@ TAPER_TEMPLATE void move_columns(size_t mr, size_t n, const float *from, size_t 
         memcpy(to, from, n * sizeof *to);
 }
 
-// So many strips of mr rows, of one tap if there are several. Goes on to what is behind them.
+// Computes `times` strips of mr rows; they have one tap if there are several. Advances to the next strip.
 #define STRIPS(mr)                                                                                                     \
     TAPER_INSTANCE void strips_##mr(strip *s, size_t times)                                                            \
     {                                                                                                                  \
@@ -306,13 +306,13 @@ INSTANCES(5)
 
 static void (*const strips[MR_MAX])(strip *s, size_t times) = {strips_1, strips_2, strips_3, strips_4, strips_5};
 
-// Columns that are no vectors of 8, made in a buffer of whole ones.
+// Computes columns that do not fill a vector of 8, in a buffer of whole vectors.
 TAPER_INSTANCE void last_columns(size_t mr, size_t left, strip s)
 {
     float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
     float *const c = s.c;
     const size_t c_stride = s.c_stride / sizeof(float), stride = NR * sizeof(float);
-    if (s.first_stride != 0) { // earlier sums
+    if (s.first_stride != 0) { // copies earlier sums
         move_columns(mr, left, s.first, c_stride, made, NR);
         s.first = made;
         s.first_stride = stride;
@@ -329,7 +329,7 @@ TAPER_INSTANCE void last_columns(size_t mr, size_t left, strip s)
     move_columns(mr, left, made, NR, c, c_stride);
 }
 
-// The next `times` strips of mr rows.
+// Computes the next `times` strips of mr rows.
 static void run_strips(size_t mr, size_t nc, strip *s, size_t times)
 {
     const size_t left = nc % 8 != 0 ? nc % NR : 0, panels = nc / NR;
@@ -348,7 +348,7 @@ static void run_strips(size_t mr, size_t nc, strip *s, size_t times)
         if (s->add != NULL)
             last.add += NR * panels;
         tap one;
-        if (s->count == 1) { // which strips moves on
+        if (s->count == 1) { // these advance the strip
             one = *s->taps;
             last.taps = &one;
         }
@@ -393,7 +393,7 @@ void taper_gemm_f32_5x16_neon(size_t m, size_t nc, size_t kc, const float *a, si
     }
 }
 
-// The taps [first, end) that are not padding for all rows. Returns how many there are.
+// Lists the taps [first, end) that are not padding for all rows. Returns their number.
 static size_t take_taps(size_t mr, size_t kc, const float *const *a, size_t a_tap_stride, size_t a_offset,
                         const float *zero, size_t first, size_t end, tap *taps)
 {
@@ -401,7 +401,7 @@ static size_t take_taps(size_t mr, size_t kc, const float *const *a, size_t a_ta
     tap *to = taps;
     a += first * a_tap_stride;
     for (size_t i = first; i < end; i++, a += a_tap_stride) {
-        uintptr_t other = 0; // than zero
+        uintptr_t other = 0; // rows that are not zero
         TAPER_UNROLL
         for (size_t r = 0; r < MR_MAX; r++) {
             if (r < mr) {
@@ -426,7 +426,7 @@ void taper_igemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, size_t ks, const
                                const taper_gemm_epilogue *e)
 {
     tap taps[MOST_TAPS];
-    // The sums of many taps wait in C; the summand, which may be C itself, is in those of the first.
+    // With many taps, partial sums are kept in C. The first part adds the summand, which may be C itself.
     for (size_t first = 0; first < ks; first += MOST_TAPS) {
         const size_t end = ks - first > MOST_TAPS ? first + MOST_TAPS : ks;
         strip s = make_strip(kc, ks, w, c, c_stride, e, taps);

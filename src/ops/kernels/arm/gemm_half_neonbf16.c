@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm with bf16's matrix products (FEAT_BF16): BFMMLA multiplies two rows by two columns, four k at once,
-// and adds to floats; up to 8 rows by 12 columns in 24 accumulators of 2 x 2. A strip of A is rounded to bf16 first, so
-// many k of it as stay in the L1 cache, two rows side by side, and meets all columns then; sums over more k wait in C.
+// gemm and igemm with the matrix products of bf16 (FEAT_BF16). BFMMLA multiplies two rows by two columns, four k at
+// once, and adds to floats. A tile has up to 8 rows by 12 columns in 24 accumulators of 2 x 2. A strip of A is rounded
+// to bf16 first, with two rows interleaved and as many k as stay in the L1 cache, and is then multiplied with all
+// columns. With more k, partial sums are kept in C.
 #include <math.h>
 #include <string.h>
 
@@ -13,14 +14,14 @@
 
 enum {
     MR_MAX = 8,
-    FOURS = 128,           // of k in a block
-    PITCH = 2 * 4 * FOURS, // of two rows of it
-    MOST_PIECES = 32,      // of taps in a block
-    PAIRS = NR / 2         // of columns
+    FOURS = 128,           // fours of k in a block
+    PITCH = 2 * 4 * FOURS, // halves of two rows of a block
+    MOST_PIECES = 32,      // most pieces of a block
+    PAIRS = NR / 2         // pairs of columns
 };
 
-typedef struct piece { // of taps that lie side by side
-    size_t row, count; // fours of k; row: of the panel's weights
+typedef struct piece { // consecutive elements of taps
+    size_t row, count; // count: fours of k; row: row of the panel's weights
 } piece;
 
 typedef struct block {
@@ -31,7 +32,7 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t mr, nc, panel; // panel: floats
+    size_t mr, nc, panel; // panel: floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
@@ -42,7 +43,7 @@ typedef struct call {
 
 static void round_rows(block *b, size_t mr, const float *const *rows, size_t depth)
 {
-    for (size_t i = 0; i < mr + mr % 2; i++) { // of an odd number the last one twice
+    for (size_t i = 0; i < mr + mr % 2; i++) { // for an odd number of rows the last one is repeated
         const float *x = rows[i < mr ? i : mr - 1];
         bfloat16_t *to = b->a[i / 2] + 8 * b->fours + 4 * (i % 2);
         size_t k = 0;
@@ -56,11 +57,11 @@ static void round_rows(block *b, size_t mr, const float *const *rows, size_t dep
 
 // ---- tiles
 
-// The columns of a tile as they are added: `from` has what sums begin with, which is the bias (stride 0) or C.
+// The addresses of a tile's columns. `from` has the initial sums: the bias (stride 0) or C.
 typedef struct places {
     const float *from;
     size_t from_stride;
-    const float *add; // NULL: none
+    const float *add; // summand, or NULL
     size_t add_stride;
     float *to;
     size_t to_stride;
@@ -79,7 +80,7 @@ TAPER_TEMPLATE void put_row(const call *t, const places *p, size_t i, bool clamp
     }
 }
 
-// One tile of whole width; of an odd number of rows the last pair has one.
+// Computes a tile of whole width. For an odd number of rows the last pair has one row.
 TAPER_TEMPLATE void tile(const size_t pairs, const block *b, const call *t, const float *panel, places p)
 {
     V acc[MR_MAX / 2][PAIRS];
@@ -138,7 +139,7 @@ EACH_PAIRS(TILES)
 #define TILE_NAME(pairs) tile_##pairs,
 static void (*const tiles[])(const block *b, const call *t, const float *panel, places p) = {EACH_PAIRS(TILE_NAME)};
 
-// All panels for the rows of a block, which ends with it.
+// Computes all panels for the rows of a block, and empties the block.
 static void multiply(block *b, const call *t)
 {
     const size_t mr = t->mr;
@@ -152,7 +153,7 @@ static void multiply(block *b, const call *t)
         p.to += NR;
         p.add = p.add != NULL ? p.add + NR : NULL;
     }
-    if (n > 0) { // in a buffer of whole width
+    if (n > 0) { // computes in a buffer of whole width
         float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
         places q = {b->first ? w : made, b->first ? 0 : NR, NULL, NR, made, NR};
         if (!b->first)
@@ -170,7 +171,7 @@ static void multiply(block *b, const call *t)
 
 // ---- the functions
 
-// Elements of a tap; what follows the piece before is of it.
+// Appends elements of a tap to the block. They join the previous piece if they continue it.
 static void add_piece(block *b, size_t mr, const float **rows, size_t row, size_t depth)
 {
     piece *before = b->count != 0 ? &b->pieces[b->count - 1] : NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm with fp16 arithmetic (FEAT_FP16): up to 8 rows by 16 columns in 16 accumulators of 8 halves. A strip
-// of A is rounded to fp16 first, so many k of it as stay in the L1 cache, and meets all columns then. Sums of ROUNDS
-// products are halves, which are added to floats in C: of more the rounding would show, and their range would end.
+// of A is rounded to fp16 first, as many k of it as stay in the L1 cache, and is then multiplied with all columns. Sums
+// of ROUNDS products are halves, which are added to floats in C. With more products the rounding would be visible, and
+// sums could overflow.
 #include <math.h>
 #include <string.h>
 
@@ -11,12 +12,12 @@
 #define MR_MAX 8
 #define NR 16
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6) TAPER_ODD_MR(X(7)) X(8)
-#define PARTS(mr) ((mr) == 1 ? 4 : (mr) == 2 ? 2 : 1) // sums of a row, of which the latency would bound the speed
+#define PARTS(mr) ((mr) == 1 ? 4 : (mr) == 2 ? 2 : 1) // sums of a row, which hide the latency of an addition
 
 enum { DEPTH = 512, PITCH = DEPTH + 8, MOST_PIECES = 64, ROUNDS = 64 };
 
-typedef struct piece { // of taps that lie side by side
-    size_t row, count; // row: of the panel's weights
+typedef struct piece { // consecutive elements of taps
+    size_t row, count; // row: row of the panel's weights
 } piece;
 
 typedef struct block {
@@ -27,14 +28,14 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t mr, nc, panel; // panel: floats
+    size_t mr, nc, panel; // panel: floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
     const taper_gemm_epilogue *e;
 } call;
 
-// Where a tile of whole width has its sums: what they begin with, the summand (NULL: none), and where they go.
+// The addresses of a tile of whole width: initial sums, summand (or NULL), and results.
 typedef struct places {
     const float *from;
     size_t from_stride;
@@ -62,14 +63,14 @@ static void round_rows(block *b, size_t mr, const float *const *rows, size_t dep
 
 // ---- tiles
 
-// Adds the sums of halves to floats, and bounds them when they are complete.
+// Adds the sums of halves to floats, and clamps them if they are complete.
 TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, float16x8_t acc[MR_MAX][2], places p,
                                bool clamps)
 {
     const V low = v_set(t->e->min), high = v_set(t->e->max);
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i++) {
-        if (TAPER_STRIP_UNIT > 1 && i == t->mr) // a copy of the one before, whose sums may be there already
+        if (TAPER_STRIP_UNIT > 1 && i == t->mr) // a copy of the row before it, whose result may be written already
             break;
         V sum[4];
         TAPER_UNROLL
@@ -96,12 +97,14 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
     }
 }
 
-// sum += weights * x[lane]. Of the compilers' own words gcc makes copies of the lane first, as it is used twice: half
-// as many instructions again.
-#define FMLA(sum, weights, x, lane)                                                                                    \
-    __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(weights), "x"(x)) // x: of the first 16 registers
+// Computes sum += weights * x[lane]. It is in assembly, because for the intrinsic gcc first copies the lane, which is
+// used twice: that is half as many instructions again.
+#define FMLA(sum, weights, x, lane) // X: in one of the first 16 registers.
+__asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]"
+        : "+w"(sum)
+        : "w"(weights), "x"(x))
 
-// The products of one k: lane u of x, into part u of a row's.
+// Adds the products of one k: lane u of x, to part u of a row's sums.
 #define ONE_K(u)                                                                                                       \
     do {                                                                                                               \
         TAPER_UNROLL                                                                                                   \
@@ -115,8 +118,9 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
         }                                                                                                              \
     } while (0)
 
-// One tile of mr rows by nv vectors.
-TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const block *b, const call *t, const float *panel, places p)
+    // Computes a tile of mr rows by nv vectors.
+    TAPER_TEMPLATE
+    void tile(const size_t mr, const size_t nv, const block *b, const call *t, const float *panel, places p)
 {
     const size_t parts = PARTS(mr);
     const float16_t *a = b->a[0];
@@ -184,7 +188,7 @@ static void move_columns(size_t mr, size_t n, const float *from, size_t from_str
         memcpy(to + i * to_stride, from + i * from_stride, n * sizeof *to);
 }
 
-// All panels for mr rows.
+// Computes all panels for mr rows.
 TAPER_TEMPLATE void strip(const size_t mr, const block *b, const call *t)
 {
     places p = {t->w, 0, b->first ? t->e->add : NULL, t->e->add_stride, t->c, t->c_stride};
@@ -197,7 +201,7 @@ TAPER_TEMPLATE void strip(const size_t mr, const block *b, const call *t)
         p.to += NR;
         p.add = p.add != NULL ? p.add + NR : NULL;
     }
-    if (n > 0) { // in a buffer of whole width
+    if (n > 0) { // computes in a buffer of whole width
         float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
         places q = {b->first ? w : made, b->first ? 0 : NR, NULL, NR, made, NR};
         if (!b->first)
@@ -233,7 +237,7 @@ static void multiply(block *b, const call *t)
     b->count = b->depth = 0;
 }
 
-// Elements of a tap; what follows the piece before is of it.
+// Appends elements of a tap to the block. They join the previous piece if they continue it.
 static void add_piece(block *b, size_t mr, const float **rows, size_t row, size_t depth)
 {
     piece *before = b->count != 0 ? &b->pieces[b->count - 1] : NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with NEON alone: up to 4 rows by 4 columns in 16 accumulators, each of four sums along k.
-// 128 is taken from A, then two or four products of 8 bits make a sum of 16, and pairs of those are added in 32 bits.
-// How many there is room for depends on the weights: taper_gemm_i8_marks. Only where two weights of -128 meet two -128
-// of A a sum of 16 bits cannot even have two: such panels are rare, and have each product added by itself.
+// gemm of quantized numbers with NEON alone: up to 4 rows by 4 columns in 16 accumulators, each with four sums along k.
+// 128 is subtracted from A. Two or four products of 8 bits are added in 16 bits, and pairs of these sums in 32 bits.
+// The weights decide how many products fit: taper_gemm_i8_marks. Not even two fit if two weights of -128 meet two -128
+// of A. Such panels are rare, and each of their products is added separately.
 #include <arm_neon.h>
 
 #include "ops/kernels/gemm_i8.h"
@@ -18,7 +18,7 @@ enum { A_GROUP = 64, GATHERED = 320, A_BYTES = (GATHERED + 2) * A_GROUP };
 
 #include "ops/kernels/gemm_i8_neon.h"
 
-// Of a row two groups lie side by side, behind them those of the next row.
+// Two groups of a row are contiguous; those of the next row follow.
 TAPER_TEMPLATE const int8_t *group_at(const int8_t *a, size_t group)
 {
     return a + A_GROUP * group - (A_GROUP - 16) * (group % 2);
@@ -50,9 +50,9 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 #define ONE(KEEP, row, a) FIRST(LOWER, a) FIRST(UPPER, a) ROW(KEEP, row)
 #define HALF(row, a) FIRST(LOWER, a) ROW(ADD, row)
 
-// Two groups of four rows, and the next mark: what is done with the 16 bits after the first group (nothing, or they are
-// added), and after the second. Loads are as far from each other, and from where they are wanted, as there are
-// registers.
+// Computes two groups of four rows, and loads the next mark. The arguments are the instructions on the 16-bit sums
+// after the first group (none, or an addition to 32 bits) and after the second. Loads are as far apart, and as far
+// before their use, as the registers allow.
 #define LOAD_A(a, b, at) TEXT("ldp q" #a ", q" #b ", [x9, #" at)
 #define LOAD_W(a, b, at) TEXT("ldp q" #a ", q" #b ", [x10, #" at)
 #define TWO_GROUPS(MORE, KEEP_FIRST, KEEP) \
@@ -72,8 +72,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 #define SUMS(row) [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]), \
                   [s##row##3] "=w"(sum[row][3])
 
-// Two groups at a time as the marks say, of which `mark` is the first; then one where tail & 1, and half a one where
-// tail & 2.
+// Computes two groups at a time as the marks require; `mark` is the first mark. Then it computes one group if tail & 1,
+// and half a group if tail & 2.
 TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, const int8_t *w, const int8_t *marks,
                               int32x4_t sum[][4])
 {
@@ -138,7 +138,7 @@ TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, con
 
 // ---- fewer rows
 
-// A product of 8 bits and eight or sixteen k, its sums added in 32 bits: of `count` columns.
+// Multiplies eight or sixteen k in 8 bits and adds the products in 32 bits, for `count` columns.
 TAPER_TEMPLATE void add_to(const size_t count, const int wide, int8x16_t x, const int8x16_t *b, int32x4_t *sum)
 {
     int16x8_t y[4];
@@ -190,7 +190,7 @@ TAPER_TEMPLATE int32x4_t row_of(const int32x4_t sum[4])
     return vpaddq_s32(vpaddq_s32(sum[0], sum[1]), vpaddq_s32(sum[2], sum[3]));
 }
 
-// The sums of mr rows where weights of -128 may meet.
+// Computes the sums of mr rows of a panel in which weights of -128 may meet.
 TAPER_INSTANCE void product_apart(size_t mr, size_t groups, const int8_t *a, const int8_t *w, int32x4_t *rows)
 {
     for (size_t i = 0; i < mr; i++) {
@@ -232,7 +232,7 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
     } else {
         int32x4_t sum[MR_MAX][4];
         groups -= (size_t)half;
-        if (mr > 2) // of three rows, too: sooner done than these would be alone
+        if (mr > 2) // also for three rows, because it is faster than three rows alone
             product_4(mark, ((uint32_t)groups & 1) + 2 * (uint32_t)half, a, w, marks, sum);
         else
             product_few(mr, groups, half, a, w, sum);
@@ -254,7 +254,7 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
     vst1q_s32(sums, acc[i][0]);
 }
 
-// A store that moves the pointer, which compilers do not make of a lane.
+// A store that advances the pointer; compilers do not emit it for a lane.
 #define STORE_LANE(to, y, lane) __asm__ volatile("st1 {%1.s}[" #lane "], [%0], #4" : "+r"(to) : "w"(y) : "memory")
 
 TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC])

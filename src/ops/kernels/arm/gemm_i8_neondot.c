@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with NEON's dot products by lane: up to 6 rows by 16 columns in 24 accumulators. The
-// instruction multiplies signed numbers, so 128 is taken from A by turning its highest bit.
+// instruction multiplies signed numbers, so 128 is subtracted from A by inverting its highest bit.
 #include <arm_neon.h>
 
 #include "ops/kernels/gemm_i8.h"
@@ -12,7 +12,8 @@
 #define ACC 4
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
 
-// Groups of rows 0 to 3, 16 bytes each; at HIGH, five times 4096, those of rows 4 and 5, 8 bytes each.
+// Groups of rows 0 to 3 have 16 bytes each. From HIGH on, which is five times 4096, groups of rows 4 and 5 have 8 bytes
+// each.
 enum { HIGH = 5 * 4096, GATHERED = HIGH / 16 - 4, A_BYTES = HIGH / 2 * 3 };
 
 #include "ops/kernels/gemm_i8_neon.h"

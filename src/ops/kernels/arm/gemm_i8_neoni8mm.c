@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with NEON's matrix products, of 2 rows by 2 columns by 8 k: up to 6 rows by 16 columns in
-// 24 accumulators. A is unsigned, weights are signed, as the instruction has them.
+// gemm of quantized numbers with NEON's matrix products of 2 rows by 2 columns by 8 k: up to 6 rows by 16 columns in 24
+// accumulators. A is unsigned and weights are signed, as the instruction needs them.
 #include <arm_neon.h>
 
 #include "ops/kernels/gemm_i8.h"
@@ -12,7 +12,7 @@
 #define ACC 8
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
 
-// Eight k of rows 0 and 1, 2 and 3, 4 and 5.
+// A group has eight k of rows 0 and 1, then of rows 2 and 3, then of rows 4 and 5.
 enum { A_GROUP = 48, GATHERED = 640, A_BYTES = (GATHERED + 2) * A_GROUP };
 
 #include "ops/kernels/gemm_i8_neon.h"
@@ -40,7 +40,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 #define MMLA(i, j, a, w) TEXT("usmmla %[s" #i #j "].4s, v" #a ".16b, v" #w ".16b")
 #define PAIR(j, k, u, v) \
     MMLA(2, j, 6, u) MMLA(2, k, 6, v) MMLA(0, j, 4, u) MMLA(0, k, 4, v) MMLA(1, j, 5, u) MMLA(1, k, 5, v)
-// What is loaded is of A the next group, of the weights the rest of this one and the beginning of the next.
+// Multiplies a group. It loads the next group of A, the rest of this group's weights, and the first weights of the next
+// group.
 #define GROUP(w0, w1, w2, w3, a0, a1) \
     PAIR(0, 1, 0, 1) \
     TEXT("ldp q0, q1, [x10, #" w0) \
@@ -149,7 +150,7 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
 
 TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC])
 {
-    // Two rows together, two columns of the one beside two of the other, until they are bytes.
+    // Two rows stay together until they are bytes: two columns of one row next to two of the other.
     float32x4_t scale[ACC];
     TAPER_UNROLL
     for (size_t j = 0; j < 2 * nv; j++) {

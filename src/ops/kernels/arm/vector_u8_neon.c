@@ -12,7 +12,7 @@ TAPER_TEMPLATE int32x4_t sum_of(uint16x4_t a, uint16x4_t b, const sum_words *s)
 {
     int32x4_t sum = vmlaq_s32(s->offset, vreinterpretq_s32_u32(vmovl_u16(a)), s->a_factor);
     sum = vmlaq_s32(sum, vreinterpretq_s32_u32(vmovl_u16(b)), s->b_factor);
-    // The shift rounds halves up, and so away from zero when a negative sum is one less.
+    // The shift rounds halves up. Subtracting one from a negative sum makes this away from zero.
     return vrshlq_s32(vsraq_n_s32(sum, sum, 31), s->shift);
 }
 
@@ -61,7 +61,7 @@ static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step
 TAPER_TEMPLATE int32x4_t quantized(const float *x, float inverse, float32x4_t low, float32x4_t high)
 {
     const float32x4_t y = vmulq_n_f32(vld1q_f32(x), inverse);
-    const float32x4_t held = vbslq_f32(vcleq_f32(y, vdupq_n_f32(TAPER_U8_TOO_MUCH)), y, low); // NaN: low
+    const float32x4_t held = vbslq_f32(vcleq_f32(y, vdupq_n_f32(TAPER_U8_TOO_MUCH)), y, low); // NaN becomes low
     return vcvtnq_s32_f32(vminq_f32(vmaxq_f32(held, low), high));
 }
 
@@ -93,7 +93,7 @@ static void dequantize(size_t n, const uint8_t *x, float scale, int32_t zero_poi
 
 static void range(size_t n, const float *x, float *min, float *max)
 {
-    // NaN wins both.
+    // If an element is NaN, both results are NaN.
     float32x4_t low = vdupq_n_f32(0.0f), high = low;
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
@@ -144,7 +144,7 @@ static void translate(size_t n, const uint8_t *table, const uint8_t *x, uint8_t 
     for (; i + 16 <= n; i += 16) {
         uint8x16_t at = vld1q_u8(x + i), found = vqtbl4q_u8(part[0], at);
         TAPER_UNROLL
-        for (size_t k = 1; k < 4; k++) { // what is beyond a part stays as it is
+        for (size_t k = 1; k < 4; k++) { // an index beyond the part leaves the byte unchanged
             at = vsubq_u8(at, vdupq_n_u8(64));
             found = vqtbx4q_u8(found, part[k], at);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution of quantized numbers with NEON of 32-bit ARM: 8 channels at a time in two accumulators. Weights
-// lie in fours of taps: one load takes those of four taps and 8 channels apart, and inputs are products of 16 bits.
+// are interleaved in fours of taps, and one load separates the four taps of 8 channels. Inputs are widened to 16 bits
+// for the products.
 #include "ops/kernels/dwconv_i8.h"
 #include "ops/kernels/simd_i8_neon32.h"
 
@@ -13,7 +14,7 @@ TAPER_TEMPLATE void add_tap(const uint8_t *a, int8x8_t w, int32x4_t sum[2])
     sum[1] = vmlal_s16(sum[1], vget_high_s16(x), vget_high_s16(y));
 }
 
-// `taps` are the job's, a constant where they are many jobs'.
+// Computes a pixel. taps is that of the job, as a constant in the usual cases.
 TAPER_TEMPLATE void pixel(const size_t taps, const taper_dwconv_i8 *t, size_t at, uint8_t *c, i8_range range)
 {
     const size_t groups = (taps + 3) / 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with NEON of 32-bit ARM: up to 4 rows by 8 columns in 8 of 16 registers. Four k at a time
-// are 4 loads of A, 4 of weights and 32 multiply-adds by lane, which takes all registers: in C it was 2.3 instructions
-// for each of them, in assembler it is 1.34.
+// gemm and igemm of floats with NEON of 32-bit ARM: up to 4 rows by 8 columns in 8 of 16 registers. Four k take 4 loads
+// of A, 4 of weights and 32 multiply-adds by lane, which need all registers. In assembler each multiply-add takes 1.34
+// instructions; in C it took 2.3.
 #include "ops/kernels/simd_neon32.h"
 
 #define MR_MAX 4
@@ -11,8 +11,8 @@
 #define FETCH(w, ahead) __builtin_prefetch((const char *)(w) + (ahead))
 #define OWN_PRODUCTS
 
-// Of row r its four k in lo and hi, which are among the registers that have lanes. Weights of a k are q12 and q13, of
-// the next one q14 and q15.
+// lo and hi have four k of row r; they are among the registers whose lanes can be operands. q12 and q13 are weights of
+// one k, q14 and q15 of the next.
 // clang-format off
 #define TEXT(...) __VA_ARGS__ "\n\t"
 #define LOAD_A(r, lo, hi) TEXT("vld1.32 {" #lo "-" #hi "}, [%[p" #r "]]!")
@@ -32,7 +32,7 @@
 #define SUMS(r) [c##r##0] "+w"(acc[r][0]), [c##r##1] "+w"(acc[r][1]), [p##r] "+r"(p[r])
 #define TAKEN "q0", "q1", "q2", "q3", "q12", "q13", "q14", "q15", "cc", "memory"
 
-// n times four k.
+// Adds n times four k.
 TAPER_TEMPLATE const float *fours(const size_t mr, const float **p, const float *w, size_t n, V acc[MR_MAX][2])
 {
     if (mr == 4)
@@ -45,7 +45,7 @@ TAPER_TEMPLATE const float *fours(const size_t mr, const float **p, const float 
 }
 // clang-format on
 
-// As gemm_f32_tmpl.h says. Of one row four k at a time, each with sums of its own.
+// Adds products as gemm_f32_tmpl.h explains. For one row four k at a time are added, each to its own sums.
 TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
                                          const float *w, size_t kc, size_t ahead, V acc[MR_MAX][2], V part[][2])
 {

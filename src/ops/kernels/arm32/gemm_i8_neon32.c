@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with NEON of 32-bit ARM: up to 2 rows by 4 columns in 8 accumulators, each of four sums
-// along k. As gemm_i8_neon.c: 128 is taken from A, two products of 8 bits make a sum of 16, pairs of which are added in
-// 32 bits: three instructions for 16 products. Only where two weights of -128 may meet two -128 of A is there no room
-// for two in 16 bits: such panels are rare, and have each product added by itself.
+// gemm of quantized numbers with NEON of 32-bit ARM: up to 2 rows by 4 columns in 8 accumulators, each with four sums
+// along k. Like in gemm_i8_neon.c 128 is subtracted from A, two products of 8 bits are added in 16 bits, and pairs of
+// these sums in 32 bits: three instructions for 16 products. Two products do not fit only if two weights of -128 meet
+// two -128 of A. Such panels are rare, and each of their products is added separately.
 #include "ops/kernels/simd_i8_neon32.h"
 
 #define MR_MAX 2
@@ -41,7 +41,7 @@ TAPER_TEMPLATE void products_2(size_t groups, const uint8_t *const *a, const int
 }
 // clang-format on
 
-// Of one row, or where there is no room for two products in 16 bits.
+// For one row, or for panels in which two products may not fit into 16 bits.
 TAPER_TEMPLATE void products(const size_t mr, const int apart, size_t groups, const uint8_t *const *a, const int8_t *w,
                              int32x4_t acc[MR_MAX][NR])
 {
@@ -79,7 +79,7 @@ TAPER_TEMPLATE int32x4_t row_of(const int32x4_t sum[NR])
     return vcombine_s32(vpadd_s32(half_sum(sum[0]), half_sum(sum[1])), vpadd_s32(half_sum(sum[2]), half_sum(sum[3])));
 }
 
-// Float results, n columns of a row.
+// Stores float results of n columns of a row.
 TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t row, size_t column, size_t n, int32x4_t sums)
 {
     float y[NR], *to = (float *)t->c + row * t->c_stride + column;
@@ -89,14 +89,14 @@ TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t row, size_t colu
         to[j] = y[j] < t->e.floor ? t->e.floor : y[j];
 }
 
-// The last columns, fewer than a panel has.
+// Stores the last columns, fewer than a panel has.
 TAPER_INSTANCE void store_some(uint8_t *to, uint32_t four, size_t n)
 {
     for (size_t j = 0; j < n; j++, four >>= 8)
         to[j] = (uint8_t)four;
 }
 
-// A tile's sums, without the bias; w is its panel.
+// Computes a tile's sums without the bias. w is its panel.
 TAPER_TEMPLATE void sums_of(const size_t mr, const taper_gemm_i8 *t, size_t tap_groups, const int8_t *w, int apart,
                             int32x4_t sums[MR_MAX])
 {

@@ -14,7 +14,7 @@ size_t taper_dwconv_f32_chunk(const taper_dwconv_entry *entry, size_t channels, 
     if (in_width > SIZE_MAX / sizeof(float) / rows)
         return channels;
     const size_t chunk = l1_bytes / (in_width * sizeof(float) * rows + 1) / entry->block * entry->block;
-    // Less than 512 bytes in a row of memory: the misses cost more than L1 saves (measured).
+    // With less than 512 contiguous bytes of a row the cache misses take longer than L1 saves (measured).
     return chunk < 128 || chunk > channels ? channels : chunk;
 }
 

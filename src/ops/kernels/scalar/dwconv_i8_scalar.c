@@ -35,8 +35,8 @@ size_t taper_dwconv_i8_places(const taper_dwconv_i8_entry *entry, size_t channel
     return whole + (left > 0 ? taper_dwconv_i8_piece(entry->block, entry->least, left) : 0);
 }
 
-// Kernels of 128-bit registers keep the order. In wider ones unpacking works within each 128 bits: a register of four
-// channels per 128 bits has the first four of each 16, the next one the following four.
+// Kernels with 128-bit registers keep the order. In wider registers unpacking works within each 128 bits: one register
+// has the first four channels of each 16, the next register the following four.
 size_t taper_dwconv_i8_place(const taper_dwconv_i8_entry *entry, size_t channels, size_t channel)
 {
     const size_t first = channel / entry->block * entry->block, c = channel - first;
@@ -44,7 +44,7 @@ size_t taper_dwconv_i8_place(const taper_dwconv_i8_entry *entry, size_t channels
     return piece <= 16 ? channel : first + c % 16 / 4 * (piece / 4) + c / 16 * 4 + c % 4;
 }
 
-// Bytes of a place's weights.
+// Returns the bytes of a place's weights.
 static size_t place_bytes(const taper_dwconv_i8_entry *entry, size_t taps)
 {
     return entry->words ? (taps + 1) / 2 * 2 * sizeof(int16_t) : (taps + 3) / 4 * 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packing of weights into the panels that the gemm kernels read.
+// Packs weights into the panels that the gemm kernels read.
 #include "ops/kernels/gemm_f32.h"
 
 #include <string.h>
@@ -15,11 +15,11 @@ size_t taper_gemm_f32_packed_count(size_t nr, size_t n, size_t ks, size_t kc)
     return panels > SIZE_MAX / sizeof(float) / panel ? 0 : panels * panel;
 }
 
-// Depth that is packed at once: the rows of a panel that it touches, for up to nine taps, stay in the L1 cache while
-// all columns are written, and what is read of a column is one run of OIHW weights.
+// The depth that is packed together. The rows of a panel that it writes, for up to nine taps, stay in the L1 cache
+// while all columns are written, and its part of a column is contiguous in OIHW weights.
 enum { PACK_DEPTH = 16 };
 
-// Elements (n, all taps, k .. k + depth) into a column of a panel.
+// Packs elements (n, all taps, k .. k + depth) into a column of a panel.
 static void pack_column(const taper_gemm_pack *pack, size_t n, size_t k, size_t depth, size_t nr, float *column)
 {
     const size_t inner = pack->k_inner == 0 ? 1 : pack->k_inner;
@@ -59,11 +59,11 @@ static int is_regular(const taper_gemm_pack *pack, size_t nr)
            (pack->k_stride == 1 || (pack->tap_stride == 1 && pack->k_stride == pack->ks && pack->ks <= MOST_TAPS));
 }
 
-// One row of a panel: width floats of `from` times scale (NULL: 1), zeros up to nr.
+// Packs one row of a panel: `width` floats of `from` times scale (NULL: 1), and zeros up to nr.
 static void put_row(const float *restrict from, const float *restrict scale, size_t width, size_t nr,
                     float *restrict to)
 {
-    enum { LANES = 8 }; // loops of this length become vectors
+    enum { LANES = 8 }; // the compiler vectorizes loops of this length
     if (scale == NULL) {
         memcpy(to, from, width * sizeof *to);
     } else {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of gemm_f32_pack.c: rows are turned where they are packed, and read ahead.
+// Part of gemm_f32_pack.c: rows are transposed directly into the panel, and their memory is read ahead.
 #ifndef TAPER_OPS_KERNELS_SCALAR_GEMM_F32_PACK_AHEAD_H
 #define TAPER_OPS_KERNELS_SCALAR_GEMM_F32_PACK_AHEAD_H
 
-// Rows of a panel that have their width numbers: times scale (NULL: 1), zeros up to nr.
+// Completes rows of a panel that have their `width` numbers: multiplies by scale (NULL: 1), and fills up to nr with
+// zeros.
 static void finish_rows(const float *restrict scale, size_t width, size_t rows, size_t nr, float *restrict to)
 {
     enum { LANES = 8 };
@@ -31,8 +32,8 @@ static void pack_turned(const taper_gemm_pack *pack, const float *from, const fl
     finish_rows(scale, width, depth, nr, to);
 }
 
-// Reads the rows' next numbers, row by row: processors then see one stream after the other and fetch far ahead of it.
-// Of as many streams at once as a panel has columns they do not, and waiting for each line is three times as long.
+// Reads the next numbers row by row. A CPU then sees one stream after the other and prefetches far ahead. It does not
+// prefetch as many streams as a panel has columns, and waiting for each cache line takes three times as long.
 static void read_ahead(const float *next, size_t count, size_t rows, size_t stride)
 {
     const size_t step = TAPER_FETCH_LINE / sizeof *next;
@@ -44,7 +45,7 @@ static void read_ahead(const float *next, size_t count, size_t rows, size_t stri
     }
 }
 
-// A depth of as many bytes of a panel as lie in the L2 cache.
+// Returns the depth of a panel's part that fits into the L2 cache.
 static size_t depth_ahead(const taper_gemm_pack *pack, size_t width)
 {
     enum { MOST_AHEAD = 1 << 17 };

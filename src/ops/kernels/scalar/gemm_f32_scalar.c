@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats in portable C: up to 4 rows by 4 columns. The other entries are checked against this one.
+// gemm and igemm of floats in portable C: up to 4 rows by 4 columns. It is the reference that the other entries are
+// compared with.
 #include "ops/kernels/arch.h"
 #include "ops/kernels/gemm_f32.h"
 

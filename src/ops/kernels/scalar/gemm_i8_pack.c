@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packing of int8 weights into the panels that the gemm kernels read.
+// Packs int8 weights into the panels that the gemm kernels read.
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, si
     return panel == 0 || panels > (SIZE_MAX - TAPER_GEMM_I8_TAIL) / panel ? 0 : panels * panel + TAPER_GEMM_I8_TAIL;
 }
 
-// One tap of one column; returns its sum. `to` is the place of its first weight.
+// Packs one tap of one column, and returns the sum of its weights. `to` is the address of its first weight.
 static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size_t kr, size_t step, int8_t *to)
 {
     const size_t inner = pack->k_inner == 0 ? 1 : pack->k_inner;
@@ -57,7 +57,7 @@ static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size
     return sum;
 }
 
-// TAPER_I8_OF_SIXTEENS, of a panel of `groups` groups, the last of them half.
+// Writes the marks of kind TAPER_I8_OF_SIXTEENS for a panel of `groups` groups. half: the last group is half a group.
 static void mark_sixteens(const int8_t *panel, size_t nr, size_t groups, int half, int8_t *marks)
 {
     const size_t pairs = (groups - (size_t)half) / 2, step = 16 * nr;
@@ -71,7 +71,8 @@ static void mark_sixteens(const int8_t *panel, size_t nr, size_t groups, int hal
     for (size_t p = 0; p < pairs; p++) {
         const int8_t *w = panel + 2 * p * step;
         for (size_t i = 0; i < step; i += i % 16 == 7 ? 9 : 1) {
-            if (abs(w[i]) + abs(w[i + 8]) + abs(w[i + step]) + abs(w[i + step + 8]) > 255) // times 128: beyond 16 bits
+            // Times an input of -128 this exceeds 16 bits.
+            if (abs(w[i]) + abs(w[i + 8]) + abs(w[i + step]) + abs(w[i + step + 8]) > 255)
                 marks[p] = TAPER_I8_TWO;
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers in portable C: up to 2 rows by 4 columns. The other entries are checked against this one.
+// gemm of quantized numbers in portable C: up to 2 rows by 4 columns. It is the reference that the other entries are
+// compared with.
 #include <math.h>
 
 #include "ops/kernels/gemm_i8.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Weights of winograd_i8.h in panels.
+// Packs the weights of winograd_i8.h into panels.
 #include <string.h>
 
 #include "ops/kernels/winograd_i8.h"
@@ -8,7 +8,8 @@ enum { PAIR = 2 * TAPER_WINOGRAD_I8_MOST_NR };
 
 void taper_winograd_i8_pack(const taper_winograd_i8_entry *entry, const taper_winograd_i8_pack_job *job)
 {
-    const size_t pair = 2 * entry->nr, step = entry->kr, second = step == 1 ? entry->nr : 1; // from the first input
+    // Distance from the first input's weight to the second one's.
+    const size_t pair = 2 * entry->nr, step = entry->kr, second = step == 1 ? entry->nr : 1;
     int8_t g[9 * PAIR] = {0};
     memset(job->sums, 0, entry->nr * sizeof *job->sums);
     for (size_t k = 0; k < job->depth; k += 2) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with WebAssembly's vectors: up to 6 rows by 8 columns. Of an x86's 16 registers 12 hold
-// sums, two weights; a product is no FMA there.
+// gemm and igemm of floats with WebAssembly's vectors: up to 6 rows by 8 columns. On x86, 12 of the 16 registers are
+// sums and two are weights, because a product there is no FMA.
 #include "ops/kernels/simd_simd128.h"
 
 #define MR_MAX 6
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6)
 #define SPLIT 4
 #define FETCH_AHEAD 0
-#define FETCH(w, ahead) (void)(ahead) // there is no such instruction
+#define FETCH(w, ahead) (void)(ahead) // WebAssembly has no prefetch
 
 #include "ops/kernels/gemm_f32_tmpl.h"
 #include "ops/kernels/gemm_f32_windows_tmpl.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of bf16 with AMX: 28 rows by 32 columns in four tiles of float sums, 32 k at a time (a step). A panel
-// of weights is what avx512bf16's kernel has, so products too small for tiles are left to that one.
+// gemm and igemm of bf16 with AMX: 28 rows by 32 columns in four tiles of float sums, 32 k at a time (a step). Panels
+// of weights are those of the avx512bf16 kernel, which computes products that are too small for tiles.
 //
-// All taps of a row are one row of A, as they are in a panel. So many steps of a strip as the L1 cache holds are
-// rounded to bf16 in the order of tiles, and meet all columns; where there are more, sums of some panels wait in
-// between. The last step, where it is not whole, multiplies zeros with a copy of the weights that has zeros there, too:
-// what lies behind a panel may be an infinity. The sums of a panel are finished while the tiles are at the second one
-// behind it.
+// All taps of a row form one row of A, as in a panel. The steps of a strip that the L1 cache has space for are
+// rounded to bf16 in the order of tiles, and multiplied with all columns. If there are more steps, the sums of some
+// panels are kept in between. If the last step is not whole, it multiplies zeros with a copy of the weights that has
+// zeros there too, because the memory after a panel may contain an infinity. The sums of a panel are finished while the
+// tiles compute the panel after the next one.
 #include <math.h>
 #include <string.h>
 
@@ -16,41 +16,41 @@
 
 enum {
     NR = 32,
-    MR = 28,            // the entry's: twice the rows of avx512bf16's kernel
-    MOST_ROWS = 32,     // that tiles have
-    STEP_PAIRS = 16,    // of k, in a step
+    MR = 28,            // mr of the entry: twice that of the avx512bf16 kernel
+    MOST_ROWS = 32,     // rows of tiles
+    STEP_PAIRS = 16,    // pairs of k in a step
     STEP = 64,          // bytes of a row in a step
-    ROW_BYTES = 4 * NR, // of weights: a pair of all columns
-    BLOCK = 18,         // steps in order at a time: 36 KB
-    WAITING = 6,        // panels whose sums wait for more of K; three at least
-    FETCH_AHEAD = 8192, // as in gemm_f32_avx512.c
+    ROW_BYTES = 4 * NR, // bytes of weights: a pair of k for all columns
+    BLOCK = 18,         // steps that are ordered together: 36 KB
+    WAITING = 6,        // panels whose sums are kept for more of K; at least three
+    FETCH_AHEAD = 8192, // see gemm_f32_avx512.c
 };
 
 typedef struct scratch {
     _Alignas(64) uint8_t a[BLOCK][MOST_ROWS][STEP];
     _Alignas(64) float sums[WAITING][MOST_ROWS][NR];
-    _Alignas(64) uint8_t w[STEP_PAIRS][ROW_BYTES]; // of a step that is not whole
+    _Alignas(64) uint8_t w[STEP_PAIRS][ROW_BYTES]; // weights of a step that is not whole
 } scratch;
 
-// Rows of A: of one tap, a_stride apart; or a pointer for each row and tap.
+// The rows of A: those of one tap, a_stride apart, or a pointer for each row and tap.
 typedef struct rows_of_a {
     const float *a;
     size_t a_stride;
-    const float *const *pointers; // NULL: there are none
-    size_t tap_stride, offset;    // bytes: added to all pointers but zero
+    const float *const *pointers; // NULL: rows of one tap
+    size_t tap_stride, offset;    // tap_stride in pointers; offset: bytes that are added to each pointer except zero
     const float *zero;
 } rows_of_a;
 
 // Sums whose results are not written yet.
 typedef struct pending {
     const float *sums, *bias;
-    size_t column, count, row, rows; // rows 0: none
+    size_t column, count, row, rows; // rows 0: nothing is pending
 } pending;
 
 typedef struct product {
     rows_of_a from;
     size_t mr, nc, kc, ks;
-    size_t pairs, steps; // of K; a step that is not whole counts
+    size_t pairs, steps; // numbers in K; steps include one that is not whole
     const float *w;
     float *c;
     size_t c_stride;
@@ -73,7 +73,7 @@ static const float *row_at(const rows_of_a *from, size_t tap, size_t i)
     return a == from->zero ? a : taper_f32_at(a, from->offset);
 }
 
-// The pairs [pair, pair + n) of a tap, of which `real` elements exist, to rows of tiles.
+// Rounds the pairs [pair, pair + n) of a tap to rows of tiles. `real` of their elements exist.
 static void round_piece(const product *p, size_t tap, size_t pair, size_t n, size_t real, uint8_t *to)
 {
     const VT store = v_first(n), low = v_first(real), high = v_first(real > VN ? real - VN : 0);
@@ -87,7 +87,7 @@ static void round_piece(const product *p, size_t tap, size_t pair, size_t n, siz
     }
 }
 
-// The steps [from, to) of all rows.
+// Rounds the steps [from, to) of all rows.
 static void bring(const product *p, size_t from, size_t to)
 {
     const size_t tap_pairs = (p->kc + 1) / 2, end = min(to * STEP_PAIRS, p->pairs);
@@ -114,12 +114,12 @@ TAPER_TEMPLATE void finish_row(const product *p, const pending *w, size_t i, siz
     V y = v_add(v_load(w->sums + i * NR + VN * j), v_load(w->bias + VN * j));
     if (p->e.add != NULL)
         y = v_add(y, v_load_t(p->e.add + i * p->e.add_stride + column, mask));
-    // In this order of operands a NaN passes through.
+    // With this order of operands a NaN stays NaN.
     y = v_min(v_set(p->e.max), v_max(v_set(p->e.min), y));
     v_store_t(p->c + i * p->c_stride + column, y, mask);
 }
 
-// The next four rows, or what is left of them.
+// Finishes the next four rows, or those that are left.
 TAPER_INSTANCE void finish_some(const product *p, pending *w)
 {
     const size_t end = min(w->row + 4, w->rows);
@@ -138,7 +138,7 @@ static void finish_all(const product *p, pending *w)
 
 // ---- products
 
-// The steps [from, to) of a panel; meanwhile, results of one before.
+// Multiplies the steps [from, to) of a panel, and meanwhile finishes results of an earlier panel.
 TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to, const char *w,
                              float *sums, pending *before)
 {
@@ -183,12 +183,12 @@ MULTIPLY(1, 2)
 MULTIPLY(2, 1)
 MULTIPLY(2, 2)
 
-// All panels of a strip.
+// Computes all panels of a strip.
 static void run_strip(const product *p)
 {
-    const size_t panel = (p->pairs + 1) * NR, panels = (p->nc - 1) / NR + 1; // floats
+    const size_t panel = (p->pairs + 1) * NR, panels = (p->nc - 1) / NR + 1; // panel: floats of a panel
     const size_t blocks = (p->steps - 1) / BLOCK + 1, together = blocks == 1 ? panels : WAITING;
-    pending before[2] = {{NULL, NULL, 0, 0, 0, 0}, {NULL, NULL, 0, 0, 0, 0}}; // as in gemm_i8_amx.c
+    pending before[2] = {{NULL, NULL, 0, 0, 0, 0}, {NULL, NULL, 0, 0, 0, 0}}; // see gemm_i8_amx.c
     for (size_t group = 0; group < panels; group += together) {
         const size_t group_end = min(group + together, panels);
         for (size_t from = 0; from < p->steps; from += BLOCK) {
@@ -242,8 +242,9 @@ static void run_strips(product *p, size_t m)
 
 // ---- the functions
 
-// Whether vectors are faster: products of one row, and so few k that most of a tile is empty. They add in another
-// order, so neither the columns nor the rows of a call decide, which are others with other numbers of threads.
+// Returns true if vectors are faster: for products of one row, and for so few k that most of a tile is empty. Vectors
+// add in another order. Neither the columns nor the rows of a call may decide, because they depend on the number of
+// threads.
 static bool is_for_vectors(size_t rows, size_t kc, size_t ks)
 {
     enum { LEAST_PAIRS = 16 };

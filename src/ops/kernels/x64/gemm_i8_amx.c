@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with AMX: 28 rows by 32 columns in four tiles of sums, 64 k at a time (a step). A panel of
-// weights is what AVX-512 VNNI has, so calls too small for tiles are left to that kernel.
+// gemm of quantized numbers with AMX: 28 rows by 32 columns in four tiles of sums, 64 k at a time (a step). Panels of
+// weights are those of AVX-512 VNNI, whose kernel computes calls that are too small for tiles.
 //
-// All taps of a row are one row of A here, as they are in a panel of weights. Rows that lie the same distance apart are
-// read in place where few columns want them; otherwise so many steps of a strip as the L1 cache holds are brought
-// into the order of tiles, and meet all columns; where there are more, sums of some panels wait in between. Of a row's
-// last k that are no whole step, the step is made of the 64 weights in front of the panel's end, and those k of A that
-// are done already are zeros. The sums of a panel are requantized while the tiles are at the second one behind it, when
-// they have reached the cache.
+// All taps of a row form one row of A, as in a panel of weights. Rows at equal distances are read in place if there are
+// few columns. Otherwise as many steps of a strip as the L1 cache has space for are copied into the order of tiles, and
+// multiplied with all columns. If there are more steps, the sums of some panels are kept in between. If a row's last k
+// are not a whole step, the step uses the last 64 weights of the panel, and zeros for those k of A that are done
+// already. The sums of a panel are requantized while the tiles compute the panel after the next one; by then the sums
+// have reached the cache.
 #include <stdbool.h>
 #include <string.h>
 
@@ -19,20 +19,20 @@
 #include "ops/kernels/gemm_i8_avx512.h"
 
 enum {
-    MOST_ROWS = 32,     // that tiles have; the entry's are the half of which VNNI's kernel takes at a time
+    MOST_ROWS = 32,     // rows of tiles; the entry has 28, twice those of VNNI's kernel
     GROUP = 4,          // bytes of K in 32 bits
-    STEP_GROUPS = 16,   // of a step
+    STEP_GROUPS = 16,   // groups of a step
     STEP = 64,          // bytes of a row in a step
-    ROW_BYTES = 128,    // of weights: a group of all columns
-    BLOCK = 18,         // steps in order at a time: 36 KB
-    WAITING = 6,        // panels whose sums wait for more of K; three at least
-    DIRECT_PANELS = 2,  // for which rows are not copied
-    FETCH_AHEAD = 8192, // as in gemm_i8_tmpl.h
-    VECTOR_ROWS = 14,   // of VNNI's kernel
-    SETTING_UP = 150,   // cycles: the configuration, the last panel's requantization that nothing hides
-    MOVING_SUMS = 360,  // cycles of a panel's sums to memory and back, beyond what VNNI's take: measured
-    STEP_CYCLES = 64,   // of a panel's four products
-    SHORT_STEP = 52,    // of two, which wait for one another
+    ROW_BYTES = 128,    // bytes of weights: a group of all columns
+    BLOCK = 18,         // steps that are ordered together: 36 KB
+    WAITING = 6,        // panels whose sums are kept for more of K; at least three
+    DIRECT_PANELS = 2,  // most panels for which rows are not copied
+    FETCH_AHEAD = 8192, // see gemm_i8_tmpl.h
+    VECTOR_ROWS = 14,   // rows of VNNI's kernel
+    SETTING_UP = 150,   // cycles of the configuration, and of the last panel's requantization, which nothing overlaps
+    MOVING_SUMS = 360,  // cycles of storing and loading a panel's sums, beyond those of VNNI; measured
+    STEP_CYCLES = 64,   // cycles of a panel's four products
+    SHORT_STEP = 52,    // cycles of two products, which depend on one another
 };
 
 typedef struct scratch {
@@ -43,14 +43,14 @@ typedef struct scratch {
 // Sums whose results are not written yet.
 typedef struct pending {
     const int32_t *sums;
-    size_t column, count, row, rows; // rows 0: none
+    size_t column, count, row, rows; // rows 0: nothing is pending
 } pending;
 
 typedef struct product {
     const taper_gemm_i8 *job;
-    size_t window, first;              // of windows: bytes from row to row, the first row
-    size_t groups, steps;              // of K; a step that is not whole counts
-    size_t a_stride, a_second, a_step; // bytes of A from row to row, to row 16, from step to step
+    size_t window, first;              // for windows: bytes from row to row, and the first row
+    size_t groups, steps;              // numbers in K; steps include one that is not whole
+    size_t a_stride, a_second, a_step; // bytes of A from row to row, from row 0 to row 16, and from step to step
     scratch *s;
 } product;
 
@@ -61,7 +61,7 @@ TAPER_TEMPLATE __mmask64 first_bytes(size_t n)
     return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
 }
 
-// The bytes [k, k + n) of a tap, of which `real` exist, to rows of tiles.
+// Copies the bytes [k, k + n) of a tap to rows of tiles. `real` of them exist.
 static void copy_piece(const product *p, size_t tap, size_t k, size_t n, size_t real, uint8_t *to)
 {
     const taper_gemm_i8 *t = p->job;
@@ -84,14 +84,14 @@ static void copy_piece(const product *p, size_t tap, size_t k, size_t n, size_t 
         _mm512_mask_storeu_epi8(to + STEP * i, store, _mm512_maskz_loadu_epi8(load, a[i] + offset));
 }
 
-// The steps [from, to) of all rows to the scratch's first ones.
+// Copies the steps [from, to) of all rows to the start of the scratch.
 static void bring(const product *p, size_t from, size_t to)
 {
     const size_t tap_bytes = (p->job->kc + GROUP - 1) / GROUP * GROUP, all = p->groups * GROUP;
     const size_t whole = p->groups < STEP_GROUPS ? all : all / STEP * STEP, end = to == p->steps ? all : to * STEP;
     size_t at = from * STEP, tap = at / tap_bytes, k = at % tap_bytes;
     uint8_t *first = p->s->a[0][0];
-    if (end > whole) // some of the last step's are done
+    if (end > whole) // the last step has zeros for k that are done already
         memset(first + (whole / STEP - from) * sizeof p->s->a[0], 0, p->job->mr * STEP);
     for (size_t n; at < end; at += n) {
         n = STEP - at % STEP;
@@ -130,7 +130,7 @@ TAPER_TEMPLATE void finish_rows(const size_t rows, const size_t nv, const taper_
     w->row += rows;
 }
 
-// The next four rows, or one where there are not so many.
+// Finishes the next four rows, or one row if fewer are left.
 TAPER_INSTANCE void finish_some(const taper_gemm_i8 *t, pending *w)
 {
     const size_t left = w->rows - w->row;
@@ -153,7 +153,7 @@ static void finish_all(const taper_gemm_i8 *t, pending *w)
 
 // ---- products
 
-// The steps [from, to) of a panel, of which A lies at a; meanwhile, results of one before.
+// Multiplies the steps [from, to) of a panel with A at a, and meanwhile finishes results of an earlier panel.
 TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to,
                              const uint8_t *a, const uint8_t *a_last, const int8_t *w, int32_t *sums, pending *before)
 {
@@ -195,14 +195,15 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// All panels. direct: A is read in place, but for a step that is not whole.
+// Computes all panels. direct: A is read in place, except for a step that is not whole.
 static void run_panels(product *p, bool direct)
 {
     const taper_gemm_i8 *t = p->job;
     const size_t panel = p->groups * ROW_BYTES, panels = (t->nc - 1) / NR + 1;
     const size_t block = direct ? p->steps : BLOCK, blocks = (p->steps - 1) / block + 1;
     const size_t together = blocks == 1 ? panels : WAITING;
-    pending before[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}}; // of the panel in front of the last, and of that
+    // Results of the panel before the last one, and of the last one.
+    pending before[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
     for (size_t group = 0; group < panels; group += together) {
         const size_t group_end = min(group + together, panels);
         for (size_t from = 0; from < p->steps; from += block) {
@@ -238,7 +239,7 @@ static void run_panels(product *p, bool direct)
     }
 }
 
-// window: 0, or that of windows whose first row it is.
+// window: bytes from row to row of windows, which start at row `first`; 0: no windows.
 static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
 {
     scratch s;
@@ -257,8 +258,8 @@ static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
 // ---- the functions
 
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
-// Whether vectors are faster, by the cycles of both: of vectors 128 products each; tiles cost as much for a column as
-// for 32.
+// Returns true if vectors take fewer cycles. Vectors take one per 128 products; a tile with one column takes as long as
+// one with 32.
 static bool is_for_vectors(const taper_gemm_i8 *t)
 {
     enum { PRODUCTS = 128, LEAST_ROWS = 3 };
@@ -283,7 +284,7 @@ static void run_vectors(const taper_gemm_i8 *job)
 }
 #endif
 
-// Of no more K than a step has, vectors are faster.
+// If K is not larger than a step, vectors are faster.
 int taper_gemm_i8_rows_amx(const taper_gemm_i8 *job)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
@@ -307,7 +308,8 @@ void taper_gemm_i8_28x32_amx(const taper_gemm_i8 *job)
     run_tiles(job, 0, 0);
 }
 
-// K of windows is short, and they are few: what has no pointer for each row goes to vectors where these are.
+// K of windows is short, and there are few windows. A job without a pointer for each row is computed by vectors if
+// these are faster.
 void taper_gemm_i8_windows_28x32_amx(const taper_gemm_i8 *job, size_t step)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)

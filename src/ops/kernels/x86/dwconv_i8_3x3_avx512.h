@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise 3x3 of quantized numbers by columns, with AVX-512 VNNI: a column's bytes are brought side by side once for
-// all outputs that it is part of, and a dot product adds three of them. Weights are packed by columns for it.
+// Depthwise 3x3 of quantized numbers by columns, with AVX-512 VNNI. The bytes of a column are brought next to each
+// other once, for all outputs that use the column. A dot product adds three of them. Weights are packed by columns for
+// this.
 //
-// A register has 64 channels of one run of pixels, or 32 of two runs, or 16 of four: the parts that a row is cut into,
-// of which the last one goes over some pixels again where they are not as long.
+// A register has 64 channels of one run of pixels, 32 of two runs, or 16 of four. A row is divided into these parts; if
+// they are not equally long, the last one repeats some pixels.
 //
-// Half of the channels at a time, the first eight of every sixteen or the last ones: then weights, scales, three
-// columns and the sums of two outputs all are registers. Two outputs become bytes together, each one's eight where the
-// other's are not, and while they do the next two are summed: of one column alone the conversions would wait for the
-// products. Zen 5: 10.4 to 11 cycles for 64 sums with stride 1, of which 8 are the multiplications.
+// Half of the channels are computed at a time: the first eight of every sixteen, or the last eight. Weights, scales,
+// three columns and the sums of two outputs then fit into the registers. Two outputs become bytes together, each
+// filling the eight places that the other one leaves. Meanwhile the next two are added; with a single column the
+// conversions would wait for the products. Zen 5 takes 10.4 to 11 cycles for 64 sums with stride 1, of which 8 are the
+// multiplications.
 
 enum { MOST_PARTS = 4 };
 
 typedef struct parts {
-    size_t pixels;            // of each
-    size_t start[MOST_PARTS]; // their first pixels
+    size_t pixels;            // pixels of each part
+    size_t start[MOST_PARTS]; // first pixel of each part
 } parts;
 
 TAPER_TEMPLATE parts cut(const size_t count, size_t pixels)
@@ -26,7 +28,7 @@ TAPER_TEMPLATE parts cut(const size_t count, size_t pixels)
     return p;
 }
 
-// What all parts have in common: 64 bytes, 32, or 16.
+// Loads data that all parts share: 64, 32 or 16 bytes.
 TAPER_TEMPLATE __m512i spread(const size_t count, const void *p)
 {
     return count == 1   ? _mm512_loadu_si512(p)
@@ -34,7 +36,7 @@ TAPER_TEMPLATE __m512i spread(const size_t count, const void *p)
                         : _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p));
 }
 
-// A byte of every channel, each part's from its own place.
+// Loads a byte of each channel, for each part from its own address.
 TAPER_TEMPLATE __m512i take(const size_t count, const uint8_t *const at[MOST_PARTS])
 {
     if (count == 1)
@@ -61,7 +63,7 @@ TAPER_TEMPLATE __m512i take_behind(const size_t count, const uint8_t *p, const s
     return take(count, at);
 }
 
-// The same, but for the last part, which has it at the edge where there is one here.
+// Does the same, except that the last part reads at `edge` if it is not NULL.
 TAPER_TEMPLATE __m512i take_edge(const size_t count, const uint8_t *p, const size_t behind[MOST_PARTS],
                                  const parts *part, const uint8_t *edge)
 {
@@ -72,7 +74,7 @@ TAPER_TEMPLATE __m512i take_edge(const size_t count, const uint8_t *p, const siz
     return take(count, at);
 }
 
-// Column g, 0 or 1, of each part's first pixel; a: a row's three columns of the first pixel of all.
+// Loads column g, 0 or 1, of each part's first pixel. a: pointers to the three columns of a row's first pixel.
 TAPER_TEMPLATE __m512i first_column(const size_t count, const parts *part, const uint8_t *const *a, size_t g,
                                     size_t step, size_t c)
 {
@@ -85,15 +87,16 @@ TAPER_TEMPLATE __m512i first_column(const size_t count, const parts *part, const
     return take(count, at);
 }
 
-// What a half of some channels needs besides the pixels.
+// The data of half of some channels besides the pixels.
 typedef struct half_layer {
-    __m512i w[3][2];     // of the columns: for each place the weights of its three taps and zero
-    __m512i below[3][2]; // of the row below: zero and the three
+    __m512i w[3][2];     // per column: the weights of three taps and zero, for each place
+    __m512i below[3][2]; // the same for the row below: zero and the three weights
     __v16si bias[2];
     const int32_t *biases;
     __m512 scale[2];
     i8_512_range range;
-    __mmask64 first, second; // where the bytes of two outputs go, from the first one's place on, and from the other's
+    // Bytes of two outputs to store, relative to the first one's and to the second one's address.
+    __mmask64 first, second;
     size_t behind[MOST_PARTS], y_behind[MOST_PARTS];
 } half_layer;
 
@@ -127,7 +130,7 @@ TAPER_TEMPLATE void half_layer_of(const size_t count, const size_t half, const t
     }
 }
 
-// Four bytes of every second eight channels side by side.
+// Brings four bytes next to each other, for every second eight channels.
 TAPER_TEMPLATE void zip_half(const size_t half, const __m512i x[4], __m512i r[2])
 {
     const __m512i a = half ? _mm512_unpackhi_epi8(x[0], x[1]) : _mm512_unpacklo_epi8(x[0], x[1]);
@@ -136,11 +139,11 @@ TAPER_TEMPLATE void zip_half(const size_t half, const __m512i x[4], __m512i r[2]
     r[1] = _mm512_unpackhi_epi16(a, b);
 }
 
-// Where the sums of an output begin. Whole registers are loaded again each time: there are not enough of them to keep
-// these, and a copy takes longer than a load.
+// Loads the initial sums of an output. There are not enough registers to keep them, and a copy takes longer than a
+// load.
 TAPER_TEMPLATE void begin_sums(const size_t count, half_layer *l, __v16si s[2])
 {
-    __asm__("" : "+r"(l->biases)); // or compilers would load them once
+    __asm__("" : "+r"(l->biases)); // otherwise compilers load them once
     TAPER_UNROLL
     for (size_t q = 0; q < 2; q++)
         s[q] = count == 1 ? i8_512_load_sums(l->biases + 16 * q) : l->bias[q];
@@ -175,7 +178,7 @@ TAPER_TEMPLATE void put(const size_t count, uint8_t *to, const size_t behind[MOS
     }
 }
 
-// The bytes of two outputs. plain: zero point and least byte are zero, as behind a ReLU.
+// Stores the bytes of two outputs. plain: the zero point and the minimum are 0, as after a ReLU.
 TAPER_TEMPLATE void put_two(const size_t count, const size_t half, const int plain, const half_layer *l,
                             const __m512 f[4], uint8_t *to, uint8_t *second)
 {
@@ -199,10 +202,10 @@ TAPER_TEMPLATE void put_two(const size_t count, const size_t half, const int pla
 
 typedef struct two_rows {
     half_layer l;
-    const uint8_t *p[4]; // the next column
+    const uint8_t *p[4]; // pointers to the next column
     size_t step, c_stride, c_row;
     uint8_t *to;
-    __v16si s[4]; // of the first row's output, and of the second one's
+    __v16si s[4]; // two sums of the first row's output, and two of the second row's
 } two_rows;
 
 TAPER_TEMPLATE void sums_of_two(const size_t count, two_rows *j, const __m512i a[2], const __m512i b[2],
@@ -218,7 +221,7 @@ TAPER_TEMPLATE void sums_of_two(const size_t count, two_rows *j, const __m512i a
     add_column(c, j->l.below[2], j->s + 2);
 }
 
-// The column at the pointers, of which the last part's is the edge where there is one here.
+// Loads the column at the pointers. The last part reads at `edge` if it is not NULL.
 TAPER_TEMPLATE void column_of_two(const size_t count, const size_t half, two_rows *j, const parts *part,
                                   const uint8_t *edge, __m512i c[2])
 {
@@ -229,7 +232,7 @@ TAPER_TEMPLATE void column_of_two(const size_t count, const size_t half, two_row
     zip_half(half, x, c);
 }
 
-// The outputs before become bytes, and those of columns a, b and c sums. c is the new one.
+// Converts the previous outputs to bytes, and adds the columns a, b and c for the next ones. c is the new column.
 TAPER_TEMPLATE void next_of_two(const size_t count, const size_t half, const int plain, two_rows *j, const __m512i a[2],
                                 const __m512i b[2], __m512i c[2])
 {
@@ -253,14 +256,14 @@ TAPER_TEMPLATE void copy_column(const __m512i from[2], __m512i to[2])
     to[1] = from[1];
 }
 
-// The results of four rows at a, to `to`.
+// Computes the results of the four input rows at a, and stores them at `to`.
 TAPER_TEMPLATE void make_two(const size_t count, const size_t half, const int plain, two_rows *j, const parts *part,
                              const uint8_t *const *a, size_t c, const uint8_t *edge, uint8_t *to)
 {
     __m512i r[3][2];
     j->to = to;
     TAPER_UNROLL
-    for (size_t g = 0; g < 2; g++) { // of the first pixels
+    for (size_t g = 0; g < 2; g++) { // the first two columns
         __m512i x[4];
         TAPER_UNROLL
         for (size_t i = 0; i < 4; i++)
@@ -275,7 +278,7 @@ TAPER_TEMPLATE void make_two(const size_t count, const size_t half, const int pl
     for (size_t i = 0; i < 4; i++)
         j->p[i] += j->step;
     sums_of_two(count, j, r[0], r[1], r[2]);
-    // Three columns a round, so that none has to move. The last two end in r[1] and r[2].
+    // Each round computes three columns, so that no column moves between variables. The last two end in r[1] and r[2].
     for (size_t left = part->pixels - 1 - (edge != NULL && part->pixels > 1); left > 0; left--) {
         next_of_two(count, half, plain, j, r[1], r[2], r[0]);
         if (--left == 0) {
@@ -308,7 +311,7 @@ TAPER_TEMPLATE void two(const size_t count, const size_t half, const int plain, 
 {
     const parts part = cut(count, t->pixels);
     const uint8_t *const edge = t->edge != NULL ? t->edge + c : NULL;
-    // Results are bytes, which might be anything: what the loop reads of the job is read before.
+    // Results are bytes, which may alias anything, so the job's fields are copied to local variables first.
     two_rows j = {.step = t->step, .c_stride = t->c_stride, .c_row = t->c_row};
     const uint8_t *const *a = t->a;
     uint8_t *const to = t->c + c;
@@ -405,7 +408,7 @@ TAPER_TEMPLATE void two_quarters(const taper_dwconv_i8 *t, size_t c, size_t n, c
         name(4, __VA_ARGS__ t, c, n);                                                                                  \
     }
 
-// As many rows for one half of the channels, and then for the other, as leave their input in the L1 cache.
+// Computes a number of rows for one half of the channels, then for the other half. Their input stays in the L1 cache.
 TAPER_TEMPLATE void all_rows(const size_t count, const int plain, const taper_dwconv_i8 *t, size_t c, size_t n)
 {
     enum { ROWS_BYTES = 16384 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise 3x3 of quantized numbers with stride 2, one row, in the words of dwconv_i8_3x3_avx512.h, which includes it:
-// a pixel's right column is the next one's left. All channels at a time: there is more to read, a third of it across
-// cache lines.
+// Depthwise 3x3 of quantized numbers with stride 2, one row, written with the functions of dwconv_i8_3x3_avx512.h,
+// which includes it. A pixel's right column is the left column of the next pixel. All channels are computed together.
+// There is more to read than with stride 1, and a third of the loads cross cache lines.
 
 typedef struct wide_row {
     __m512i w[3][4];
     const int32_t *biases;
     const float *scales;
-    const uint8_t *middle[3], *right[3]; // of the next pixel
+    const uint8_t *middle[3], *right[3]; // pointers to columns of the next pixel
     size_t step, behind[MOST_PARTS];
     __v16si s[4];
 } wide_row;
@@ -23,7 +23,7 @@ TAPER_TEMPLATE void column_of_wide(const size_t count, wide_row *j, const uint8_
     i8_512_zip(x[0], x[1], x[2], _mm512_setzero_si512(), r);
 }
 
-// The sums of the next pixel; left becomes its right column.
+// Computes the sums of the next pixel. left becomes its right column.
 TAPER_TEMPLATE void sums_of_wide(const size_t count, wide_row *j, __m512i left[4])
 {
     __m512i column[4];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What dwconv_i8_tmpl.h wants of weights of 16 bits, in the words of simd_i8_x86.h (included before, as often as this
-// is): the bytes of two taps are brought side by side and made 16 bits wide by two steps of unpacking, after which a
-// multiplication adds two taps to each of 4 x LANES sums.
+// The functions that dwconv_i8_tmpl.h needs for weights of 16 bits, written with the macros of simd_i8_x86.h. Include
+// it after that file, once for each width. Two steps of unpacking bring the bytes of two taps next to each other,
+// extended to 16 bits. Then a multiplication adds two taps to each of 4 x LANES sums.
 
 #undef OWN_SUMS
 #undef PLACE_BYTES

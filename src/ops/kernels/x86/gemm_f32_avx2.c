@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with AVX2 and FMA: up to 6 rows by 16 columns in 12 accumulators; per k two loads of weights
-// and one broadcast per row.
+// gemm and igemm of floats with AVX2 and FMA: up to 6 rows by 16 columns in 12 accumulators. Each k takes two loads of
+// weights, and one broadcast per row.
 #include "ops/kernels/simd_avx2.h"
 
 #define MR_MAX 6
@@ -8,7 +8,7 @@
 #include "ops/kernels/x86/gemm_f32_forms_avx2.h"
 #define SPLIT 4
 #define FETCH_AHEAD 8192
-// As in gemm_f32_avx512.c.
+// The reason for prefetching is given in gemm_f32_avx512.c.
 #define FETCH(w, ahead) _mm_prefetch((const char *)(w) + (ahead), _MM_HINT_T0)
 
 #include "ops/kernels/gemm_f32_tmpl.h"

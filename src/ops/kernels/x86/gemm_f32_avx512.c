@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with AVX-512: up to 14 rows by 32 columns in 28 accumulators; per k two loads of weights and
-// one broadcast per row. 14 x 32 leaves four registers; more columns and fewer rows need more loads of weights.
+// gemm and igemm of floats with AVX-512: up to 14 rows by 32 columns in 28 accumulators. Each k takes two loads of
+// weights, and one broadcast per row. 14 x 32 leaves four registers; tiles with more columns and fewer rows need more
+// loads of weights.
 #include "ops/kernels/simd_avx512.h"
 
 #define MR_MAX 14
@@ -14,8 +15,8 @@
 #include "ops/kernels/x86/gemm_f32_forms_avx512.h"
 #define SPLIT 4
 #define FETCH_AHEAD 8192
-// Weights come from memory once per run of a network, faster than the hardware fetches ahead: without this the layers
-// with the most weights take half as long again. Both lines of a row.
+// Weights come from memory once per run of a network, faster than the hardware prefetches. Without this, the layers
+// with the most weights take 1.5 times as long. Both cache lines of a row are prefetched.
 #define FETCH(w, ahead)                                                                                                \
     do {                                                                                                               \
         _mm_prefetch((const char *)(w) + (ahead), _MM_HINT_T0);                                                        \

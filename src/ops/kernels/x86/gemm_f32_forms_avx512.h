@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which loops the gemm of floats with AVX-512 has beside those that do all of it.
+// The optional loops of the float gemm with AVX-512. They are faster in special cases; the other loops compute
+// everything.
 #ifndef TAPER_OPS_KERNELS_X86_GEMM_F32_FORMS_AVX512_H
 #define TAPER_OPS_KERNELS_X86_GEMM_F32_FORMS_AVX512_H
 
 #define LEAST_EVEN 12
-#define EACH_EVEN_MR(X) X(12) X(13) X(14) // whatever there are more rows of is cut into these
+#define EACH_EVEN_MR(X) X(12) X(13) X(14) // larger numbers of rows are divided into these
 #define HALVES
 TAPER_TEMPLATE V v_twice(const float *p)
 {

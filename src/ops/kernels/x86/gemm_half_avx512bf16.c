@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm with bf16's dot products of AVX-512: up to 14 rows by 32 columns in 28 accumulators of floats, two k
-// at a time. A strip of A is rounded to bf16 first, so many k of it as stay in the L1 cache, and meets all columns
-// then; sums over more k wait in C. Pairs of k lie side by side in weights and in A, so a broadcast is two elements of
-// a row.
+// gemm and igemm with the bf16 dot products of AVX-512: up to 14 rows by 32 columns in 28 accumulators of floats, two k
+// at a time. A strip of A is rounded to bf16 first, as many k of it as stay in the L1 cache, and is then multiplied
+// with all columns. With more k, partial sums are kept in C. Pairs of k are contiguous in the weights and in A, so a
+// broadcast is two elements of a row.
 #include <math.h>
 
 #include "ops/kernels/gemm_half.h"
@@ -11,18 +11,18 @@
 #define MR_MAX 14
 #define NR 32
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
-#define SPLIT 4 // partial sums of a tile of one row, of which the latency would bound the speed
+#define SPLIT 4 // partial sums of a tile of one row, which hide the latency of the dot product
 
 enum {
-    PAIRS = 256,            // of k in a block
-    PITCH = PAIRS + VN,     // of a row of it: whole vectors are written
-    MOST_PIECES = PAIRS,    // of taps in a block
-    ROW_BYTES = 2 * NR * 2, // of weights: a pair of all columns
-    FETCH_AHEAD = 8192      // as in gemm_f32_avx512.c
+    PAIRS = 256,            // pairs of k in a block
+    PITCH = PAIRS + VN,     // pairs of a row of the block; whole vectors are written
+    MOST_PIECES = PAIRS,    // most pieces of a block
+    ROW_BYTES = 2 * NR * 2, // bytes of weights: a pair of k for all columns
+    FETCH_AHEAD = 8192      // see gemm_f32_avx512.c
 };
 
-typedef struct piece { // pairs of one tap
-    size_t row, count; // row: of the panel's weights
+typedef struct piece { // consecutive pairs of one tap
+    size_t row, count; // row: row of the panel's weights
 } piece;
 
 typedef struct block {
@@ -33,7 +33,7 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t nc, panel; // panel: floats
+    size_t nc, panel; // panel: floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
@@ -78,7 +78,7 @@ TAPER_TEMPLATE void fetch(const char *w)
     _mm_prefetch(w + FETCH_AHEAD + 64, _MM_HINT_T0);
 }
 
-// One tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
+// Computes a tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const block *b, const call *t, const float *w, float *c,
                          const float *add, VT t0, VT t1)
 {
@@ -147,7 +147,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const block *b, const
         const V low = v_set(t->e->min), high = v_set(t->e->max);
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL // in this order of operands a NaN passes through
+            TAPER_UNROLL // with this order of operands a NaN stays NaN
                 for (size_t j = 0; j < nv; j++) acc[i][j] = v_min(high, v_max(low, acc[i][j]));
         }
     }
@@ -159,10 +159,10 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const block *b, const
     }
 }
 
-// All panels for mr rows.
+// Computes all panels for mr rows.
 TAPER_TEMPLATE void strip(const size_t mr, const block *b, const call *t)
 {
-    const float *w = t->w, *add = b->first ? t->e->add : NULL; // which may be C itself
+    const float *w = t->w, *add = b->first ? t->e->add : NULL; // the summand may be C itself
     float *c = t->c;
     size_t n = t->nc;
     for (; n > VN; n -= n < NR ? n : NR) {

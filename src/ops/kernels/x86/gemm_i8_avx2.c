@@ -9,7 +9,8 @@
 #define MR_MAX 4
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4)
 
-// y: of two rows, dwords (row 0, first 8 columns), (row 0, last 8), (row 1, first), (row 1, last) in each 128 bits.
+// Stores two rows. In each 128 bits, y has dwords of row 0 (first 8 columns, last 8 columns) and of row 1 (first,
+// last).
 TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, __m256i y, size_t n)
 {
     y = _mm256_permutevar8x32_epi32(y, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with AVX-512 without VNNI: the sums of four products in steps of 16 bits.
+// gemm of quantized numbers with AVX-512 without VNNI: sums of four products by steps of 16 bits.
 #define I8_BYTES 64
 #define I8_VNNI 0
 #define MR_MAX 10

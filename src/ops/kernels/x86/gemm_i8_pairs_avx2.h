@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The products of the AVX2 gemm of quantized numbers, in the words of simd_i8_x86.h. pmaddubsw multiplies a byte by a
-// signed one and adds two such products in 16 bits, where it saturates. Two groups of four k, which are a step, take
-// two of them, a sum of 16 bits and one widening to 32, if all four products of a lane fit in 16 bits; that is known
-// from the weights, for inputs of up to 127 and of up to 255 (taper_gemm_i8_marks). So each strip looks at its inputs
-// first. Where few are above 127, these 128 of them are added beforehand. Where many are, and few weights leave room
-// for these, products are of 16 bits.
+// The products of the AVX2 gemm for quantized numbers, written with the macros of simd_i8_x86.h. pmaddubsw multiplies
+// unsigned by signed bytes and adds two such products in 16 bits, where it saturates. A step is two groups of four k.
+// If all four products of a lane fit into 16 bits, a step takes two pmaddubsw, one addition of 16 bits and one widening
+// to 32 bits. The weights decide if they fit, for inputs of at most 127 and of at most 255 (taper_gemm_i8_marks). Each
+// strip therefore checks its inputs first. If few inputs are above 127, 128 of each is added separately in advance. If
+// many are, and few weights allow such inputs, products of 16 bits are used.
 #include <stdbool.h>
 
 #include "ops/kernels/gemm_i8.h"
 
-#define OWN_PRODUCTS // of gemm_i8_tmpl.h
+#define OWN_PRODUCTS // replaces the products of gemm_i8_tmpl.h
 
 enum {
     STEP_BYTES = 2 * 4 * 2 * LANES,
     GROUP_BYTES = STEP_BYTES / 2,
-    ROW_BYTES = 4608,       // of a row that is gathered: 3x3 of 512 channels
-    MOST_HIGHS = 512,       // of a strip
-    COLUMNS_FOR_HIGHS = 48, // for fewer taking them out does not pay
+    ROW_BYTES = 4608,       // most bytes of a gathered row: 3x3 of 512 channels
+    MOST_HIGHS = 512,       // most inputs above 127 of a strip
+    COLUMNS_FOR_HIGHS = 48, // with fewer columns separating them takes too long
 };
 
-// How the products of a strip are added: by the words of the template, as bytes, as numbers of 16 bits.
+// Ways of adding the products of a strip: by the template's instructions, as bytes, or as 16-bit numbers.
 enum { PLAIN, BYTES, WORDS };
 
-// An input of more than 127.
+// An input above 127: its row and its offset.
 typedef struct high {
     uint16_t row, at;
 } high;
 
 typedef struct adding {
-    unsigned shift; // where in a mark the bits are that count
+    unsigned shift; // position of the relevant bits in a mark
     size_t high_count;
     const high *highs;
 } adding;
 
-// The products of a row's group, as four_products.
+// Adds the products of a row's group, as four_products does for two groups.
 TAPER_TEMPLATE void two_products(const size_t nv, const uint8_t *p, const Q w[2], Q one, S acc[2])
 {
     const int32_t *const x = (const int32_t *)(const void *)p;
@@ -59,8 +59,8 @@ TAPER_TEMPLATE void two_products(const size_t nv, const uint8_t *p, const Q w[2]
     }
 }
 
-// The products of a row's two groups and a step's weights. In assembly, because compilers move sums about and keep one
-// of them in memory, where all registers are wanted; weights that have none are taken from memory.
+// Adds the products of a row's two groups and a step's weights. It is in assembly, because compilers move sums around
+// and keep one of them in memory, although all registers are needed. Weights without a register are read from memory.
 TAPER_TEMPLATE void four_products(const size_t nv, const uint8_t *p, const uint8_t *q, const Q w[2], const Q v[2],
                                   const int8_t *last, Q one, S acc[2])
 {
@@ -98,7 +98,7 @@ TAPER_TEMPLATE void four_products(const size_t nv, const uint8_t *p, const uint8
 
 // ---- marks
 
-// The bits of a mark that lanes with these sums of magnitudes set, where `most` is what one has room for.
+// Returns the bits of a mark for lanes with these sums of magnitudes. `most` is the largest sum that fits.
 TAPER_TEMPLATE int mark_of(Q first, Q second, int most)
 {
     const Q limit = P(set1_epi16)((int16_t)most);
@@ -107,18 +107,19 @@ TAPER_TEMPLATE int mark_of(Q first, Q second, int most)
            (P(movemask_epi8)(P(cmpgt_epi16)(second, limit)) != 0 ? TAPER_I8_SECOND : 0);
 }
 
-// The sums of each lane's two weights that are positive, and of the magnitudes of those that are not.
+// Computes, for each lane of two weights, the sum of the positive ones and the sum of the magnitudes of the others.
 TAPER_TEMPLATE void magnitudes(const int8_t *w, Q sums[2])
 {
     const Q x = I8(load)(w), none = B(setzero)(), one = P(set1_epi8)(1);
     sums[0] = P(maddubs_epi16)(P(max_epi8)(x, none), one);
-    sums[1] = P(maddubs_epi16)(P(sub_epi8)(none, P(min_epi8)(x, none)), one); // 128 is one of its bytes
+    // Unsigned bytes, because the magnitude may be 128.
+    sums[1] = P(maddubs_epi16)(P(sub_epi8)(none, P(min_epi8)(x, none)), one);
 }
 
 void taper_gemm_i8_mark_steps_avx2(const int8_t *panel, size_t groups, int8_t *marks)
 {
     static const int8_t none[GROUP_BYTES];
-    size_t without = 0; // room for two products
+    size_t without = 0; // number of groups in which not even two products fit
     for (size_t g = 0; g < groups; g += 2, marks++, panel += STEP_BYTES) {
         int narrow = 0, wide = 0;
         for (size_t j = 0; j < 2; j++) {
@@ -139,7 +140,7 @@ void taper_gemm_i8_mark_steps_avx2(const int8_t *panel, size_t groups, int8_t *m
 
 // ---- inputs of at most 127
 
-// A group by itself, of weights that have the bits of mask.
+// Adds one group, with only the weights that mask keeps.
 TAPER_TEMPLATE void add_masked(const size_t mr, const size_t nv, const uint8_t *const *p, size_t at, const int8_t *w,
                                Q mask, S acc[MR_MAX][2])
 {
@@ -152,12 +153,12 @@ TAPER_TEMPLATE void add_masked(const size_t mr, const size_t nv, const uint8_t *
         two_products(nv, p[i] + at, b, P(set1_epi16)(1), acc[i]);
 }
 
-// Where not even two products of a group fit they are added one by one: those of even k, then the others.
+// The products of a group in which not even two fit are added one by one: first those of even k, then the others.
 TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, bool exact, const uint8_t *const *p, size_t at,
                               const int8_t *w, S acc[MR_MAX][2])
 {
     if (__builtin_expect(exact, 0)) {
-        __asm__("" : "+r"(w), "+r"(at)); // or compilers would do before the branch what both ways have in common
+        __asm__("" : "+r"(w), "+r"(at)); // otherwise compilers move the common part of both branches before the branch
         Q mask = P(set1_epi16)(255);
         TAPER_NO_UNROLL
         for (unsigned passes = 2; passes > 0; passes--, mask = P(set1_epi16)(-256))
@@ -168,7 +169,7 @@ TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, bool exact, cons
     }
 }
 
-// The group at byte `at` of the rows p, and the one `further` bytes on of the rows q.
+// Adds the group at byte `at` of the rows p, and the one `further` bytes later of the rows q.
 TAPER_TEMPLATE void add_step(const size_t mr, const size_t nv, unsigned mark, size_t at, const uint8_t *const *p,
                              const uint8_t *const *q, const size_t further, const int8_t *w, S acc[MR_MAX][2])
 {
@@ -190,7 +191,8 @@ TAPER_TEMPLATE void add_step(const size_t mr, const size_t nv, unsigned mark, si
     }
 }
 
-// The groups of a tap at p, the first of which is the panel's group number `first`. Returns the weights behind.
+// Adds the groups of a tap at p; the first one is the panel's group number `first`. Returns the address after the
+// weights.
 TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const uint8_t *const *p, const int8_t *w,
                                        size_t first, size_t groups, const uint8_t *marks, unsigned shift,
                                        S acc[MR_MAX][2])
@@ -217,7 +219,8 @@ TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const u
     return w;
 }
 
-// All products of a tile of windows, the first at byte `at` of each tap. Taps of one group go two by two.
+// Adds all products of a tile of windows, whose first one is at byte `at` of each tap. Taps with one group are combined
+// in pairs.
 TAPER_TEMPLATE void add_window_bytes(const size_t step, const size_t nv, const uint8_t *const *a, size_t taps,
                                      size_t at, size_t groups, const int8_t *w, unsigned shift, S acc[MR_MAX][2])
 {
@@ -243,7 +246,7 @@ TAPER_TEMPLATE void add_window_bytes(const size_t step, const size_t nv, const u
     }
 }
 
-// What the highs of a strip add to a panel's sums.
+// Adds the products of a strip's inputs above 127, by 128 each, to a panel's sums.
 static __attribute__((noinline)) void add_highs(size_t nv, const adding *way, const int8_t *w, S sums[MR_MAX][2])
 {
     const Q weight = P(set1_epi16)(128);
@@ -309,7 +312,7 @@ TAPER_TEMPLATE bool has_highs(const uint8_t *p, size_t n)
     return ((some & 0x80808080u) | (unsigned)P(movemask_epi8)(any)) != 0;
 }
 
-// Copies a row without its highs. Returns how many there are with those before, or more than `most`.
+// Copies a row and subtracts 128 from inputs above 127. Returns their number so far, or more than `most`.
 static size_t take_highs(uint8_t *to, const uint8_t *from, size_t n, size_t row, high *highs, size_t count, size_t most)
 {
     uint8_t last[32] = {0};
@@ -327,7 +330,7 @@ static size_t take_highs(uint8_t *to, const uint8_t *from, size_t n, size_t row,
     return count;
 }
 
-// A row in 16 bits.
+// Widens a row to 16 bits.
 static void widen_groups(uint8_t *to, const uint8_t *from, size_t n)
 {
     const Q low = P(set1_epi16)(255);
@@ -348,11 +351,12 @@ static void widen_groups(uint8_t *to, const uint8_t *from, size_t n)
 
 typedef void strip_function(const taper_gemm_i8 *t, const adding *way);
 
-// Runs a strip by one of its functions. Rows of several taps are brought together before.
+// Runs a strip by one of the functions. Rows of several taps are gathered first.
 static void run_strip(const taper_gemm_i8 *job, strip_function *const functions[3])
 {
     enum { ROW = ROW_BYTES + 128 };
-    uint8_t room[MR_MAX][2][ROW] __attribute__((aligned(32))); // gathered rows lie behind what is made of them
+    // Gathered rows are in the second half, converted ones in the first.
+    uint8_t room[MR_MAX][2][ROW] __attribute__((aligned(32)));
     high highs[MOST_HIGHS + 1];
     const uint8_t *rows[MR_MAX];
     adding way = {.highs = highs};
@@ -393,7 +397,7 @@ static void run_strip(const taper_gemm_i8 *job, strip_function *const functions[
     functions[few ? BYTES : WORDS](&t, &way);
 }
 
-// How the products of windows, whose rows lie `step` bytes apart, are added.
+// Chooses how the products of windows are added. Their rows are `step` bytes apart.
 static size_t way_of_windows(const taper_gemm_i8 *t, size_t step, adding *way)
 {
     bool any = false;

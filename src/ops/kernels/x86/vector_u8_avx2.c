@@ -7,7 +7,7 @@
 #define I8_VNNI 0
 #define I8_BYTES 32
 
-// The lowest byte of each 32 bits.
+// Stores the lowest byte of each 32 bits.
 TAPER_TEMPLATE void store_low_bytes(uint8_t *y, __m256i x)
 {
     const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));

@@ -7,7 +7,7 @@
 #define I8_VNNI 0
 #define I8_BYTES 64
 
-// The lowest byte of each 32 bits.
+// Stores the lowest byte of each 32 bits.
 TAPER_TEMPLATE void store_low_bytes(uint8_t *y, __m512i x)
 {
     _mm_storeu_si128((__m128i *)(void *)y, _mm512_cvtepi32_epi8(x));
