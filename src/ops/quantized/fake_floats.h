@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of fake_quantize.c: floats beside each other.
+// Part of fake_quantize.c: contiguous floats.
 #ifndef TAPER_OPS_QUANTIZED_FAKE_FLOATS_H
 #define TAPER_OPS_QUANTIZED_FAKE_FLOATS_H
 
-// fake() of floats side by side and a whole zero point, without jumps or conversions: `kept` are numbers that are whole
-// as floats, of which those that no int64 holds, and NaN, are the least one.
+// Computes fake() for contiguous floats with integer zero points, without branches or conversions. `kept` is the
+// rounded number as a float; NaN, and numbers that do not fit into an int64, become the smallest int64.
 static void fake_floats(const fake_work *w, const channel *c, int64_t count, const float *x, float *y, bool *mask)
 {
     const float whole = 0x1p23f, point = (float)c->point;

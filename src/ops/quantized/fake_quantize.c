@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// fake_quantize: floats to the floats that their integers stand for, as models trained for quantization have it; with
-// the mask of those within range, learned parameters, and observers that move. The arithmetic is PyTorch's:
+// fake_quantize: replaces floats by the floats that their integers represent, as in models that are trained for
+// quantization. It also returns the mask of those within range, and supports learned parameters and moving observers.
+// The arithmetic is PyTorch's:
 //   q = int64(zero_point + rne(x * (1f / scale))),  y = (clamp(q) - zero_point) * scale, the latter in double
-// Zero points that are floats are added before rounding. x86 makes what no int64 holds the least one; of float64 inputs
-// with integer zero points the compiler left out that conversion.
+// A zero point that is a float is added before rounding. On x86 a number that does not fit into an int64 becomes the
+// smallest one. For float64 inputs with integer zero points PyTorch's compiler removed that conversion.
 #include <inttypes.h>
 #include <math.h>
 
@@ -16,16 +17,17 @@
 #include "ops/quantized/quantized.h"
 #include "ops/quantized/quantized_walk.h"
 
-typedef enum point_kind { WHOLE, REAL, ROUNDED } point_kind; // ROUNDED: a float that is rounded into the range
+// ROUNDED: a float that is rounded and clamped to the range.
+typedef enum point_kind { WHOLE, REAL, ROUNDED } point_kind;
 
 typedef struct fake_work {
-    taper_dtype dtype; // of x and y
+    taper_dtype dtype; // dtype of x and y
     double low, high;
     point_kind kind;
     float scale;
     double point;
-    const taper_tensor *scales, *points; // by channel; NULL: scale and point
-    bool *mask;                          // NULL: none is wanted
+    const taper_tensor *scales, *points; // per channel; NULL: scale and point apply
+    bool *mask;                          // NULL: not wanted
 } fake_work;
 
 typedef struct channel {
@@ -116,7 +118,7 @@ static taper_status arg_input(const taper_call *call, taper_tensor **x)
     return TAPER_OK;
 }
 
-// Arguments `at` and `at` + 1: quant_min and quant_max.
+// Reads arguments `at` and `at` + 1, quant_min and quant_max.
 static taper_status arg_range(const taper_call *call, size_t at, fake_work *w)
 {
     int64_t low, high;
@@ -152,7 +154,7 @@ static taper_status arg_vector(const taper_call *call, size_t at, int64_t count,
     return TAPER_OK;
 }
 
-// Scales and zero points of each index of dimension axis.
+// Reads the scales and zero points for each index of dimension axis.
 static taper_status channels(const taper_call *call, const taper_tensor *x, int64_t axis, taper_tensor *scales,
                              taper_tensor *points, bool learned, fake_work *w)
 {
@@ -188,7 +190,7 @@ static taper_status arg_channels(const taper_call *call, const taper_tensor *x, 
 
 // ---- results
 
-// Result 0, and result 1 where the row has a mask.
+// Computes result 0, and result 1 if the row of the operator list has a mask.
 static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fake_work *w)
 {
     taper_tensor *y, *mask;
@@ -200,7 +202,7 @@ static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fa
         TAPER_TRY(taper_ret_new(call, 1, TAPER_BOOL, x->rank, x->sizes, strides, &mask));
         w->mask = taper_tensor_mutable(mask);
     }
-    taper_tensor numbers = taper_tensor_local(x); // its strides give the channel; never outside
+    taper_tensor numbers = taper_tensor_local(x); // only its strides are used, to find the channel
     for (size_t d = 0; d < x->rank; d++) {
         numbers.sizes[d] = (int64_t)d == axis ? x->sizes[d] : 1;
         numbers.strides[d] = (int64_t)d == axis ? 1 : 0;
@@ -209,7 +211,7 @@ static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fa
     return TAPER_OK;
 }
 
-// What is not quantized: a copy, and a mask of all.
+// Returns a copy of x, and a mask that is all true.
 static taper_status ret_as_it_is(taper_call *call, taper_tensor *x)
 {
     taper_tensor *y, *mask;
@@ -243,7 +245,8 @@ TAPER_KERNEL(taper_op_fake_quantize)
     return ret_fake(call, x, -1, &w);
 }
 
-// The number in a tensor of one element; of learned parameters the first of any.
+// Reads the number in a tensor of one element. first: a larger tensor is accepted, for learned parameters, and its
+// first number is used.
 static taper_status arg_number(const taper_call *call, size_t at, bool first, double *number)
 {
     taper_tensor *t;
@@ -257,7 +260,7 @@ static taper_status arg_number(const taper_call *call, size_t at, bool first, do
     return TAPER_OK;
 }
 
-// fake_quantize_per_tensor_affine.tensor_qparams, and _cachemask_tensor_qparams with a switch before the range.
+// fake_quantize_per_tensor_affine.tensor_qparams, and _cachemask_tensor_qparams, which has a switch before the range.
 TAPER_KERNEL(taper_op_fake_quantize_qparams)
 {
     taper_tensor *x;
@@ -314,7 +317,8 @@ TAPER_KERNEL(taper_op_fake_quantize_learnable_channels)
 
 // ---- observers that move
 
-// The running range, scale and zero point, which are written to: as many as rows, or one.
+// Reads a tensor that is written to: the running range, scale or zero point. It has as many elements as there are rows,
+// or one.
 static taper_status arg_written(const taper_call *call, size_t at, taper_dtype dtype, int64_t count,
                                 taper_tensor **tensor)
 {
@@ -329,7 +333,7 @@ static taper_status arg_written(const taper_call *call, size_t at, taper_dtype d
     return taper_storage_write(t->storage, call->run->error);
 }
 
-// Moves the running ranges of `rows` equal parts of x.
+// Updates the running ranges of `rows` equal parts of x.
 static taper_status observe(const taper_call *call, taper_tensor *x, int64_t rows, float constant,
                             taper_tensor *const *ranges)
 {
@@ -353,7 +357,7 @@ static taper_status observe(const taper_call *call, taper_tensor *x, int64_t row
     return TAPER_OK;
 }
 
-// Scales and zero points from the running ranges.
+// Computes scales and zero points from the running ranges.
 static taper_status choose(const taper_call *call, const fake_work *w, int64_t rows, bool symmetric,
                            taper_tensor *const *written)
 {
@@ -380,7 +384,7 @@ static taper_status choose(const taper_call *call, const fake_work *w, int64_t r
 
 TAPER_KERNEL(taper_op_fake_quantize_observed)
 {
-    taper_tensor *x, *written[4]; // running_min, running_max, scale, zero_point
+    taper_tensor *x, *written[4]; // written: running_min, running_max, scale, zero_point
     fake_work w = {.kind = WHOLE};
     double observing, quantizing, constant;
     int64_t axis;

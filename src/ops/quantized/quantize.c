@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantizing and dequantizing: the formulas are in quantized.h. Results have the memory format that the argument's
+// Quantizing and dequantizing, by the formulas in quantized.h. Results have the memory format that the argument's
 // strides suggest.
 #include <inttypes.h>
 
@@ -22,7 +22,7 @@ static taper_q_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
     runs = (taper_q_runs){1, t->sizes[z->axis], 1};
     const bool planes = !taper_tensor_is_contiguous(t);
     for (int64_t d = 0; d < t->rank; d++) {
-        // Channels-last order: N, (D), H, W, C.
+        // In channels-last order: N, (D), H, W, C.
         const int64_t place = !planes || d == 0 ? d : d == 1 ? t->rank : d - 1;
         const int64_t axis = !planes || z->axis == 0 ? z->axis : z->axis == 1 ? t->rank : z->axis - 1;
         if (place < axis) {
@@ -34,7 +34,7 @@ static taper_q_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
     return runs;
 }
 
-// The tensor (retained) or a copy of it that lies in the format its strides suggest; that format's strides.
+// Returns the tensor (retained), or a copy in the format that its strides suggest, and that format's strides.
 static taper_status in_format(taper_run *run, taper_tensor *x, taper_tensor **plain, int64_t *strides)
 {
     const bool planes = taper_tensor_suggests_channels_last(x);
@@ -95,7 +95,7 @@ static taper_status check_input(const taper_call *call, const char *name, const 
     return TAPER_OK;
 }
 
-// x quantized as z says: a new tensor.
+// Makes a new tensor of x, quantized with z.
 static taper_status quantize(taper_call *call, const char *name, taper_tensor *x, taper_dtype dtype,
                              const taper_quantizer *z, taper_tensor **y)
 {
@@ -129,7 +129,7 @@ TAPER_KERNEL(taper_op_quantize_per_tensor)
     taper_scalar scale, point;
     taper_dtype dtype;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
-    TAPER_TRY(taper_arg_scalar(call, 1, &scale)); // numbers, or tensors of one element
+    TAPER_TRY(taper_arg_scalar(call, 1, &scale)); // a number, or a tensor of one element
     TAPER_TRY(taper_arg_scalar(call, 2, &point));
     TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
     TAPER_TRY(quantize_uniform(call, "self", x, dtype, scale.f, point.i, &y));
@@ -198,7 +198,7 @@ TAPER_KERNEL(taper_op_quantize_per_channel)
 
 void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *point)
 {
-    static const float small = 6.1e-5f; // below it the range is widened
+    static const float small = 6.1e-5f; // for a smaller scale the range is widened
     symmetric = symmetric && least < 0 && most > 0;
     if (symmetric) {
         const float half = (float)((range.high - range.low) / 2);
@@ -261,7 +261,7 @@ static taper_status range_of_numbers(const taper_call *call, taper_tensor *x, ta
     return TAPER_OK;
 }
 
-// quantize_per_tensor_dynamic(self, dtype, reduce_range); QNNPACK does not reduce the range.
+// Computes quantize_per_tensor_dynamic(self, dtype, reduce_range). QNNPACK does not reduce the range.
 TAPER_KERNEL(taper_op_quantize_per_tensor_dynamic)
 {
     taper_tensor *x, *y;
@@ -279,7 +279,7 @@ TAPER_KERNEL(taper_op_quantize_per_tensor_dynamic)
     return taper_ret_tensor(call, 0, y);
 }
 
-// _choose_qparams_per_tensor(self, reduce_range) -> (float, int): for quint8.
+// Computes _choose_qparams_per_tensor(self, reduce_range) -> (float, int) for quint8.
 TAPER_KERNEL(taper_op_choose_qparams)
 {
     taper_tensor *x;
@@ -297,7 +297,7 @@ TAPER_KERNEL(taper_op_choose_qparams)
 static taper_status dequantize(taper_call *call, const char *name, taper_tensor *q, taper_tensor **y)
 {
     taper_run *run = call->run;
-    if (!taper_dtype_is_quantized((taper_dtype)q->dtype)) { // PyTorch: q.to(float32)
+    if (!taper_dtype_is_quantized((taper_dtype)q->dtype)) { // PyTorch returns q.to(float32)
         return taper_tensor_cast(run, q, TAPER_F32, y);
     }
     TAPER_TRY(taper_q_check_tensor(run, name, q));
@@ -357,7 +357,7 @@ TAPER_KERNEL(taper_op_dequantize_list)
 
 // ---- integers
 
-// A copy of x's elements in the format its strides suggest, as another dtype of the same size.
+// Copies x's elements in the format that its strides suggest, as another dtype of equal size.
 static taper_status retype(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor **y)
 {
     int64_t strides[TAPER_MAX_RANK];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the quantized operators share: rounding, ranges, tensors with a quantizer. The arithmetic is QNNPACK's: IEEE
-// single steps in the order written here; rne rounds to the nearest even integer, before the zero point is added.
+// Parts that the quantized operators share: rounding, ranges, tensors with a quantizer. The arithmetic is QNNPACK's:
+// single IEEE steps in the order given here. rne rounds to the nearest even integer, before the zero point is added.
 //   quantize    q = clamp(zero_point + rne(x * (1f / (float)scale)))
 //   dequantize  x = (float)scale * (q - zero_point)
 //   requantize  q = clamp(sat16(rne((float)acc * multiplier)) + zero_point)
-// PyTorch's elementwise operators go through floats twice: where its loops run over vectors they dequantize with one
-// fused multiplication, and what is out of range goes elsewhere. The functions in _wide are those of its vectors.
+// PyTorch has two versions of its elementwise operators on floats. Its vector loops dequantize with one fused
+// multiplication, and give other results for numbers out of range. The functions named _wide compute these.
 #ifndef TAPER_OPS_QUANTIZED_H
 #define TAPER_OPS_QUANTIZED_H
 
@@ -17,7 +17,7 @@ typedef struct taper_q_range {
     int64_t low, high;
 } taper_q_range;
 
-inline taper_q_range taper_q_range_of(taper_dtype dtype) // QU8, QI8 or QI32
+inline taper_q_range taper_q_range_of(taper_dtype dtype) // dtype is QU8, QI8 or QI32
 {
     return dtype == TAPER_QU8   ? (taper_q_range){0, 255}
            : dtype == TAPER_QI8 ? (taper_q_range){-128, 127}
@@ -29,15 +29,15 @@ inline int64_t taper_q_clamp(int64_t q, taper_q_range range)
     return q < range.low ? range.low : q > range.high ? range.high : q;
 }
 
-// rne(x) held within range after the zero point is added, as a float. What no int64 holds, infinities and NaN give the
-// lowest: x86 converts them to the least integer, and PyTorch clamps afterwards.
+// Returns rne(x) plus the zero point, computed as a float and clamped to range. Infinities, NaN and numbers that do not
+// fit into an int64 give the lowest integer: x86 converts them to the smallest one, and PyTorch clamps afterwards.
 inline int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range)
 {
     const float q = nearbyintf(x) + (float)zero_point;
     return q >= -9.2e18f && q <= 9.2e18f ? taper_q_clamp((int64_t)q, range) : range.low;
 }
 
-// The same of 8-bit results in vectors: NaN and what is too large give the highest.
+// Does the same as PyTorch's vectors for 8-bit results: NaN and too large numbers give the highest integer.
 inline int64_t taper_q_round_wide(float x, int64_t zero_point, taper_q_range range)
 {
     const float rounded = nearbyintf(x);
@@ -48,7 +48,7 @@ inline int64_t taper_q_round_wide(float x, int64_t zero_point, taper_q_range ran
 
 static inline float taper_q_dequantize(float scale, int64_t zero_point, int64_t q)
 {
-    return scale * (float)(int32_t)((uint32_t)q - (uint32_t)zero_point); // wraps, of qint32
+    return scale * (float)(int32_t)((uint32_t)q - (uint32_t)zero_point); // the difference of qint32 wraps around
 }
 
 static inline float taper_q_dequantize_wide(float scale, int64_t zero_point, int64_t q)
@@ -56,17 +56,17 @@ static inline float taper_q_dequantize_wide(float scale, int64_t zero_point, int
     return fmaf(scale, (float)q, scale * -(float)zero_point);
 }
 
-// The sum of products of a layer to its result's integer.
+// Converts a layer's sum of products to an integer of its result.
 inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t zero_point, taper_q_range range)
 {
     const float rounded = nearbyintf((float)acc * multiplier);
-    // a NaN becomes the least one, as in the vectors of x86
+    // A NaN becomes the smallest integer, as in the vectors of x86.
     const int64_t q = (rounded >= 32767.0f ? 32767 : rounded > -32768.0f ? (int64_t)rounded : -32768) + zero_point;
     return taper_q_clamp(q, range);
 }
 
-// Likewise of the elementwise operators: nothing saturates before the zero point is added; in vectors what is too large
-// for an int32 becomes the least one, and the sums of qint32 wrap.
+// Converts a sum for elementwise operators. Nothing saturates before the zero point is added. In vectors a number that
+// does not fit into an int32 becomes the smallest one, and sums of qint32 wrap around.
 inline int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier, int64_t zero_point, bool wide)
 {
     const float rounded = nearbyintf((float)acc * multiplier);
@@ -96,54 +96,58 @@ inline void taper_q_store(taper_dtype dtype, void *data, int64_t at, int64_t q)
     }
 }
 
-// The dtype of the integers (int_repr): uint8, int8, int32; and back.
+// Convert a quantized dtype to that of its integers (int_repr: uint8, int8 or int32), and back.
 taper_dtype taper_q_plain_dtype(taper_dtype dtype);
 TAPER_MUST_USE taper_status taper_q_dtype_of(const taper_call *call, taper_dtype plain, taper_dtype *dtype);
-static inline bool taper_q_is_dtype(taper_dtype dtype) // those that have arithmetic
+static inline bool taper_q_is_dtype(taper_dtype dtype) // the dtypes with arithmetic
 {
     return dtype == TAPER_QU8 || dtype == TAPER_QI8 || dtype == TAPER_QI32;
 }
 
-// Fails unless the tensor is of such a dtype and has a quantizer that can be computed with: finite positive scales,
-// zero points within the dtype's range, one for each index of a channel axis that exists.
+// Fails unless the tensor has such a dtype and a usable quantizer: finite positive scales, zero points within the
+// dtype's range, and one of each for every index of a channel axis that exists.
 TAPER_MUST_USE taper_status taper_q_check_tensor(taper_run *run, const char *name, const taper_tensor *tensor);
-// Argument `at`, which must be such a tensor; _uniform: quantized per tensor.
+// Read argument `at`, which must be such a tensor. taper_arg_uniform also requires that it is quantized per tensor. The
+// call owns the tensor.
 TAPER_MUST_USE taper_status taper_arg_quantized(const taper_call *call, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_arg_uniform(const taper_call *call, size_t at, taper_tensor **tensor);
 
 // Fails unless scale is positive and finite and zero_point is within dtype's range.
 TAPER_MUST_USE taper_status taper_q_check(taper_dtype dtype, double scale, int64_t zero_point, taper_error *error);
-// Scale and zero point for numbers from least to most, 0 among them, over the integers of the range; the zero point
-// from the end where it errs less. symmetric: in the middle, if there are numbers on both sides of 0.
+// Computes scale and zero point for numbers from least to most, extended to contain 0, over the integers of the range.
+// The zero point is computed from the end with the smaller error. symmetric: the zero point is in the middle if there
+// are numbers on both sides of 0.
 void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *zero_point);
-// Arguments `at` and `at` + 1: a result's scale and zero point, checked.
+// Reads arguments `at` and `at` + 1, a result's scale and zero point, and checks them.
 TAPER_MUST_USE taper_status taper_arg_qparams(const taper_call *call, size_t at, taper_dtype dtype, double *scale,
                                               int64_t *zero_point);
 
-// As taper_ret_new for a result that is quantized per tensor. An out argument must have this dtype and gets the
+// Makes result `at` as taper_ret_new does, quantized per tensor. An out argument must have this dtype, and gets the
 // quantizer.
 TAPER_MUST_USE taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                                 const int64_t *sizes, const int64_t *strides, double scale,
                                                 int64_t zero_point, taper_tensor **tensor);
-// The tensor that receives result `at`, NULL: a new one. The out arguments of the quantized operators are positional.
+// Returns the tensor that receives result `at`, or NULL if it is new. The out arguments of quantized operators are
+// positional.
 taper_tensor *taper_q_out(const taper_call *call, size_t at);
-// The same with x's dtype and sizes, in the memory format that x's strides suggest.
+// Makes result `at` with x's dtype and sizes, in the memory format that x's strides suggest.
 TAPER_MUST_USE taper_status taper_ret_quantized_like(taper_call *call, size_t at, const taper_tensor *x, double scale,
                                                      int64_t zero_point, taper_tensor **tensor);
-// A quantizer with its scales (float64) and zero points (int64), which are made from the tensors; release both.
+// Makes a quantizer with scales (float64) and zero points (int64) converted from the tensors. The caller releases both
+// with taper_q_release.
 TAPER_MUST_USE taper_status taper_q_channel_quantizer(const taper_call *call, const taper_tensor *scales,
                                                       const taper_tensor *zero_points, int64_t axis,
                                                       taper_quantizer *quantizer);
 void taper_q_release(taper_quantizer *quantizer);
 
-// The quantizers of views: `count` channels from `start`, every `step`th; those of a per-tensor quantizer are its own.
-// Without the axis (select) it becomes one per tensor. Fails only without memory.
+// The quantizers of views. The view has `count` channels from `start`, every `step`th. A per-tensor quantizer is
+// copied. If the axis is removed (select), the quantizer becomes one per tensor. It fails only if there is no memory.
 TAPER_MUST_USE taper_status taper_q_slice(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,
                                           int64_t start, int64_t step);
 TAPER_MUST_USE taper_status taper_q_select(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,
                                            int64_t index);
 
-// The scale and the zero point of channel c.
+// Returns the scale and the zero point of channel c.
 void taper_q_channel_params(const taper_quantizer *z, int64_t c, double *scale, int64_t *zero_point);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// torchao::…_affine: integers in plain tensors with a scale and a zero point for each block of elements, as torchao
-// leaves them in exported programs. A block is as large as block_size says along each dimension. The tensor is seen
-// with two dimensions for one that blocks divide; what is the same within a block broadcasts. The steps are torchao's,
-// so their roundings and dtypes are as well.
+// torchao::…_affine: integers in plain tensors, with a scale and a zero point for each block of elements, as torchao
+// writes them in exported programs. block_size is the size of a block along each dimension. A dimension that is divided
+// into blocks is viewed as two dimensions, and the numbers of a block are broadcast. The steps, with their roundings
+// and dtypes, are torchao's.
 #include <float.h>
 
 #include "base/checked.h"
@@ -15,9 +15,10 @@
 #include "ops/tensor/reduce_kernels.h"
 
 typedef struct blocks {
-    size_t rank;                                           // of the tensor as it is seen
-    int64_t sizes[TAPER_MAX_RANK], counts[TAPER_MAX_RANK]; // as it is seen, and 1 where a block's elements lie
-    bool inside[TAPER_MAX_RANK];                           // a block's own, of more than one element
+    size_t rank; // rank of the viewed tensor
+    // Its sizes, and the same with 1 for dimensions within a block.
+    int64_t sizes[TAPER_MAX_RANK], counts[TAPER_MAX_RANK];
+    bool inside[TAPER_MAX_RANK]; // the dimension is within a block and larger than 1
 } blocks;
 
 static taper_status add_dim(const taper_call *call, blocks *b, int64_t size, bool inside)
@@ -32,7 +33,7 @@ static taper_status add_dim(const taper_call *call, blocks *b, int64_t size, boo
     return TAPER_OK;
 }
 
-// Argument `at`: block_size, of x.
+// Reads argument `at`, the block_size for x.
 static taper_status arg_blocks(const taper_call *call, size_t at, const taper_tensor *x, blocks *b, int64_t *block)
 {
     size_t count;
@@ -59,7 +60,7 @@ static taper_status arg_blocks(const taper_call *call, size_t at, const taper_te
     return TAPER_OK;
 }
 
-// Arguments `at` and `at` + 1, quant_min and quant_max, or those of the dtype.
+// Reads arguments `at` and `at` + 1, quant_min and quant_max; those of the dtype by default.
 static taper_status arg_bounds(const taper_call *call, size_t at, taper_dtype dtype, double *low, double *high)
 {
     double *const to[] = {low, high};
@@ -115,7 +116,7 @@ static taper_tensor *rounded(taper_compose *c, taper_tensor *x)
     return TAPER_COMPOSE(c, taper_op_unary, &taper_ew_round, taper_compose_arg(x));
 }
 
-// The same number of each block, as it broadcasts over the tensor; NULL: there is none.
+// Views the blocks' numbers so that they broadcast over the tensor. NULL if there are none.
 static taper_tensor *of_blocks(taper_compose *c, const blocks *b, taper_tensor *numbers)
 {
     return numbers != NULL && taper_tensor_numel(numbers) != 0 ? taper_compose_reshape(c, numbers, b->rank, b->counts)
@@ -124,7 +125,7 @@ static taper_tensor *of_blocks(taper_compose *c, const blocks *b, taper_tensor *
 
 // ---- operators
 
-// (input, block_size, scale, zero_point, output_dtype, quant_min, quant_max)
+// Reads (input, block_size, scale, zero_point, output_dtype, quant_min, quant_max) and quantizes.
 TAPER_KERNEL(taper_op_affine_quantize)
 {
     taper_tensor *x, *scale, *point;
@@ -146,7 +147,7 @@ TAPER_KERNEL(taper_op_affine_quantize)
         taper_compose_fail(&c, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
                                           "a scale and a zero point for each block are needed"));
     }
-    if (c.status == TAPER_OK && y == NULL) { // nothing
+    if (c.status == TAPER_OK && y == NULL) { // an empty tensor
         return taper_compose_ret(&c, call, 0, converted(&c, x, dtype));
     }
     y = TAPER_COMPOSE(&c, taper_op_unary, &taper_ew_reciprocal, taper_compose_arg(y));
@@ -155,7 +156,7 @@ TAPER_KERNEL(taper_op_affine_quantize)
     return taper_compose_ret(&c, call, 0, converted(&c, taper_compose_reshape(&c, y, x->rank, x->sizes), dtype));
 }
 
-// (input, block_size, scale, zero_point, input_dtype, quant_min, quant_max, output_dtype)
+// Reads (input, block_size, scale, zero_point, input_dtype, quant_min, quant_max, output_dtype) and dequantizes.
 TAPER_KERNEL(taper_op_affine_dequantize)
 {
     taper_tensor *x, *scale, *point;
@@ -201,7 +202,7 @@ static taper_status arg_mapping(const taper_call *call, size_t at, mapping *kind
     TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Unsupported mapping type: %.80s", name->data);
 }
 
-// The least or the greatest of each block.
+// Returns the least or the greatest element of each block.
 static taper_tensor *extremes(taper_compose *c, const blocks *b, taper_tensor *x, bool least)
 {
     for (size_t d = 0; d < b->rank; d++) {
@@ -219,14 +220,14 @@ static taper_tensor *maximum(taper_compose *c, taper_tensor *a, taper_tensor *b)
     return TAPER_COMPOSE(c, taper_op_binary, &taper_ew_maximum, taper_compose_arg(a), taper_compose_arg(b));
 }
 
-// low less the number, which is an integer.
+// Returns low minus x. low is an integer.
 static taper_tensor *below(taper_compose *c, double low, taper_tensor *x)
 {
     return TAPER_COMPOSE(c, taper_op_sum2, &taper_ew_add, taper_compose_arg(taper_compose_mul_number(c, x, -1)),
                          taper_val_double(low), taper_val_int(1));
 }
 
-// A tensor of like's sizes that holds a number.
+// Returns a tensor with like's sizes and this number in each element.
 static taper_tensor *filled(taper_compose *c, const taper_tensor *like, double number)
 {
     taper_tensor *made = NULL;
@@ -240,7 +241,8 @@ static taper_tensor *filled(taper_compose *c, const taper_tensor *like, double n
     return taper_compose_keep(c, made);
 }
 
-// (input, mapping_type, block_size, target_dtype, quant_min, quant_max, eps, scale_dtype, zero_point_dtype, keepdim)
+// Reads (input, mapping_type, block_size, target_dtype, quant_min, quant_max, eps, scale_dtype, zero_point_dtype,
+// keepdim) and computes scales and zero points.
 TAPER_KERNEL(taper_op_affine_qparams)
 {
     taper_tensor *x, *scale, *point;
@@ -306,7 +308,7 @@ TAPER_KERNEL(taper_op_affine_qparams)
     return taper_compose_ret(&c, call, 1, point);
 }
 
-// _int_mm: bytes times bytes as int32.
+// Computes _int_mm: a product of bytes as int32.
 TAPER_KERNEL(taper_op_int_mm)
 {
     taper_tensor *a, *b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs of numbers with a scale and a zero point each, to bytes and back (quantized_bytes.h). Bytes with a sign are
-// those without whose highest bit is turned, and their zero points are 128 more.
+// Converts runs of numbers with one scale and one zero point each to bytes and back (quantized_bytes.h). Signed bytes
+// are computed as unsigned ones with the highest bit inverted; their zero points are then 128 more.
 #include "ops/quantized/quantized_bytes.h"
 
 #include "base/checked.h"
@@ -11,7 +11,7 @@
 enum { BLOCK = 1024, SHORTEST = 16 };
 
 typedef struct channel_numbers {
-    float factor; // the scale, or its inverse
+    float factor; // scale, or its inverse
     int32_t point;
 } channel_numbers;
 
@@ -31,7 +31,7 @@ static void flip(size_t n, uint8_t bits, uint8_t *y)
     }
 }
 
-// Where a range of numbers is: their channel, and how many are left of its run.
+// A position in a range of numbers: the channel, and the numbers left in its run.
 typedef struct channel_place {
     size_t channel, left;
 } channel_place;
@@ -41,7 +41,7 @@ static channel_place place_of(const bytes_job *job, size_t at)
     return (channel_place){at / job->inner % job->channels, job->inner - at % job->inner};
 }
 
-static void pass(const bytes_job *job, size_t n, channel_place *place) // n: no more than are left
+static void pass(const bytes_job *job, size_t n, channel_place *place) // n is at most `left`
 {
     place->left -= n;
     if (place->left == 0) {
@@ -50,10 +50,10 @@ static void pass(const bytes_job *job, size_t n, channel_place *place) // n: no 
     }
 }
 
-// As vector_u8.h's, one by one.
+// Quantizes one number as vector_u8.h does.
 static uint8_t quantized_one(float x, const channel_numbers *of)
 {
-    const float whole = 12582912.0f; // 1.5 * 2^23: what is added to it is rounded, in the lowest bits
+    const float whole = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
     const float low = (float)-of->point, high = (float)(255 - of->point), v = x * of->factor;
     const float held = v > low && v <= TAPER_U8_TOO_MUCH ? (v < high ? v : high) : low;
     return (uint8_t)(taper_float_to_bits(held + whole) + (uint32_t)of->point);
@@ -114,7 +114,7 @@ static taper_status run_bytes(taper_run *run, taper_dtype dtype, const taper_qua
                               bool inverse, bytes_job *job)
 {
     size_t bytes;
-    const size_t count = (size_t)(runs->outer * runs->channels * runs->inner); // of a tensor
+    const size_t count = (size_t)(runs->outer * runs->channels * runs->inner); // number of elements of the tensor
     channel_numbers *numbers = NULL;
     if (count == 0) {
         return TAPER_OK;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantizing to bytes and back by the vector kernels, per tensor and per channel, on the run's threads. The results are
-// those of the formulas in quantized.h to the last bit; for runs that are not portable.
+// Quantizes floats to bytes and back by the vector kernels, per tensor and per channel, on the run's threads. The
+// results equal those of the formulas in quantized.h to the last bit. The run must not be portable.
 #ifndef TAPER_OPS_QUANTIZED_BYTES_H
 #define TAPER_OPS_QUANTIZED_BYTES_H
 
 #include "ops/quantized/quantized.h"
 
-// Channels in the order of the bytes: runs of `inner` elements, `channels` in turn, `outer` times. One channel of
-// everything when quantized per tensor.
+// The order of channels in memory: `outer` times, a run of `inner` elements for each of the channels. A tensor that is
+// quantized per tensor is a single channel.
 typedef struct taper_q_runs {
     int64_t outer, channels, inner;
 } taper_q_runs;
 
-// Whether this run quantizes to the dtype by these functions, and back.
+// Returns true if this run uses these functions for the dtype.
 static inline bool taper_q_has_kernels(const taper_run *run, taper_dtype dtype)
 {
     return !run->portable && (dtype == TAPER_QU8 || dtype == TAPER_QI8);

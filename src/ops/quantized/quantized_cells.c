@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reading and making the parameters of quantized recurrent cells.
+// Reads and makes the parameters of quantized recurrent cells.
 #include "ops/quantized/quantized_cells.h"
 
 #include "ir/tensor.h"
@@ -105,11 +105,11 @@ typedef struct cell_state {
     size_t tensor_count, float_count, int_count, layer_count;
 } cell_state;
 
-// Sets the object as result 0; takes over what is in state.
+// Makes an object of the state as result 0. Takes over the references in it.
 static taper_status make_cell(taper_call *call, const cell_state *state)
 {
     taper_run *run = call->run;
-    // PyTorch takes the state from a file only when its lists have these types.
+    // PyTorch reads the state from a file only if its lists have these types.
     static const taper_type layer = {.kind = TAPER_TYPE_CLASS,
                                      .name = "__torch__.torch.classes.quantized.LinearPackedParamsBase"};
     taper_tuple *tuple = taper_tuple_new(run->heap, NULL, 5);
@@ -187,7 +187,8 @@ TAPER_KERNEL(taper_op_make_quantized_cell_params_fp16)
     return make_of_layers(call, "quantized_fp16");
 }
 
-// int8 weights by the range of all of them, and for each row the sum of its differences from the zero point.
+// Quantizes a weight to int8 by the range of all its elements. Computes for each row the sum of its distances from the
+// zero point.
 static taper_status quantize_weight(taper_call *call, size_t at, taper_tensor **weight, taper_tensor **offsets,
                                     double *scale, int64_t *zero_point)
 {

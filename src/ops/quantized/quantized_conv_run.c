@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sums of quantized convolutions, plain and transposed, over two or three dimensions. For every element of the
-// result's space the kernel's taps that meet the input are listed, neighbours in memory joined; a channel's sum is then
-// one over contiguous runs. Padding contributes nothing, so taps outside are left out.
+// The sums of quantized convolutions, plain and transposed, over two or three dimensions. For each position of the
+// result, the taps of the kernel that meet the input are listed, and contiguous ones are merged. A channel's sum is
+// then computed over contiguous runs. Padding contributes nothing, so its taps are left out.
 #include "ops/call/packs.h"
 #include "ops/quantized/quantized_layer.h"
 
 typedef struct tap {
-    const uint8_t *x; // of channel 0
-    int64_t w;        // within the weights of an output channel
+    const uint8_t *x; // inputs from channel 0 on
+    int64_t w;        // index within the weights of an output channel
     int64_t length;
 } tap;
 
-// Everything over three dimensions; those that a convolution lacks have size 1 in front.
+// The convolution in three dimensions; missing ones have size 1 and come first.
 typedef struct geometry {
     int64_t batch, in_channels, out_channels, groups, group_in, group_out;
     int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
@@ -98,7 +98,7 @@ static taper_status get_weights(taper_call *call, const taper_qconv_params *para
 
 // ---- taps
 
-// The input's index for tap k of output index o, along dimension d; false when there is none.
+// Computes the input's index for tap k of output index o along dimension d. Returns false if there is none.
 static bool input_index(const geometry *g, size_t d, int64_t o, int64_t k, int64_t *i)
 {
     if (!g->transposed) {
@@ -117,7 +117,7 @@ static size_t list_taps(const geometry *g, const uint8_t *image, const int64_t *
 {
     size_t count = 0;
     int64_t w = 0;
-    // A group's channels lie within those of all, so only without groups are neighbours contiguous.
+    // With groups, a group's channels are a part of a pixel, so pixels are contiguous only without groups.
     const int64_t pixel = g->in_channels, run = g->group_in;
     for (int64_t z = 0; z < g->kernel[0]; z++) {
         int64_t i[3];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// New quantized tensors: with given scales and zero points, or those of another tensor.
+// Makes quantized tensors with given scales and zero points, or with those of another tensor.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 #include "ops/quantized/quantized.h"
 #include "ops/tensor/create.h"
 
-// Result 0 with the sizes that argument 0 gives, in the memory format that argument `format_at` does.
+// Makes result 0 with the sizes of argument 0, in the memory format of argument `format_at`.
 static taper_status ret_sized(taper_call *call, size_t format_at, taper_dtype dtype, const taper_quantizer *z)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK], format;
@@ -39,7 +39,7 @@ static taper_status arg_dtype(const taper_call *call, size_t at, taper_dtype oth
     return TAPER_OK;
 }
 
-// _empty_affine_quantized(size, dtype, layout, device, pin_memory, scale, zero_point, memory_format)
+// The arguments are _empty_affine_quantized(size, dtype, layout, device, pin_memory, scale, zero_point, memory_format).
 TAPER_KERNEL(taper_op_empty_affine_quantized)
 {
     taper_quantizer z = {.scheme = TAPER_PER_TENSOR_AFFINE};
@@ -49,8 +49,8 @@ TAPER_KERNEL(taper_op_empty_affine_quantized)
     return ret_sized(call, 7, dtype, &z);
 }
 
-// _empty_per_channel_affine_quantized(size, scales, zero_points, axis, dtype, layout, device, pin_memory,
-// memory_format)
+// The arguments are _empty_per_channel_affine_quantized(size, scales, zero_points, axis, dtype, layout, device,
+// pin_memory, memory_format).
 TAPER_KERNEL(taper_op_empty_channels_quantized)
 {
     taper_tensor *scales, *points;
@@ -67,7 +67,7 @@ TAPER_KERNEL(taper_op_empty_channels_quantized)
     return status;
 }
 
-// empty_quantized(size, qtensor, dtype, layout, device, pin_memory, memory_format)
+// The arguments are empty_quantized(size, qtensor, dtype, layout, device, pin_memory, memory_format).
 TAPER_KERNEL(taper_op_empty_quantized)
 {
     taper_tensor *like;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quantized_decomposed::quantize_… and dequantize_…: integers in plain tensors, scales and zero points in arguments, as
-// programs have them that were quantized with PyTorch 2. PyTorch computes them of operators one by one, whose roundings
-// and dtypes are followed: of a token or a group a number rounds after its zero point is added, elsewhere before.
+// quantized_decomposed::quantize_… and dequantize_…: integers in plain tensors, with scales and zero points as
+// arguments, as in programs that were quantized with PyTorch 2. PyTorch computes them by a sequence of operators, whose
+// roundings and dtypes are followed. For a token or a group a number is rounded after its zero point is added,
+// otherwise before.
 #include "base/checked.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/matmul.h"
@@ -13,8 +14,8 @@
 
 // ---- loops
 
-// To the nearest integer, halves to the even one, in a form that compilers make vectors of. Numbers from `whole` on are
-// integers.
+// Rounds to the nearest integer, halves to the even one, in a form that compilers vectorize. Numbers from `whole` on
+// are integers.
 #define NEAREST(type, suffix, whole)                                                                                   \
     static inline type nearest_##suffix(type x)                                                                        \
     {                                                                                                                  \
@@ -69,7 +70,7 @@ static bool is_half(taper_dtype dtype)
     return dtype == TAPER_F16 || dtype == TAPER_BF16;
 }
 
-// Arguments `at` to `at` + 2: quant_min, quant_max and the dtype of the integers.
+// Reads arguments `at` to `at` + 2: quant_min, quant_max and the dtype of the integers.
 static taper_status arg_integers(const taper_call *call, size_t at, taper_dtype *dtype, taper_ew_args *args)
 {
     taper_scalar low, high;
@@ -103,7 +104,7 @@ static taper_status check_floats(const taper_call *call, const taper_tensor *x)
     return TAPER_OK;
 }
 
-// The integers of a dequantize: argument 0, whose dtype is argument `at`.
+// Reads argument 0, the integers to dequantize, and checks that argument `at` is its dtype.
 static taper_status arg_quantized(const taper_call *call, size_t at, taper_tensor **x)
 {
     taper_dtype dtype;
@@ -125,7 +126,7 @@ static taper_tensor *converted(taper_compose *c, taper_tensor *x, taper_dtype dt
     return taper_compose_keep(c, c->status == TAPER_OK ? result : NULL);
 }
 
-// A new tensor of three, which broadcast.
+// Computes a new tensor from three tensors that broadcast.
 static taper_tensor *computed(taper_compose *c, taper_call *call, const taper_ew_op *op, const taper_ew_args *args,
                               taper_tensor *const *inputs, taper_dtype common, taper_dtype result)
 {
@@ -169,7 +170,7 @@ TAPER_KERNEL(taper_op_decomposed_quantize)
     return taper_ew_run(call, &ew);
 }
 
-// Into half precision it rounds after each step.
+// A conversion to half precision rounds after each step.
 static taper_status dequantize_half(taper_call *call, taper_tensor *x, taper_dtype dtype, double scale, int64_t point)
 {
     taper_compose c;
@@ -207,11 +208,11 @@ TAPER_KERNEL(taper_op_decomposed_dequantize)
 // ---- per channel
 
 typedef struct channels {
-    taper_tensor scales, points; // as x's, with strides of 0 along its other dimensions
+    taper_tensor scales, points; // views with x's rank and stride 0 along the other dimensions
     bool has_points;
 } channels;
 
-// Arguments 1 to 3: scales, zero points (which may be None where `optional`) and the axis.
+// Reads arguments 1 to 3: scales, zero points (which may be None if `optional` is set) and the axis.
 static taper_status arg_channels(const taper_call *call, const taper_tensor *x, bool optional, channels *of)
 {
     taper_tensor *vectors[2];
@@ -268,7 +269,7 @@ TAPER_KERNEL(taper_op_decomposed_quantize_channel)
                              computed(&c, call, &quantize_each, &args, inputs, fine_or_not(&of.scales), dtype));
 }
 
-// x, or x less the zero points, times the scales: integers that 32 bits hold are exact on the way.
+// Computes x times the scales, or x minus the zero points times the scales. Integers of 32 bits are exact in between.
 static taper_tensor *dequantized(taper_compose *c, taper_call *call, taper_tensor *x, taper_tensor *scales,
                                  taper_tensor *points, taper_dtype dtype)
 {
@@ -340,7 +341,7 @@ static taper_status arg_tokens(const taper_call *call, const taper_tensor *x, ta
 {
     int64_t tokens = 1;
     for (size_t d = 0; d + 1 < x->rank; d++) {
-        if (!taper_mul_i64(tokens, x->sizes[d], &tokens)) { // beside a dimension of none
+        if (!taper_mul_i64(tokens, x->sizes[d], &tokens)) { // the product may overflow next to a dimension of size 0
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'input' is too large");
         }
     }
@@ -382,7 +383,7 @@ TAPER_KERNEL(taper_op_decomposed_dequantize_token)
 
 // ---- per group of the second dimension
 
-// x as rows of a group each.
+// Views x as rows of one group each.
 static taper_status in_groups(const taper_call *call, const taper_tensor *x, const taper_tensor *scales, size_t at,
                               int64_t *sizes)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quantized_decomposed::choose_qparams…: scales and zero points for the range of a tensor, or of each of its rows
-// (tokens). The arithmetic is the input's dtype's, one step after the other.
+// (tokens). The arithmetic is done in the input's dtype, step by step.
 #include <float.h>
 #include <math.h>
 
@@ -21,7 +21,7 @@ static double rounded(taper_dtype dtype, double v)
                                                     : (double)taper_f16_to_float(taper_float_to_f16((float)v));
 }
 
-// NaN of v stays.
+// Returns the larger number; a NaN in v remains.
 static double at_least(double v, double least)
 {
     return v < least ? least : v;
@@ -34,12 +34,12 @@ static double at_most(double v, double most)
 
 typedef struct range {
     choice kind;
-    taper_dtype dtype; // of the arithmetic
+    taper_dtype dtype; // dtype of the arithmetic
     int64_t low, high;
-    double eps, middle; // the zero point of a symmetric uint8
+    double eps, middle; // middle: zero point of a symmetric uint8
 } range;
 
-// The whole tensor's: from eps on a float32.
+// Computes the numbers of a whole tensor, with eps as a float32.
 static void choose_whole(const range *r, double least, double most, double *scale, double *point)
 {
     least = at_most(least, 0);
@@ -82,7 +82,7 @@ static void choose_token(const range *r, double least, double most, double *scal
     *point = rint(at_most(at_least(zero, -128), 127));
 }
 
-// least and most: as many numbers of the arithmetic's dtype, one behind the other; least NULL: as most.
+// Writes the results. least and most are contiguous, in the dtype of the arithmetic. If least is NULL, it equals most.
 static taper_status give(taper_call *call, const range *r, const taper_tensor *least, const taper_tensor *most,
                          size_t rank, const int64_t *sizes)
 {

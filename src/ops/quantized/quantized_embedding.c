@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looking up rows of quantized tables, alone or summed in bags. A table is packed parameters, or a matrix of bytes
-// whose rows end with their scale and bias (two floats behind 8-bit elements, two halves behind 4- and 2-bit ones).
-// Every row adds weight * scale * element + weight * bias, which is one rounding, as in PyTorch without FBGEMM.
+// Looks up rows of quantized tables, singly or as sums of bags. A table is packed parameters, or a matrix of bytes
+// whose rows end with their scale and bias: two floats after 8-bit elements, two halves after 4- and 2-bit ones. Each
+// row adds weight * scale * element + weight * bias with one rounding, as PyTorch does without FBGEMM.
 #include <inttypes.h>
 
 #include "base/half.h"
@@ -13,9 +13,9 @@
 typedef struct table {
     const uint8_t *data;
     int64_t rows, row_bytes, columns;
-    int bits; // of an element
+    int bits; // bits of an element
     int per_byte;
-    const taper_tensor *quantized; // of packed parameters; NULL: fused rows
+    const taper_tensor *quantized; // packed parameters, or NULL for fused rows
 } table;
 
 typedef struct table_row {
@@ -51,7 +51,7 @@ static table_row row_at(const table *t, int64_t index)
             (taper_dtype)z->zero_points->dtype, taper_tensor_data(z->zero_points), index * z->zero_points->strides[0]);
         row.scale = (float)taper_qweight_scale(t->quantized, index);
         row.bias = point * row.scale * -1;
-        if (t->bits == 4) { // packed with halves
+        if (t->bits == 4) { // PyTorch packs these with halves
             row.scale = as_half(row.scale);
             row.bias = as_half(row.bias);
         }
@@ -111,14 +111,14 @@ static taper_status open_fused(const taper_call *call, int bits, table *t)
 // ---- what is looked up
 
 typedef struct lookup {
-    const taper_tensor *indices, *offsets, *weights, *mapping; // borrowed; all but indices may be NULL
-    int64_t count;                                             // of indices
+    const taper_tensor *indices, *offsets, *weights, *mapping; // borrowed; all except indices may be NULL
+    int64_t count;                                             // number of indices
     int64_t bags;
-    int64_t each; // bags of this many indices, where there are no offsets
-    bool last;    // the offsets end with the end of the last bag
+    int64_t each; // indices of each bag, if there are no offsets
+    bool last;    // the last offset is the end of the last bag
 } lookup;
 
-static int64_t int_at(const taper_tensor *tensor, int64_t at) // contiguous
+static int64_t int_at(const taper_tensor *tensor, int64_t at) // tensor is contiguous
 {
     return taper_load_int((taper_dtype)tensor->dtype, taper_tensor_data(tensor), at);
 }
@@ -147,7 +147,8 @@ static taper_status read_indices(const taper_call *call, lookup *l)
     return TAPER_OK;
 }
 
-// Pruned tables: the mapping says where a row is, -1 that it was dropped; [0] alone, that none was.
+// Reads the mapping of a pruned table: where each row is, or -1 for a row that was removed. The mapping [0] means that
+// no row was removed.
 static taper_status read_mapping(const taper_call *call, bool pruned, taper_tensor *mapping, lookup *l)
 {
     if (!pruned) {
@@ -178,7 +179,7 @@ static taper_status read_bag(const taper_call *call, const table *t, lookup *l)
         }
         l->bags = l->indices->sizes[0];
         l->each = l->indices->sizes[1];
-        if (l->last) { // counts as offsets, whose last one would end a bag
+        if (l->last) { // the last offset is not the start of a bag
             l->bags -= l->bags > 0 ? 1 : 0;
         }
     } else {
@@ -236,7 +237,7 @@ static taper_status find_row(taper_run *run, const table *t, const lookup *l, in
     return TAPER_OK;
 }
 
-// Bags follow each other from the first index on, whatever the first offset is; only their lengths come from offsets.
+// Bags follow each other from the first index on, for any first offset; only their lengths come from the offsets.
 static int64_t bag_length(const lookup *l, int64_t bag)
 {
     if (l->offsets == NULL) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making quantized tables of embeddings and reading them back: packed parameters of a quantized weight, or rows of
-// bytes that end with their scale and bias, from a float weight.
+// Makes quantized tables of embeddings and reads them back: packed parameters of a quantized weight, or rows of bytes
+// that end with their scale and bias, from a float weight.
 #include "base/half.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -68,7 +68,7 @@ typedef struct fused_form {
     float ratio;
 } fused_form;
 
-// The range shrinks from whichever end loses less; the best of the local optima on the way is taken.
+// Shrinks the range at the end that loses less, step by step, and keeps the best range on the way.
 static taper_status shrink_range(taper_run *run, const float *row, int64_t count, const fused_form *form,
                                  float_range *range)
 {
@@ -135,7 +135,7 @@ static taper_status pack_bits(taper_run *run, const float *row, int64_t count, c
     }
     const float min = as_half(range.min), width = range.max - min, most = (float)((1 << form->bits) - 1);
     float scale = width == 0 ? 1.0f : as_half(width / most), inverse = scale == 0 ? 1.0f : 1.0f / scale;
-    if (scale == 0 || isinf(inverse)) { // all elements are the same: any scale will do
+    if (scale == 0 || isinf(inverse)) { // all elements are equal, so any scale will do
         scale = inverse = 1.0f;
     }
     const int per_byte = 8 / form->bits;

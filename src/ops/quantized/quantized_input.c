@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The activations of quantized layers as contiguous bytes.
+// Reads the activations of quantized layers as contiguous bytes.
 #include "ir/tensor.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
@@ -41,7 +41,7 @@ taper_status taper_q_input_open(taper_run *run, taper_tensor *tensor, taper_q_in
     input->scale = z->scale;
     input->zero_point = (int32_t)z->zero_point + (is_signed ? 128 : 0);
     if (!is_signed && lies_nhwc(tensor)) {
-        input->kept = taper_tensor_keep(tensor); // also of a twin on the stack, which keeps its count
+        input->kept = taper_tensor_keep(tensor); // also keeps the storage of a view on the stack
         input->data = taper_tensor_data(tensor);
         return TAPER_OK;
     }
@@ -80,7 +80,7 @@ taper_status taper_q_choose(taper_run *run, taper_q_range range, float min, floa
     return TAPER_OK;
 }
 
-// A contiguous float32 tensor with the same elements.
+// Returns a contiguous float32 tensor with the same elements.
 static taper_status floats_of(taper_run *run, taper_tensor *tensor, taper_tensor **plain)
 {
     *plain = NULL;
@@ -97,7 +97,7 @@ static taper_status floats_of(taper_run *run, taper_tensor *tensor, taper_tensor
     return taper_run_copy(run, *plain, tensor);
 }
 
-// The bytes of floats, by input's scale and zero point. Infinities are what is farthest.
+// Quantizes floats to bytes by the input's scale and zero point. An infinity becomes the last byte on its side.
 static taper_status quantize_floats(taper_run *run, const taper_tensor *plain, taper_q_input *input)
 {
     const taper_q_range range = taper_q_range_of(TAPER_QU8);

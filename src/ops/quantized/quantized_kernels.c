@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls with quantized tensors. An operator of PyTorch's computes on the numbers that a quantized tensor stands for, or
-// moves its elements, or raises; none may take the integers for numbers. So taper_call_kernel asks here, before
-// anything is read, what runs a call with such an argument: the row says it, ON_QUANTIZED( ) in the operator list.
-// Arguments of any type (items of lists) are not looked at.
+// Calls with quantized tensors. PyTorch's operators compute with the numbers that a quantized tensor represents, move
+// its elements, or raise an error; none may use the integers as numbers. taper_call_kernel therefore asks this file,
+// before anything is read, what runs a call with such an argument. The row of the operator list decides it, by
+// ON_QUANTIZED( ). Arguments of any type (items of lists) are not examined.
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 
@@ -66,14 +66,14 @@ static taper_status only_uniform(const taper_call *call)
 taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel)
 {
     const unsigned how = taper_row_on_quantized(call->op);
-    if (call->schema == NULL || how == TAPER_ON_QUANTIZED_ANY) { // without one: part of another operator's work
+    if (call->schema == NULL || how == TAPER_ON_QUANTIZED_ANY) { // a call without a schema is part of another operator
         return TAPER_OK;
     }
     if (how == TAPER_ON_QUANTIZED_NONE) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "there is no such operator for quantized tensors; dequantize its arguments first");
     }
-    if (*kernel == taper_row_kernel(call->op)) { // a backend's kernel is asked first, and declines
+    if (*kernel == taper_row_kernel(call->op)) { // the caller asked a backend's kernel first, and it declined
         *kernel = taper_row_quantized_kernel(call->op);
     }
     return (how - TAPER_ON_QUANTIZED_OWN) % 2 != 0 ? TAPER_OK : only_uniform(call);

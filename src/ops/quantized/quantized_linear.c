@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized linear layers: with a quantized result, and dynamic ones, which quantize a float input by its range and
-// give floats; those of half-precision weights, which take part as floats, are here as well.
+// Quantized linear layers. Static ones have a quantized result. Dynamic ones quantize a float input by its range and
+// return floats. Layers of half-precision weights, which are computed in floats, are here too.
 #include "base/half.h"
 #include "ops/call/call.h"
 #include "ops/call/packs.h"
@@ -103,7 +103,7 @@ static taper_status compute_with_channels(taper_call *call, taper_qlinear_job *j
 
 // ---- arguments
 
-// Sizes of the result: those of the input with the last one replaced; *rows is the product of the others.
+// Computes the sizes of the result: those of the input with the last one replaced. *rows is the product of the others.
 static taper_status result_sizes(taper_call *call, const taper_qlinear_params *params, const taper_tensor *input,
                                  int64_t *sizes, int64_t *rows)
 {
@@ -135,7 +135,7 @@ static taper_status refuse_half(taper_call *call, size_t at, const taper_qlinear
     return TAPER_OK;
 }
 
-// Rank 4 and 5 are images to taper_q_input: rows of a linear layer are not.
+// taper_q_input treats rank 4 and 5 as images, which rows of a linear layer are not, so they are viewed as a matrix.
 static taper_tensor as_rows(const taper_tensor *contiguous, int64_t rows, int64_t in)
 {
     return taper_tensor_twin(contiguous, 2, (const int64_t[]){rows, in}, (const int64_t[]){taper_max_i64(in, 1), 1});
@@ -191,7 +191,7 @@ TAPER_KERNEL(taper_op_qlinear_relu)
 
 // ---- dynamic
 
-// Weights of a half-precision layer as floats: rounded to half, and no infinities.
+// Converts the weights of a half-precision layer to floats that are rounded to half, without infinities.
 static void fill_half(const taper_pack_request *request, void *data)
 {
     const taper_tensor *weight = request->tensors[0];
@@ -311,7 +311,8 @@ TAPER_KERNEL(taper_op_qlinear_relu_dynamic_fp16)
 
 // ---- floats in and out, quantized as told in between
 
-// Numbers times a scale that is no number, or infinite. A dynamic layer is told such a one of an input that has them.
+// Fills the result with NaN, for a scale that is NaN or infinite. A dynamic layer gets such a scale from an input with
+// such elements.
 static void fill_nan(taper_tensor *y)
 {
     float *to = taper_tensor_mutable(y);
@@ -320,7 +321,7 @@ static void fill_nan(taper_tensor *y)
     }
 }
 
-// (X, X_scale, X_zero_point, W_prepack)
+// Reads (X, X_scale, X_zero_point, W_prepack) and computes the layer.
 static taper_status run_told(taper_call *call, bool relu)
 {
     taper_run *run = call->run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of quantized linear layers: see quantized_linear_packed.h.
+// The products of quantized linear layers (quantized_linear_packed.h).
 #include "ops/quantized/quantized_linear_packed.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "ops/call/prepared.h"
 #include "ops/quantized/quantized_layer.h"
 
-enum { MOST_ROWS = 64 }; // of a strip
+enum { MOST_ROWS = 64 }; // most rows of a strip
 
 // ---- the product
 
@@ -78,7 +78,7 @@ static taper_status run_job(taper_linear_i8 *job)
 }
 
 typedef struct kept_linear {
-    taper_linear_i8 job; // its bias and factor lie behind
+    taper_linear_i8 job; // its bias and factor follow in the same memory
     int32_t folded[];
 } kept_linear;
 
@@ -115,7 +115,7 @@ static taper_status run_packed(taper_linear_i8 *job, size_t weight_bytes)
     taper_i8_pack_key(job->entry, job->params.weight, job->params.bias, &request);
     request.layout = "quantized linear";
     request.kernel = job->entry->name;
-    request.numbers[1] = -1; // not a convolution
+    request.numbers[1] = -1; // marks that it is not a convolution
     request.bytes = taper_i8_layer_bytes(places, weight_bytes);
     request.fill = fill_pack;
     request.user = job;
@@ -179,7 +179,7 @@ bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows)
 
 typedef struct quantize_job {
     const taper_vector_u8_entry *vector;
-    const taper_vector_entry *floats; // NULL: there are no infinities
+    const taper_vector_entry *floats; // kernels that clamp infinities; NULL if there are none
     const float *x;
     float inverse;
     int32_t zero_point;
@@ -208,7 +208,7 @@ taper_status taper_linear_i8_choose(taper_linear_i8 *job, const float *x)
     float min, max;
     taper_vector_u8_select(run->cpu)->range(job->rows * job->in, x, &min, &max);
     if (min != min) {
-        return TAPER_DECLINED; // the reference says what is wrong
+        return TAPER_DECLINED; // the reference code reports the error
     }
     TAPER_TRY(taper_q_choose(run, taper_q_range_of(TAPER_QU8), min, max, &job->in_scale, &zero_point));
     job->in_zero_point = (int32_t)zero_point;
@@ -238,7 +238,7 @@ taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x, co
     return status;
 }
 
-// Of recurrent cells, whose weights are asked for in every step: only those of the model, whose packs are kept.
+// Recurrent cells ask for their weights in every step, so this accepts only weights of the model, whose packs are kept.
 taper_status taper_qlinear_packed_dynamic(taper_call *call, const taper_qlinear_params *params, const float *x,
                                           size_t rows, bool relu, float *y)
 {

@@ -14,11 +14,11 @@ typedef struct taper_linear_i8 {
     taper_i8_layer layer;
     size_t rows, in, out;
     const uint8_t *x;
-    void *y;                    // floats of dynamic layers, otherwise bytes
-    double in_scale, out_scale; // out_scale 0: dynamic
+    void *y;                    // floats for dynamic layers, otherwise bytes
+    double in_scale, out_scale; // out_scale 0: the layer is dynamic
     int32_t in_zero_point, zero_point;
     bool relu;
-    bool keeps; // argument 0 is read where it lies, and the weights are constants: the call may be prepared
+    bool keeps; // the call may be prepared: argument 0 is read in place, and the weights are constants
     const int32_t *bias;
     const float *factor;
     size_t panel_bytes;
@@ -26,18 +26,19 @@ typedef struct taper_linear_i8 {
     double work;
 } taper_linear_i8;
 
-// Finds the rest of a job with call, params and relu. False for what is left to the reference.
+// Fills the rest of a job whose call, params and relu are set. Returns false if the reference code must compute it.
 bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows);
-// y from x, which is bytes with the scale and zero point of the job. TAPER_DECLINED: nothing was done.
+// Computes y from x, which has bytes with the job's scale and zero point. Returns TAPER_DECLINED if nothing was done.
 TAPER_MUST_USE taper_status taper_linear_i8_run(taper_linear_i8 *job);
-// Chooses the scale and zero point for the rows of floats. TAPER_DECLINED: there is a NaN among them.
+// Chooses the scale and zero point for rows of floats. Returns TAPER_DECLINED if an element is NaN.
 TAPER_MUST_USE taper_status taper_linear_i8_choose(taper_linear_i8 *job, const float *x);
-// Quantizes the rows of floats as was chosen, and runs. held: by whose kernels they are held within the range first, as
-// there may be infinities; NULL: there are none.
+// Quantizes rows of floats with the chosen numbers, and computes. held: kernels that first clamp the floats to the
+// range, for rows that may contain infinities; NULL: there are none.
 TAPER_MUST_USE taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x,
                                                        const taper_vector_entry *held);
 
-// As taper_qlinear_dynamic, of `rows` rows, for int8 weights of the model. TAPER_DECLINED before anything was written.
+// Does the work of taper_qlinear_dynamic for `rows` rows, with int8 weights of the model. Returns TAPER_DECLINED before
+// anything is written.
 TAPER_MUST_USE taper_status taper_qlinear_packed_dynamic(taper_call *call, const taper_qlinear_params *params,
                                                          const float *x, size_t rows, bool relu, float *y);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that only choose among elements (index, sort, maximum, …) run as those of integers: the row's own kernel
-// gets the quantized tensors as plain ones over the same bytes, and its results get the quantizer of the first. Those
-// that bring numbers in (fill, masked_fill, index_put) quantize these first.
+// Operators that only select elements (index, sort, maximum, …) run as operators on integers: the row's own kernel gets
+// the quantized tensors as plain ones over the same bytes, and its results get the quantizer of the first tensor.
+// Operators that store numbers (fill, masked_fill, index_put) quantize these first.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "ir/walk.h"
@@ -13,7 +13,7 @@
 
 enum { MOST = 8 };
 
-// The integers of q in place.
+// Returns a plain view of the integers of q.
 static taper_status plain_view(taper_run *run, const taper_tensor *q, taper_tensor **plain)
 {
     return taper_tensor_view(run->heap, q->storage, taper_q_plain_dtype((taper_dtype)q->dtype), q->offset, q->rank,
@@ -29,13 +29,14 @@ static taper_status retag(taper_call *call, const taper_tensor *like, taper_val 
     return taper_tensor_set_quantizer(value.as.tensor, like->quantizer, call->run->error);
 }
 
-// Runs the row's kernel on args (call's, some of them replaced) with argument 0, a quantized tensor, as integers.
+// Runs the row's kernel on args (those of the call, some replaced), with argument 0, a quantized tensor, as integers.
 static taper_status run_plain(taper_call *call, taper_tensor *x, taper_val *args)
 {
     taper_tensor *plain;
     const bool in_place = taper_call_in_place(call);
     if (in_place) {
-        TAPER_TRY(taper_storage_write(x->storage, call->run->error)); // the view must see the copy that is written
+        // Makes the copy before the view, which must see what is written.
+        TAPER_TRY(taper_storage_write(x->storage, call->run->error));
     }
     TAPER_TRY(plain_view(call->run, x, &plain));
     args[0] = TAPER_VAL(plain);
@@ -79,7 +80,7 @@ TAPER_KERNEL(taper_op_q_plain)
     return run_plain(call, x, args);
 }
 
-// sort, argsort, msort: PyTorch's work on a copy in the format that the strides suggest.
+// sort, argsort and msort work on a copy in the format that the strides suggest, as PyTorch does.
 TAPER_KERNEL(taper_op_q_sort)
 {
     taper_val args[MOST];
@@ -97,7 +98,7 @@ TAPER_KERNEL(taper_op_q_sort)
 
 // ---- numbers that come in
 
-// A number argument (or a tensor of one element) as an integer of x's.
+// Quantizes a number argument, or a tensor of one element, to an integer of x.
 static taper_status quantize_scalar(const taper_call *call, size_t at, const taper_tensor *x, int64_t *q)
 {
     const taper_quantizer *z = x->quantizer;
@@ -108,7 +109,7 @@ static taper_status quantize_scalar(const taper_call *call, size_t at, const tap
     return TAPER_OK;
 }
 
-// Argument `at` is the number; the others are the row's own.
+// Runs the row's kernel with argument `at`, a number, quantized. The other arguments are unchanged.
 static taper_status with_number(taper_call *call, size_t at)
 {
     taper_val args[MOST];
@@ -146,7 +147,7 @@ TAPER_KERNEL(taper_op_q_masked_fill)
     return with_number(call, 2);
 }
 
-// index_put(self, indices, values, accumulate): values are floats.
+// Computes index_put(self, indices, values, accumulate) with values that are floats.
 TAPER_KERNEL(taper_op_q_index_put)
 {
     taper_val args[MOST];
@@ -195,7 +196,7 @@ TAPER_KERNEL(taper_op_q_clone)
     return taper_ret_tensor(call, 0, clone);
 }
 
-// copy_(self, src): another quantized tensor gives its quantizer too; floats are quantized.
+// Computes copy_(self, src). A quantized src also gives its quantizer; floats are quantized.
 TAPER_KERNEL(taper_op_q_copy_)
 {
     taper_error *error = call->run->error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalisation of quantized tensors. Batch norm maps integers to integers with two floats for each channel; the others
-// compute mean and variance of the integers of a group, exactly, and map likewise. Products are fused with the sum that
-// follows, as PyTorch's compiled loops do.
+// Normalization of quantized tensors. Batch norm maps integers to integers with two floats per channel. The others
+// compute mean and variance of the integers of a group exactly, then map in the same way. A product is fused with the
+// sum after it, as in PyTorch's compiled loops.
 #include <inttypes.h>
 
 #include "ir/walk.h"
@@ -16,10 +16,10 @@ typedef struct norm_work {
     taper_dtype dtype;
     taper_q_range range;
     int64_t x_point, point;
-    float scale, inverse; // of x; 1 / that of the result
+    float scale, inverse; // scale of x; 1 / the scale of the result
 } norm_work;
 
-// A float32 vector of `count` elements, contiguous; retained. NULL where the argument is None.
+// Reads a contiguous float32 vector of `count` elements, retained. *vector is NULL if the argument is None.
 static taper_status arg_floats(const taper_call *call, size_t at, int64_t count, taper_tensor **vector)
 {
     taper_tensor *t;
@@ -52,7 +52,7 @@ static void drop(taper_tensor **vectors, size_t count)
 
 typedef struct batch_work {
     norm_work norm;
-    const float *vectors[4]; // weight, bias, mean, var
+    const float *vectors[4]; // weight, bias, mean and variance
     double eps, x_scale, y_scale;
     bool relu;
 } batch_work;
@@ -91,7 +91,7 @@ static taper_status batch_norm(taper_call *call, size_t least, size_t most, bool
     TAPER_TRY(taper_arg_uniform(call, 0, &x));
     TAPER_TRY(taper_arg_double(call, 5, &b.eps));
     TAPER_TRY(taper_arg_qparams(call, 6, (taper_dtype)x->dtype, &b.y_scale, &point));
-    if (taper_tensor_numel(x) == 0) { // PyTorch: x.clone(), its quantizer too
+    if (taper_tensor_numel(x) == 0) { // PyTorch returns x.clone() with its quantizer
         taper_tensor *clone;
         TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &clone));
         return taper_ret_tensor(call, 0, clone);
@@ -146,7 +146,7 @@ BATCH_NORM(batch_norm3d, 5, 5)
 // ---- groups
 
 typedef struct moments {
-    float mean; // of distances from the zero point, in steps of the scale
+    float mean; // mean distance from the zero point, in units of the scale
     float step; // scale / standard deviation
 } moments;
 
@@ -159,11 +159,11 @@ static moments finish(const norm_work *w, float sum, float squares, int64_t coun
     return (moments){mean - (float)w->x_point, (float)((double)w->scale / spread)};
 }
 
-// Of count elements in a row.
+// Computes the moments of `count` consecutive elements.
 static moments moments_of(const norm_work *w, const void *x, int64_t at, int64_t count, double eps)
 {
     int64_t sum = 0, squares = 0;
-    float wide_squares = 0; // of qint32, whose squares no integer would hold
+    float wide_squares = 0; // for qint32, whose squares do not fit into an integer
     for (int64_t i = 0; i < count; i++) {
         const int64_t q = taper_q_load(w->dtype, x, at + i);
         sum += q;
@@ -196,9 +196,9 @@ typedef struct byte_groups {
     const norm_work *norm;
     const uint8_t *x;
     uint8_t *y;
-    const float *weight, *bias;          // both of every element, or
-    int64_t channels, per_group, pixels; // of every channel, where there are some; NULL: 1 and 0
-    int64_t count;                       // of a group
+    const float *weight, *bias;          // one per element, or NULL: 1 and 0
+    int64_t channels, per_group, pixels; // one per channel, if channels is not 0; NULL: 1 and 0
+    int64_t count;                       // elements of a group
     double eps;
 } byte_groups;
 
@@ -259,7 +259,8 @@ static taper_status begin(taper_call *call, size_t eps_at, const taper_tensor *x
     return TAPER_OK;
 }
 
-// quantized::layer_norm(input, normalized_shape, weight, bias, eps, output_scale, output_zero_point)
+// Reads quantized::layer_norm(input, normalized_shape, weight, bias, eps, output_scale, output_zero_point) and computes
+// it.
 TAPER_KERNEL(taper_op_q_layer_norm)
 {
     taper_error *error = call->run->error;
@@ -342,7 +343,7 @@ static void run_groups_plain(taper_run *run, const group_work *g, const void *x,
     }
 }
 
-enum { PIXELS_BY_CHANNEL = 512 }; // from so many on PyTorch sums channel by channel, in floats
+enum { PIXELS_BY_CHANNEL = 512 }; // from this number of pixels on PyTorch adds floats, channel by channel
 
 static moments moments_of_pixels(const group_work *g, const void *x, int64_t at)
 {
@@ -354,7 +355,7 @@ static moments moments_of_pixels(const group_work *g, const void *x, int64_t at)
         for (int64_t p = 0; p < g->pixels; p++) {
             const int64_t q = taper_q_load(w->dtype, x, at + p * g->channels + k);
             sum += q;
-            squares += w->dtype == TAPER_QI32 ? 0 : q * q; // which no integer would hold
+            squares += w->dtype == TAPER_QI32 ? 0 : q * q; // these squares do not fit into an integer
             own += (float)q;
             own_squares += (float)q * (float)q;
         }
@@ -388,7 +389,7 @@ static void run_groups_last(taper_run *run, const group_work *g, const void *x, 
     }
 }
 
-// groups 0: as many as channels. The vectors are arguments at and at + 1, then eps.
+// groups 0 means one per channel. The vectors are arguments `at` and `at` + 1, followed by eps.
 static taper_status group_norm(taper_call *call, int64_t groups, size_t at)
 {
     taper_error *error = call->run->error;

@@ -67,12 +67,12 @@ void taper_i8_fill_channels(const taper_i8_layer *layer, const taper_tensor *wei
     }
 }
 
-// As taper_q_round for 32 bits, in steps that the compiler makes vectors of: what is too large even for 64 bits gives
-// the least.
+// Rounds as taper_q_round does for 32 bits, in steps that the compiler vectorizes. A number that does not even fit into
+// 64 bits gives the smallest integer.
 static int32_t round_to_int32(float x)
 {
     const float whole = 0x1p23f, magic = x < 0 ? -whole : whole;
-    const float small = x + magic - magic; // rounded to even
+    const float small = x + magic - magic; // rounds halves to the even integer
     const float y = x > -whole && x < whole ? small : x;
     return y > 9.2e18f ? INT32_MIN : y >= 0x1p31f ? INT32_MAX : y >= -0x1p31f ? (int32_t)y : INT32_MIN;
 }
@@ -80,10 +80,10 @@ static int32_t round_to_int32(float x)
 bool taper_i8_layer_fold(const taper_i8_layer *layer, double in_scale, int32_t in_zero_point, uint32_t shift,
                          double out_scale, int32_t *bias, float *factor)
 {
-    // These steps in single precision are QNNPACK's: ops/quantized/quantized_params.c has them with their reasons.
+    // These steps in single precision are QNNPACK's; ops/quantized/quantized_params.c explains them.
     const float inverse = out_scale == 0 ? 1.0f : 1.0f / (float)out_scale, input = (float)in_scale;
     const uint32_t zero = shift - (uint32_t)in_zero_point;
-    const float most = out_scale == 0 ? FLT_MAX : 1.0f - FLT_EPSILON / 2; // the float before 1
+    const float most = out_scale == 0 ? FLT_MAX : 1.0f - FLT_EPSILON / 2; // largest float below 1
     unsigned bad = 0;
     for (size_t p = 0; p < layer->places; p++) {
         const float f = (float)layer->weight_scale[p] * input * inverse;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What quantized convolutions and linear layers share: the pack of a layer, and the numbers that depend on the scales
-// of input and result, which other operators may change from run to run and so are not part of the pack.
+// Parts that quantized convolutions and linear layers share: a layer's pack, and numbers that depend on the scales of
+// input and result. Other operators may change these scales from run to run, so the numbers are not in the pack.
 #ifndef TAPER_OPS_QUANTIZED_PACK_H
 #define TAPER_OPS_QUANTIZED_PACK_H
 
@@ -8,32 +8,33 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_params.h"
 
-// A pack: arrays of a number per place (an output channel in the kernel's order; the others are padding), then the
-// weights as the kernel wants them.
+// A pack has arrays with one number per place, then the weights in the kernel's order. A place is an output channel in
+// the kernel's order, or padding.
 typedef struct taper_i8_layer {
     size_t places;
     double *weight_scale;
     float *bias;
-    int32_t *sums; // of the channel's weights
+    int32_t *sums; // sum of the channel's weights
     int8_t *weights;
 } taper_i8_layer;
 
-// Bytes of a pack; 0 when it does not fit size_t.
+// Returns the bytes of a pack, or 0 if it does not fit into size_t.
 size_t taper_i8_layer_bytes(size_t places, size_t weight_bytes);
 taper_i8_layer taper_i8_layer_of(void *pack, size_t places);
 
-// Is every zero point of the weights 0? Others are left to the reference.
+// Returns true if every zero point of the weights is 0. The reference code computes other layers.
 bool taper_i8_is_symmetric(const taper_tensor *weight);
-// The key of a pack of these tensors; numbers from 1 on are the caller's.
+// Fills the key of a pack of these tensors. The numbers from 1 on belong to the caller.
 void taper_i8_pack_key(const void *kind, taper_tensor *weight, taper_tensor *bias, taper_pack_request *request);
-// Fills weight_scale and bias: of channel c at place_of(context, c), 0 <= c < channels.
+// Fills weight_scale and bias for 0 <= c < channels. Channel c is at place_of(context, c).
 void taper_i8_fill_channels(const taper_i8_layer *layer, const taper_tensor *weight, const taper_tensor *bias,
                             size_t channels, size_t (*place_of)(const void *context, size_t channel),
                             const void *context);
 
-// For every place: what the sums start with and the factor after them, for an input with this scale and zero point
-// from which the kernel subtracts `shift`. out_scale 0: for results in float, without the bias. False when a factor
-// is not positive and normal (the reference says what is wrong), or is 1 or more where the kernels want less.
+// Computes for each place the initial value of the sum, and the factor after it. The input has this scale and zero
+// point, and the kernel subtracts `shift` from it. out_scale 0: the results are floats, and the bias is not included.
+// Returns false if a factor is not positive and normal (the reference code reports it), or if it is 1 or more and the
+// kernels require less.
 bool taper_i8_layer_fold(const taper_i8_layer *layer, double in_scale, int32_t in_zero_point, uint32_t shift,
                          double out_scale, int32_t *bias, float *factor);
 

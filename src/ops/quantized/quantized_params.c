@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads and checks the states of packed parameters; quantized_params.h lists the forms.
+// Reads and checks the states of packed parameters; quantized_params.h lists them.
 #include "ops/quantized/quantized_params.h"
 #include "ops/quantized/quantized.h"
 
@@ -8,7 +8,7 @@
 
 #include "ops/engine/matmul.h"
 
-// The one copy for compilers that call rather than inline.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_q_range taper_q_range_of(taper_dtype dtype);
 extern int64_t taper_q_clamp(int64_t q, taper_q_range range);
 extern int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range);
@@ -85,7 +85,7 @@ static taper_status tensor_in(taper_run *run, const taper_q_state *state, const 
                    at < count ? taper_val_kind_name(items[at]) : "missing");
     }
     *tensor = items[at].as.tensor;
-    return taper_run_settle(run, *tensor); // weights are read as they lie
+    return taper_run_settle(run, *tensor); // weights are read in their logical layout
 }
 
 // ---- quantizers
@@ -230,7 +230,7 @@ static bool one_int(taper_val value, int64_t *number)
 
 enum { MOST_CONFIG = 1 + 4 * TAPER_CONV_RANK + 2 };
 
-// A list of ints, of tensors of one int, or a vector.
+// Reads a list of ints, a list of tensors of one int, or a vector.
 static bool read_ints(taper_val value, size_t most, int64_t *numbers, size_t *count)
 {
     if (value.tag == TAPER_TENSOR) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making packed parameters of weights at run time, and what can be read back from them. Nothing is packed here: an
-// object holds the weight as PyTorch's would give it back, a state of the last version (quantized_params.h).
+// Makes packed parameters of weights at run time, and reads them back. Nothing is packed here: the object has the
+// weight as PyTorch would return it, in a state of the last version (quantized_params.h).
 #include "base/half.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -15,7 +15,7 @@ static const taper_class embedding_class = {.name = "__torch__.torch.classes.qua
 
 // ---- objects
 
-// Takes over the reference of state.
+// Makes an object with this state. Takes over the reference.
 static taper_status make_object(taper_run *run, const taper_class *klass, taper_val state, taper_object **object)
 {
     *object = taper_object_new(run->heap, klass, 1);
@@ -60,7 +60,7 @@ taper_status taper_q_list(taper_run *run, const taper_type *element, const taper
     return TAPER_OK;
 }
 
-// Item `at` of the state becomes a list of `count` values, whose references pass over.
+// Sets item `at` of the state to a list of `count` values. Takes over their references.
 static taper_status put_list(taper_run *run, taper_tuple *state, size_t at, const taper_type *element,
                              const taper_val *values, size_t count)
 {
@@ -77,7 +77,7 @@ static bool fits_short(const taper_val *config, size_t count)
     return true;
 }
 
-// The state as PyTorch saves it, which every version that has these classes reads: ("2", [numbers, weight], [bias]).
+// Fills the state that PyTorch saves, which every version with these classes reads: ("2", [numbers, weight], [bias]).
 static taper_status fill_short(taper_run *run, taper_tuple *state, const taper_val *config, size_t count,
                                taper_tensor *weight, taper_tensor *bias)
 {
@@ -101,7 +101,7 @@ static taper_status fill_short(taper_run *run, taper_tuple *state, const taper_v
     return put_list(run, state, 2, &taper_type_optional_tensor, &optional, 1);
 }
 
-// (3, numbers, [None, weight, bias]), for numbers that a short does not hold.
+// Fills (3, numbers, [None, weight, bias]), for numbers that do not fit into 16 bits.
 static taper_status fill_long(taper_run *run, taper_tuple *state, const taper_val *config, size_t count,
                               taper_tensor *weight, taper_tensor *bias)
 {
@@ -164,7 +164,7 @@ taper_status taper_qembedding_make(taper_run *run, taper_tensor *weight, taper_o
 
 // ---- weights in another layout
 
-// A tensor with the elements and the quantizer of `from`.
+// Makes a tensor with the elements and the quantizer of `from`, and these strides.
 static taper_status relaid(taper_run *run, const taper_tensor *from, const int64_t *strides, taper_tensor **to)
 {
     TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)from->dtype, from->rank, from->sizes, strides, to, run->error));
@@ -209,7 +209,7 @@ static taper_status finish(taper_call *call, taper_status status, taper_object *
     return status;
 }
 
-// The object is opened at once, so what is wrong with the weight is said where it is packed.
+// The object is opened at once, so that an error in the weight is reported where it is packed.
 static taper_status make_linear(taper_call *call, taper_tensor *weight, taper_tensor *bias)
 {
     taper_object *object;
@@ -251,7 +251,7 @@ TAPER_KERNEL(taper_op_qlinear_prepack_fp16)
     TAPER_TRY(relaid(call->run, weight, NULL, &kept));
     float *values = taper_tensor_mutable(kept);
     const int64_t count = taper_tensor_numel(kept);
-    for (int64_t i = 0; i < count; i++) { // no infinities: PyTorch holds weights within the range of half
+    for (int64_t i = 0; i < count; i++) { // without infinities: PyTorch clamps weights to the range of half
         const float w = values[i] > 65504.0f ? 65504.0f : values[i] < -65504.0f ? -65504.0f : values[i];
         values[i] = taper_f16_to_float(taper_float_to_f16(w));
     }
@@ -260,7 +260,7 @@ TAPER_KERNEL(taper_op_qlinear_prepack_fp16)
     return status;
 }
 
-// Result 1: the bias. Int8 layers without one give zeros, as QNNPACK's do.
+// Sets result 1, the bias. int8 layers without one return zeros, as QNNPACK's do.
 static taper_status return_bias(taper_call *call, taper_tensor *bias, int64_t out, bool zeros)
 {
     taper_tensor *made;
@@ -283,7 +283,8 @@ TAPER_KERNEL(taper_op_qlinear_unpack)
     return return_bias(call, params.bias, params.out, !params.half);
 }
 
-// The forms of PyTorch 1.3 and before, whose packed weights were tensors that held a pointer; no file can hold one.
+// The overloads of PyTorch 1.3 and earlier, whose packed weights were tensors with a pointer inside. A file cannot
+// contain one.
 TAPER_KERNEL(taper_op_q_outdated)
 {
     TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
@@ -293,7 +294,7 @@ TAPER_KERNEL(taper_op_q_outdated)
 
 // ---- convolutions
 
-// Arguments from 2 on: stride, padding[, output_padding of transposed ones], dilation, groups.
+// Reads the arguments from 2 on: stride, padding[, output_padding of transposed ones], dilation, groups.
 static taper_status prepack_conv(taper_call *call, size_t rank, bool transposed)
 {
     taper_run *run = call->run;
@@ -301,7 +302,7 @@ static taper_status prepack_conv(taper_call *call, size_t rank, bool transposed)
     taper_conv_params conv = {.rank = rank == 3 ? 3 : 2, .transposed = transposed};
     TAPER_TRY(taper_arg_tensor(call, 0, &weight));
     TAPER_TRY(taper_arg_tensor_or_none(call, 1, &bias));
-    const size_t missing = rank == 1 ? 1 : 0; // a line is an image of height 1
+    const size_t missing = rank == 1 ? 1 : 0; // one dimension is an image of height 1
     if (missing == 1) {
         conv.stride[0] = conv.dilation[0] = 1;
     }
@@ -372,7 +373,7 @@ TAPER_KERNEL(taper_op_qconv_transpose3d_prepack)
     return prepack_conv(call, 3, true);
 }
 
-// The object says which of the two classes it is of.
+// The object tells which of the two classes it has.
 static taper_status open_conv(taper_call *call, taper_qconv_params *params)
 {
     taper_object *object;
@@ -479,7 +480,7 @@ TAPER_KERNEL(taper_op_qconv_transpose)
     return TAPER_OK;
 }
 
-// (sizes of the weight, sizes of the bias, stride, padding, dilation, groups): for tools that look at models.
+// Returns (sizes of the weight, sizes of the bias, stride, padding, dilation, groups), for tools that inspect models.
 TAPER_KERNEL(taper_op_qconv_unpack_sizes)
 {
     taper_run *run = call->run;

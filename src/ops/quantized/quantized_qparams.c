@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantizers: checking them, giving them to results, those of views, and the operators that ask for them.
+// Quantizers: checks, quantizers of results and of views, and operators that query them.
 #include <inttypes.h>
 
 #include "ir/storage.h"
@@ -173,7 +173,7 @@ void taper_q_release(taper_quantizer *quantizer)
     quantizer->scales = quantizer->zero_points = NULL;
 }
 
-// count numbers of from, every step'th from start on, as a new vector of another dtype.
+// Makes a vector of another dtype with `count` numbers of `from`, every `step`th from start on.
 static taper_status pick(taper_run *run, const taper_tensor *from, taper_dtype dtype, int64_t start, int64_t step,
                          int64_t count, taper_tensor **vector)
 {
@@ -237,7 +237,7 @@ taper_status taper_q_slice(taper_run *run, taper_tensor *view, const taper_tenso
     taper_quantizer part = *z;
     part.scales = part.zero_points = NULL;
     const int64_t count = view->sizes[dim];
-    if (count == 1) { // PyTorch's becomes one per tensor
+    if (count == 1) { // PyTorch's quantizer becomes one per tensor
         part = channel(z, start);
         return taper_tensor_set_quantizer(view, &part, run->error);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantized recurrent networks and cells: float states, and gates from dynamically quantized linear layers. The layer
-// of the input is computed for all steps at once, so they share one range; that of the state for each step alone. The
-// structure of networks is recurrent_network.c's.
+// of the input is computed for all steps together, so all steps share one range. The layer of the state is computed
+// step by step. recurrent_network.c has the structure of networks.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
@@ -26,7 +26,7 @@ static int64_t gate_count(taper_rnn_kind kind)
 
 // ---- one step
 
-// x: what the layer of the input gave, rows of all gates, which are overwritten; y: scratch of the same size.
+// Computes one step. x: rows of all gates from the layer of the input, which are overwritten. y: scratch of equal size.
 static taper_status run_step(taper_call *call, taper_rnn_kind kind, const taper_qcell_params *params, int64_t rows,
                              float *x, float *y, taper_tensor *h, float *c)
 {
@@ -154,7 +154,7 @@ static taper_status run_network(taper_call *call, taper_rnn_kind kind)
     if (!packed) {
         TAPER_TRY(taper_arg_bool(call, hx + 7, &network.batch_first));
     }
-    if (!network.has_biases && kind == TAPER_RNN_LSTM && !packed) { // PyTorch asks here only
+    if (!network.has_biases && kind == TAPER_RNN_LSTM && !packed) { // PyTorch checks it only here
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "quantized LSTM requires biases");
     }
     if (train && dropout > 0.0 && network.layers > 1) {
@@ -182,7 +182,7 @@ TAPER_KERNEL(taper_op_quantized_gru)
 
 // ---- cells
 
-// Checks that the state fits the input but for the last size; *rows is the product of the others.
+// Fails unless the state fits the input, except for the last size. *rows is the product of the other sizes.
 static taper_status check_state(taper_call *call, const taper_tensor *input, const taper_tensor *state,
                                 const char *name, int64_t *rows)
 {
@@ -202,7 +202,7 @@ static taper_status check_state(taper_call *call, const taper_tensor *input, con
     return TAPER_OK;
 }
 
-// A contiguous copy, which becomes result `at`.
+// Makes a contiguous copy, and sets it as result `at`.
 static taper_status copy_state(taper_call *call, size_t at, const taper_tensor *from, taper_tensor **copy)
 {
     TAPER_TRY(taper_ret_new(call, at, TAPER_F32, from->rank, from->sizes, NULL, copy));
@@ -238,7 +238,7 @@ static taper_status compute_cell(taper_call *call, taper_rnn_kind kind, const ta
     return status;
 }
 
-// plain: the form of int8 tensors, scales and zero points instead of packed parameters.
+// plain: the overload with int8 tensors, scales and zero points instead of packed parameters.
 static taper_status run_cell(taper_call *call, taper_rnn_kind kind, bool plain)
 {
     taper_tensor *input, *h, *c = NULL;

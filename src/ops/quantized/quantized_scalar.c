@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized tensors and a number: most of these change the quantizer and leave the integers.
+// Quantized tensors and a number. Most of these operators change the quantizer and keep the integers.
 #include <inttypes.h>
 
 #include "ops/call/call.h"
@@ -8,8 +8,8 @@
 typedef struct shift_work {
     taper_dtype dtype;
     int64_t from_point, point, low, add;
-    float multiplier; // 0: the integer itself; below 0: its mirror image
-    int64_t mirror;   // what an integer and its image add up to
+    float multiplier; // 0: keeps the integer; below 0: mirrors it
+    int64_t mirror;   // sum of an integer and its mirror image
 } shift_work;
 
 static void shift_row(const void *work, const taper_q_row *row)
@@ -27,7 +27,7 @@ static void shift_row(const void *work, const taper_q_row *row)
     }
 }
 
-// Argument 0 and the number, in either order; the number may be a tensor of one element.
+// Reads argument 0 and the number, in either order. The number may be a tensor of one element.
 static taper_status read_args(const taper_call *call, taper_tensor **x, double *number)
 {
     taper_scalar scalar;
@@ -67,7 +67,7 @@ static taper_status run_shift(taper_call *call, const taper_tensor *x, shift_wor
     return TAPER_OK;
 }
 
-// x + c: the zero point moves; where it would leave the range, the scale grows with it.
+// Adds c to x by moving the zero point. If it would leave the range, the scale is increased.
 static taper_status add_number(taper_call *call, bool relu)
 {
     taper_tensor *x;
@@ -94,7 +94,7 @@ static taper_status add_number(taper_call *call, bool relu)
     return run_shift(call, x, &w, z->scale, moved, relu);
 }
 
-// x · c: the scale is multiplied, the integers mirrored for negative numbers.
+// Multiplies x by c: multiplies the scale, and mirrors the integers if c is negative.
 static taper_status multiply_number(taper_call *call, bool relu)
 {
     taper_tensor *x;

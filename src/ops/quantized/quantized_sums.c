@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inner loop of the quantized layers, which the compiler turns into vectors of the baseline instruction set.
+// The inner loop of the quantized layers. The compiler vectorizes it for the baseline instruction set.
 #include "ops/quantized/quantized_layer.h"
 
 uint32_t taper_q_dot(const uint8_t *x, const int8_t *w, int64_t count, int32_t x_zero, int32_t w_zero)
 {
-    // Differences fit 16 bits, products 32.
+    // Differences fit into 16 bits, products into 32.
     const int16_t xz = (int16_t)x_zero, wz = (int16_t)w_zero;
     uint32_t sum = 0;
     for (int64_t i = 0; i < count; i++) {

@@ -12,7 +12,7 @@ void taper_q_translate(const taper_run *run, const uint8_t *table, size_t count,
     }
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        uint8_t eight[8]; // so that the stores do not wait for the loads
+        uint8_t eight[8]; // separate memory, so that the next loads do not wait for the stores
         for (size_t k = 0; k < 8; k++) {
             eight[k] = table[x[i + k]];
         }

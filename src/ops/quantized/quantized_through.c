@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that PyTorch runs on the dequantized tensors: comparisons, means that are not over the innermost
-// dimensions, softmax, matmul. Where there is another way for some arguments (QNNPACK's mean and softmax), it is here
+// Operators that PyTorch computes on the dequantized tensors: comparisons, means that are not over the innermost
+// dimensions, softmax, matmul. If some arguments are computed in another way (QNNPACK's mean and softmax), that is here
 // too.
 #include <inttypes.h>
 
@@ -11,7 +11,8 @@
 
 enum { MOST = 8 };
 
-// Runs a kernel as the functional form of its operator. Not by its row: a selective build may not have that.
+// Runs a kernel as its operator's functional overload. It does not use the operator's row, because a selective build
+// may lack it.
 static taper_status run_kernel(taper_run *run, taper_kernel kernel, taper_val *args, size_t count, taper_val *ret)
 {
     static const taper_op no_row;
@@ -34,7 +35,7 @@ static taper_status dequantized(taper_run *run, taper_tensor *q, taper_tensor **
     return TAPER_OK;
 }
 
-// Runs the call's own row, or else the kernel, on args, quantized ones dequantized.
+// Runs the row of the call, or the kernel if it is not NULL, on args with quantized ones dequantized.
 static taper_status run_floats(const taper_call *call, taper_kernel kernel, const taper_val *args, size_t count,
                                taper_val *ret)
 {
@@ -59,14 +60,14 @@ static taper_status run_floats(const taper_call *call, taper_kernel kernel, cons
     return status;
 }
 
-// A float result, quantized, as result 0.
+// Quantizes a float result and sets it as result 0.
 static taper_status ret_requantized(taper_call *call, taper_tensor *y, taper_dtype dtype, double scale, int64_t point)
 {
     taper_val args[4] = {TAPER_VAL(y), taper_val_double(scale), taper_val_int(point), taper_val_int((int64_t)dtype)};
     return run_kernel(call->run, taper_op_quantize_per_tensor, args, 4, call->rets);
 }
 
-// eq, ne, lt, le, gt, ge: the result is no quantized tensor.
+// eq, ne, lt, le, gt and ge return a tensor that is not quantized.
 TAPER_KERNEL(taper_op_q_compare)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -83,7 +84,7 @@ TAPER_KERNEL(taper_op_q_compare)
 
 // ---- mean and standard deviation
 
-// The dimensions of argument 1, wrapped, each once; all when there are none. innermost: they are the last ones.
+// Reads the dimensions of argument 1, each once; all if there are none. innermost: they are the last ones.
 static taper_status read_dims(const taper_call *call, const taper_tensor *x, bool *reduced, size_t *count,
                               bool *innermost)
 {
@@ -121,7 +122,7 @@ static bool is_qnnpack_mean(const taper_call *call, const taper_tensor *x)
     return dims->count == 2 && dims->items[0].as.i == 2 && dims->items[1].as.i == 3;
 }
 
-// The mean of the last dimensions, in integers.
+// Computes the mean over the last dimensions, in integers.
 static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *reduced, bool keep, bool qnnpack)
 {
     int64_t sizes[TAPER_MAX_RANK], count = 1;
@@ -138,7 +139,7 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
     const taper_q_range range = taper_q_range_of(dtype);
     const float scale = (float)x->quantizer->scale;
     const int64_t point = x->quantizer->zero_point;
-    if (target != NULL && target->storage == x->storage) { // which is about to be resized
+    if (target != NULL && target->storage == x->storage) { // the target has x's storage and will be resized
         TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &plain));
     } else {
         TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
@@ -163,7 +164,7 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
     return TAPER_OK;
 }
 
-// mean(self, dtype), mean.dim(self, dim, keepdim, dtype)
+// Reads mean(self, dtype) or mean.dim(self, dim, keepdim, dtype) and computes it.
 TAPER_KERNEL(taper_op_q_mean)
 {
     taper_tensor *x;
@@ -204,7 +205,7 @@ TAPER_KERNEL(taper_op_q_mean)
 
 // ---- softmax and matmul
 
-// QNNPACK's softmax of count bytes: exponentials of distances from the greatest, as integers.
+// Computes QNNPACK's softmax of `count` bytes: exponentials of the distances from the maximum, as integers.
 static void softmax_bytes(const uint32_t *table, const uint8_t *x, int64_t step, int64_t count, uint8_t *y,
                           int64_t y_step)
 {
@@ -222,7 +223,7 @@ static void softmax_bytes(const uint32_t *table, const uint8_t *x, int64_t step,
     }
 }
 
-// The strides of PyTorch's result: dim is innermost, where it is not so already by an exchange with the last one.
+// Computes the strides of PyTorch's result: dim is exchanged with the last dimension if it is not innermost.
 static void softmax_strides(const taper_tensor *x, size_t dim, int64_t *strides)
 {
     const size_t last = x->rank - 1u;
@@ -272,7 +273,7 @@ static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, siz
     return TAPER_OK;
 }
 
-// quantized::softmax(qx, dim, output_scale, output_zero_point)
+// Reads quantized::softmax(qx, dim, output_scale, output_zero_point) and computes it.
 TAPER_KERNEL(taper_op_q_softmax)
 {
     taper_tensor *x;
@@ -292,7 +293,7 @@ TAPER_KERNEL(taper_op_q_softmax)
     return status;
 }
 
-// quantized::matmul(qa, qb, scale, zero_point)
+// Reads quantized::matmul(qa, qb, scale, zero_point) and computes it.
 TAPER_KERNEL(taper_op_q_matmul)
 {
     taper_tensor *a, *b;

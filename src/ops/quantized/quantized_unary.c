@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Activations of quantized tensors. quint8 has QNNPACK's tables of 256 results for some; the others dequantize, compute
-// in floats and quantize.
+// Activations of quantized tensors. For some of them quint8 uses QNNPACK's tables of 256 results. The others are
+// dequantized, computed in floats and quantized.
 #include "ir/storage.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
@@ -26,7 +26,7 @@ static void clamp_row(const void *work, const taper_q_row *row)
 static void walk_clamped(taper_run *run, taper_tensor *y, const taper_tensor *x, const bounds *b)
 {
     taper_q_tables tables;
-    const int64_t high = b->high < 255 ? b->high : 255; // above every byte
+    const int64_t high = b->high < 255 ? b->high : 255; // a larger bound has no effect
     if (b->dtype == TAPER_QI32) {
         taper_q_walk(run, y, x, NULL, clamp_row, b);
         return;
@@ -40,7 +40,7 @@ static void walk_clamped(taper_run *run, taper_tensor *y, const taper_tensor *x,
     taper_q_walk(run, y, x, NULL, taper_q_table_row, &tables);
 }
 
-// The tensor for result 0 with x's quantizer: x itself in the in-place form.
+// Makes the tensor for result 0 with x's quantizer; in the in-place form it is x itself.
 static taper_status ret_like(taper_call *call, const taper_tensor *x, bool contiguous, taper_tensor **y)
 {
     const taper_quantizer z = *x->quantizer;
@@ -65,7 +65,7 @@ TAPER_KERNEL(taper_op_q_relu)
     return clamp(call, x, (bounds){.low = x->quantizer->zero_point, .high = INT32_MAX}, false);
 }
 
-// QNNPACK divides by the scale where others multiply.
+// QNNPACK divides by the scale; other code multiplies by the inverse.
 static int64_t bound(const taper_tensor *x, float number)
 {
     const taper_quantizer *z = x->quantizer;
@@ -80,7 +80,7 @@ static taper_status clamp_numbers(taper_call *call, const taper_tensor *x, doubl
     return clamp(call, x, b, x->dtype == TAPER_QU8);
 }
 
-// clamp(self, min, max), hardtanh(self, min_val, max_val): QNNPACK needs both.
+// Computes clamp(self, min, max) or hardtanh(self, min_val, max_val). QNNPACK needs both bounds.
 TAPER_KERNEL(taper_op_q_clamp)
 {
     taper_tensor *x;
@@ -96,7 +96,7 @@ TAPER_KERNEL(taper_op_q_clamp)
     return clamp_numbers(call, x, low.f, high.f);
 }
 
-// aten::relu6, and quantized::relu6(qx, inplace).
+// Computes aten::relu6, or quantized::relu6(qx, inplace).
 TAPER_KERNEL(taper_op_q_relu6)
 {
     taper_tensor *x;
@@ -129,7 +129,7 @@ static float threshold(const taper_q_map *map, float x)
     return x > map->p[0] ? x : map->p[1];
 }
 
-static float six(float x) // in 0..6
+static float six(float x) // clamps to [0, 6]
 {
     return x < 0 ? 0 : x > 6 ? 6 : x;
 }
@@ -164,7 +164,7 @@ static float hyperbolic_tangent(const taper_q_map *map, float x)
     return tanhf(x);
 }
 
-static float elu(const taper_q_map *map, float x) // p: alpha, scale, input_scale
+static float elu(const taper_q_map *map, float x) // map->p has alpha, scale and input_scale
 {
     return x >= 0 ? x * map->p[1] : expm1f(x * map->p[2]) * map->p[0] * map->p[1];
 }
@@ -196,7 +196,7 @@ static float gelu_tanh_wide(const taper_q_map *map, float x)
     return 0.5f * x * (1.0f + tanhf(0.79788456080286535588f * (x + 0.044715f * cube)));
 }
 
-// quint8, as QNNPACK computes its tables: the zero point is added before rounding.
+// Computes quint8 by a table as QNNPACK does: the zero point is added before rounding.
 static taper_status run_table(taper_call *call, const taper_tensor *x, const taper_q_map *map, double scale,
                               int64_t zero_point)
 {
@@ -209,13 +209,14 @@ static taper_status run_table(taper_call *call, const taper_tensor *x, const tap
         table[i] = (uint8_t)lrintf(number > 255 ? 255 : number > 0 ? number : 0);
     }
     TAPER_TRY(taper_ret_quantized_like(call, 0, x, scale, zero_point, &y));
-    uint8_t *bytes = taper_tensor_mutable(y); // y is dense
+    uint8_t *bytes = taper_tensor_mutable(y); // all of y's memory, because it is dense
     const uint8_t *from_bytes = taper_tensor_data(x);
     if (memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) != 0) {
         TAPER_TRY(taper_run_copy(call->run, y, x));
         from_bytes = bytes;
     }
-    taper_q_translate(call->run, table, (size_t)taper_tensor_numel(y), from_bytes, bytes); // one pass over memory
+    // A single pass over the memory.
+    taper_q_translate(call->run, table, (size_t)taper_tensor_numel(y), from_bytes, bytes);
     return taper_run_spend(call->run, (uint64_t)taper_tensor_numel(y));
 }
 
@@ -281,7 +282,7 @@ TAPER_KERNEL(taper_op_q_gelu)
 
 // ---- results in a fixed quantizer
 
-static double fixed_scale(const taper_tensor *x, double scale) // 8 bits fewer for 32
+static double fixed_scale(const taper_tensor *x, double scale) // qint32 has 24 bits more than the others
 {
     return x->dtype == TAPER_QI32 ? ldexp(scale, -24) : scale;
 }
@@ -293,7 +294,7 @@ TAPER_KERNEL(taper_op_q_sigmoid)
     TAPER_TRY(taper_arg_uniform(call, 0, &x));
     double scale = fixed_scale(x, 1.0 / 256);
     int64_t zero_point = x->dtype == TAPER_QI8 ? -128 : 0;
-    if (call->arg_count > 2 && taper_ret_argument(call, 0) == NULL) { // quantized::sigmoid
+    if (call->arg_count > 2 && taper_ret_argument(call, 0) == NULL) { // the overload quantized::sigmoid
         TAPER_TRY(taper_arg_qparams(call, 1, (taper_dtype)x->dtype, &scale, &zero_point));
     }
     if (x->dtype == TAPER_QU8) {
@@ -342,7 +343,7 @@ TAPER_KERNEL(taper_op_q_hardswish_to)
                                  : run_map(call, x, &map, scale, zero_point);
 }
 
-// quantized::leaky_relu(qx, negative_slope, inplace, output_scale, output_zero_point); inplace changes nothing.
+// Computes quantized::leaky_relu(qx, negative_slope, inplace, output_scale, output_zero_point). inplace has no effect.
 TAPER_KERNEL(taper_op_q_leaky_relu_to)
 {
     taper_tensor *x;
@@ -375,7 +376,7 @@ static taper_status run_elu(taper_call *call, const taper_tensor *x, taper_q_map
     return TAPER_OK;
 }
 
-// quantized::elu(self, output_scale, output_zero_point, alpha, scale, input_scale)
+// Computes quantized::elu(self, output_scale, output_zero_point, alpha, scale, input_scale).
 TAPER_KERNEL(taper_op_q_elu_to)
 {
     taper_tensor *x;
@@ -400,7 +401,7 @@ TAPER_KERNEL(taper_op_q_celu_to)
     return run_elu(call, x, &map);
 }
 
-// quantized::dropout: nothing at inference; PyTorch's does nothing in training either.
+// quantized::dropout has no effect, also in training, as in PyTorch.
 TAPER_KERNEL(taper_op_q_dropout)
 {
     taper_tensor *x;

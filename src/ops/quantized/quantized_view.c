@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Views of quantized tensors: the row's own kernel makes them, and what is quantized per channel gets the quantizer
-// that belongs to the part or to the new order of dimensions.
+// Views of quantized tensors. The row's own kernel makes the view. For a tensor that is quantized per channel, the view
+// then gets the quantizer for its part or its order of dimensions.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
@@ -12,7 +12,7 @@ static bool per_channel(const taper_tensor *x)
     return x->quantizer != NULL && x->quantizer->scales != NULL;
 }
 
-// Parts along argument 'dim': select, slice, narrow, split, chunk, unbind.
+// Fixes a part along argument 'dim': select, slice, narrow, split, chunk, unbind.
 static taper_status fix_part(taper_call *call, const taper_tensor *x, size_t dim, taper_tensor *part)
 {
     const int64_t stride = x->strides[dim];
@@ -50,7 +50,8 @@ TAPER_KERNEL(taper_op_q_part)
     return TAPER_OK;
 }
 
-// squeeze and unsqueeze, in place too: dimensions of size 1 come and go, the axis stays on its channels.
+// Fixes squeeze and unsqueeze, also in place: dimensions of size 1 disappear or appear, and the axis remains that of
+// the channels.
 TAPER_KERNEL(taper_op_q_squeeze)
 {
     taper_tensor *x;
@@ -96,7 +97,7 @@ TAPER_KERNEL(taper_op_q_unsqueeze)
     return taper_tensor_set_quantizer(call->rets[0].as.tensor, &moved, call->run->error);
 }
 
-// view, reshape, flatten: the axis stays where it is, so it must remain a dimension of as many channels.
+// Fixes view, reshape and flatten: the axis keeps its index, which must remain a dimension with as many channels.
 TAPER_KERNEL(taper_op_q_reshape)
 {
     taper_tensor *x;
@@ -109,7 +110,7 @@ TAPER_KERNEL(taper_op_q_reshape)
     return taper_q_check_tensor(call->run, "self", call->rets[0].as.tensor);
 }
 
-// Rearrangements that PyTorch makes of reshapes, whose results are contiguous whatever the argument's layout.
+// Fixes rearrangements that PyTorch composes of reshapes. Their results are contiguous for any layout of the argument.
 TAPER_KERNEL(taper_op_q_shuffle)
 {
     enum { MOST = 4 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows of quantized tensors, and mapping a function over one: see quantized_walk.h.
+// Rows of quantized tensors, and functions that are applied to each element (quantized_walk.h).
 #include "ops/quantized/quantized_walk.h"
 #include "ir/walk.h"
 
-enum { OPERANDS = 3, PIECE = 1 << 16 }; // a multiple of two vectors
+enum { OPERANDS = 3, PIECE = 1 << 16 }; // PIECE: a multiple of two vectors
 
 typedef struct walk_dim {
     int64_t size, step[OPERANDS];
 } walk_dim;
 
-// Whether b belongs inside a (1), outside (-1), or either (0).
+// Returns 1 if b belongs inside a, -1 if it belongs outside, and 0 if the strides do not decide.
 static int order(const walk_dim *a, const walk_dim *b, size_t operands)
 {
     for (size_t i = 0; i < operands; i++) {
@@ -91,7 +91,7 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
     const taper_tensor *const tensors[OPERANDS] = {y, a, b};
     walk_dim dims[TAPER_MAX_RANK + 1] = {{.size = 1, .step = {1, 1, 1}}};
     const size_t rank = make_dims(tensors, b != NULL ? 3 : 2, dims);
-    const int64_t pair = y->dtype == TAPER_QI32 ? 16 : 64; // elements of two vectors
+    const int64_t pair = y->dtype == TAPER_QI32 ? 16 : 64; // elements in two vectors
     taper_q_row row = {.y = taper_tensor_mutable(y),
                        .a = taper_tensor_data(a),
                        .b = b != NULL ? taper_tensor_data(b) : NULL,
@@ -131,7 +131,7 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
 
 // ---- maps
 
-enum { TABLE_FROM = 512 }; // elements from which a table of all 256 results pays
+enum { TABLE_FROM = 512 }; // least elements for which a table of all 256 results is faster
 
 typedef struct map_work {
     const taper_q_map *map;
