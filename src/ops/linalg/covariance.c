@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cov and corrcoef: variables in rows, observations in columns.
+// cov and corrcoef, with variables in rows and observations in columns.
 #include "ir/tensor.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
@@ -16,7 +16,8 @@ static double number_of(const taper_tensor *scalar)
     return taper_load_double((taper_dtype)scalar->dtype, taper_tensor_data(scalar), 0);
 }
 
-// fweights (whole) or aweights: one that is not negative for each observation. NULL when not given.
+// Reads fweights (whole) or aweights: one weight for each observation, not negative. *weights is NULL if they are not
+// given.
 static taper_status read_weights(const taper_call *call, size_t at, bool whole, int64_t observations,
                                  taper_tensor **weights)
 {
@@ -49,7 +50,7 @@ static taper_status read_weights(const taper_call *call, size_t at, bool whole, 
     return TAPER_OK;
 }
 
-// What the products are divided by: the sum of the weights less the correction, not below zero.
+// Returns the divisor of the products: the sum of the weights minus the correction, at least zero.
 static taper_tensor *degrees(taper_compose *c, taper_tensor *sum, taper_tensor *w, taper_tensor *aweights,
                              int64_t correction)
 {
@@ -145,7 +146,7 @@ TAPER_KERNEL(taper_op_corrcoef)
     if (r == NULL) {
         return taper_compose_end(&c);
     }
-    if (r->rank == 0) { // one variable: 1, or NaN
+    if (r->rank == 0) { // a single variable gives 1, or NaN
         return taper_compose_ret(&c, call, 0, taper_compose_div(&c, r, r));
     }
     const bool complex = taper_dtype_is_complex((taper_dtype)r->dtype);
@@ -158,7 +159,7 @@ TAPER_KERNEL(taper_op_corrcoef)
     r = taper_compose_div(&c, r, taper_compose_reshape(&c, deviations, 2, column));
     r = taper_compose_div(&c, r, taper_compose_reshape(&c, deviations, 2, row));
     if (!complex) {
-        return taper_compose_ret(&c, call, 0, clipped(&c, r)); // rounding may have left [-1, 1]
+        return taper_compose_ret(&c, call, 0, clipped(&c, r)); // rounding may leave [-1, 1], so the result is clipped
     }
     taper_tensor *re = clipped(&c, TAPER_COMPOSE(&c, taper_op_real, NULL, taper_compose_arg(r)));
     taper_tensor *im = clipped(&c, TAPER_COMPOSE(&c, taper_op_imag, NULL, taper_compose_arg(r)));

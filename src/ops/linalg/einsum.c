@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// einsum. Every operand is seen with one dimension per subscript (size 1 where it has none): those of the output in
-// their order, then those that are summed. Operands are then joined from the left: by multiplying where nothing can be
-// summed yet, by batched matrix products otherwise. The order of dimensions in memory follows PyTorch's, because the
-// strides of results do.
+// einsum. Each operand is viewed with one dimension per subscript, of size 1 if it lacks the subscript: first those of
+// the output in their order, then those that are summed. Operands are then joined from the left, by a multiplication if
+// nothing can be summed yet, otherwise by batched matrix products. The order of dimensions in memory follows PyTorch's,
+// because the strides of results do.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
@@ -20,11 +20,11 @@ typedef struct subscripts {
 } subscripts;
 
 typedef struct equation {
-    size_t dims, out_dims;    // all dimensions; the first out_dims are the result's
-    size_t place[LABELS + 1]; // of each label (of the ellipsis: its first)
+    size_t dims, out_dims;    // number of dimensions; the first out_dims are the result's
+    size_t place[LABELS + 1]; // first dimension of each label, and of the ellipsis
     size_t ellipsis_dims;
-    int64_t sizes[DIMS]; // largest of the operands'
-    int uses[DIMS];      // operands that are larger than 1 there and not yet summed
+    int64_t sizes[DIMS]; // largest size among the operands
+    int uses[DIMS];      // number of operands with a size above 1 that are not yet summed
 } equation;
 
 // ---- the text
@@ -74,14 +74,15 @@ static char letter(size_t label)
     return (char)(label < 26 ? 'A' + (int)label : 'a' + (int)label - 26);
 }
 
-// Gives every label its place: the output's first (text behind "->", or NULL), then what is summed.
+// Assigns a dimension to each label: first the output's (the text after "->", or NULL), then those that are summed.
 static taper_status place_labels(taper_error *error, const char *output, const int *counts, equation *eq)
 {
     bool ellipsis_placed = false;
     for (size_t i = 0; i <= LABELS; i++) {
         eq->place[i] = DIMS;
     }
-    if (output == NULL) { // the ellipsis, then every label that occurs once, by alphabet
+    // Then the ellipsis comes first, and every label that occurs once follows, in alphabetical order.
+    if (output == NULL) {
         eq->place[ELLIPSIS] = 0;
         eq->dims = eq->ellipsis_dims;
         ellipsis_placed = true;
@@ -135,7 +136,7 @@ static taper_status place_labels(taper_error *error, const char *output, const i
     return TAPER_OK;
 }
 
-// The tensor with the equation's dimensions; repeated labels take the diagonal.
+// Views the tensor with the equation's dimensions. A repeated label takes the diagonal.
 static taper_status lay_out(taper_error *error, equation *eq, const subscripts *subs, const taper_tensor *tensor,
                             size_t which, operand *out)
 {
@@ -183,14 +184,14 @@ static taper_status lay_out(taper_error *error, equation *eq, const subscripts *
 
 // ---- joining two operands
 
-// What a sum of elements of this dtype is.
+// Returns the dtype of a sum of elements of this dtype.
 static taper_dtype sum_dtype(taper_dtype dtype)
 {
     return taper_dtype_is_integral(dtype) || dtype == TAPER_BOOL ? TAPER_I64 : dtype;
 }
 
-// a becomes the product of both, summed over what no later operand uses. Their dtypes are what they would have in
-// PyTorch, *of_a the product's behind it: products of elements promote, matrix products want one dtype.
+// Replaces a by the product of both, summed over the dimensions that no later operand uses. *of_a and of_b are the
+// dtypes that PyTorch's operands would have: elementwise products promote, matrix products require one dtype.
 static taper_status join(taper_call *call, equation *eq, operand *a, operand *b, taper_dtype *of_a, taper_dtype of_b)
 {
     taper_run *const run = call->run;
@@ -253,7 +254,7 @@ typedef struct einsum_work {
     subscripts subs[MAX_OPERANDS];
     taper_tensor *tensors[MAX_OPERANDS]; // borrowed
     operand first, next;
-    taper_dtype common; // all of them, promoted
+    taper_dtype common; // promoted dtype of all operands
     equation eq;
 } einsum_work;
 
@@ -291,7 +292,7 @@ static taper_status parse(taper_call *call, const char *text, size_t count, eins
     return place_labels(error, *p == '\0' ? NULL : p + 2, counts, &w->eq);
 }
 
-// The operand in the working dtype, laid out.
+// Returns the operand in the working dtype, viewed with the equation's dimensions.
 static taper_status take(taper_run *run, einsum_work *w, size_t which, operand *o)
 {
     taper_tensor *tensor = NULL;
@@ -302,7 +303,7 @@ static taper_status take(taper_run *run, einsum_work *w, size_t which, operand *
     return status;
 }
 
-// Sizes have to be known before the first join: what an operand is summed over depends on those that come later.
+// Computes sizes before the first join, because the dimensions to sum depend on later operands.
 static taper_status measure(taper_run *run, einsum_work *w, size_t count)
 {
     for (size_t i = 0; i < w->eq.dims; i++) {
@@ -316,8 +317,8 @@ static taper_status measure(taper_run *run, einsum_work *w, size_t count)
     return TAPER_OK;
 }
 
-// PyTorch drops the summed dimensions, which have size 1 by then, by a view. That gives other dimensions of size 1 new
-// strides: those of the run of dimensions, contiguous in each other, in which they lie.
+// PyTorch drops the summed dimensions, which have size 1 by then, by a view. Other dimensions of size 1 then get new
+// strides: those of the contiguous run of dimensions that they are in.
 static void view_strides(const operand *o, size_t dims, size_t out_dims, int64_t *strides)
 {
     int64_t step = o->strides[dims - 1], run = 1, seen = 1;
@@ -377,7 +378,7 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
     TAPER_TRY(measure(run, w, count));
     taper_dtype dtype = (taper_dtype)w->tensors[0]->dtype;
     if (count == 1) {
-        // A view when nothing is summed; sums of integers are int64.
+        // Without sums the result is a view. Sums of integers are int64.
         bool any = false;
         operand *o = &w->first;
         TAPER_TRY(lay_out(run->error, &w->eq, &w->subs[0], w->tensors[0], 0, o));
@@ -393,7 +394,7 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
         dtype = sum_dtype(dtype);
     }
     TAPER_TRY(take(run, w, 0, &w->first));
-    TAPER_TRY(measure(run, w, count)); // take counted the uses again
+    TAPER_TRY(measure(run, w, count)); // `take` has counted the uses a second time
     for (size_t i = 1; i < count; i++) {
         equation before = w->eq;
         TAPER_TRY(take(run, w, i, &w->next));

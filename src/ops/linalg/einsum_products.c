@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See einsum_products.h. A product with sums is one of matrices, or a batch of them: the dimensions of the left side
-// alone are rows, those of the right side alone columns. They are taken as they lie where a group of dimensions is one
-// with one step, and copied into their order otherwise. A right side that belongs to the model is a linear layer's
-// weight, or several where a group is not one: [in, head, out] is a layer for each head.
+// The products of einsum (einsum_products.h). A product with sums is one matrix product, or a batch of them: dimensions
+// of the left side only are rows, dimensions of the right side only are columns. A group of dimensions with one common
+// step is used in place; other groups are copied into their order. A right side that belongs to the model is the weight
+// of a linear layer. If its columns are not one group, it is several layers: [in, head, out] is one layer for each
+// head.
 #include "ops/linalg/einsum_products.h"
 
 #include "ir/tensor.h"
@@ -17,7 +18,7 @@ typedef taper_einsum_operand operand;
 
 // ---- arithmetic on operands
 
-// The operand as a tensor of its dimensions larger than 1, in the given order.
+// Views the operand as a tensor of its dimensions larger than 1, in the given order.
 static taper_status as_tensor(taper_error *error, const operand *o, const size_t *order, size_t count,
                               taper_tensor *twin)
 {
@@ -39,7 +40,7 @@ static taper_status as_tensor(taper_error *error, const operand *o, const size_t
     return TAPER_OK;
 }
 
-// A contiguous copy with the dimensions in the given order (which names all of them).
+// Makes a contiguous copy with the dimensions in the given order, which names all of them.
 static taper_status copy_ordered(taper_run *run, size_t dims, const operand *from, const size_t *order, operand *to)
 {
     taper_tensor twin, *copy = NULL;
@@ -61,7 +62,7 @@ static taper_status copy_ordered(taper_run *run, size_t dims, const operand *fro
     return TAPER_OK;
 }
 
-// A new operand of these sizes, contiguous in the given order of dimensions.
+// Makes an operand with these sizes, contiguous in the given order of dimensions.
 static taper_status new_operand(taper_run *run, taper_dtype dtype, size_t dims, const int64_t *sizes,
                                 const size_t *order, operand *to)
 {
@@ -117,7 +118,7 @@ taper_status taper_einsum_sum(taper_run *run, size_t dims, operand *o, const boo
 
 // ---- joining two operands
 
-// The strides of an elementwise product, where it has few enough dimensions for the rule to be asked.
+// Computes the strides of an elementwise product, if it has few enough dimensions for PyTorch's rule.
 static void product_strides(size_t dims, const operand *a, const operand *b, operand *to)
 {
     size_t last = dims;
@@ -175,8 +176,8 @@ typedef struct group {
     size_t dims[DIMS], count;
 } group;
 
-// Two operands as matrices: [both, left, sums] and [both, sums, right]. Whatever else a side has is of size 1, and
-// among `right` if neither has more.
+// Two operands as matrices: [both, left, sums] and [both, sums, right]. The other dimensions of a side have size 1. A
+// dimension of size 1 in both is in `right`.
 typedef struct contraction {
     size_t dims;
     const operand *a, *b;
@@ -194,7 +195,7 @@ static void join_groups(size_t *order, const group *first, const group *second, 
     }
 }
 
-// The dimensions as one, from the last back to *from at the lowest; *from is where it ends.
+// Merges the dimensions from the last one back, at most to *from. Sets *from to the first merged one.
 static void as_one(const operand *o, const group *dims, size_t *from, int64_t *size, int64_t *step)
 {
     const size_t lowest = *from;
@@ -221,7 +222,7 @@ static bool is_one(const operand *o, const group *dims, int64_t *step)
     return from == 0;
 }
 
-// A side as it lies, if that is a matrix whose rows or columns lie together.
+// Returns true if a side is a matrix in place, with contiguous rows or columns.
 static bool is_matrix(const operand *o, const group *rows, const group *columns, int64_t *row, int64_t *column)
 {
     return is_one(o, rows, row) && is_one(o, columns, column) && (*row == 1 || *column == 1);
@@ -231,12 +232,12 @@ static bool is_matrix(const operand *o, const group *rows, const group *columns,
 
 enum { MOST_PIECES = 64, SMALLEST_PIECE = 1024 };
 
-// The right side in pieces that are matrices.
+// The right side divided into pieces that are matrices.
 typedef struct pieces {
-    int64_t in, in_step, out, out_step; // of one
-    taper_gemm_batch walk;              // in elements of a, b and the result; sums first
-    int64_t rights;                     // pieces with the same sums
-    size_t first_sum;                   // of those within a piece, among the contraction's
+    int64_t in, in_step, out, out_step; // sizes and steps of one piece
+    taper_gemm_batch walk; // steps in elements of a, b and the result; dimensions that are summed come first
+    int64_t rights;        // pieces with the same sums
+    size_t first_sum;      // first dimension that is summed within a piece, as an index of the contraction's sums
 } pieces;
 
 static bool cut(const contraction *c, pieces *p)
@@ -267,7 +268,7 @@ static bool cut(const contraction *c, pieces *p)
     return count == 1 || p->in >= SMALLEST_PIECE / p->out;
 }
 
-// The left side's rows, which the pieces' sums must lie in one behind the other.
+// Returns true if the left side has rows in which each piece's summed elements are contiguous.
 static bool has_rows(const contraction *c, const pieces *p, int64_t *row)
 {
     size_t from = p->first_sum;
@@ -284,7 +285,7 @@ static bool is_weight(const taper_call *call, const contraction *c)
         c->k == 0 || !taper_packs_keep(call, &request)) {
         return false;
     }
-    // One row is done from the weight as it lies, if its rows are together.
+    // A single row is multiplied with the weight in place, if the weight's rows are contiguous.
     return c->m > 1 || !is_matrix(c->b, &c->sums, &c->right, &row, &column) || row != 1;
 }
 
@@ -313,7 +314,7 @@ static taper_status run_pieces(taper_call *call, const contraction *c, const pie
     return TAPER_OK;
 }
 
-// TAPER_DECLINED: the right side is not the model's, or not in a few pieces.
+// Multiplies by a weight of the model. Returns TAPER_DECLINED if the right side is not one, or has many pieces.
 static taper_status times_weight(taper_call *call, const contraction *c)
 {
     pieces p;
@@ -340,7 +341,7 @@ static taper_status times_weight(taper_call *call, const contraction *c)
 
 static taper_status times(taper_run *run, const contraction *c)
 {
-    // Of too many dimensions the copies fail, in so many words.
+    // With too many dimensions the copies fail, with a message that says so.
     const bool few = c->both.count <= TAPER_MAX_RANK;
     size_t order[DIMS];
     operand x = {0}, y = {0};
@@ -385,7 +386,7 @@ static taper_status times(taper_run *run, const contraction *c)
 static void put(group *g, size_t dim, int64_t size, int64_t *product)
 {
     g->dims[g->count++] = dim;
-    *product = taper_mul_stride(*product, size); // exact, or there are no elements
+    *product = taper_mul_stride(*product, size); // cannot overflow, unless there are no elements
 }
 
 taper_status taper_einsum_contract(taper_call *call, size_t dims, const operand *a, const operand *b,

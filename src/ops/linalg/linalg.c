@@ -44,7 +44,7 @@ taper_status taper_linalg_check_matrix(const taper_linalg *w, const taper_tensor
                    "%s: The input tensor must have at least 2 dimensions, its sizes are %s", w->name,
                    TAPER_SHAPE(tensor));
     }
-    // Positions are 32-bit numbers in pivots and in LAPACK.
+    // Pivots and LAPACK use 32-bit positions.
     if (taper_linalg_rows(tensor) > INT32_MAX || taper_linalg_columns(tensor) > INT32_MAX) {
         TAPER_FAIL(w->run->error, TAPER_ERROR_RESOURCE, "%s: matrices of sizes %s are too large", w->name,
                    TAPER_SHAPE(tensor));
@@ -111,7 +111,7 @@ int64_t taper_linalg_count(const taper_linalg_batch *batch)
 {
     int64_t count = 1;
     for (size_t i = 0; i < batch->rank; i++) {
-        count = taper_mul_stride(count, batch->sizes[i]); // exact where there is an element
+        count = taper_mul_stride(count, batch->sizes[i]); // cannot overflow, unless there are no elements
     }
     return count;
 }

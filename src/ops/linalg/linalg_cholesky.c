@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cholesky factors, and inverses and solutions from them.
+// Cholesky factors, and the inverses and solutions computed from them.
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
@@ -30,7 +30,7 @@ static taper_status cholesky(taper_linalg *w)
     TAPER_TRY(taper_arg_bool(w->call, 1, &upper));
     TAPER_TRY(factor(w, upper, &a));
     TAPER_TRY(taper_linalg_check_infos(w->run, "linalg.cholesky", w->t[INFOS], a->rank == 2));
-    // The older operator does not turn what is empty.
+    // The older operator returns an empty tensor without transposing it.
     const bool plain = w->name[0] == 'c' && taper_tensor_numel(a) == 0;
     return taper_linalg_ret(w, 0, L, (taper_dtype)a->dtype, plain ? TAPER_BY_ROWS : TAPER_BY_COLUMNS);
 }
@@ -64,11 +64,11 @@ TAPER_KERNEL(taper_op_linalg_cholesky_ex)
     return taper_linalg_run(call, "linalg.cholesky_ex", cholesky_ex);
 }
 
-// (L L^H) x = x in place, or (U^H U) x = x, for the triangle that is given.
+// Solves (L L^H) x = b, or (U^H U) x = b, in place of b, for the given triangle.
 static void solve_factored(const taper_dense *triangle, bool upper, const taper_dense *x)
 {
     for (int step = 0; step < 2; step++) {
-        const bool adjoint = upper == (step == 0); // the adjoint of the given triangle
+        const bool adjoint = upper == (step == 0); // uses the adjoint of the given triangle
         if (adjoint) {
             taper_dense_conjugate(x);
         }
@@ -79,7 +79,7 @@ static void solve_factored(const taper_dense *triangle, bool upper, const taper_
     }
 }
 
-// Solutions for the factors in slot L, in place of slot X.
+// Solves for the factors in slot L, in place of slot X.
 static taper_status solve_all(taper_linalg *w, bool upper)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(w->t[X]), own = taper_linalg_batch_of(w->t[L]);

@@ -6,7 +6,8 @@
 
 enum { FIRST, SECOND, RESULT }; // slots
 
-// tensor broadcast to sizes, with dimension dim moved to the end, contiguous and of this dtype.
+// Broadcasts the tensor to sizes, and copies it to contiguous memory of this dtype, with dimension dim moved to the
+// end.
 static taper_status gather(taper_linalg *w, size_t slot, const taper_tensor *tensor, size_t rank, const int64_t *sizes,
                            size_t dim, taper_dtype dtype)
 {
@@ -102,7 +103,7 @@ static taper_status run_cross(taper_linalg *w, const taper_tensor *a, const tape
     for (int64_t i = 0; i < count && !whole && !complex; i++) {
         cross_reals(p + 3 * i, q + 3 * i, r + 3 * i);
     }
-    // Back: the last dimension of the result is dimension dim.
+    // The reverse: the last dimension of the result becomes dimension dim.
     memcpy(strides, w->t[RESULT]->strides, rank * sizeof *strides);
     for (size_t i = 0; i < rank; i++) {
         steps[i] = i == dim ? strides[rank - 1] : strides[i < dim ? i : i - 1];
@@ -127,7 +128,7 @@ TAPER_KERNEL(taper_op_linalg_cross)
     return taper_linalg_run(call, "linalg.cross", linalg_cross);
 }
 
-// torch.cross: the first dimension of size 3 where none is named.
+// torch.cross uses the first dimension of size 3 if no dimension is given.
 static taper_status old_cross(taper_linalg *w)
 {
     taper_tensor *a, *b;

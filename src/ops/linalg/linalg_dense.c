@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Vector operations, triangular solves, LU and Cholesky over dense matrices. They follow LAPACK where that shows: the
-// choice of pivots, what a zero pivot leaves behind.
+// Vector operations, triangular solves, LU and Cholesky on dense matrices. They follow LAPACK in what is visible: the
+// choice of pivots, and the state after a zero pivot.
 #include "ops/linalg/linalg_dense.h"
 
 #include "base/single.h"
 
-// The one copy for compilers that call rather than inline.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j);
 extern taper_c128 taper_dense_get(const taper_dense *m, int64_t i, int64_t j);
 extern void taper_dense_set(const taper_dense *m, int64_t i, int64_t j, taper_c128 value);
@@ -55,7 +55,7 @@ void taper_vector_swap(bool complex, int64_t n, double *x, int64_t x_step, doubl
     }
 }
 
-// Four sums, which need not wait for each other.
+// Four independent sums, which the CPU overlaps.
 static double real_dot(int64_t n, const double *x, int64_t x_step, const double *y, int64_t y_step)
 {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
@@ -155,7 +155,7 @@ static inline taper_c128 quotient(bool complex, taper_c128 a, taper_c128 b)
 
 #include "ops/linalg/linalg_triangular.h"
 
-// One column x at a time, as the BLAS does: by columns of a (then zeros of x are skipped), by rows of it when
+// It handles one column x at a time, as the BLAS does: by columns of a, skipping zeros of x, or by rows of a if
 // transposed.
 void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
 {
@@ -169,7 +169,7 @@ void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, b
         for (int64_t at = 0; at < n; at++) {
             const int64_t k = upper != transposed ? n - 1 - at : at;
             taper_c128 value = taper_dense_get(b, k, c);
-            // The elements of the triangle beside the diagonal in column k of a.
+            // The elements in column k of a's triangle, without the diagonal.
             const int64_t first = upper ? 0 : k + 1, count = upper ? k : n - 1 - k;
             if (!taper_dense_goes_on(a, count)) {
                 return;
@@ -198,7 +198,7 @@ static inline double rounded(bool single, double x)
     return taper_step(single, x);
 }
 
-// 1 / x by Smith's method, as Fortran divides.
+// Computes 1 / x by Smith's method, as Fortran divides.
 static taper_c128 reciprocal(const taper_dense *a, taper_c128 x)
 {
     const bool single = a->single;
@@ -222,7 +222,7 @@ static taper_c128 product(const taper_dense *a, taper_c128 x, taper_c128 y)
                    rounded(single, rounded(single, x.re * y.im) + rounded(single, x.im * y.re)));
 }
 
-// Column j of a minus top times what is below the diagonal in column c.
+// Subtracts from column j of a `top` times the elements below the diagonal in column c.
 static void subtract(const taper_dense *a, int64_t c, int64_t j, taper_c128 top)
 {
     const int64_t below = a->rows - c - 1;
@@ -304,7 +304,7 @@ void taper_dense_lu_solve(const taper_dense *lu, const int32_t *pivots, taper_tr
         taper_dense_triangular(lu, true, false, false, b);
         return;
     }
-    if (transpose == TAPER_ADJOINT) { // a^H x = b is a' conj(x) = conj(b)
+    if (transpose == TAPER_ADJOINT) { // solves a^H x = b as a' conj(x) = conj(b)
         taper_dense_conjugate(b);
     }
     taper_dense_triangular(lu, true, true, false, b);
@@ -315,7 +315,7 @@ void taper_dense_lu_solve(const taper_dense *lu, const int32_t *pivots, taper_tr
     }
 }
 
-// By rows: what is left after a failure is what LAPACK's unblocked routine leaves.
+// It works by rows, so that a failure leaves the same state as LAPACK's unblocked routine.
 int64_t taper_dense_cholesky(const taper_dense *a)
 {
     const int64_t n = a->rows;

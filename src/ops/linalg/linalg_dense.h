@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dense matrices of doubles, real or complex, for direct factorizations. One algorithm serves both: scalars are complex
-// (the imaginary part is 0 for real matrices), inner loops are vector operations that know which of the two they are
-// for. Nothing here allocates, fails or looks at a tensor. A function that finds that the run is to end returns early;
-// its caller asks again (taper_linalg_stopped).
+// Dense matrices of doubles, real or complex, for direct factorizations. One algorithm serves both: scalars are
+// complex, with imaginary part 0 for real matrices, and inner loops are vector operations that get the kind as an
+// argument. No function here allocates, fails or reads a tensor. A function returns early if the run must end; its
+// caller checks this again (taper_linalg_stopped).
 #ifndef TAPER_OPS_LINALG_DENSE_H
 #define TAPER_OPS_LINALG_DENSE_H
 
 #include "ops/engine/elementwise_complex.h"
 
 typedef struct taper_dense {
-    double *data; // pairs when complex
+    double *data; // pairs if complex
     int64_t rows, columns;
-    int64_t down, right; // strides, in elements
+    int64_t down, right; // strides in elements
     bool complex;
-    bool single;           // of a single-precision tensor: LU rounds as LAPACK does there
-    struct taper_run *run; // which is charged; NULL: nobody is
+    bool single;           // the tensor has single precision; LU then rounds as LAPACK does
+    struct taper_run *run; // run to charge, or NULL
 } taper_dense;
 
 inline double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j)
@@ -34,22 +34,22 @@ inline void taper_dense_set(const taper_dense *m, int64_t i, int64_t j, taper_c1
         p[1] = value.im;
     }
 }
-static inline taper_dense taper_dense_turned(const taper_dense *m) // transposed
+static inline taper_dense taper_dense_turned(const taper_dense *m) // returns the transpose
 {
     return (taper_dense){m->data, m->columns, m->rows, m->right, m->down, m->complex, m->single, m->run};
 }
-// Rows and columns from (i, j) on.
+// Returns the part of the matrix from row i and column j on.
 static inline taper_dense taper_dense_from(const taper_dense *m, int64_t i, int64_t j)
 {
     return (taper_dense){
         taper_dense_at(m, i, j), m->rows - i, m->columns - j, m->down, m->right, m->complex, m->single, m->run};
 }
-// Before so many elements are worked through; false: the run is to end.
+// Charges the run before work on this number of elements. Returns false if the run must end.
 inline bool taper_dense_goes_on(const taper_dense *m, int64_t elements)
 {
     return m->run == NULL || taper_run_goes_on(m->run, (uint64_t)elements * (m->complex ? 8 : 2) + 20);
 }
-// LAPACK's cheap modulus, by which it chooses pivots.
+// Returns LAPACK's cheap modulus, by which it chooses pivots.
 static inline double taper_dense_modulus(taper_c128 x)
 {
     return fabs(x.re) + fabs(x.im);
@@ -62,34 +62,36 @@ static inline taper_c128 taper_c_conj(taper_c128 a)
 // ---- vectors of n elements, strides in elements
 
 void taper_vector_add(bool complex, int64_t n, taper_c128 factor, const double *x, int64_t x_step, double *y,
-                      int64_t y_step); // y += factor x
+                      int64_t y_step); // adds factor * x to y
 void taper_vector_scale(bool complex, int64_t n, taper_c128 factor, double *x, int64_t step);
 void taper_vector_swap(bool complex, int64_t n, double *x, int64_t x_step, double *y, int64_t y_step);
-// Sum of x y, or of conj(x) y.
+// Returns the sum of x y, or of conj(x) y.
 taper_c128 taper_vector_dot(bool complex, bool conjugate, int64_t n, const double *x, int64_t x_step, const double *y,
                             int64_t y_step);
-double taper_vector_length(bool complex, int64_t n, const double *x, int64_t step); // its 2-norm, without overflow
+// Returns the 2-norm, without overflow.
+double taper_vector_length(bool complex, int64_t n, const double *x, int64_t step);
 void taper_vector_conjugate(bool complex, int64_t n, double *x, int64_t step);
 
 // ---- matrices
 
 void taper_dense_conjugate(const taper_dense *m);
-// Sets what lies above (or below) the diagonal to 0.
+// Sets the elements above (or below) the diagonal to 0.
 void taper_dense_clear(const taper_dense *m, bool above);
 void taper_dense_identity(const taper_dense *m);
-// a x = b in place of b for a triangle of square a; transposed: a' x = b. A zero on the diagonal gives infinities.
+// Solves a x = b in place of b, for one triangle of the square matrix a. transposed: a' x = b. A zero on the diagonal
+// gives infinities.
 void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b);
 
-// P a = L U in place, by rows, with pivots from 1 as LAPACK's getrf leaves them (min(rows, columns) of them). Returns 0
-// or the position (from 1) of the first zero pivot. Every step is rounded as LAPACK's, as it decides which pivots are
-// zero.
+// Factors P a = L U in place, by rows, with min(rows, columns) pivots that count from 1, as LAPACK's getrf. Returns 0,
+// or the position (from 1) of the first zero pivot. Each step is rounded as in LAPACK, because rounding decides which
+// pivots are zero.
 int64_t taper_dense_lu(const taper_dense *a, int32_t *pivots);
 typedef enum taper_transpose { TAPER_PLAIN, TAPER_TRANSPOSED, TAPER_ADJOINT } taper_transpose;
-// op(a) x = b in place of b, lu and pivots as taper_dense_lu leaves them; pivots are in range.
+// Solves op(a) x = b in place of b, with lu and pivots from taper_dense_lu. The pivots must be in range.
 void taper_dense_lu_solve(const taper_dense *lu, const int32_t *pivots, taper_transpose transpose,
                           const taper_dense *b);
-// a = L L^H in place of the lower triangle, which alone is read. Returns 0 or the order of the first minor that is not
-// positive definite. For U^H U in the upper triangle pass the transposed matrix.
+// Factors a = L L^H in place of the lower triangle, and reads only that. Returns 0, or the order of the first minor
+// that is not positive definite. For U^H U in the upper triangle pass the transposed matrix.
 int64_t taper_dense_cholesky(const taper_dense *a);
 
 #endif

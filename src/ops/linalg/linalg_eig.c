@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Eigenvalues and eigenvectors, of symmetric (Hermitian) matrices and of any.
+// Eigenvalues and eigenvectors of symmetric (Hermitian) matrices, and of general ones.
 #include <math.h>
 #include <stdio.h>
 
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { VALUES, VECTORS, IMAGINARY, RIGHT, INFOS, SCRATCH }; // slots; four of scratch
+enum { VALUES, VECTORS, IMAGINARY, RIGHT, INFOS, SCRATCH }; // slots; SCRATCH is the first of four
 
 static char *at_matrix(taper_tensor *tensor, int64_t index, int64_t elements)
 {
@@ -45,7 +45,7 @@ taper_status taper_linalg_eigh(taper_linalg *w, const taper_tensor *a, bool divi
     }
     taper_lapack_job job;
     TAPER_TRY(taper_lapack_begin(w, scratch, dtype, divide ? "syevd" : "syev", divide ? "heevd" : "heev", &job));
-    for (int64_t i = -1; i < count; i++) { // the first call makes room
+    for (int64_t i = -1; i < count; i++) { // the first call allocates memory
         const int64_t at = taper_max_i64(i, 0);
         int32_t info = 0;
         TAPER_TRY(taper_run_commit(w->run, i < 0 ? 0 : (vectors == 'N' ? 1 : 2) * pow((double)n, 3)));
@@ -71,14 +71,14 @@ static taper_status triangle_argument(const taper_linalg *w, char *triangle)
     return TAPER_OK;
 }
 
-// Eigenvalues as result 0 and the vectors as result 1; without vectors result 1 is empty.
+// Sets result 0 to the eigenvalues and result 1 to the vectors, or to an empty tensor without vectors.
 static taper_status ret_eigh(taper_linalg *w, bool divide, bool vectors, char triangle)
 {
     taper_tensor *a;
     TAPER_TRY(taper_linalg_arg_square(w, 0, &a));
     const taper_dtype dtype = (taper_dtype)a->dtype;
     TAPER_TRY(taper_linalg_eigh(w, a, divide, vectors ? 'V' : 'N', triangle, VALUES, VECTORS, SCRATCH));
-    // The older operator gives what is empty back as it is.
+    // The older operator returns an empty argument unchanged.
     const bool same = !divide && taper_tensor_numel(a) == 0, turned = vectors && !same;
     TAPER_TRY(taper_linalg_ret(w, 0, VALUES, taper_dtype_to_real(dtype), TAPER_BY_ROWS));
     if (w->call->ret_count == 1) {
@@ -143,7 +143,7 @@ TAPER_KERNEL(taper_op_symeig)
 
 // ---- general matrices
 
-// One complex number of the parts at these positions, as doubles.
+// Stores one complex number with these parts, given as doubles.
 static void store_complex(taper_tensor *to, int64_t at, double re, double im)
 {
     const taper_scalar number = {.kind = TAPER_SCALAR_COMPLEX, .f = re, .im = im};
@@ -156,8 +156,8 @@ static double part(const taper_tensor *from, int64_t at)
     return taper_load_double((taper_dtype)from->dtype, taper_tensor_data(from), at);
 }
 
-// The eigenvectors of a real matrix: of a pair of conjugate eigenvalues geev stores real and imaginary parts of the
-// first one's vector in two columns.
+// Unpacks the eigenvectors of a real matrix. For a pair of conjugate eigenvalues geev stores the real and the imaginary
+// part of the first one's vector in two columns.
 static void unpack_vectors(taper_run *run, taper_tensor *to, const taper_tensor *right, const taper_tensor *imaginary,
                            int64_t n, int64_t matrices)
 {
@@ -176,7 +176,7 @@ static void unpack_vectors(taper_run *run, taper_tensor *to, const taper_tensor 
     }
 }
 
-// Eigenvalues into slot VALUES and, with vectors, the vectors into slot VECTORS; both complex.
+// Computes eigenvalues into slot VALUES and, with `vectors`, the vectors into slot VECTORS. Both are complex.
 static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors)
 {
     enum { COPY = SCRATCH, WORK };
@@ -194,7 +194,7 @@ static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors
     if (!taper_linalg_finite(w->t[COPY], 0, taper_tensor_numel(a))) {
         return taper_linalg_fail(w, "input tensor should not contain infs or NaNs.");
     }
-    if (real) { // parts of the eigenvalues; slot INFOS has the real ones
+    if (real) { // real and imaginary parts are separate; slot INFOS has the real ones
         TAPER_TRY(taper_linalg_new_vectors(w, INFOS, dtype, &batch, n));
         TAPER_TRY(taper_linalg_new_vectors(w, IMAGINARY, dtype, &batch, n));
         TAPER_TRY(taper_linalg_new(w, RIGHT, dtype, &batch, n, n));
@@ -202,7 +202,7 @@ static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors
     taper_tensor *const values = w->t[real ? INFOS : VALUES], *const right = w->t[real ? RIGHT : VECTORS];
     taper_lapack_job job;
     TAPER_TRY(taper_lapack_begin(w, WORK, dtype, "geev", "geev", &job));
-    for (int64_t i = -1; i < count; i++) { // the first call makes room
+    for (int64_t i = -1; i < count; i++) { // the first call allocates memory
         const int64_t at = taper_max_i64(i, 0);
         int32_t info = 0;
         TAPER_TRY(taper_run_commit(w->run, i < 0 ? 0 : (vectors ? 6 : 4) * pow((double)n, 3)));

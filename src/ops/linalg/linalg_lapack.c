@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of LAPACK's Fortran routines. Arguments are addresses; behind them come the lengths of the strings, as gfortran
-// passes them (who does not expect them does not see them).
+// Calls of LAPACK's Fortran routines. Arguments are addresses. The lengths of strings follow them, as gfortran passes
+// them; a routine that does not expect these ignores them.
 #include "ops/linalg/linalg_lapack.h"
 
 #include <stdio.h>
@@ -43,12 +43,13 @@ taper_status taper_lapack_begin(taper_linalg *w, size_t slot, taper_dtype dtype,
     return TAPER_OK;
 }
 
-// Makes room: as many elements as LAPACK answered when asked, in its own dtype, so many reals, so many integers.
+// Allocates work memory: as many elements in LAPACK's dtype as it answered to a query, `reals` reals and `ints`
+// integers.
 static taper_status make_room(taper_lapack_job *job, const void *answer, int64_t reals, int64_t ints)
 {
     const bool single = job->dtype == TAPER_F32 || job->dtype == TAPER_C64;
     double wanted = 0.0;
-    if (answer != NULL) { // a float does not hold every count: round up
+    if (answer != NULL) { // a float cannot represent every count, so this rounds up
         wanted = single ? ceil((double)*(const float *)answer * (1.0 + 1e-6)) : *(const double *)answer;
     }
     if (!(wanted <= INT32_MAX) || reals > INT32_MAX || ints > INT32_MAX) {
@@ -99,7 +100,7 @@ taper_status taper_lapack_svd(taper_lapack_job *job, char vectors, int64_t rows,
     if (!asking) {
         return TAPER_OK;
     }
-    const int64_t square = 5 * least * least + 7 * least; // what LAPACK's documentation asks for
+    const int64_t square = 5 * least * least + 7 * least; // size from LAPACK's documentation
     const int64_t reals =
         vectors == 'N' ? 7 * least : taper_max_i64(square, 2 * most * least + 2 * least * least + least);
     return make_room(job, answer, job->complex ? reals : 0, 8 * least);
@@ -141,7 +142,7 @@ taper_status taper_lapack_eigh(taper_lapack_job *job, bool divide, char vectors,
     if (!asking) {
         return TAPER_OK;
     }
-    // The documented sizes: of heev's 3n - 2, of heevd's 1 + 5n + 2n², of its integers 3 + 5n.
+    // The documented sizes are 3n - 2 for heev, 1 + 5n + 2n² for heevd, and 3 + 5n for its integers.
     const int64_t wanted = divide && vectors == 'V' ? 1 + 5 * n + 2 * n * n : 3 * n;
     return make_room(job, answer, job->complex ? wanted : 0, divide ? 3 + 5 * n : 0);
 }
@@ -209,7 +210,7 @@ taper_status taper_lapack_lstsq(taper_lapack_job *job, taper_lstsq_driver driver
         ((gels_any)routine)(&plain, &m, &n, &nrhs, a, &lda, b, &ldb, work, count, info, 1);
         break;
     case TAPER_GELSY:
-        if (!asking) { // all columns are free to be exchanged
+        if (!asking) { // zeros allow every column to be exchanged
             memset(int_work, 0, (size_t)job->int_count * sizeof *int_work);
         }
         if (job->complex) {
@@ -239,7 +240,7 @@ taper_status taper_lapack_lstsq(taper_lapack_job *job, taper_lstsq_driver driver
         return TAPER_OK;
     }
     int64_t real_count = taper_max_i64(2 * columns, 5 * taper_min_i64(rows, columns)), int_count = columns;
-    if (driver == TAPER_GELSD) { // it answers these as well
+    if (driver == TAPER_GELSD) { // gelsd answers these too
         real_count = taper_max_i64(real_count, (int64_t)(single ? (double)*(const float *)reals : reals[0]) + 1);
         int_count = taper_max_i64(int_count, ints[0]);
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // L D L' of symmetric and L D L^H of Hermitian matrices, from their lower triangles, with the diagonal pivoting of
-// Bunch and Kaufman: D has blocks of one or two rows. Pivots are stored as LAPACK's sytrf does: the row (from 1) that
-// was exchanged, negative and twice for a block of two.
+// Bunch and Kaufman. D has blocks of one or two rows. Pivots are stored as LAPACK's sytrf does: the row (from 1) that
+// was exchanged; for a block of two it is negative and stored twice.
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
 enum { LD, PIVOTS, INFOS, X }; // slots
 
-static taper_c128 mirrored(bool hermitian, taper_c128 x) // what stands across the diagonal from x
+static taper_c128 mirrored(bool hermitian, taper_c128 x) // returns the element across the diagonal from x
 {
     return hermitian ? taper_c_conj(x) : x;
 }
@@ -32,7 +32,8 @@ static double largest(const taper_dense *a, int64_t row, int64_t column, int64_t
     return most;
 }
 
-// Chooses the block at k: its size, and the row to exchange with its last row; 0 when the column is zero.
+// Chooses the block at k: returns its size, and in *pivot the row to exchange with its last row. Returns 0 if the
+// column is zero.
 static int64_t choose(const taper_dense *a, bool hermitian, int64_t k, int64_t *pivot)
 {
     const double alpha = (1.0 + sqrt(17.0)) / 8.0;
@@ -58,7 +59,7 @@ static int64_t choose(const taper_dense *a, bool hermitian, int64_t k, int64_t *
     return taper_dense_modulus(diagonal(a, hermitian, row)) >= alpha * most ? 1 : 2;
 }
 
-// Exchanges rows and columns p and q > p of what is left, of whose lower triangle k is the first column.
+// Exchanges rows and columns p and q > p of the remaining matrix, whose lower triangle starts at column k.
 static void exchange(const taper_dense *a, bool hermitian, int64_t k, int64_t p, int64_t q)
 {
     const int64_t n = a->rows;
@@ -75,14 +76,14 @@ static void exchange(const taper_dense *a, bool hermitian, int64_t k, int64_t p,
     const taper_c128 d = diagonal(a, hermitian, p);
     taper_dense_set(a, p, p, diagonal(a, hermitian, q));
     taper_dense_set(a, q, q, d);
-    if (p != k) { // the block's first column
+    if (p != k) { // the first column of a block of two
         const taper_c128 t = taper_dense_get(a, p, k);
         taper_dense_set(a, p, k, taper_dense_get(a, q, k));
         taper_dense_set(a, q, k, t);
     }
 }
 
-// Subtracts column k times its share from the rest and makes it a column of L.
+// Subtracts the contribution of column k from the remaining matrix, and makes the column one of L.
 static void eliminate_one(const taper_dense *a, bool hermitian, int64_t k)
 {
     const int64_t n = a->rows;
@@ -98,12 +99,12 @@ static void eliminate_one(const taper_dense *a, bool hermitian, int64_t k)
     taper_dense_set(a, k, k, diagonal(a, hermitian, k));
 }
 
-// The same for a block of two: w = x D^-1 for the columns x beside it, a -= w x'.
+// Does the same for a block of two: w = x D^-1 for the columns x below it, then a -= w x'.
 static void eliminate_two(const taper_dense *a, bool hermitian, int64_t k)
 {
     const taper_c128 one = diagonal(a, hermitian, k), two = diagonal(a, hermitian, k + 1);
     const taper_c128 low = taper_dense_get(a, k + 1, k), high = mirrored(hermitian, low);
-    // Divided by the largest element of the block, as its determinant might overflow.
+    // Divides by the largest element of the block first, because the determinant might overflow.
     const taper_c128 d1 = taper_c_div(one, low), d2 = taper_c_div(two, high);
     const taper_c128 det = taper_c_sub(taper_c_mul(d1, d2), taper_c(1.0, 0.0));
     for (int64_t j = k + 2; j < a->rows && taper_dense_goes_on(a, 2 * (a->rows - j)); j++) {
@@ -126,7 +127,7 @@ static void eliminate_two(const taper_dense *a, bool hermitian, int64_t k)
     taper_dense_set(a, k + 1, k + 1, two);
 }
 
-// Returns 0 or the position (from 1) of the first block of D that is zero.
+// Factors a. Returns 0, or the position (from 1) of the first block of D that is zero.
 static int64_t factor(const taper_dense *a, bool hermitian, int32_t *pivots)
 {
     int64_t singular = 0;
@@ -233,7 +234,7 @@ static void swap_rows(const taper_dense *b, int64_t p, int64_t q)
     }
 }
 
-// Column k of L times row k of b, subtracted from the rows below row `from`.
+// Subtracts column k of L times row k of b from the rows below row `from`.
 static void sweep_down(const taper_dense *a, int64_t k, int64_t from, const taper_dense *b)
 {
     for (int64_t c = 0; from < a->rows && c < b->columns && taper_dense_goes_on(a, a->rows - from); c++) {

@@ -4,13 +4,13 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { A, X, RESIDUALS, RANK, SINGULAR, SCRATCH }; // slots; three of scratch
+enum { A, X, RESIDUALS, RANK, SINGULAR, SCRATCH }; // slots; SCRATCH is the first of three
 
 typedef struct lstsq {
     taper_lstsq_driver driver;
     double rcond;
-    taper_linalg_batch batch, own; // of the solution, of the matrices
-    int64_t m, n, right, rows;     // rows: of X, the larger of m and n
+    taper_linalg_batch batch, own; // batch of the solution; batch of the matrices
+    int64_t m, n, right, rows;     // rows: rows of X, the larger of m and n
     taper_dtype dtype;
 } lstsq;
 
@@ -47,7 +47,8 @@ static bool has_singular(const lstsq *l)
     return l->driver == TAPER_GELSD || l->driver == TAPER_GELSS;
 }
 
-// Right sides that are not finite, and matrices that are not where the driver bears them, have no solution but NaN.
+// Sets a solution to NaN. This is the result for right sides that are not finite, and for matrices that are not if the
+// driver accepts them.
 static void fill_nan(taper_tensor *x, int64_t index, int64_t count)
 {
     const taper_scalar nan = {.kind = TAPER_SCALAR_COMPLEX, .f = (double)NAN, .im = 0.0};
@@ -69,7 +70,7 @@ static taper_status solve_all(taper_linalg *w, const lstsq *l)
     TAPER_TRY(taper_lapack_check_size(w, l->rows, taper_max_i64(l->n, l->right)));
     taper_lapack_job job;
     TAPER_TRY(taper_lapack_begin(w, SCRATCH, l->dtype, routines[l->driver], routines[l->driver], &job));
-    for (int64_t i = -1; i < count; i++) { // the first call makes room
+    for (int64_t i = -1; i < count; i++) { // the first call allocates memory
         const int64_t at = taper_max_i64(i, 0), from = taper_linalg_index(&l->batch, at, &l->own);
         int32_t info = 0, rank = 0;
         const bool wrong = !taper_linalg_finite(w->t[A], at * size, size),
@@ -106,7 +107,7 @@ static taper_status solve_all(taper_linalg *w, const lstsq *l)
     return TAPER_OK;
 }
 
-// The sums of the squares of what LAPACK leaves below the solution, where it says something.
+// Computes the sums of squares of the rows that LAPACK leaves below the solution, if these are defined.
 static taper_status residuals(taper_linalg *w, const lstsq *l)
 {
     const taper_dtype real = taper_dtype_to_real(l->dtype);
@@ -132,7 +133,7 @@ static taper_status residuals(taper_linalg *w, const lstsq *l)
     return TAPER_OK;
 }
 
-// The first n rows of X; a vector without its column.
+// Sets the first n rows of X as the result; for a vector without the column.
 static taper_status ret_solution(taper_linalg *w, const lstsq *l, bool vector)
 {
     taper_tensor *const x = w->t[X];
@@ -143,7 +144,7 @@ static taper_status ret_solution(taper_linalg *w, const lstsq *l, bool vector)
     if (vector) {
         x->rank--;
     }
-    // With the strides that the dropped rows leave, as in PyTorch.
+    // The result keeps the strides of the matrix with the dropped rows, as in PyTorch.
     taper_tensor *const target = taper_ret_target(w->call, 0), *result;
     if (target != NULL) {
         TAPER_TRY(taper_check_cast(l->dtype, (taper_dtype)target->dtype, w->run->error));
@@ -170,7 +171,7 @@ static taper_status run_lstsq(taper_linalg *w)
     taper_tensor b = taper_tensor_local(given);
     const bool vector = given->rank == 1 || (given->rank + 1u == a->rank &&
                                              memcmp(given->sizes, a->sizes, given->rank * sizeof *given->sizes) == 0);
-    if (vector) { // its rank is below that of a matrix
+    if (vector) { // one dimension fewer than a matrix
         b.sizes[b.rank] = 1;
         b.strides[b.rank] = 1;
         b.rank++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LU with partial pivoting: the factors, what is unpacked from them, and solving with given factors.
+// LU with partial pivoting: computing the factors, unpacking them, and solving with given factors.
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
@@ -36,7 +36,7 @@ taper_status taper_linalg_lu_solve(taper_linalg *w, size_t lu, const taper_tenso
         const int32_t *const exchanges = (const int32_t *)taper_tensor_data(pivots) + from * n;
         if (left) {
             taper_dense_lu_solve(&factors, exchanges, transpose, &b);
-        } else { // x op(a) = b is op(a)' x' = b'
+        } else { // solves x op(a) = b as op(a)' x' = b'
             const taper_dense turned = taper_dense_turned(&b);
             if (transpose == TAPER_ADJOINT) {
                 taper_dense_conjugate(&b);
@@ -54,7 +54,7 @@ taper_status taper_linalg_lu_solve(taper_linalg *w, size_t lu, const taper_tenso
 
 // ---- factors
 
-// Argument 0 factored; pivot is argument 1.
+// Factors argument 0. Argument 1 is `pivot`.
 static taper_status factor_argument(taper_linalg *w, taper_tensor **a)
 {
     bool pivot;
@@ -105,7 +105,8 @@ TAPER_KERNEL(taper_op_linalg_lu_factor_ex)
 
 // ---- P, L and U
 
-// Row i of the product is row order[i] of the product without pivots; false when a pivot is out of range.
+// Computes the order of rows: row i of the product is row order[i] of the product without pivots. Returns false if a
+// pivot is out of range.
 static bool order_of(const int32_t *pivots, int64_t count, int64_t rows, int32_t *order)
 {
     for (int64_t i = 0; i < rows; i++) {
@@ -142,7 +143,8 @@ static taper_status permutations(taper_linalg *w, const taper_tensor *pivots, co
     return TAPER_OK;
 }
 
-// Leaves in slot L the lower trapezoid with a diagonal of ones, in U the upper one, of the matrices in slot LU.
+// Stores the lower trapezoid, with a diagonal of ones, of the matrices in slot LU in slot L, and the upper one in slot
+// U.
 static taper_status triangles(taper_linalg *w, const taper_linalg_batch *batch, int64_t rows, int64_t columns)
 {
     const int64_t k = taper_min_i64(rows, columns), count = k == 0 ? 0 : taper_linalg_count(batch);
@@ -190,7 +192,7 @@ TAPER_KERNEL(taper_op_linalg_lu)
     return taper_linalg_run(call, "linalg.lu_factor", whole_lu);
 }
 
-// Factors and pivots from arguments lu and pivots, checked, the pivots contiguous in slot PIVOTS.
+// Reads factors and pivots from the arguments and checks them. Slot PIVOTS receives the pivots, contiguous.
 static taper_status given_factors(taper_linalg *w, size_t lu_at, size_t pivots_at, taper_tensor **lu)
 {
     taper_tensor *pivots;

@@ -5,13 +5,13 @@
 #include "ops/linalg/linalg.h"
 #include "ops/list/shared_kernels.h"
 
-enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH }; // slots; four of scratch
+enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH }; // slots; SCRATCH is the first of four
 
-// What a norm is called with; FROBENIUS and NUCLEAR come as strings.
+// The kinds of norms. FROBENIUS and NUCLEAR are given as strings.
 typedef enum norm_kind { NORM_ONE, NORM_TWO, NORM_INFINITE, NORM_FROBENIUS, NORM_NUCLEAR } norm_kind;
 typedef struct norm {
     norm_kind kind;
-    bool least; // a negative order: the least instead of the largest
+    bool least; // the order is negative: the least value instead of the largest
 } norm;
 
 static taper_status read_norm(const taper_linalg *w, size_t at, norm *order)
@@ -36,7 +36,7 @@ static taper_status read_norm(const taper_linalg *w, size_t at, norm *order)
     return TAPER_OK;
 }
 
-static double better(norm order, bool first, double a, double b) // NaN wins
+static double better(norm order, bool first, double a, double b) // a NaN is kept
 {
     return first || b != b ? b : a != a ? a : order.least == (b < a) ? b : a;
 }
@@ -52,7 +52,7 @@ static double sum_of(const taper_dense *m, norm_kind kind, int64_t i)
     return sum;
 }
 
-// The norms that need no singular values.
+// Computes a norm that needs no singular values.
 static double simple_norm(const taper_dense *m, norm order)
 {
     const int64_t count = order.kind == NORM_INFINITE ? m->rows : m->columns;
@@ -74,7 +74,7 @@ static double norm_of_values(const taper_tensor *s, int64_t matrix, int64_t k, n
     return result;
 }
 
-// The norms of the matrices of a as doubles, one for each, into slot RESULT.
+// Computes the norm of each matrix of a as a double, into slot RESULT.
 static taper_status norms(taper_linalg *w, const taper_tensor *a, norm order)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(a);
@@ -107,7 +107,7 @@ static taper_status norms(taper_linalg *w, const taper_tensor *a, norm order)
     return TAPER_OK;
 }
 
-// The dtype of argument at, which a's converts to without loss; a's own where there is none.
+// Reads the dtype argument `at`, to which a's dtype must convert without loss; a's own dtype by default.
 static taper_status wanted_dtype(taper_linalg *w, size_t at, const taper_tensor *a, taper_dtype *dtype)
 {
     const taper_dtype own = (taper_dtype)a->dtype;
@@ -124,7 +124,7 @@ static taper_status wanted_dtype(taper_linalg *w, size_t at, const taper_tensor 
     return TAPER_OK;
 }
 
-// Argument 0's matrices, in two dimensions of it, those last; the others in order.
+// Views argument 0 with two of its dimensions last, and the others in order.
 static taper_status matrices(const taper_linalg *w, const taper_tensor *a, const int64_t *dims, taper_tensor *twin,
                              bool *over)
 {
@@ -153,7 +153,7 @@ static taper_status matrices(const taper_linalg *w, const taper_tensor *a, const
     return TAPER_OK;
 }
 
-// Of norms by singular values PyTorch's kept dimensions were last: they have a stride of 1 wherever they are.
+// In PyTorch norms from singular values have their kept dimensions last, so these have stride 1 wherever they are.
 static taper_status ret_last(taper_linalg *w, const bool *over, taper_dtype dtype)
 {
     taper_tensor *const value = w->t[RESULT], *result;
@@ -166,7 +166,7 @@ static taper_status ret_last(taper_linalg *w, const bool *over, taper_dtype dtyp
     return taper_run_copy(w->run, result, value);
 }
 
-// The norms of argument 0's matrices in these dimensions; keepdim and dtype are arguments 3 and 4.
+// Computes the norms of argument 0's matrices in these dimensions. keepdim and dtype are arguments 3 and 4.
 static taper_status ret_norms(taper_linalg *w, norm order, const int64_t *dims)
 {
     enum { CONVERTED = LU };
@@ -187,7 +187,7 @@ static taper_status ret_norms(taper_linalg *w, norm order, const int64_t *dims)
     TAPER_TRY(wanted_dtype(w, 4, a, &dtype));
     TAPER_TRY(matrices(w, a, dims, &twin, over));
     if (order.kind == NORM_FROBENIUS && dtype == (taper_dtype)a->dtype && dtype != TAPER_F16) {
-        // A norm of vectors, whose reduction has kernels.
+        // The Frobenius norm is that of a vector, for whose reduction there are kernels.
         taper_reduce r = taper_reduce_make(a, &taper_reduce_square_sum, dtype);
         memcpy(r.over, over, sizeof over);
         r.keep = keep;
@@ -229,7 +229,7 @@ TAPER_KERNEL(taper_op_linalg_matrix_norm)
     return taper_linalg_run(call, "linalg.matrix_norm", matrix_norm);
 }
 
-// linalg_norm: of vectors or of matrices, as order and dimensions say.
+// linalg_norm: a norm of vectors or of matrices, depending on order and dimensions.
 static taper_status any_norm(taper_linalg *w)
 {
     static const int64_t last_two[] = {-2, -1};
@@ -266,7 +266,8 @@ TAPER_KERNEL(taper_op_linalg_norm)
 
 // ---- condition numbers
 
-// By singular values: the largest over the least one or the reverse, and their sum times that of their inverses.
+// Computes the condition by singular values: the largest one divided by the least one, or the reverse, or their sum
+// times the sum of their inverses.
 static taper_status condition_by_values(taper_linalg *w, const taper_tensor *a, norm order)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(a);
@@ -290,7 +291,7 @@ static taper_status condition_by_values(taper_linalg *w, const taper_tensor *a, 
     return taper_linalg_ret(w, 0, RESULT, real, TAPER_BY_ROWS);
 }
 
-// The norm times that of the inverse; a singular matrix has an inverse of infinities.
+// Computes the condition as the norm times the norm of the inverse. The inverse of a singular matrix has infinities.
 static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a, norm order)
 {
     const taper_dtype dtype = (taper_dtype)a->dtype;
@@ -316,7 +317,7 @@ static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a,
     for (int64_t i = 0; i < count; i++) {
         double *const result = taper_linalg_doubles(w->t[RESULT]) + i;
         *result *= taper_linalg_doubles(w->t[LU])[i];
-        *result = *result != *result ? (double)INFINITY : *result; // 0 times infinity, and what is no number
+        *result = *result != *result ? (double)INFINITY : *result; // 0 times infinity, and any other NaN
     }
     return taper_linalg_ret(w, 0, RESULT, taper_dtype_to_real(dtype), TAPER_BY_ROWS);
 }
@@ -334,7 +335,7 @@ static taper_status cond(taper_linalg *w)
     if (named || (order.kind != NORM_TWO && !empty)) {
         TAPER_TRY(taper_linalg_check_square(w, a));
     }
-    if (empty) { // 0 by definition
+    if (empty) { // an empty matrix has condition 0
         const taper_linalg_batch batch = taper_linalg_batch_of(a);
         TAPER_TRY(taper_linalg_new_vectors(w, RESULT, taper_dtype_to_real((taper_dtype)a->dtype), &batch, -1));
         TAPER_TRY(taper_linalg_zero(w, RESULT));

@@ -16,7 +16,7 @@ static taper_status multiply_into(taper_run *run, taper_tensor **x, taper_tensor
     return TAPER_OK;
 }
 
-// The power of the tensor in slot BASE, into slot RESULT.
+// Computes the power of the tensor in slot BASE into slot RESULT.
 static taper_status raise(taper_linalg *w, uint64_t exponent)
 {
     taper_tensor **const power = &w->t[BASE], **const result = &w->t[RESULT];
@@ -79,7 +79,7 @@ static taper_status matrix_power(taper_linalg *w)
         return taper_linalg_ret(w, 0, BASE, dtype, TAPER_BY_COLUMNS);
     }
     TAPER_TRY(raise(w, exponent < 0 ? 0 - (uint64_t)exponent : (uint64_t)exponent));
-    taper_tensor *result; // never the argument itself
+    taper_tensor *result; // a new tensor, never the argument itself
     TAPER_TRY(taper_ret_new(w->call, 0, dtype, tensor->rank, tensor->sizes, NULL, &result));
     return taper_run_copy(w->run, result, w->t[RESULT]);
 }
@@ -91,7 +91,7 @@ TAPER_KERNEL(taper_op_matrix_power)
 
 // ---- exponentials: of a matrix divided by a power of two by its series, squared that many times
 
-enum { TERMS = 18 }; // of the series; enough for doubles where the norm is at most 1/2
+enum { TERMS = 18 }; // terms of the series; enough for doubles if the norm is at most 1/2
 
 static double largest_column_sum(const taper_dense *m)
 {
@@ -127,11 +127,11 @@ static taper_status multiply(taper_linalg *w, const taper_dense *a, const taper_
     return taper_linalg_stopped(w);
 }
 
-// x becomes its exponential; p and q are room of its size.
+// Replaces x by its exponential. p and q are scratch of its size.
 static taper_status exponential(taper_linalg *w, const taper_dense *x, taper_dense p, taper_dense q)
 {
     const int64_t n = x->rows, items = n * n;
-    TAPER_TRY(taper_run_spend(w->run, (uint64_t)items * 100)); // the sums, and the scaling at every step
+    TAPER_TRY(taper_run_spend(w->run, (uint64_t)items * 100)); // for the sums, and the scaling in each step
     const double norm = largest_column_sum(x);
     int halvings = 0;
     if (!isfinite(norm)) {
@@ -144,7 +144,7 @@ static taper_status exponential(taper_linalg *w, const taper_dense *x, taper_den
     halvings = norm == 0.0 || halvings + 1 < 0 ? 0 : halvings + 1;
     taper_vector_scale(x->complex, items, taper_c(ldexp(1.0, -halvings), 0.0), x->data, 1);
     taper_dense_identity(&p);
-    for (int k = TERMS; k > 0; k--) { // p = 1 + x p / k
+    for (int k = TERMS; k > 0; k--) { // computes p = 1 + x p / k
         TAPER_TRY(multiply(w, x, &p, &q));
         taper_vector_scale(x->complex, items, taper_c(1.0 / k, 0.0), q.data, 1);
         for (int64_t i = 0; i < n; i++) {
@@ -169,7 +169,7 @@ static taper_status matrix_exp(taper_linalg *w)
     taper_tensor *a, *result;
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_tensor(w->call, 0, &a));
-    if (a->dtype != TAPER_BF16) { // the one half type that PyTorch takes here
+    if (a->dtype != TAPER_BF16) { // the only half type that PyTorch accepts here
         TAPER_TRY(taper_linalg_check_dtype(w, a));
     }
     if (a->rank < 2 || taper_linalg_rows(a) != taper_linalg_columns(a)) {

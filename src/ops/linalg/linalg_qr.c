@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// QR by Householder reflectors. A reflector is I - tau v v^H with v = (1, what is stored below the diagonal); the signs
-// are LAPACK's: an element of the diagonal of R has the sign opposite to that of what it replaces.
+// QR by Householder reflectors. A reflector is I - tau v v^H with v = (1, elements stored below the diagonal). The
+// signs are LAPACK's: an element of R's diagonal has the opposite sign of the element it replaces.
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
@@ -8,11 +8,12 @@ enum { Q, R, TAU, OTHER }; // slots
 
 static taper_c128 *tau_of(taper_tensor *taus, int64_t index)
 {
-    // Kept as pairs whatever the matrix is.
+    // They are pairs for real matrices too.
     return (taper_c128 *)taper_tensor_mutable(taus) + index;
 }
 
-// Makes the reflector that maps column 0 of m to a multiple of the first unit vector, and stores both there.
+// Makes the reflector that maps column 0 of m to a multiple of the first unit vector, and stores both in that column.
+// Returns tau.
 static taper_c128 reflector(const taper_dense *m)
 {
     const taper_c128 alpha = taper_dense_get(m, 0, 0);
@@ -31,7 +32,7 @@ static taper_c128 reflector(const taper_dense *m)
     return taper_c((beta - alpha.re) / beta, -alpha.im / beta);
 }
 
-// c = (I - tau v v^H) c, v = (1, column 0 of m below the first row).
+// Computes c = (I - tau v v^H) c, with v = (1, column 0 of m below the first row).
 static void reflect(const taper_dense *m, taper_c128 tau, const taper_dense *c)
 {
     const int64_t below = m->rows - 1;
@@ -59,7 +60,7 @@ static void factor(const taper_dense *a, taper_c128 *taus)
     }
 }
 
-// c = Q c, or Q^H c, for the product Q of k reflectors stored in a.
+// Computes c = Q c, or Q^H c. Q is the product of the k reflectors that are stored in a.
 static void apply(const taper_dense *a, const taper_c128 *taus, int64_t k, bool adjoint, const taper_dense *c)
 {
     for (int64_t at = 0; at < k && c->columns > 0; at++) {
@@ -69,7 +70,7 @@ static void apply(const taper_dense *a, const taper_c128 *taus, int64_t k, bool 
     }
 }
 
-// Room for k numbers for each matrix; the tensor is of C128 and zero.
+// Makes a C128 tensor of zeros, with k numbers for each matrix.
 static taper_status new_taus(taper_linalg *w, const taper_linalg_batch *batch, int64_t k)
 {
     TAPER_TRY(taper_linalg_new_vectors(w, TAU, TAPER_C128, batch, k));
@@ -112,7 +113,7 @@ TAPER_KERNEL(taper_op_geqrf)
     return taper_linalg_run(call, "torch.geqrf", geqrf);
 }
 
-// Q with so many columns from the reflectors in slot R (k of them for each matrix), into slot Q.
+// Computes Q with this number of columns from the k reflectors of each matrix in slot R, into slot Q.
 static taper_status form(taper_linalg *w, int64_t columns, int64_t k)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(w->t[R]);
@@ -127,7 +128,7 @@ static taper_status form(taper_linalg *w, int64_t columns, int64_t k)
     return TAPER_OK;
 }
 
-// The upper trapezoid of the first rows of slot R, into slot OTHER.
+// Copies the upper trapezoid of the first rows of slot R to slot OTHER.
 static taper_status upper(taper_linalg *w, int64_t rows)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(w->t[R]);
@@ -203,7 +204,7 @@ TAPER_KERNEL(taper_op_qr)
 
 // ---- given reflectors
 
-// Arguments 0 and 1: reflectors into slot R, their factors into slot TAU; k of them.
+// Reads arguments 0 and 1: reflectors into slot R, their factors into slot TAU. *k is their number.
 static taper_status given_reflectors(taper_linalg *w, taper_tensor **a, int64_t *k)
 {
     taper_tensor *tau;
@@ -266,7 +267,7 @@ static taper_status ormqr(taper_linalg *w)
         const taper_dense v = taper_linalg_matrix(w, w->t[R], i), c = taper_linalg_matrix(w, w->t[OTHER], i);
         if (left) {
             apply(&v, tau_of(w->t[TAU], i * k), k, transpose, &c);
-        } else { // c Q is (Q^H c^H)^H
+        } else { // computes c Q as (Q^H c^H)^H
             const taper_dense turned = taper_dense_turned(&c);
             taper_dense_conjugate(&c);
             apply(&v, tau_of(w->t[TAU], i * k), k, !transpose, &turned);

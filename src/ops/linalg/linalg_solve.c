@@ -13,7 +13,7 @@ taper_status taper_linalg_solve(taper_linalg *w, const taper_tensor *a, const ta
     taper_linalg_batch batch;
     const taper_dtype wide = taper_linalg_wide((taper_dtype)a->dtype);
     TAPER_TRY(taper_linalg_broadcast(w, a, b, &batch));
-    // PyTorch factors a' where that saves it a copy; the factors are results, and so is where they meet a zero.
+    // PyTorch factors a' if that saves it a copy. The factors are results, and so is the position of a zero pivot.
     system->transposed = !taper_dtype_is_complex((taper_dtype)a->dtype) && taper_tensor_is_contiguous(a);
     TAPER_TRY(taper_linalg_factor(w, a, system->transposed, system->lu, system->pivots, system->infos));
     TAPER_TRY(taper_linalg_take(w, system->x, b, &batch, wide));
@@ -78,7 +78,7 @@ TAPER_KERNEL(taper_op_linalg_inv_ex)
 
 // ---- systems
 
-// The right sides as matrices: a vector (or a batch of them that a decides about) counts as one column.
+// Returns true if the right side is a vector, which counts as one column, or a batch of vectors. The rank of a decides.
 static bool is_vector(const taper_tensor *a, const taper_tensor *b)
 {
     return b->rank == 1 || (b->rank + 1 == a->rank && memcmp(b->sizes, a->sizes, b->rank * sizeof *b->sizes) == 0);
@@ -119,7 +119,7 @@ static taper_status solve_arguments(taper_linalg *w, bool left, taper_tensor **a
     }
     TAPER_TRY(check_shapes(w, *a, &right, left));
     TAPER_TRY(taper_linalg_solve(w, *a, &right, &system));
-    if (vector) { // the order of the remaining dimensions is that of matrices, whatever they are
+    if (vector) { // the remaining dimensions keep the order of matrices
         taper_tensor *const x = w->t[RESULT];
         x->rank--;
         taper_strides_contiguous(x->rank, x->sizes, x->strides);
@@ -147,7 +147,7 @@ TAPER_KERNEL(taper_op_solve)
     return taper_linalg_run(call, "linalg.solve", solve);
 }
 
-// linalg_solve_ex, and _linalg_solve_ex with the factors among its results.
+// linalg_solve_ex, and _linalg_solve_ex, which also returns the factors.
 static taper_status solve_ex(taper_linalg *w)
 {
     taper_tensor *a;
@@ -185,7 +185,7 @@ static bool product_of(const int64_t *sizes, size_t count, int64_t *product)
     return true;
 }
 
-// The result is the tensor in slot, seen with other sizes.
+// Sets the result to the tensor in the slot, viewed with other sizes.
 static taper_status ret_shaped(taper_linalg *w, size_t slot, size_t rank, const int64_t *sizes)
 {
     taper_tensor *result;
@@ -193,7 +193,7 @@ static taper_status ret_shaped(taper_linalg *w, size_t slot, size_t rank, const 
     return taper_ret_tensor(w->call, 0, result);
 }
 
-// The wide matrices in RESULT as PyTorch would have them: of this dtype, column-major.
+// Converts the wide matrices in slot RESULT to this dtype, column-major as in PyTorch.
 static taper_status narrow(taper_linalg *w, taper_dtype dtype)
 {
     taper_tensor *const wide = w->t[RESULT];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Singular values and vectors, and what follows from them: ranks and pseudo-inverses.
+// Singular values and vectors, and operators based on them: ranks and pseudo-inverses.
 #include <stdio.h>
 
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { U, S, VH, ATOL, RTOL, RESULT, SCRATCH }; // slots; four of scratch
+enum { U, S, VH, ATOL, RTOL, RESULT, SCRATCH }; // slots; SCRATCH is the first of four
 
 static char *at_matrix(taper_tensor *tensor, int64_t index, int64_t elements)
 {
@@ -56,7 +56,7 @@ taper_status taper_linalg_svd(taper_linalg *w, const taper_tensor *a, char vecto
     }
     taper_lapack_job job;
     TAPER_TRY(taper_lapack_begin(w, scratch + 1, dtype, "gesdd", "gesdd", &job));
-    for (int64_t i = -1; i < count; i++) { // the first call makes room
+    for (int64_t i = -1; i < count; i++) { // the first call allocates memory
         const int64_t at = taper_max_i64(i, 0);
         int32_t info = 0;
         double unused[2];
@@ -157,7 +157,7 @@ taper_status taper_linalg_adjoint(taper_linalg *w, size_t from, size_t to)
     return TAPER_OK;
 }
 
-// torch.svd, whose V is not transposed.
+// torch.svd returns V untransposed.
 static taper_status old_svd(taper_linalg *w)
 {
     taper_tensor *a;
@@ -188,7 +188,7 @@ TAPER_KERNEL(taper_op_svd)
 
 // ---- ranks and pseudo-inverses: what counts as zero
 
-// Argument positions; 0: none. A tolerance is a float or a tensor.
+// Positions of arguments; 0: there is none. A tolerance is a float or a tensor.
 typedef struct tolerances {
     size_t atol, rtol, hermitian;
     bool single; // one tolerance is given, in either position
@@ -215,15 +215,15 @@ static taper_status read_tolerance(taper_linalg *w, size_t at, size_t slot, doub
     return TAPER_OK;
 }
 
-static taper_linalg_batch whole(const taper_tensor *tensor) // all its dimensions
+static taper_linalg_batch whole(const taper_tensor *tensor) // all dimensions of the tensor
 {
     taper_linalg_batch batch = {.rank = tensor->rank};
     memcpy(batch.sizes, tensor->sizes, tensor->rank * sizeof *batch.sizes);
     return batch;
 }
 
-// Tolerances in slots ATOL and RTOL as doubles (a negative relative one: to be worked out), values in S, the common
-// batch.
+// Stores tolerances as doubles in slots ATOL and RTOL, values in S, and computes the common batch. A negative relative
+// tolerance means the default.
 static taper_status prepare(taper_linalg *w, const taper_tensor *a, const tolerances *t, taper_linalg_batch *batch)
 {
     TAPER_TRY(read_tolerance(w, t->atol, ATOL, 0.0));
@@ -239,7 +239,7 @@ static taper_status prepare(taper_linalg *w, const taper_tensor *a, const tolera
     return TAPER_OK;
 }
 
-// What is to count as zero for the index-th matrix of the batch, given the largest value.
+// Returns the limit below which values of matrix `index` count as zero. The argument `largest` is its largest value.
 static double threshold(taper_linalg *w, const taper_tensor *a, const tolerances *t, const taper_linalg_batch *batch,
                         int64_t index, double largest)
 {
@@ -260,7 +260,7 @@ static taper_status read_hermitian(const taper_linalg *w, const tolerances *t, b
     return t->hermitian == 0 ? TAPER_OK : taper_arg_bool(w->call, t->hermitian, hermitian);
 }
 
-// The k values of matrix `from` and the largest modulus among them.
+// Returns the largest modulus among the k values of matrix `from`.
 static double load_largest(const taper_tensor *s, int64_t from, int64_t k)
 {
     double largest = 0.0;
@@ -301,7 +301,7 @@ static taper_status run_rank(taper_linalg *w, const tolerances *t)
     return taper_linalg_ret(w, 0, RESULT, TAPER_I64, TAPER_BY_ROWS);
 }
 
-// linalg_matrix_rank(self, tol, hermitian)
+// The arguments are linalg_matrix_rank(self, tol, hermitian).
 static taper_status rank_tol(taper_linalg *w)
 {
     return run_rank(w, &(tolerances){.atol = 1, .hermitian = 2, .single = true});
@@ -312,7 +312,7 @@ TAPER_KERNEL(taper_op_linalg_matrix_rank)
     return taper_linalg_run(call, "torch.linalg.matrix_rank", rank_tol);
 }
 
-// linalg_matrix_rank(self, *, atol, rtol, hermitian)
+// The arguments are linalg_matrix_rank(self, *, atol, rtol, hermitian).
 static taper_status rank_both(taper_linalg *w)
 {
     return run_rank(w, &(tolerances){.atol = 1, .rtol = 2, .hermitian = 3});
@@ -323,7 +323,7 @@ TAPER_KERNEL(taper_op_linalg_matrix_rank_atol_rtol)
     return taper_linalg_run(call, "torch.linalg.matrix_rank", rank_both);
 }
 
-// The pseudo-inverse V diag(1 / s) U^H of matrix `from`, into x. v and u are wide.
+// Computes the pseudo-inverse V diag(1 / s) U^H of matrix `from` into x. v and u are wide.
 static taper_status invert_one(taper_linalg *w, size_t v, int64_t from, double limit, const taper_dense *x)
 {
     const taper_tensor *const s = w->t[S];
@@ -386,7 +386,7 @@ static taper_status run_pinv(taper_linalg *w, const tolerances *t)
     return taper_linalg_ret(w, 0, RESULT, dtype, TAPER_BY_ROWS);
 }
 
-// linalg_pinv(self, rcond, hermitian)
+// The arguments are linalg_pinv(self, rcond, hermitian).
 static taper_status pinv_rcond(taper_linalg *w)
 {
     return run_pinv(w, &(tolerances){.rtol = 1, .hermitian = 2, .single = true});
@@ -397,7 +397,7 @@ TAPER_KERNEL(taper_op_linalg_pinv)
     return taper_linalg_run(call, "torch.linalg.pinv", pinv_rcond);
 }
 
-// linalg_pinv(self, *, atol, rtol, hermitian)
+// The arguments are linalg_pinv(self, *, atol, rtol, hermitian).
 static taper_status pinv_both(taper_linalg *w)
 {
     return run_pinv(w, &(tolerances){.atol = 1, .rtol = 2, .hermitian = 3});

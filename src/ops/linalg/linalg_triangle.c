@@ -7,10 +7,10 @@ enum { A, X }; // slots
 
 typedef struct triangle {
     bool upper, transposed, unit, left;
-    bool by_rows; // solve by rows of a where it lies so, as PyTorch does: it shows where the diagonal has zeros
+    bool by_rows; // solves by rows if a is stored by rows, as PyTorch does; zeros on the diagonal make this visible
 } triangle;
 
-// Leaves a in slot A and the solutions in slot X, both broadcast.
+// Stores a in slot A and the solutions in slot X, both broadcast.
 static taper_status solve(taper_linalg *w, const taper_tensor *a, const taper_tensor *b, triangle t)
 {
     taper_linalg_batch batch;
@@ -34,7 +34,7 @@ static taper_status solve(taper_linalg *w, const taper_tensor *a, const taper_te
             taper_dense_triangular(&across, !t.upper, !t.transposed, t.unit, &x);
         } else if (t.left) {
             taper_dense_triangular(&matrix, t.upper, t.transposed, t.unit, &x);
-        } else { // x a = b is a' x' = b'
+        } else { // solves x a = b as a' x' = b'
             const taper_dense turned = taper_dense_turned(&x);
             taper_dense_triangular(&matrix, t.upper, !t.transposed, t.unit, &turned);
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that are one matrix product, with or without something added: mm, bmm, matmul, mv, dot, addmm and their
-// kin.
+// Operators that are one matrix product, perhaps plus a tensor: mm, bmm, matmul, mv, dot, addmm and similar ones.
 #include <math.h>
 
 #include "base/half.h"
@@ -20,7 +19,7 @@ static taper_status same_dtype(const taper_call *call, const taper_tensor *a, co
     return TAPER_OK;
 }
 
-// Two factors of the given ranks, checked.
+// Reads two factors and checks that they have these ranks.
 static taper_status factors(const taper_call *call, size_t at, size_t a_rank, size_t b_rank, taper_tensor **a,
                             taper_tensor **b)
 {
@@ -71,7 +70,7 @@ static taper_status vector_factors(const taper_call *call, size_t at, taper_tens
     return TAPER_OK;
 }
 
-// PyTorch's products of bfloat16 vectors round after every operation.
+// PyTorch's products of bfloat16 vectors round after each operation.
 static taper_status ret_dot_bf16(taper_call *call, const taper_tensor *a, const taper_tensor *b)
 {
     taper_tensor *sum;
@@ -151,7 +150,7 @@ TAPER_KERNEL(taper_op_dot)
     return ret_matmul(call, a, b);
 }
 
-// The complex conjugate of a complex tensor as a new complex double one.
+// Returns the complex conjugate of a complex tensor as a new complex double tensor.
 static taper_status conjugate(taper_run *run, const taper_tensor *tensor, taper_tensor **result)
 {
     taper_tensor *made = NULL;
@@ -193,8 +192,7 @@ TAPER_KERNEL(taper_op_vdot)
     return taper_ret_cast(call, 0, product, (taper_dtype)a->dtype);
 }
 
-// beta * self + alpha * product, given to the call as its result. product is taken over; its final dtype is that of
-// self.
+// Sets the result to beta * self + alpha * product, in the dtype of self. Takes over product.
 static taper_status ret_combined(taper_call *call, taper_tensor *product, taper_tensor *self, size_t beta_at)
 {
     taper_scalar beta, alpha;
@@ -225,7 +223,7 @@ static taper_status check_addend(const taper_call *call, const taper_tensor *sel
     return TAPER_OK;
 }
 
-// PyTorch expands self even where beta is 0 and it is not read.
+// PyTorch expands self even if beta is 0 and self is not read, so this checks that it can.
 static taper_status check_expands(const taper_call *call, const taper_tensor *self, size_t rank, const int64_t *sizes)
 {
     int64_t strides[TAPER_MAX_RANK];
@@ -311,7 +309,7 @@ TAPER_KERNEL(taper_op_addbmm)
     TAPER_TRY(batch_factors(call, 1, &a, &b));
     TAPER_TRY(check_addend(call, self, a));
     TAPER_TRY(check_expands(call, self, 2, (const int64_t[]){a->sizes[1], b->sizes[2]}));
-    // The sum over the batch is one long sum: [b, m, k] as [m, b k], [b, k, n] as [b k, n].
+    // The sum over the batch is a single product with a long sum: [b, m, k] as [m, b k] and [b, k, n] as [b k, n].
     taper_run *run = call->run;
     const taper_dtype work = taper_work_dtype((taper_dtype)a->dtype);
     taper_tensor *left = NULL, *right = NULL;

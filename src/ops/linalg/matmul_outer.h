@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of matmul.c: outer products of floats that are added, in one pass.
+// Part of matmul.c: addr on floats, an outer product plus a matrix, in one pass.
 #ifndef TAPER_OPS_LINALG_MATMUL_OUTER_H
 #define TAPER_OPS_LINALG_MATMUL_OUTER_H
 
@@ -17,15 +17,16 @@ static void addr_range(void *argument, size_t begin, size_t end)
                        job->self + begin * job->self_stride, job->self_stride, job->y + begin * job->n, job->n);
 }
 
-// Of floats, rows of which lie together, in one pass; declines what is not, and factors other than 1.
+// Computes addr for floats with contiguous rows. Returns TAPER_DECLINED for other tensors, and for factors other than
+// 1.
 static taper_status addr_floats(const taper_call *call, const taper_tensor *self, const taper_tensor *a,
                                 const taper_tensor *b, taper_scalar beta, taper_scalar alpha, taper_tensor **sum)
 {
     taper_run *run = call->run;
     int64_t steps[2];
-    if (run->portable || self->dtype != TAPER_F32 || a->dtype != TAPER_F32 || b->dtype != TAPER_F32 ||
-        a->rank != 1 || b->rank != 1 || beta.kind == TAPER_SCALAR_COMPLEX || alpha.kind == TAPER_SCALAR_COMPLEX ||
-        beta.f != 1 || alpha.f != 1) {
+    if (run->portable || self->dtype != TAPER_F32 || a->dtype != TAPER_F32 || b->dtype != TAPER_F32 || a->rank != 1 ||
+        b->rank != 1 || beta.kind == TAPER_SCALAR_COMPLEX || alpha.kind == TAPER_SCALAR_COMPLEX || beta.f != 1 ||
+        alpha.f != 1) {
         return TAPER_DECLINED;
     }
     const int64_t sizes[2] = {a->sizes[0], b->sizes[0]};

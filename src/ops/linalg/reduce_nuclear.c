@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The nuclear norm: the sum of a matrix's singular values, by one-sided Jacobi rotations. Every scripted torch.norm
-// refers to it, hardly any model calls it.
+// The nuclear norm, the sum of a matrix's singular values, by one-sided Jacobi rotations. Each scripted torch.norm
+// refers to it, but hardly any model calls it.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -10,7 +10,7 @@
 
 enum { SWEEPS = 60 };
 
-// Rotates columns p and q until they are orthogonal; false when they were.
+// Rotates columns p and q until they are orthogonal. Returns false if they were orthogonal.
 static bool rotate(size_t rows, double *p, double *q)
 {
     double alpha = 0, beta = 0, gamma = 0;
@@ -33,7 +33,7 @@ static bool rotate(size_t rows, double *p, double *q)
     return true;
 }
 
-// The columns of a lie one after the other, rows apart.
+// Computes the norm of a matrix whose columns are contiguous, `rows` apart.
 static double nuclear(taper_run *run, double *a, size_t rows, size_t columns)
 {
     bool turned = true;
@@ -56,7 +56,8 @@ static double nuclear(taper_run *run, double *a, size_t rows, size_t columns)
     return sum;
 }
 
-// A complex matrix as a real one of twice the size, [[re, -im], [im, re]], which has each singular value twice.
+// Stores a complex number in a real matrix of twice the size, [[re, -im], [im, re]], which has each singular value
+// twice.
 static void put_complex(double *a, size_t rows, size_t columns, size_t r, size_t c, const void *from, taper_dtype dtype)
 {
     taper_scalar x;
@@ -78,7 +79,7 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
                    "linalg.svd: float32, float64, complex64 or complex128 is needed, not %s",
                    taper_dtype_torch_name(dtype));
     }
-    if (x->sizes[first] < x->sizes[second]) { // columns are the fewer
+    if (x->sizes[first] < x->sizes[second]) { // makes the columns the fewer ones
         const size_t t = first;
         first = second;
         second = t;
@@ -98,7 +99,7 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
         taper_tensor_drop(out);
         return taper_fail_memory(error);
     }
-    // The kept dimensions, first to last: the result is written in order.
+    // Walks over the kept dimensions from the first to the last, because the result is written in order.
     taper_walk matrices;
     taper_walk_begin(&matrices, 1);
     for (size_t i = x->rank; i-- > 0;) {
@@ -152,7 +153,7 @@ TAPER_KERNEL(taper_op_nuclear_norm_dim)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_ints(call, 1, 2, 2, dims, &count));
     TAPER_TRY(taper_arg_bool(call, 2, &keep));
-    TAPER_TRY(taper_reduce_dims_arg(call, 1, x->rank, over)); // refuses a dimension named twice
+    TAPER_TRY(taper_reduce_dims_arg(call, 1, x->rank, over)); // fails if a dimension is named twice
     TAPER_TRY(taper_wrap_dim_or_fail(dims[0], x->rank, &first, call->run->error));
     TAPER_TRY(taper_wrap_dim_or_fail(dims[1], x->rank, &second, call->run->error));
     if (x->rank < 2 || first == second) {
