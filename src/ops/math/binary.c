@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators with two operands: the loops of elementwise_binary.inc.
+// Operators with two operands: makes the loops and records from elementwise_binary.inc.
 #include "ops/engine/elementwise_loops.h"
 #include "ops/math/elementwise_ops.h"
 
@@ -9,7 +9,7 @@
 #define OUT_SAME T
 #define OUT_BOOL uint8_t
 
-// float, then double
+// loops for float, then for double
 #define BINARY_F(name, promotion, result, scalars, f)                                                                  \
     TAPER_EW_LOOP2(LOOP(name), OUT_##result, T, TAPER_EW_NUMBERS_F(T), f)
 #define BINARY_I(name, promotion, result, scalars, i)
@@ -34,7 +34,7 @@
 #undef BINARY_FC
 #undef BINARY_FIC
 
-// integers
+// loops for integers
 #define T int64_t
 #define BINARY_F(name, promotion, result, scalars, f)
 #define BINARY_I(name, promotion, result, scalars, i) TAPER_EW_LOOP2(name##_i64, OUT_##result, T, TAPER_EW_NUMBERS_I, i)
@@ -48,7 +48,7 @@
 #undef BINARY_FC
 #undef BINARY_FIC
 
-// complex
+// loops for complex numbers
 #define T taper_c128
 #define BINARY_I(name, promotion, result, scalars, i)
 #define BINARY_FI(name, promotion, result, scalars, f, i)
@@ -63,7 +63,7 @@
 #undef BINARY_FC
 #undef BINARY_FIC
 
-// bool, of which a byte may be any number
+// Loops for bool. A nonzero byte is true, whichever value it has.
 TAPER_EW_LOOP2(bitwise_and_u8, uint8_t, uint8_t, (void)args;, (x != 0) & (y != 0))
 TAPER_EW_LOOP2(bitwise_or_u8, uint8_t, uint8_t, (void)args;, (x | y) != 0)
 TAPER_EW_LOOP2(bitwise_xor_u8, uint8_t, uint8_t, (void)args;, (x != 0) ^ (y != 0))

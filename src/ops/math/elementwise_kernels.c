@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels that most elementwise rows share, and those that choose among several operators' arithmetic or check
-// their numbers first. The row's param is the arithmetic.
+// their numbers first. The row's param points to the arithmetic, a taper_ew_op.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/view_move.h"
 #include "ops/math/elementwise_ops.h"
 
-// PyTorch refuses finite numbers that a float dtype would make infinite.
+// Fails if a finite number is too large for the float dtype, as PyTorch does.
 static taper_status check_number(const taper_call *call, taper_dtype dtype, const taper_scalar *scalar)
 {
     return taper_dtype_is_float(dtype) ? taper_scalar_check(dtype, scalar, call->run->error) : TAPER_OK;
@@ -24,7 +24,7 @@ static taper_status read_scalars(const taper_call *call, taper_ew *ew, size_t fr
     return TAPER_OK;
 }
 
-// Operands 0 to count-1 are the call's first arguments, the numbers follow.
+// Runs op with the call's first `count` arguments as operands. The arguments after them are the operator's numbers.
 static taper_status run_row(taper_call *call, const taper_ew_op *op, size_t count)
 {
     taper_ew ew = taper_ew_make(op);
@@ -41,7 +41,8 @@ TAPER_KERNEL(taper_op_unary)
     return run_row(call, call->param, 1);
 }
 
-// Those that PyTorch makes of empty_like where there is nothing to compute.
+// Operators whose result has the strides of PyTorch's empty_like. isinf and isfinite have them for integers and bools
+// only, whose result PyTorch makes without computing.
 TAPER_KERNEL(taper_op_unary_like)
 {
     taper_ew ew = taper_ew_make(call->param);
@@ -79,7 +80,7 @@ TAPER_KERNEL(taper_op_heaviside)
     return taper_op_binary(call);
 }
 
-// One operand with the numbers given by the kernel.
+// Runs op with argument `at` as its only operand and with numbers that the kernel gives.
 static taper_status run_laid(taper_call *call, size_t at, const taper_ew_op *op, taper_ew_layout layout, double p0,
                              double p1, double p2)
 {
@@ -122,7 +123,7 @@ static taper_status check_alpha(const taper_call *call, const taper_ew *ew, tape
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "For non-complex input tensors, argument alpha must not be a complex number.");
     }
-    if (common == TAPER_BOOL) { // a bool as well: -1 takes nothing away
+    if (common == TAPER_BOOL) { // becomes a bool too: an alpha of -1 counts as true, and nothing is subtracted
         alpha->i = alpha->i != 0;
     }
     return check_number(call, common, alpha);
@@ -185,7 +186,8 @@ TAPER_KERNEL(taper_op_div_mode)
     return taper_ew_run(call, &ew);
 }
 
-// Powers with a common exponent are products and roots, also in PyTorch, and differ from pow() at infinities.
+// Returns the arithmetic of powers with a common exponent, or NULL for others. PyTorch, too, computes them as products
+// and roots, whose results at infinities differ from pow()'s.
 static const taper_ew_op *power_of(double exponent)
 {
     static const struct {
@@ -263,14 +265,14 @@ TAPER_KERNEL(taper_op_float_power)
     return run_power(call, &ew);
 }
 
-// self * 2 ** other: the power of a tensor of integers is one of float32.
+// Computes self * 2 ** other. The power of an integer tensor is float32, and that decides the promotion.
 TAPER_KERNEL(taper_op_ldexp)
 {
     taper_ew ew = taper_ew_make(&taper_ew_ldexp);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
     TAPER_TRY(taper_ew_input_arg(&ew, call, 1));
     if (ew.inputs[0].tensor != NULL && ew.inputs[1].tensor != NULL) {
-        taper_tensor power = taper_tensor_local(ew.inputs[1].tensor); // for its dtype and rank only
+        taper_tensor power = taper_tensor_local(ew.inputs[1].tensor); // only its dtype and rank are used
         power.dtype = (uint8_t)taper_dtype_to_float((taper_dtype)power.dtype);
         taper_promotion promotion = taper_promotion_start();
         taper_promotion_tensor(&promotion, ew.inputs[0].tensor);
@@ -282,7 +284,8 @@ TAPER_KERNEL(taper_op_ldexp)
 
 // ---- limits
 
-// A number as it is after conversion to an integer dtype: -3 is 253 beside uint8 tensors.
+// Converts the number to an integer dtype as a cast does: beside a uint8 tensor, -3 becomes 253. Other dtypes only have
+// the number checked.
 static taper_status cut_number(const taper_call *call, taper_dtype dtype, taper_scalar *scalar)
 {
     uint8_t bytes[16];
@@ -294,7 +297,8 @@ static taper_status cut_number(const taper_call *call, taper_dtype dtype, taper_
     return TAPER_OK;
 }
 
-// The bounds of clamp in all forms: low and high are argument positions, SIZE_MAX for none.
+// Runs clamp in any of its forms. low and high are the argument positions of the bounds; SIZE_MAX means that the form
+// has no such bound.
 static taper_status run_clamp(taper_call *call, size_t low, size_t high)
 {
     taper_ew ew = taper_ew_make(&taper_ew_clamp_scalars);
@@ -333,7 +337,7 @@ static taper_status run_clamp(taper_call *call, size_t low, size_t high)
         }
     }
     ew.common = (int)common;
-    if (isnan(bounds[0].f) || isnan(bounds[1].f)) { // everything becomes NaN
+    if (isnan(bounds[0].f) || isnan(bounds[1].f)) { // PyTorch: a NaN bound makes every element NaN
         taper_ew_input_scalar(&ew, taper_scalar_double(NAN));
         ew.op = &taper_ew_mul;
     }
@@ -371,7 +375,7 @@ TAPER_KERNEL(taper_op_clamp_tensor)
     return taper_ew_run(call, &ew);
 }
 
-// hardtanh and threshold keep an integer dtype and cut their numbers to it.
+// hardtanh and threshold: they keep an integer dtype and convert their numbers to it.
 TAPER_KERNEL(taper_op_bounded)
 {
     const taper_ew_op *op = call->param;
@@ -456,7 +460,7 @@ TAPER_KERNEL(taper_op_round_decimals)
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_int(call, 1, &decimals));
-    if (taper_dtype_is_integral((taper_dtype)x->dtype)) { // which round without decimals takes
+    if (taper_dtype_is_integral((taper_dtype)x->dtype)) { // for which only round without decimals is defined
         TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
                    taper_dtype_torch_name((taper_dtype)x->dtype));
     }
@@ -494,7 +498,8 @@ TAPER_KERNEL(taper_op_mvlgamma)
     if (p < 1 || p > 1000) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "p has to be between 1 and 1000");
     }
-    return run_laid(call, 0, &taper_ew_mvlgamma, TAPER_EW_CONTIGUOUS, (double)p, 0, 0); // a sum in PyTorch
+    // PyTorch's result is that of a sum, hence contiguous.
+    return run_laid(call, 0, &taper_ew_mvlgamma, TAPER_EW_CONTIGUOUS, (double)p, 0, 0);
 }
 
 // ---- three operands

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declares what elementwise_unary.inc, elementwise_binary.inc and ternary.c define: taper_ew_exp and so on.
+// Declares the records that elementwise_unary.inc, elementwise_binary.inc, elementwise_polynomial.c and ternary.c
+// define: taper_ew_exp and so on.
 #ifndef TAPER_OPS_ELEMENTWISE_OPS_H
 #define TAPER_OPS_ELEMENTWISE_OPS_H
 
@@ -39,7 +40,8 @@ TAPER_EW_POLYNOMIALS(POLYNOMIAL)
 extern const taper_ew_op taper_ew_bitwise_not, taper_ew_where, taper_ew_clamp, taper_ew_lerp, taper_ew_addcmul,
     taper_ew_addcdiv;
 
-// Reads the arguments of isclose and allclose.
+// Reads the five arguments of isclose and allclose (self, other, rtol, atol, equal_nan) into *ew, which is then ready
+// for taper_ew_run. The tensors stay borrowed from the call.
 TAPER_MUST_USE taper_status taper_ew_isclose_args(const taper_call *call, taper_ew *ew);
 
 #endif

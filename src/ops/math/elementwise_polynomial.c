@@ -5,7 +5,7 @@
 #include "ops/engine/elementwise_loops.h"
 #include "ops/math/elementwise_ops.h"
 
-enum { LONG_WALK = 1 << 16 }; // steps between two charges
+enum { LONG_WALK = 1 << 16 }; // recurrence steps between two charges to the run
 
 static bool stop(taper_ew_args *args)
 {
@@ -14,7 +14,7 @@ static bool stop(taper_ew_args *args)
     return args->stopped;
 }
 
-// Degrees may be INT64_MAX: these wrap, as PyTorch's do.
+// n + 1 and 2 n + 1 in unsigned arithmetic: a degree may be INT64_MAX, for which PyTorch's sums wrap around too.
 static int64_t and_one(int64_t n)
 {
     return (int64_t)((uint64_t)n + 1);

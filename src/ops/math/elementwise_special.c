@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise operators that prepare their operands: glu halves its input, prelu lays its weights along the channels,
-// frexp has two results; the parts of complex numbers.
+// Elementwise operators that prepare their operands or have several results, and those on parts of complex numbers. glu
+// halves its input, prelu aligns its weights with the channels, frexp has two results.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/math/elementwise_ops.h"
@@ -90,7 +90,8 @@ TAPER_KERNEL(taper_op_prelu)
     return status;
 }
 
-// One operand, the row's result `at`, in dtype result (-1: as the arithmetic says).
+// Runs op on argument 0 and returns it as result number `at`. result is the result's dtype; -1 stands for the one that
+// the arithmetic gives.
 static taper_status run_for(taper_call *call, const taper_ew_op *op, size_t at, int result, taper_ew_layout layout)
 {
     taper_ew ew = taper_ew_make(op);
@@ -109,7 +110,8 @@ TAPER_KERNEL(taper_op_frexp)
 
 TAPER_KERNEL(taper_op_log_sigmoid_forward)
 {
-    TAPER_TRY(run_for(call, &taper_ew_exp_minus_abs, 1, -1, TAPER_EW_CONTIGUOUS)); // first: out may be the input
+    // Computed first, since `out` may be the input.
+    TAPER_TRY(run_for(call, &taper_ew_exp_minus_abs, 1, -1, TAPER_EW_CONTIGUOUS));
     return run_for(call, &taper_ew_log_sigmoid, 0, -1, TAPER_EW_CONTIGUOUS);
 }
 
@@ -130,7 +132,7 @@ TAPER_KERNEL(taper_op_positive)
 
 // ---- complex numbers
 
-// A view of the real (part 0) or imaginary (part 1) parts.
+// Returns a view of the real parts (part 0) or the imaginary parts (part 1) of a complex tensor.
 static taper_status ret_part(taper_call *call, taper_tensor *x, int64_t part)
 {
     int64_t strides[TAPER_MAX_RANK];
@@ -162,7 +164,8 @@ TAPER_KERNEL(taper_op_imag)
     return ret_part(call, x, 1);
 }
 
-// Real tensors are their own conjugates. Complex ones are conjugated at once; PyTorch notes it down for later.
+// A real tensor is its own conjugate. A complex one is conjugated at once, whereas PyTorch sets a flag and conjugates
+// later.
 TAPER_KERNEL(taper_op_conj)
 {
     taper_tensor *x;
@@ -173,7 +176,7 @@ TAPER_KERNEL(taper_op_conj)
     return run_for(call, &taper_ew_conj, 0, -1, TAPER_EW_ITERATOR);
 }
 
-// complex(real, imag) and polar(abs, angle).
+// complex(real, imag) and polar(abs, angle); the row's param chooses.
 TAPER_KERNEL(taper_op_complex)
 {
     taper_tensor *a, *b;
@@ -211,7 +214,7 @@ TAPER_KERNEL(taper_op_result_type)
 static taper_status dtype_pair(const taper_call *call, taper_dtype *a, taper_dtype *b)
 {
     int64_t number;
-    TAPER_TRY(taper_arg_int(call, 0, &number)); // neither may be None
+    TAPER_TRY(taper_arg_int(call, 0, &number)); // fails for None
     TAPER_TRY(taper_arg_int(call, 1, &number));
     TAPER_TRY(taper_arg_dtype_or(call, 0, TAPER_F32, a));
     return taper_arg_dtype_or(call, 1, TAPER_F32, b);
