@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The Fourier operators: dimensions, sizes and dtypes as PyTorch has them; the transforms are those of fft_plan.h, one
-// dimension after the other. Results are contiguous whatever the input is.
+// The Fourier operators: they work out dimensions, sizes and dtypes by PyTorch's rules and transform one dimension
+// after the other with fft_plan.h. Results are contiguous, whatever strides the input has.
 #include "ops/signal/fft.h"
 
 #include <math.h>
@@ -23,14 +23,14 @@ const taper_fft_op taper_fft_fft = {"fft", TAPER_FFT_C2C, true, false},
                    taper_fft_hfftn = {"hfftn", TAPER_FFT_C2R, true, true},
                    taper_fft_ihfftn = {"ihfftn", TAPER_FFT_R2C, false, true};
 
-enum { MODE_NONE, MODE_ROOT, MODE_ALL }; // PyTorch's fft_norm_mode
+enum { MODE_NONE, MODE_ROOT, MODE_ALL }; // values of PyTorch's fft_norm_mode
 
-// What is transformed: the dimensions, and the input's sizes in them after padding and trimming.
+// The dimensions to transform, and the input's sizes in them after padding and trimming.
 typedef struct extent {
     size_t count;
     size_t dims[TAPER_MAX_RANK];
     int64_t sizes[TAPER_MAX_RANK];
-    int64_t last; // of TAPER_FFT_C2R: the result's size in the last of the dimensions
+    int64_t last; // for TAPER_FFT_C2R: the result's size in the last of the dimensions
 } extent;
 
 // ---- one dimension
@@ -90,7 +90,8 @@ static taper_status along_all(taper_run *run, bool forward, double scale, const 
     return count == 0 ? taper_run_copy(run, to, from) : TAPER_OK;
 }
 
-// A contiguous tensor of that dtype with the extent's sizes: trimmed, or with zeros behind.
+// Makes x a contiguous tensor of that dtype with the extent's sizes: trimmed where x is larger, with zeros at the end
+// where it is smaller. *ready gets a reference and may be x itself.
 static taper_status prepare(taper_run *run, taper_tensor *x, taper_dtype dtype, const extent *e, taper_tensor **ready)
 {
     int64_t sizes[TAPER_MAX_RANK], common[TAPER_MAX_RANK];
@@ -128,7 +129,7 @@ static taper_status prepare(taper_run *run, taper_tensor *x, taper_dtype dtype, 
     return status;
 }
 
-// The transform of x, which need not have the extent's sizes yet, as a new tensor.
+// Transforms x as a new tensor. x need not have the extent's sizes yet.
 static taper_status transform(taper_run *run, taper_fft_kind kind, bool forward, int64_t mode, bool onesided,
                               taper_tensor *x, const extent *e, taper_tensor **result)
 {
@@ -215,7 +216,7 @@ static taper_status check_points(const taper_call *call, int64_t n)
                               (long long)n);
 }
 
-// n and dim of the operators with one dimension.
+// Reads n and dim, the arguments of the operators with one dimension.
 static taper_status one_extent(const taper_call *call, const taper_tensor *x, bool to_real, extent *e)
 {
     int64_t n;
@@ -245,7 +246,7 @@ static taper_status wrap_dims(const taper_call *call, const taper_tensor *x, con
     return TAPER_OK;
 }
 
-// s and dim of the operators with several.
+// Reads s and dim, the arguments of the operators with several dimensions.
 static taper_status many_extent(const taper_call *call, const taper_tensor *x, bool to_real, extent *e)
 {
     taper_error *error = call->run->error;
@@ -334,7 +335,7 @@ TAPER_KERNEL(taper_op_fft)
     TAPER_TRY(arg_norm(call, 3, op->forward, &mode));
     const bool real = op->kind == TAPER_FFT_C2C && !op->many && !taper_dtype_is_complex((taper_dtype)x->dtype);
     const taper_tensor *out = taper_ret_target(call, 0);
-    // These PyTorch conjugates in place, which converts nothing.
+    // PyTorch conjugates these results in place, in `out`, which converts no dtype.
     const taper_dtype dtype = x->dtype == TAPER_F64 ? TAPER_C128 : TAPER_C64;
     if (out != NULL && !op->many && !op->forward && (real || op->kind == TAPER_FFT_R2C) && out->dtype != dtype) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "Found dtype %s but expected %s",
@@ -383,7 +384,7 @@ static taper_status raw(taper_call *call, taper_fft_kind kind, bool forward, boo
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'dim' is empty");
     }
     e.last = last;
-    // PyTorch would read behind the input.
+    // PyTorch would read beyond the end of the input.
     if (kind == TAPER_FFT_C2R && (last < 0 || (last > 0 && last / 2 + 1 > e.sizes[e.count - 1]))) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
                           "argument 'last_dim_size' is %lld, for an input of %lld numbers in that dimension",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Eight lines that lie at the same distance into the lanes of a transform and back: one number behind the other they
-// are matrices that are transposed; one line beside the other, rows of numbers. A point is eight real and then eight
-// imaginary parts.
+// Copies eight lines that are at the same distance from one another into the lanes of a transform, and back. If each
+// line's numbers are consecutive, the lines form a matrix that is transposed. If the lines are interleaved, number by
+// number, each row of eight numbers is copied. A point is eight real parts followed by eight imaginary parts.
 #include "ops/signal/fft_plan.h"
 
 #include "ops/signal/fft_neighbours.h"
@@ -13,10 +13,11 @@ enum { LANES = TAPER_FFT_LANES };
 typedef struct lines_layout {
     enum { LINES_ANYWHERE, LINES_ALONG, LINES_ACROSS } is;
     bool pairs;
-    size_t distance, step; // from line to line, and from number to number, in reals
+    size_t distance, step; // from line to line, and from number to number of a line, both in reals
 } lines_layout;
 
-// Of the instruction set whose vectors are as wide as a group, if the CPU has it: wider ones would be half empty.
+// Chooses the kernel of the instruction set whose vectors hold eight floats, if the CPU has it: wider vectors would be
+// half empty.
 static taper_transpose_f32_function *transpose_of(uint64_t cpu)
 {
     for (size_t i = 0; taper_vector_f32_entry(i) != NULL; i++) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loading and storing a group's lines, for one precision: fft_lines.c includes this file for each, with LINES_REAL,
-// LINES_NAME(x), LINES_KERNEL(cpu, x) (a function of the kernels) and LINES_TO and LINES_OF (lines to lanes and back)
-// defined.
+// Loading and storing a group's lines, for one precision. fft_lines.c includes this file once for each. It defines
+// LINES_REAL (the type), LINES_NAME(x), LINES_KERNEL(cpu, x) (a function of the kernels), and LINES_TO and LINES_OF
+// (copy lines into the lanes, and lanes into the lines).
 
-// Where a group's numbers are: reals or pairs, `number_step` of them from one number of a line to the next.
+// Returns how a group's lines are placed in memory. Their numbers are reals or pairs, and number_step is the distance
+// between neighbouring numbers of a line, in numbers.
 static lines_layout LINES_NAME(layout_of)(const void *const *lines, bool pairs, int64_t number_step)
 {
     const uintptr_t first = (uintptr_t)lines[0], step = (uintptr_t)lines[1] - first;
@@ -21,7 +22,8 @@ static lines_layout LINES_NAME(layout_of)(const void *const *lines, bool pairs, 
                           .step = (size_t)number_step * item};
 }
 
-// `count` reals of each line to lanes that are y_step apart, which are points where the numbers are pairs; and back.
+// Copies `count` reals of each line into the lanes. Rows of lanes are y_step apart; for pairs, rows of real and of
+// imaginary parts alternate and form points. of_lanes copies back.
 static void LINES_NAME(to_lanes)(uint64_t cpu, const lines_layout *x, size_t count, const void *first, LINES_REAL *y,
                                  size_t y_step)
 {
@@ -51,7 +53,7 @@ static void LINES_NAME(of_lanes)(uint64_t cpu, const lines_layout *y, size_t cou
     }
 }
 
-// Real and imaginary parts of m points exchanged, and times scale.
+// Exchanges the real and imaginary parts of m points and multiplies them by scale.
 static void LINES_NAME(exchange)(size_t m, LINES_REAL *a, LINES_REAL scale)
 {
     for (size_t k = 0; k < m; k++, a += 2 * LANES) {
@@ -127,7 +129,7 @@ bool LINES_NAME(taper_fft_lines_store)(const taper_fft *fft, const taper_fft_gro
     } else if (fft->kind == TAPER_FFT_R2C) {
         const LINES_REAL half = scale / 2;
         LINES_KERNEL(cpu, part)(fft->m, fft->real, half, fft->forward ? half : -half, a, spare);
-        for (size_t l = 0; l < LANES; l++) { // the last, behind them
+        for (size_t l = 0; l < LANES; l++) { // the number at n / 2, which comes after the others
             LINES_REAL *last = (LINES_REAL *)g->to[l] + fft->m * y.step;
             last[0] = (a[l] - a[LANES + l]) * scale;
             last[1] = 0;

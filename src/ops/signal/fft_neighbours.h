@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines at the same distance from one another (fft_lines.c). Included behind fft_plan.h.
+// Loading and storing groups whose lines are at the same distance from one another (fft_lines.c). Include it after
+// fft_plan.h.
 #ifndef TAPER_OPS_SIGNAL_FFT_NEIGHBOURS_H
 #define TAPER_OPS_SIGNAL_FFT_NEIGHBOURS_H
 
-// Fills the m points at a, for a plan with TAPER_FFT_LANES lanes; spare is as large. False: the lines lie otherwise,
-// and nothing was done.
+// Fill the m points at a from the group's lines, for a plan with TAPER_FFT_LANES lanes. spare has room for m points and
+// is overwritten. They return false, with nothing done, if the lines are placed otherwise.
 bool taper_fft_lines_load_f32(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare);
 bool taper_fft_lines_load_f64(const taper_fft *fft, const taper_fft_group *g, double *a, double *spare);
-// From the points at a, of which nothing is left.
+// Write the group's lines from the points at a, and overwrite both a and spare. They return false, with nothing done,
+// if the lines are placed otherwise or the group is not full.
 bool taper_fft_lines_store_f32(const taper_fft *fft, const taper_fft_group *g, float *a, float *spare);
 bool taper_fft_lines_store_f64(const taper_fft *fft, const taper_fft_group *g, double *a, double *spare);
 

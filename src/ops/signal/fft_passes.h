@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The passes of a transform, for one precision and one number of lanes: fft_plan.c includes this file for each pair,
-// with FFT_REAL, FFT_LANES, FFT_NAME(x), FFT_PASS (the function for small factors), FFT_TURN (that which multiplies
-// points by roots) and FFT_LINES (whether fft_lines.c did it) defined. Lanes are innermost, so
-// every loop over them is a vector operation.
+// The passes of a transform, for one precision and one number of lanes. fft_plan.c includes this file once for each
+// pair. It defines FFT_REAL (the type), FFT_LANES, FFT_NAME(x), FFT_PASS (the function for factors up to 5), FFT_TURN
+// (the function that multiplies points by roots) and FFT_LINES (calls fft_lines.c, and is false if that did nothing).
+// Lanes are innermost, so every loop over them is a vector operation.
 //
-// A pass takes a factor f out of a length: of `blocks` transforms of length f * inner it makes blocks * f of length
-// inner, and puts them where the next pass, and in the end the caller, finds them in order. Exponents are negative; a
-// transform with positive ones is the same with real and imaginary parts exchanged.
+// A pass takes a factor f out of a length. It turns `blocks` transforms of length f * inner into blocks * f transforms
+// of length inner. It puts them where the next pass expects them, and the last pass leaves the result in order.
+// Exponents are negative. A transform with positive exponents is the same one with real and imaginary parts exchanged
+// before and after.
 
 #include "ops/kernels/fft_radix_tmpl.h"
 
@@ -19,12 +20,13 @@ static void FFT_NAME(pass_small)(taper_run *run, size_t factor, size_t inner, si
     }
 }
 
-// Any odd prime: elements j and prime - j are taken together, once as sum and once as difference.
+// The pass for any odd prime. Elements j and prime - j are taken together, once as their sum and once as their
+// difference, which halves the multiplications.
 static void FFT_NAME(pass_prime)(taper_run *run, size_t prime, size_t inner, size_t blocks,
                                  const FFT_NAME(point) *restrict in, FFT_NAME(point) *restrict out,
                                  const FFT_REAL *restrict roots)
 {
-    const FFT_REAL *circle = roots + 2 * inner * (prime - 1); // exp(-2 pi i j / prime)
+    const FFT_REAL *circle = roots + 2 * inner * (prime - 1); // exp(-2 pi i j / prime), for j below prime
     const size_t half = prime / 2, step = inner * blocks;
     FFT_NAME(point) sum[LARGEST_PRIME / 2 + 1], difference[LARGEST_PRIME / 2 + 1];
     for (size_t k = 0; k < blocks; k++) {
@@ -75,7 +77,8 @@ static void FFT_NAME(pass_prime)(taper_run *run, size_t prime, size_t inner, siz
     }
 }
 
-// The transform of the points in *a, with *b as the other buffer; exchanges them so that the result is in *a.
+// Transforms the points in *a, with *b as the other buffer. It exchanges the two pointers as needed, so that the result
+// is in *a.
 static void FFT_NAME(transform)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_NAME(point) * *b)
 {
     const FFT_REAL *roots = fft->roots;
@@ -96,7 +99,7 @@ static void FFT_NAME(transform)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_
     }
 }
 
-// points *= w, then imaginary parts of the products have the sign's sign.
+// Multiplies point k by the pair w[k], and then the product's imaginary part by sign, which is 1 or -1.
 static inline void FFT_NAME(turn)(size_t count, const FFT_REAL *w, FFT_REAL sign, FFT_REAL *points)
 {
     FFT_NAME(point) *x = (FFT_NAME(point) *)(void *)points;
@@ -110,9 +113,9 @@ static inline void FFT_NAME(turn)(size_t count, const FFT_REAL *w, FFT_REAL sign
     }
 }
 
-// A length with a large prime factor is a convolution with a chirp, of any length that is large enough: multiply,
-// transform, multiply by the chirp's transform, transform back (by conjugating before and after), multiply. Of the
-// results only the first `wanted` are right.
+// Bluestein's algorithm, for lengths with a large prime factor: the transform is a convolution with a chirp, which may
+// have any length that is large enough. Steps: multiply by the chirp, transform, multiply by the chirp's transform,
+// transform back (by conjugating before and after), multiply by the chirp. Only the first `wanted` results are valid.
 static void FFT_NAME(bluestein)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_NAME(point) * *b)
 {
     FFT_TURN(fft->run)(fft->m, fft->chirp, 1, (*a)->re);
@@ -158,7 +161,7 @@ static void FFT_NAME(load)(const taper_fft *fft, const taper_fft_group *g, FFT_N
                 a[k].im[l] = fft->halved ? x[next] * second : 0;
             }
         }
-    } else if (!fft->halved) { // exchanged parts: a transform with positive exponents
+    } else if (!fft->halved) { // real and imaginary parts are exchanged: the exponents are positive
         const FFT_REAL sign = fft->forward ? -1 : 1;
         for (size_t k = 0; 2 * k < fft->m; k++) {
             TAPER_EW_VECTOR
@@ -184,7 +187,7 @@ static void FFT_NAME(load)(const taper_fft *fft, const taper_fft_group *g, FFT_N
                 const FFT_REAL x_im = edge ? 0 : sign * x[1], y_im = edge ? 0 : sign * y[1];
                 const FFT_REAL even_re = x[0] + y[0], even_im = x_im - y_im;
                 const FFT_REAL r = x[0] - y[0], i = x_im + y_im;
-                // times i * conj(w)
+                // even + i * conj(w) * (r + i im), with the parts exchanged
                 a[k].im[l] = even_re + r * w[1] - i * w[0];
                 a[k].re[l] = even_im + r * w[0] + i * w[1];
             }
@@ -192,7 +195,7 @@ static void FFT_NAME(load)(const taper_fft *fft, const taper_fft_group *g, FFT_N
     }
 }
 
-// One number of the result of a real transform, at k and where wanted at n - k.
+// Stores number k of lane l of a real transform's result and, if the result is twosided, its conjugate at n - k.
 static inline void FFT_NAME(put_real)(const taper_fft *fft, const taper_fft_group *g, size_t k, size_t l, FFT_REAL r,
                                       FFT_REAL i)
 {
@@ -219,7 +222,7 @@ static void FFT_NAME(store)(const taper_fft *fft, const taper_fft_group *g, cons
                 y[1 - re] = a[k].im[l] * scale;
             }
         }
-    } else if (fft->kind == TAPER_FFT_C2R) { // exchanged parts: see load
+    } else if (fft->kind == TAPER_FFT_C2R) { // the parts are exchanged, see load
         for (size_t k = 0; k < fft->m; k++) {
             for (size_t l = 0; l < g->count; l++) {
                 FFT_REAL *y = (FFT_REAL *)g->to[l] + (int64_t)(fft->halved ? 2 * k : k) * step;
@@ -242,7 +245,7 @@ static void FFT_NAME(store)(const taper_fft *fft, const taper_fft_group *g, cons
             for (size_t l = 0; l < g->count; l++) {
                 const FFT_REAL even_re = x->re[l] + y->re[l], even_im = x->im[l] - y->im[l];
                 const FFT_REAL r = x->re[l] - y->re[l], i = x->im[l] + y->im[l];
-                // minus i * w times (r + i im)
+                // even - i * w * (r + i im)
                 const FFT_REAL re = even_re + r * w[1] + i * w[0], im = even_im + i * w[1] - r * w[0];
                 FFT_NAME(put_real)(fft, g, k, l, re * scale * (FFT_REAL)0.5, im * sign * (FFT_REAL)0.5);
             }

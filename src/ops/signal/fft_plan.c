@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Plans of Fourier transforms: factors, roots of unity, buffers; and the choice of the loops. See
-// ops/signal/fft_plan.h.
+// Plans of Fourier transforms (ops/signal/fft_plan.h): factors, roots of unity, buffers, and the choice of the loops.
 #include "ops/signal/fft_plan.h"
 #include "ops/signal/fft_merged.h"
 #include "ops/signal/fft_neighbours.h"
@@ -12,12 +11,13 @@
 #include "ops/kernels/kernel_select.h"
 
 enum {
-    LARGEST_PRIME = 61,    // larger ones are dearer than Bluestein's way
-    PIECE = 1024,          // points between two charges
-    BUFFER_BYTES = 1 << 23 // beyond, lines are computed one by one, so that the buffers stay in some cache
+    LARGEST_PRIME = 61, // for larger primes Bluestein's algorithm is cheaper
+    PIECE = 1024,       // points of a pass between two charges to the run
+    // If the two buffers of a full group are larger, lines are computed one by one, to keep the buffers in a cache.
+    BUFFER_BYTES = 1 << 23
 };
 
-// How many roots of unity a stage reads.
+// Returns the number of roots of unity that a stage reads.
 static size_t stage_roots(size_t factor, size_t inner)
 {
     return inner * (factor - 1) + (factor > 5 ? factor : 0);
@@ -38,8 +38,9 @@ static bool transform_merged(const taper_fft *fft, const taper_fft_group *g, voi
 typedef struct point_f32x1 point_f32x1;
 static void load_f32x1(const taper_fft *fft, const taper_fft_group *g, point_f32x1 *a);
 
-// One long line of floats: every eighth number is a lane of passes over an eighth of its length, whose results are put
-// together by one more pass. The result is in *a, or where the group wants it, when it is wanted as it is.
+// Transforms one long line of floats. Every eighth number is a lane of passes over an eighth of its length, and one
+// more pass merges the eight results. Returns true if the result is already in the group's line, which is so if it
+// needs no further change. Otherwise the result is in *a.
 static bool transform_merged(const taper_fft *fft, const taper_fft_group *g, void **a, void **b)
 {
     const taper_fft_entry *kernels = taper_fft_f32_select(fft->run->cpu);
@@ -99,18 +100,18 @@ static bool transform_merged(const taper_fft *fft, const taper_fft_group *g, voi
 
 // ---- roots of unity
 
-// exp(-2 pi i k / n), k below n. The argument is brought into an eighth of the circle, where sine and cosine are exact
-// to the last bit.
+// exp(-2 pi i k / n) for k below n. The angle is reduced to an eighth of the circle, where sine and cosine are exact to
+// the last bit.
 static void root(size_t k, size_t n, double *re, double *im)
 {
     const double turn = 6.28318530717958647693 / (double)n;
     double c, s;
-    size_t at = 8 * k; // in eighths of 1 / n
+    size_t at = 8 * k; // the angle, in units of a turn / (8 n)
     const bool lower = at > 4 * n;
     at = lower ? 8 * n - at : at;
     const bool left = at > 2 * n;
     at = left ? 4 * n - at : at;
-    if (at > n) { // nearer to a quarter than to 0
+    if (at > n) { // nearer to a quarter turn than to 0
         c = sin(turn * (double)(2 * n - at) / 8);
         s = cos(turn * (double)(2 * n - at) / 8);
     } else {
@@ -132,12 +133,12 @@ static void put(const taper_fft *fft, void *table, size_t at, double re, double 
     }
 }
 
-// Roots of many numbers: products of two, one of a few coarse steps and one of a few fine ones, so that doubles are off
-// by two units of the last place at most. They lie in a buffer of the plan, which has room for them.
+// The roots of unity of a large n as products of two tabulated ones: a coarse step and a fine step. Doubles are off by
+// at most two units of the last place. The table uses a buffer of the plan, as long as that is free.
 typedef struct circle {
-    size_t n, fine; // 0: there are no steps; else a power of two
-    unsigned shift; // its exponent
-    double *steps;  // pairs, the fine ones first
+    size_t n, fine; // number of fine steps, a power of two; 0: there is no table, and each root is computed
+    unsigned shift; // log2 of fine
+    double *steps;  // pairs (re, im): the fine steps, then the coarse ones
 } circle;
 
 static void root_of(const circle *c, size_t k, double *re, double *im)
@@ -154,7 +155,8 @@ static void root_of(const circle *c, size_t k, double *re, double *im)
 static circle make_circle(const taper_fft *fft, size_t n, size_t buffer)
 {
     enum { FEW = 512 };
-    const size_t room = 2 * sizeof(float) * (fft->padded != 0 ? fft->padded : fft->m); // of a buffer, at least
+    // Lower bound of a buffer's bytes.
+    const size_t room = 2 * sizeof(float) * (fft->padded != 0 ? fft->padded : fft->m);
     circle c = {.n = n, .steps = fft->buffers[buffer]};
     size_t fine = 1;
     while (fine * fine < n) {
@@ -185,7 +187,7 @@ static void put_root(const taper_fft *fft, void *table, size_t at, const circle 
 
 // ---- lengths
 
-// Fills the stages; false when a prime factor is too large.
+// Fills the stages with the factors of n. Returns false if a prime factor is above LARGEST_PRIME.
 static bool factorize(taper_fft *fft, size_t n)
 {
     fft->stage_count = 0;
@@ -202,7 +204,7 @@ static bool factorize(taper_fft *fft, size_t n)
     return n == 1;
 }
 
-// The smallest number of at least n with the factors 2, 3 and 5 alone.
+// Returns the smallest number that is at least n and has only the factors 2, 3 and 5.
 static size_t smooth_length(size_t n)
 {
     size_t best = 1;
@@ -223,7 +225,7 @@ static size_t smooth_length(size_t n)
 
 // ---- tables
 
-// all: the roots of a multiple of every length.
+// Fills the roots of all stages and the factors for merging. all->n is a multiple of every stage's length.
 static taper_status fill_roots(const taper_fft *fft, const circle *all)
 {
     size_t at = 0, inner = fft->length, blocks = all->n / fft->length;
@@ -261,15 +263,16 @@ static taper_status fill_roots(const taper_fft *fft, const circle *all)
     return TAPER_OK;
 }
 
-// The chirp and, with the buffers as room, the transform of its conjugate as the convolution reads it.
+// Fills the chirp and the spectrum, which is the transform of the chirp's conjugate. The buffers serve as scratch
+// memory.
 static void fill_chirp(taper_fft *fft)
 {
     const size_t m = fft->m, item = fft->wide ? sizeof(double) : sizeof(float);
     const double part = 1 / (double)fft->padded;
     char *a = fft->buffers[0], *b = fft->buffers[1];
-    const circle own = make_circle(fft, 2 * m, 1); // gone before the transform
+    const circle own = make_circle(fft, 2 * m, 1); // its table is in buffer 1, which the transform overwrites later
     memset(a, 0, 2 * item * fft->padded);
-    size_t square = 0; // k * k modulo 2 m
+    size_t square = 0; // k * k modulo 2 m, without overflow
     for (size_t k = 0; k < m && taper_run_goes_on(fft->run, 60); k++) {
         double re, im;
         root_of(&own, square, &re, &im);
@@ -309,11 +312,13 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a transform of length %zu", n);
     }
     fft->wanted = kind == TAPER_FFT_R2C && !fft->halved ? fft->m / 2 + 1 : fft->m;
-    if (!factorize(fft, fft->m)) { // products of any two places are to be apart where a result is
+    // The convolution must not wrap around within the wanted results, so padded >= m - 1 + wanted.
+    if (!factorize(fft, fft->m)) {
         fft->padded = smooth_length(fft->m - 1 + fft->wanted);
         (void)factorize(fft, fft->padded);
     }
-    // All products stay below SIZE_MAX: lengths are at most 2.1 * TAPER_LIMIT_TRANSFORM, the rest are small constants.
+    // No product overflows size_t: lengths are at most 2.1 * TAPER_LIMIT_TRANSFORM, and the other factors are small
+    // constants.
     const size_t length = fft->padded != 0 ? fft->padded : fft->m, item = 2 * (wide ? sizeof(double) : sizeof(float));
     const size_t most = TAPER_FFT_LANES;
     const bool mergeable = taper_fft_merges(fft, wide);
@@ -344,7 +349,8 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     fft->real = at + roots * item;
     fft->chirp = at + (roots + real) * item;
     fft->spectrum = at + (roots + real + chirp) * item;
-    fft->merged = merges ? at + (roots + real + chirp) * item : NULL; // such a plan has no spectrum
+    // Shares its place with spectrum, which a merging plan does not have.
+    fft->merged = merges ? at + (roots + real + chirp) * item : NULL;
     fft->buffers[0] = at + before;
     fft->buffers[1] = at + before + buffer;
     const circle own = make_circle(fft, fft->padded != 0 ? fft->padded : n, 0);
@@ -369,7 +375,8 @@ void taper_fft_end(taper_fft *fft)
 
 taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group)
 {
-    TAPER_TRY(taper_run_spend(fft->run, fft->n * fft->lanes * 10)); // for what comes before and after the passes
+    // For loading and storing; the passes charge for themselves.
+    TAPER_TRY(taper_run_spend(fft->run, fft->n * fft->lanes * 10));
     if (fft->wide && fft->lanes == 1) {
         group_f64x1(fft, group);
     } else if (fft->wide) {

@@ -1,64 +1,69 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Discrete Fourier transforms of many lines of the same length. A plan has the factors and the roots of unity of one
-// length, in the precision of the transform, and the buffers for a group of lines, which are computed side by side.
-// Made for a call and freed with it: the operators are in fft.c and stft.c.
+// length, in the transform's precision. It also has the buffers for a group of lines, which are computed side by side.
+// A plan is made for one call and freed at its end. The operators are in fft.c and stft.c.
 #ifndef TAPER_OPS_FFT_PLAN_H
 #define TAPER_OPS_FFT_PLAN_H
 
 #include "ops/call/call.h"
 #include "ops/kernels/fft_f32.h"
 
-enum { TAPER_FFT_STAGES = 64 }; // more than a length has factors; of a group's lines there are TAPER_FFT_LANES at most
+enum { TAPER_FFT_STAGES = 64 }; // no length has this many factors
 
 typedef enum taper_fft_kind {
     TAPER_FFT_C2C,
-    TAPER_FFT_R2C, // n real numbers to n / 2 + 1 complex ones
-    TAPER_FFT_C2R  // and back; the other half of the input follows from its symmetry
+    TAPER_FFT_R2C, // takes n real numbers, gives n / 2 + 1 complex ones
+    TAPER_FFT_C2R  // the inverse: the missing half of its input follows from the symmetry
 } taper_fft_kind;
 
 typedef struct taper_fft {
     taper_run *run;
     taper_fft_kind kind;
-    bool wide;     // double; float otherwise
-    bool forward;  // sign of the exponent: -1 forward, +1 backward
-    bool halved;   // a real transform of even length is a complex one of half the length
-    size_t n;      // of the transform as asked for
-    size_t m;      // of the complex transform
-    size_t wanted; // of its points, from the first on: m, or those that a real transform's result is made of
-    size_t padded; // Bluestein's: the length of the convolution that computes m; 0: m has small factors only
-    size_t length; // that the passes transform: padded or m, or of one line an eighth of m, of every eighth number
-    size_t lanes;  // lines in a group
-    double scale;  // of the results
+    bool wide;    // double precision; otherwise float
+    bool forward; // sign of the exponent: negative if forward, else positive
+    bool halved;  // computes a real transform of even length as a complex one of half the length
+    size_t n;     // length of the transform that the caller asked for
+    size_t m;     // length of the complex transform: n, or n / 2 if halved
+    // Number of points, from the first on, that the result is made from: m, or fewer for a real transform.
+    size_t wanted;
+    size_t padded; // length of the convolution of Bluestein's algorithm; 0: not needed, since m has only small factors
+    // Length of the passes: padded, or m, or m / 8 if eight interleaved parts of one line are transformed.
+    size_t length;
+    size_t lanes; // lines in a group: 1 or TAPER_FFT_LANES
+    double scale; // factor for the results; the caller sets it after taper_fft_begin, which sets 1
     size_t stage_count;
-    uint32_t stages[TAPER_FFT_STAGES]; // factors of padded or m
-    // Tables of pairs (re, im) of the plan's precision, all in one block.
+    uint32_t stages[TAPER_FFT_STAGES]; // the factors of length, in the order of the passes
+    // Tables of pairs (re, im) of the plan's precision. They share one block with the buffers.
     void *block;
     size_t block_bytes;
-    void *roots;    // for every stage its twiddles, then for a prime stage the roots of the prime
-    void *merged;   // of passes over an eighth: what the eighths are multiplied by, a point of them for each place
-    void *real;     // of halved plans: exp(-2 pi i k / n), k to m
-    void *chirp;    // exp(-pi i k k / m), k below m
-    void *spectrum; // the transformed chirp, divided by padded
+    void *roots;  // for each stage, its twiddle factors, then for a prime stage the roots of unity of that prime
+    void *merged; // factors of the eight parts, one point of eight lanes for each place; NULL: the plan merges nothing
+    void *real;   // for halved plans: exp(-2 pi i k / n) for k from 0 to m
+    void *chirp;  // exp(-pi i k k / m) for k below m
+    void *spectrum; // transform of the chirp's conjugate, divided by padded
     void *buffers[2];
 } taper_fft;
 
-// Where the lines of a group are. Steps are in numbers for real sides and in pairs for complex ones.
+// The places of a group's lines. Steps are counted in numbers on a real side and in pairs on a complex side.
 typedef struct taper_fft_group {
-    const void *from[TAPER_FFT_LANES]; // of every lane, those beyond count too: any readable line
+    // First number of each lane's line; lanes from count on are read too and may repeat a line.
+    const void *from[TAPER_FFT_LANES];
     void *to[TAPER_FFT_LANES];
     int64_t from_step, to_step;
     size_t count;
-    const void *window; // multiplies the input of TAPER_FFT_R2C; NULL: 1
+    const void *window; // n factors for the input of TAPER_FFT_R2C, in the plan's precision; NULL: all 1
     bool twosided;      // TAPER_FFT_R2C writes all n numbers
 } taper_fft_group;
 
-// A plan for `lines` lines of length n > 0. taper_fft_end frees what it holds, also after a failure.
+// Makes a plan for `lines` lines of length n. Fails if n is 0 or above TAPER_LIMIT_TRANSFORM. Call taper_fft_end
+// afterwards, also after a failure; it frees the plan's memory.
 TAPER_MUST_USE taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind, bool wide,
                                             bool forward, size_t n, size_t lines);
 void taper_fft_end(taper_fft *fft);
-// Transforms a group: all is read before anything is written. Fails only when the run is stopped.
+// Transforms a group. It reads all lines before it writes any, so from and to may be the same memory. It fails only if
+// the run must stop. If that happens in between, the results are unfinished and the next charge fails.
 TAPER_MUST_USE taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group);
 
-// ---- lines that lie evenly, by the kernels that transpose (fft_lines.c)
+// ---- lines at equal distances, by the kernels that transpose (fft_lines.c)
 
 #endif

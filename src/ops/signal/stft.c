@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Short-time Fourier transforms. The frames are read where they lie in the (padded) signal; only those of complex
-// signals are copied first.
+// Short-time Fourier transforms. The transform reads the frames in place, from the padded signal. Only frames of
+// complex signals are copied first.
 #include <math.h>
 
 #include "base/checked.h"
@@ -81,7 +81,8 @@ static taper_status arg_pad(const taper_call *call, const taper_tensor *x, int64
     return TAPER_OK;
 }
 
-// Where the element at `at` of the padded line comes from; -1: zero.
+// Returns the position in the signal whose element is at position `at` of the padded line, which is negative before the
+// signal. -1 stands for a zero.
 static int64_t pad_source(pad_mode mode, int64_t at, int64_t length)
 {
     if (at >= 0 && at < length) {
@@ -99,7 +100,8 @@ static int64_t pad_source(pad_mode mode, int64_t at, int64_t length)
     }
 }
 
-// The signal as batch x length, contiguous, of that dtype, with `pad` elements at both ends of every line.
+// Copies the signal into a new contiguous tensor of batch x length with that dtype, and adds `pad` elements at both
+// ends of every line.
 static taper_status make_signal(taper_run *run, const taper_tensor *x, taper_dtype dtype, pad_mode mode, int64_t pad,
                                 taper_tensor **signal)
 {
@@ -176,7 +178,7 @@ static taper_status transform_real(taper_run *run, const taper_frames *f, const 
     return status;
 }
 
-// Complex signals and windows: out is filled with the frames and transformed in place.
+// For complex signals and windows: fills out with the frames and transforms it in place.
 static taper_status transform_complex(taper_run *run, const taper_frames *f, const taper_tensor *signal, double scale,
                                       taper_tensor *out)
 {
@@ -205,8 +207,9 @@ static taper_status transform_complex(taper_run *run, const taper_frames *f, con
     return taper_fft_along(run, TAPER_FFT_C2C, true, scale, out, out, 2, false);
 }
 
-// batch x frames x bins becomes batch x bins x frames, without the batch where the input had none, and with real and
-// imaginary parts in a last dimension where those are wanted. The tensor is new and nobody else's.
+// Turns batch x frames x bins into batch x bins x frames, by its strides. The batch is removed unless batched. If
+// `parts` is set, a last dimension has the real and imaginary parts. The tensor must be new, since its own fields
+// change.
 static void turn_result(taper_tensor *out, bool batched, bool parts)
 {
     int64_t sizes[3] = {out->sizes[0], out->sizes[2], out->sizes[1]};
@@ -225,7 +228,7 @@ static void turn_result(taper_tensor *out, bool batched, bool parts)
     }
 }
 
-// centered: arguments 5 and 6 are center and pad_mode.
+// Runs stft. centered: the overload that has center and pad_mode as arguments 5 and 6.
 static taper_status stft(taper_call *call, bool centered)
 {
     taper_run *run = call->run;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What stft and istft share: their arguments and the window.
+// The arguments and the window, which stft and istft share.
 #ifndef TAPER_OPS_STFT_H
 #define TAPER_OPS_STFT_H
 
 #include "ops/signal/fft.h"
 
-// The arguments that both have in common.
+// The arguments that both operators have: n_fft, hop and win_length in samples.
 typedef struct taper_frames {
     int64_t n_fft, hop, win_length;
-    taper_tensor *window; // borrowed; NULL: ones
+    taper_tensor *window; // borrowed from the call; NULL: all ones
     bool normalized;
 } taper_frames;
 
-// Arguments 1 to 4. back: of istft.
+// Reads and checks arguments 1 to 4: n_fft, hop_length, win_length and window. back: for istft, whose hop_length must
+// not exceed win_length. It leaves normalized alone.
 TAPER_MUST_USE taper_status taper_stft_frames(const taper_call *call, taper_frames *f, bool back);
-// n_fft numbers of that dtype: the window in the middle of zeros.
+// Makes a new tensor of n_fft numbers of that dtype: the window, or ones for its length, in the middle of zeros. The
+// caller releases it.
 TAPER_MUST_USE taper_status taper_stft_window(taper_run *run, const taper_frames *f, taper_dtype dtype,
                                               taper_tensor **window);
 
