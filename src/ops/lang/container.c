@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the operators on lists and dicts share.
+// Helpers that the operators on lists and dicts share.
 #include "ops/lang/container.h"
 
 #include "ops/call/call.h"
 #include "ops/lang/scalar.h"
 
-// a.eq(b) as a bool: only one element can be one.
+// Returns bool(a.eq(b)), which PyTorch defines only if the result has one element.
 static taper_status tensors_equal(taper_run *run, const taper_tensor *a, const taper_tensor *b, bool *equal)
 {
     const int64_t an = taper_tensor_numel(a), bn = taper_tensor_numel(b);
@@ -63,7 +63,7 @@ taper_status taper_ret_list(taper_call *call, const taper_type *element, size_t 
     return TAPER_OK;
 }
 
-// len of lists, dicts and tuples
+// len() of lists, dicts and tuples
 TAPER_KERNEL(taper_op_container_len)
 {
     size_t count;

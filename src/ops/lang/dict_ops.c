@@ -36,7 +36,7 @@ static taper_status third(const taper_call *call, taper_val *value)
     return TAPER_OK;
 }
 
-// __getitem__, get, get.default
+// Kernel of __getitem__, get and get.default; the code says what an absent key gives.
 TAPER_KERNEL(taper_op_dict_get)
 {
     taper_dict *dict = NULL;
@@ -79,14 +79,14 @@ TAPER_KERNEL(taper_op_dict_setdefault)
     return TAPER_OK;
 }
 
-// pop, pop with a default, Delete
+// Kernel of pop, pop with a default, and Delete.
 TAPER_KERNEL(taper_op_dict_pop)
 {
     const unsigned code = taper_call_code(call);
     taper_dict *dict = NULL;
     taper_val key = taper_val_none(), value = taper_val_none();
     TAPER_TRY(dict_and_key(call, &dict, &key));
-    TAPER_TRY(taper_run_spend(call->run, dict->count * WORK_OF_AN_ITEM)); // all others are entered again
+    TAPER_TRY(taper_run_spend(call->run, dict->count * WORK_OF_AN_ITEM)); // the removal enters all other items again
     if (!taper_dict_remove(dict, key, &value)) {
         if (code != TAPER_DICT_POP_DEFAULT) {
             return key_error(call, key);
@@ -114,7 +114,7 @@ static taper_status new_pair(taper_call *call, taper_val key, taper_val value, t
     return TAPER_OK;
 }
 
-// The first pair, as PyTorch does it.
+// Removes and returns the first pair, as PyTorch does. Python removes the last.
 TAPER_KERNEL(taper_op_dict_popitem)
 {
     taper_dict *dict = NULL;
@@ -151,7 +151,7 @@ TAPER_KERNEL(taper_op_dict_clear)
 
 static taper_status add_all(taper_call *call, taper_dict *dict, const taper_dict *from)
 {
-    const size_t count = from->count; // from may be dict itself, which then does not grow
+    const size_t count = from->count; // update with itself is possible; dict then does not grow
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_run_spend(call->run, 5 * WORK_OF_AN_ITEM));
         TAPER_TRY(taper_dict_set(dict, taper_val_retain(taper_dict_key(from, i)),
@@ -178,7 +178,7 @@ static taper_status ret_dict(taper_call *call, const taper_type *key, const tape
     return TAPER_OK;
 }
 
-// copy, dict(dict)
+// Kernel of copy and dict(dict).
 TAPER_KERNEL(taper_op_dict_copy)
 {
     taper_dict *dict, *copy = NULL;
@@ -187,7 +187,7 @@ TAPER_KERNEL(taper_op_dict_copy)
     return add_all(call, copy, dict);
 }
 
-// dict(): Dict[str, Tensor]
+// dict() without arguments is a Dict[str, Tensor].
 TAPER_KERNEL(taper_op_dict_empty)
 {
     taper_dict *dict = NULL;
@@ -215,7 +215,7 @@ TAPER_KERNEL(taper_op_dict_from_pairs)
     return TAPER_OK;
 }
 
-// keys, values, items
+// Kernel of keys, values and items.
 TAPER_KERNEL(taper_op_dict_list)
 {
     const unsigned code = taper_call_code(call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// hash(value) gives PyTorch's numbers on 64-bit Linux, on every target: models seed generators with hash(str(x)).
-// PyTorch calls std::hash of libstdc++ (libsupc++/hash_bytes.cc: MurmurHash64A by Austin Appleby) and joins the parts
-// of a tuple with c10::hash_combine (c10/util/hash.h).
+// hash(value) gives the numbers that PyTorch gives on 64-bit Linux, on every target, because models seed generators
+// with hash(str(x)). PyTorch calls std::hash of libstdc++ (libsupc++/hash_bytes.cc: MurmurHash64A by Austin Appleby)
+// and joins the parts of a tuple with c10::hash_combine (c10/util/hash.h).
 #include "ir/value.h"
 #include "ops/call/call.h"
 #include "ops/list/shared_kernels.h"
@@ -51,7 +51,7 @@ static taper_status hash_value(taper_run *run, taper_val value, int depth, uint6
     case TAPER_INT:
         h = (uint64_t)value.as.i;
         break;
-    case TAPER_DEVICE: // c10/core/Device.h: the kind and the index in a byte, -1 where there is none
+    case TAPER_DEVICE: // c10/core/Device.h: the kind, then the index as a byte, which is -1 if there is no index
         h = (uint64_t)value.as.i >> 8 << 16 | (((uint64_t)value.as.i & 0xff) + 0xff) % 0x100;
         break;
     case TAPER_DOUBLE: {

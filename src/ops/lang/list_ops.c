@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on lists. One kernel serves all element types: items are values that know their kind.
+// Operators on lists. One kernel serves all element types, because items are values that know their kind.
 #include "ops/call/call.h"
 #include "ops/lang/container.h"
 #include "ops/lang/scalar.h"
@@ -14,14 +14,14 @@ static taper_status arg_value(const taper_call *call, size_t at, taper_val *valu
     return TAPER_OK;
 }
 
-static void ret_same(taper_call *call, taper_list *list) // "-> t[](a!)"
+static void ret_same(taper_call *call, taper_list *list) // for schemas that return the list itself: "-> t[](a!)"
 {
     taper_ret(call, 0, taper_val_retain(taper_val_of(&list->head.head)));
 }
 
 static taper_status append_all(taper_call *call, taper_list *list, const taper_list *from, size_t start, size_t count)
 {
-    for (size_t i = 0; i < count; i++) { // from may be list itself
+    for (size_t i = 0; i < count; i++) { // from may be list itself, so from->items is read anew each time
         TAPER_TRY(taper_run_spend(call->run, WORK_OF_AN_ITEM));
         TAPER_TRY(taper_list_append(list, taper_val_retain(from->items[start + i]), call->run->error));
     }
@@ -148,7 +148,7 @@ TAPER_KERNEL(taper_op_list_reverse)
     return TAPER_OK;
 }
 
-// copy.t, list.t
+// Kernel of copy.t and list.t.
 TAPER_KERNEL(taper_op_list_copy)
 {
     taper_list *list, *copy = NULL;
@@ -167,7 +167,7 @@ TAPER_KERNEL(taper_op_list_add)
     return append_all(call, sum, b, 0, b->count);
 }
 
-// How many items n repetitions make: none for negative n.
+// Sets *count to the number of items in n repetitions of the list, which is 0 for a negative n.
 static taper_status repeated(const taper_call *call, const taper_list *list, int64_t n, size_t *count)
 {
     *count = 0;
@@ -181,7 +181,7 @@ static taper_status repeated(const taper_call *call, const taper_list *list, int
     return TAPER_OK;
 }
 
-// mul.left_t, mul.right_
+// Kernel of mul.left_t and mul.right_.
 TAPER_KERNEL(taper_op_list_mul)
 {
     const size_t at = call->arg_count >= 1 && call->args[0].tag == TAPER_LIST ? 0 : 1;
@@ -190,7 +190,7 @@ TAPER_KERNEL(taper_op_list_mul)
     size_t count = 0;
     TAPER_TRY(taper_arg_list(call, at, &list));
     TAPER_TRY(taper_arg_int(call, 1 - at, &n));
-    if (n < 0 && list->count != 0) { // PyTorch reserves n times the items without a look at the sign
+    if (n < 0 && list->count != 0) { // PyTorch fails too: it reserves n times the items without testing the sign
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "vector::reserve");
     }
     TAPER_TRY(repeated(call, list, n, &count));
@@ -234,7 +234,7 @@ TAPER_KERNEL(taper_op_list_slice)
 
 // ---- looking for items
 
-// The first position from `start` on; the count when there is none.
+// Sets *at to the first position of value from `start` on, or to the list's count if there is none.
 static taper_status search(taper_call *call, const taper_list *list, taper_val value, size_t start, size_t *at)
 {
     for (*at = start; *at < list->count; ++*at) {
@@ -289,7 +289,7 @@ TAPER_KERNEL(taper_op_list_index)
         taper_run_text text;
         taper_run_text_begin(&text, call->run);
         taper_status status = TAPER_OK;
-        if (value.tag == TAPER_DOUBLE) { // PyTorch prints numbers plainly here
+        if (value.tag == TAPER_DOUBLE) { // PyTorch's message has a float with 6 digits and a bool as 0 or 1
             char digits[TAPER_DIGITS];
             taper_print_double(digits, 'g', 6, value.as.f);
             taper_text_string(&text.text, digits);
@@ -324,7 +324,7 @@ TAPER_KERNEL(taper_op_list_remove)
     return TAPER_OK;
 }
 
-// eq and ne of lists of numbers, strings and tensors
+// Compares two lists of numbers, strings or tensors (eq and ne).
 TAPER_KERNEL(taper_op_list_equal)
 {
     taper_list *a, *b;

@@ -5,13 +5,13 @@
 #include "ops/lang/scalar.h"
 #include "ops/list/shared_kernels.h"
 
-enum {
-    MOST_KEYS = 4096
-}; // of an item: no tuple that is meant to be sorted has more, one within one shared many times may
+// Keys of an item. No tuple that is meant to be sorted has more keys, but a tuple may hold another one many times.
+enum { MOST_KEYS = 4096 };
 
 typedef struct entry {
     taper_val item;
-    const taper_val *keys; // numbers and borrowed strings; of a tuple those of its items
+    // The item's keys, numbers and borrowed strings; for a tuple, its size and the keys of its items.
+    const taper_val *keys;
 } entry;
 
 static double real(taper_val number)
@@ -24,7 +24,8 @@ static bool is_real(taper_val value)
     return value.tag == TAPER_INT || value.tag == TAPER_BOOLEAN || value.tag == TAPER_DOUBLE;
 }
 
-// a < b for two keys of one class (numbers or strings). NaN is below nothing.
+// Returns a < b for two keys of one class (numbers or strings). NaN is less than no number, and no number is less than
+// NaN.
 static bool less(taper_val a, taper_val b)
 {
     if (a.tag == TAPER_STRING) {
@@ -47,7 +48,7 @@ static taper_status key_of(taper_run *run, taper_val item, taper_val *key)
             return taper_fail(run->error, TAPER_ERROR_RAISED, "Boolean value of Tensor with %s is ambiguous",
                               count == 0 ? "no values" : "more than one value");
         }
-        TAPER_TRY(taper_tensor_fetch(item.as.tensor, run->error)); // it may come from deep inside a container
+        TAPER_TRY(taper_tensor_fetch(item.as.tensor, run->error)); // the tensor may come from deep inside a container
         TAPER_TRY(taper_tensor_number(run, item.as.tensor, key));
     }
     if (!is_real(*key) && key->tag != TAPER_STRING) {
@@ -62,8 +63,8 @@ static taper_status key_of(taper_run *run, taper_val item, taper_val *key)
     return TAPER_OK;
 }
 
-// The keys of an item, behind the count that keys holds already. keys NULL: counts only. A tuple has its size as a key,
-// too, so that an empty one that is shared many times counts.
+// Appends the keys of an item at keys[*count] and raises *count. With keys NULL it only counts. It fails beyond `most`
+// keys. A tuple's size is a key too, so that an empty tuple that is shared many times counts.
 static taper_status keys_of(taper_run *run, taper_val item, size_t depth, size_t most, taper_val *keys, size_t *count)
 {
     const bool tuple = item.tag == TAPER_TUPLE && depth < TAPER_LIMIT_VALUE_DEPTH;
@@ -84,7 +85,7 @@ static taper_status keys_of(taper_run *run, taper_val item, size_t depth, size_t
     return TAPER_OK;
 }
 
-// The first keys that differ decide. NaN differs from everything, and is below nothing.
+// Compares by the first keys that differ. NaN differs from everything and is less than nothing.
 static bool comes_first(taper_run *run, const taper_val *a, const taper_val *b, size_t keys)
 {
     for (size_t i = 0; i < keys; i++) {
@@ -116,7 +117,8 @@ static void merge(taper_run *run, const entry *from, entry *to, size_t low, size
     }
 }
 
-// The keys of all items, which must be of the same kinds at the same places.
+// Fills entries and keys, `width` keys for each item. Fails unless all items have keys of the same kinds at the same
+// places.
 static taper_status fill(taper_run *run, const taper_list *list, size_t width, entry *entries, taper_val *keys)
 {
     for (size_t i = 0; i < list->count; i++, keys += width) {
@@ -137,7 +139,7 @@ static taper_status fill(taper_run *run, const taper_list *list, size_t width, e
     return TAPER_OK;
 }
 
-// Stable merge sort; the list's references only change places.
+// Sorts by a stable merge sort. The list keeps its references and only changes their places.
 static taper_status sort(taper_run *run, taper_list *list, bool reverse)
 {
     const size_t count = list->count;
@@ -190,7 +192,7 @@ TAPER_KERNEL(taper_op_list_sorted)
 
 // ---- min, max
 
-// min or max of the items of one list.
+// Returns the min or max of the items of one list.
 TAPER_KERNEL(taper_op_list_extreme)
 {
     const bool smallest = taper_call_code(call) == TAPER_LIST_MIN;
@@ -215,7 +217,7 @@ TAPER_KERNEL(taper_op_list_extreme)
     return TAPER_OK;
 }
 
-// min or max of two lists, compared item by item.
+// Returns the min or max of two lists, compared item by item and then by length.
 TAPER_KERNEL(taper_op_list_extreme_of_two)
 {
     const bool smallest = taper_call_code(call) == TAPER_LIST_MIN;
@@ -242,14 +244,14 @@ TAPER_KERNEL(taper_op_list_extreme_of_two)
 
 // ---- folds
 
-// sum of a list of bools, ints, floats or complex numbers
+// Returns the sum of a list of bools, ints, floats or complex numbers.
 TAPER_KERNEL(taper_op_list_sum)
 {
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, 0, &list));
     uint64_t whole = 0;
     taper_pair sum = {0, 0};
-    // Also of an empty list the sum is what the operator gives.
+    // The sum of an empty list has the type that the schema names.
     const unsigned gives = call->schema->rets[0].type->kind;
     uint32_t kind = gives == TAPER_TYPE_FLOAT ? TAPER_DOUBLE : gives == TAPER_TYPE_COMPLEX ? TAPER_COMPLEX : TAPER_INT;
     for (size_t i = 0; i < list->count; i++) {

@@ -7,7 +7,7 @@
 #include "ops/lang/prim.h"
 #include "ops/lang/scalar.h"
 
-// A list whose items are all ints.
+// Returns a list argument and checks that all its items are ints.
 static taper_status arg_sizes(const taper_call *call, size_t at, taper_list **list)
 {
     TAPER_TRY(taper_arg_list(call, at, list));
@@ -25,7 +25,7 @@ static taper_status append_int(taper_call *call, taper_list *list, int64_t numbe
     return taper_list_append(list, taper_val_int(number), call->run->error);
 }
 
-// PyTorch takes the second argument first, and calls it a where they do not fit.
+// PyTorch exchanges the arguments: its message calls the second one a.
 TAPER_KERNEL(taper_op_infer_size)
 {
     taper_list *a, *b, *out = NULL;
@@ -47,7 +47,7 @@ TAPER_KERNEL(taper_op_infer_size)
     return TAPER_OK;
 }
 
-// The sizes, or None when they are the other ones.
+// Returns the first sizes, or None if they equal the second ones.
 TAPER_KERNEL(taper_op_size_if_not_equal)
 {
     taper_list *a, *b;
@@ -74,7 +74,7 @@ TAPER_KERNEL(taper_op_rangelist)
     return TAPER_OK;
 }
 
-// infer_squeeze_size (all dimensions or one) and infer_unsqueeze_size
+// Kernel of infer_squeeze_size (all dimensions or one) and infer_unsqueeze_size.
 TAPER_KERNEL(taper_op_infer_squeeze)
 {
     const bool insert = taper_call_code(call) == TAPER_PRIM_UNSQUEEZE;

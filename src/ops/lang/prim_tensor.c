@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a program can ask of a tensor or a device, numbers into tensors and tensors into lists.
+// Attributes of tensors and devices, and the conversions from numbers to tensors and from tensors to lists.
 #include "ir/tensor.h"
 #include "ops/lang/container.h"
 #include "ops/lang/prim.h"
@@ -18,7 +18,7 @@ TAPER_KERNEL(taper_op_tensor_dtype)
     return TAPER_OK;
 }
 
-// All tensors are on the CPU.
+// The language sees all tensors on the CPU.
 TAPER_KERNEL(taper_op_tensor_device)
 {
     taper_tensor *tensor;
@@ -43,7 +43,7 @@ TAPER_KERNEL(taper_op_tensor_get_device)
     return TAPER_OK;
 }
 
-// is_cuda and others that are the same for every tensor.
+// Kernel of is_cuda and other attributes that are the same for every tensor.
 TAPER_KERNEL(taper_op_tensor_constant)
 {
     taper_tensor *tensor;
@@ -74,7 +74,7 @@ TAPER_KERNEL(taper_op_tensor_cuda)
                       "there is no CUDA device here: save the model for the CPU");
 }
 
-// Another tensor over the same storage.
+// Returns another tensor over the same storage.
 TAPER_KERNEL(taper_op_tensor_data)
 {
     taper_tensor *tensor, *alias;
@@ -87,7 +87,7 @@ TAPER_KERNEL(taper_op_tensor_data)
 
 // ---- devices
 
-// "cuda:1"
+// Parses a device name such as "cuda:1".
 TAPER_KERNEL(taper_op_device_parse)
 {
     const taper_string *text;
@@ -171,19 +171,21 @@ TAPER_KERNEL(taper_op_number_to_tensor)
 typedef struct lister {
     taper_call *call;
     const taper_tensor *tensor;
-    const taper_type *types[TAPER_MAX_RANK + 1]; // of the list at each dimension; the last one is the element's
+    // The list's type at each dimension; the last one is the element's type.
+    const taper_type *types[TAPER_MAX_RANK + 1];
 } lister;
 
 static taper_status list_element(const lister *l, int64_t offset, taper_val *value)
 {
-    taper_tensor one = taper_tensor_local(l->tensor); // a view of one element, for this call only
+    taper_tensor one = taper_tensor_local(l->tensor); // a local view of one element
     one.offset += offset;
     one.rank = 0;
     TAPER_TRY(taper_tensor_number(l->call->run, &one, value));
     return TAPER_OK;
 }
 
-static taper_status list_of(const lister *l, unsigned dim, int64_t offset, taper_val *value) // recursion: the rank
+// Recurses to the tensor's rank.
+static taper_status list_of(const lister *l, unsigned dim, int64_t offset, taper_val *value)
 {
     if (dim == l->tensor->rank) {
         return list_element(l, offset, value);
@@ -213,7 +215,7 @@ static taper_status list_of(const lister *l, unsigned dim, int64_t offset, taper
 static taper_status list_whole(taper_call *call, const taper_tensor *tensor, const taper_type *element)
 {
     lister l = {.call = call, .tensor = tensor};
-    int64_t items = 1; // an upper bound of all lists' items together
+    int64_t items = 1; // an upper bound of the items of all lists together
     for (unsigned i = 0; i < tensor->rank; i++) {
         if (!taper_mul_i64(items, taper_max_i64(tensor->sizes[i], 1), &items) || items > TAPER_LIMIT_CONTAINER_ITEMS) {
             return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a list grows beyond %d items",
@@ -231,7 +233,8 @@ static taper_status list_whole(taper_call *call, const taper_tensor *tensor, con
     return TAPER_OK;
 }
 
-// tolist: tensor, rank and kind of element of the annotated type (0 int, 1 float, 2 bool, 3 complex)
+// tolist. The arguments are the tensor, and the rank and element kind of the annotated type; kinds: 0 int, 1 float, 2
+// bool, 3 complex.
 TAPER_KERNEL(taper_op_tensor_tolist)
 {
     taper_tensor *tensor;
@@ -268,7 +271,7 @@ TAPER_KERNEL(taper_op_tensor_to_ints)
     return list_whole(call, tensor, &taper_type_int);
 }
 
-taper_status taper_op_ints_to_tensor(taper_call *call) // to int32
+taper_status taper_op_ints_to_tensor(taper_call *call) // gives int32
 {
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, 0, &list));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors as text, as torch::print writes them: columns of one width, a common scale factor, and a last line
-// "[ CPUFloatType{2,3} ]". Matrices of more than two dimensions are printed slice by slice. Widths, precisions and the
-// way they carry over from slice to slice are PyTorch's.
+// Tensors as text, as torch::print writes them: columns of one width, a common scale factor, and a last line "[
+// CPUFloatType{2,3} ]". Tensors of more than two dimensions are printed matrix by matrix. Widths and precisions follow
+// PyTorch, which keeps some of them from one matrix to the next.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@ typedef struct printer {
     taper_run *run;
     taper_text *text;
     const double *data;
-    char floats;   // 'g', 'e' or 'f': the stream's state
-    int precision; // stays at 4 once a slice needed it
+    char floats;   // format of floats, 'g', 'e' or 'f', kept from one matrix to the next
+    int precision; // 6 at first; 4 from the first matrix on that needs it
 } printer;
 
 typedef struct column {
@@ -49,7 +49,7 @@ static double decimal_exponent(double x)
     return x != 0 ? floor(log10(x)) + 1 : 1;
 }
 
-// How to print `count` numbers; sets the stream's state.
+// Returns the width and scale for `count` numbers and sets the printer's format and precision.
 static column choose(printer *p, const double *data, int64_t count)
 {
     if (count == 0) {
@@ -64,8 +64,8 @@ static column choose(printer *p, const double *data, int64_t count)
         }
         whole = whole && x == ceil(x);
         low = !any || size < low ? size : low;
-        high =
-            !any || x > high ? size : high; // signed, as in PyTorch: a large negative number does not widen the columns
+        // The comparison uses the sign, as in PyTorch: a large negative number does not widen the columns.
+        high = !any || x > high ? size : high;
         any = true;
     }
     if (any) {
@@ -146,7 +146,7 @@ static taper_status print_matrix(printer *p, const double *data, int64_t rows, i
     return TAPER_OK;
 }
 
-// The matrices of a tensor of three or more dimensions; the first dimension counts fastest.
+// Prints the matrices of a tensor of three or more dimensions. The first dimension changes fastest.
 static taper_status print_slices(printer *p, const taper_tensor *tensor)
 {
     const unsigned outer = tensor->rank - 2u;
@@ -202,7 +202,7 @@ static taper_status print_elements(printer *p, const taper_tensor *tensor, int64
     return TAPER_OK;
 }
 
-// The elements as doubles, contiguous; a quantized tensor is dequantized.
+// Returns the elements as a new contiguous tensor of doubles. A quantized tensor is dequantized.
 static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tensor **out)
 {
     const taper_dtype dtype = (taper_dtype)tensor->dtype;
@@ -227,7 +227,7 @@ static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tenso
     taper_tensor_steps(tensor, 1, steps);
     taper_walk_over(&walk, tensor->rank, tensor->sizes, SIZE_MAX, steps, NULL);
     for (int64_t i = 0; i < count; i++) {
-        if (stored == TAPER_C32 || stored == TAPER_C64 || stored == TAPER_C128) { // PyTorch prints the real part
+        if (stored == TAPER_C32 || stored == TAPER_C64 || stored == TAPER_C128) { // PyTorch prints only the real part
             const taper_dtype part = stored == TAPER_C32 ? TAPER_F16 : stored == TAPER_C64 ? TAPER_F32 : TAPER_F64;
             data[i] = taper_load_double(part, taper_tensor_data(tensor), 2 * walk.at[0]);
         } else {
@@ -280,7 +280,7 @@ taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *
         taper_text_string(text, q->scheme < 5 ? schemes[q->scheme] : "unknown");
         if (q->scheme == TAPER_PER_TENSOR_AFFINE) {
             taper_text_string(text, ", scale: ");
-            number(&p, q->scale, 0); // in the format of the last elements
+            number(&p, q->scale, 0); // in the format of the elements printed last
             taper_text_format(text, ", zero_point: %" PRId64, q->zero_point);
         } else if (q->scales != NULL && q->zero_points != NULL) {
             taper_text_string(text, ", scales: ");

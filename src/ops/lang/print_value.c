@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values as text, the way PyTorch streams an IValue: for str(), format() and print(). A walk over containers with a
-// stack of its own, whose depth is limited: a list may contain itself.
+// Values as text, as PyTorch streams an IValue, for str(), format() and print(). It walks over containers with its own
+// stack. The depth is limited, because a list may contain itself.
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 static void print_float(taper_text *text, double number, taper_print_style style)
 {
     char digits[TAPER_DIGITS];
-    // Zero or normal; spelled out, as gcc takes the macros' builtins for a conversion to float when it saves space.
+    // True for zero and normal numbers. isnormal() would do, but with -Os gcc warns that the macro converts to float.
     if (number == 0 || (fabs(number) >= DBL_MIN && fabs(number) <= DBL_MAX)) {
         if (number >= -9223372036854775808.0 && number < 9223372036854775808.0 && (double)(int64_t)number == number) {
             taper_text_format(text, "%" PRId64 ".", (int64_t)number);
@@ -62,9 +62,9 @@ static taper_status print_leaf(taper_run *run, taper_text *text, taper_val value
         taper_text_append(text, value.as.string->data, value.as.string->length);
         break;
     case TAPER_TENSOR:
-        TAPER_TRY(taper_tensor_fetch(value.as.tensor, run->error)); // it may come from deep inside a container
+        TAPER_TRY(taper_tensor_fetch(value.as.tensor, run->error)); // the tensor may come from deep inside a container
         return taper_print_tensor(run, text, value.as.tensor);
-    case TAPER_OBJECT: // PyTorch adds the address; a text that differs from run to run helps nobody
+    case TAPER_OBJECT: // without the address, which PyTorch prints: the text would change from run to run
         taper_text_format(text, "<%s object>", taper_val_kind_name(value));
         break;
     case TAPER_UNDEFINED:
@@ -86,7 +86,7 @@ typedef struct frame {
     uint32_t tag;
 } frame;
 
-// True when value is a container, entered as a new frame.
+// Returns true, with *top set to a new frame, if value is a container.
 static bool enter(taper_text *text, taper_val value, frame *top)
 {
     switch (value.tag) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on two numbers: arithmetic, bits, comparison. One kernel takes int, float, bool and complex in any mixture
-// and looks at the values' kinds, so the overloads of an operator share it. Ints wrap around.
+// Operators on two numbers: arithmetic, bits, comparison. One kernel takes ints, floats, bools and complex numbers in
+// any mixture and looks at the values' kinds, so the overloads of an operator share it. Ints wrap around.
 #include "ops/lang/scalar.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static taper_status ret_double(taper_call *call, double number)
     return TAPER_OK;
 }
 
-// A float of any two numbers: pow.int_to_int has no other result in PyTorch either.
+// Returns a float for any two numbers, because in PyTorch even pow.int_to_int gives one.
 static taper_status ret_pow(taper_call *call, unsigned code, double a, double b)
 {
     if (a == 0 && b < 0 && code != TAPER_NUMBER_POW_SCALAR) {
@@ -109,7 +109,7 @@ static taper_status ints(taper_call *call, unsigned code, int64_t a, int64_t b)
         return ret_int(call, ua | ub);
     case TAPER_NUMBER_XOR:
         return ret_int(call, ua ^ ub);
-    case TAPER_NUMBER_LSHIFT: // a count out of range counts modulo 64, as the machine's instruction does
+    case TAPER_NUMBER_LSHIFT: // a count outside 0 to 63 is taken modulo 64, as x86's instruction does
         return ret_int(call, ua << (ub & 63));
     case TAPER_NUMBER_RSHIFT:
         return ret_int(call, a < 0 ? ~(~ua >> (ub & 63)) : ua >> (ub & 63));
@@ -181,7 +181,7 @@ static taper_status doubles(taper_call *call, unsigned code, double a, double b)
     }
 }
 
-// A real operand stays real: it has no imaginary part, not one of 0, which shows where infinities meet.
+// A real operand has no imaginary part, which differs from an imaginary part of 0: with infinities, 0 would give NaN.
 static taper_pair number_log(const taper_scalar *a, taper_pair z)
 {
     return a->kind == TAPER_SCALAR_COMPLEX ? taper_pair_math(TAPER_MATH_LOG, z) : (taper_pair){log(a->f), 0};
@@ -285,7 +285,7 @@ TAPER_KERNEL(taper_op_number_divmod)
     return TAPER_OK;
 }
 
-// order: below, at or above zero; unordered numbers (NaN) are only unequal.
+// Tells whether the comparison holds. order is negative, 0 or positive. unordered: an operand is NaN, so only NE holds.
 static bool holds(unsigned code, int order, bool unordered)
 {
     switch (code) {
@@ -339,7 +339,7 @@ TAPER_KERNEL(taper_op_string_compare)
     return TAPER_OK;
 }
 
-// eq and ne of devices and enum values.
+// Compares devices or enum values (eq and ne).
 TAPER_KERNEL(taper_op_value_equal)
 {
     if (call->arg_count < 2) {
@@ -350,7 +350,7 @@ TAPER_KERNEL(taper_op_value_equal)
     return TAPER_OK;
 }
 
-// The loop count of a range.
+// Returns the number of iterations of range(low, high, step).
 TAPER_KERNEL(taper_op_range_length)
 {
     int64_t low, high, step;

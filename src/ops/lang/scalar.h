@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the operators on numbers share. One kernel serves a family of operators; the row's param points at the code of
-// its operator in taper_codes, whose entry i is i.
+// Codes and helpers that the operators on numbers share. One kernel serves a family of operators. The row's param
+// points into taper_codes, at the operator's code; entry i of taper_codes is i.
 #ifndef TAPER_OPS_SCALAR_H
 #define TAPER_OPS_SCALAR_H
 
@@ -14,7 +14,7 @@ static inline unsigned taper_call_code(const taper_call *call)
     return *(const uint8_t *)call->param;
 }
 
-// Of two numbers.
+// Operators on two numbers.
 typedef enum taper_number_code {
     TAPER_NUMBER_ADD,
     TAPER_NUMBER_SUB,
@@ -25,7 +25,7 @@ typedef enum taper_number_code {
     TAPER_NUMBER_MATHREMAINDER,
     TAPER_NUMBER_FMOD,
     TAPER_NUMBER_POW,
-    TAPER_NUMBER_POW_SCALAR, // accepts 0 to a negative power
+    TAPER_NUMBER_POW_SCALAR, // like POW, but 0 to a negative power is allowed
     TAPER_NUMBER_COPYSIGN,
     TAPER_NUMBER_ATAN2,
     TAPER_NUMBER_LOG,
@@ -41,7 +41,7 @@ typedef enum taper_number_code {
     TAPER_NUMBER_TRUNCDIV // __round_to_zero_floordiv
 } taper_number_code;
 
-// Of numbers, strings, lists and devices.
+// Comparisons of numbers, strings, lists and devices.
 typedef enum taper_compare_code {
     TAPER_COMPARE_EQ,
     TAPER_COMPARE_NE,
@@ -51,7 +51,7 @@ typedef enum taper_compare_code {
     TAPER_COMPARE_GE
 } taper_compare_code;
 
-// Of one number. Those up to ATANH take complex numbers too.
+// Operators on one number. The codes up to ATANH take complex numbers too.
 typedef enum taper_math_code {
     TAPER_MATH_EXP,
     TAPER_MATH_LOG,
@@ -89,21 +89,22 @@ typedef enum taper_math_code {
     TAPER_MATH_ISFINITE
 } taper_math_code;
 
-typedef struct taper_pair { // a complex number in passing
+typedef struct taper_pair { // a complex number as a C value
     double re, im;
 } taper_pair;
 
 taper_pair taper_pair_mul(taper_pair a, taper_pair b);
 taper_pair taper_pair_div(taper_pair a, taper_pair b);
 taper_pair taper_pair_pow(taper_pair a, taper_pair b);
-taper_pair taper_pair_math(taper_math_code code, taper_pair z); // codes up to ATANH
+taper_pair taper_pair_math(taper_math_code code, taper_pair z); // only codes up to ATANH
 taper_status taper_ret_complex(taper_call *call, size_t at, taper_pair z);
 
-// As the conversion instruction of x86: what does not fit, NaN included, is the smallest int.
+// Converts to int64_t as x86's conversion instruction does: NaN and numbers out of range give INT64_MIN.
 int64_t taper_double_to_int(double number);
-// The number in a tensor of one element, dequantized.
+// Reads the only element of a tensor, dequantized. Fails for any other number of elements. *number owns a reference if it is
+// complex.
 TAPER_MUST_USE taper_status taper_tensor_number(taper_run *run, const taper_tensor *tensor, taper_val *number);
-// A scalar as a value; *value owns a reference.
+// Converts a scalar to a value; *value owns a reference if it is complex.
 TAPER_MUST_USE taper_status taper_scalar_value(taper_run *run, const taper_scalar *scalar, taper_val *value);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of complex numbers, written over the real ones: <complex.h> is missing or incomplete on older Android and
+// Functions of complex numbers, written with real ones: <complex.h> is missing or incomplete on older Android and
 // elsewhere. The inverse functions follow Kahan's branch cuts.
 #include <math.h>
 
@@ -17,7 +17,7 @@ taper_pair taper_pair_mul(taper_pair a, taper_pair b)
     return pair(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
 }
 
-// Smith's division: scales by the larger part of the divisor.
+// Divides by Smith's method, which scales by the larger part of the divisor and so avoids overflow.
 taper_pair taper_pair_div(taper_pair a, taper_pair b)
 {
     const double re = fabs(b.re), im = fabs(b.im);
@@ -32,7 +32,7 @@ taper_pair taper_pair_div(taper_pair a, taper_pair b)
 static taper_pair c_exp(taper_pair z)
 {
     const double size = exp(z.re);
-    if (!isfinite(z.im) && isinf(z.re)) { // as glibc: nothing times an unknown direction is nothing
+    if (!isfinite(z.im) && isinf(z.re)) { // like glibc: exp(-inf) is 0 in any direction
         return z.re < 0 ? pair(0, 0) : pair(size, NAN);
     }
     return z.im == 0 ? pair(size, z.im) : pair(size * cos(z.im), size * sin(z.im));
@@ -43,7 +43,7 @@ static taper_pair c_log(taper_pair z)
     const double re = fabs(z.re), im = fabs(z.im);
     const double large = re > im ? re : im, small = re > im ? im : re;
     double size;
-    if (large > 0.5 && large < 2 && small < 2) { // near the unit circle the plain logarithm cancels
+    if (large > 0.5 && large < 2 && small < 2) { // near the unit circle, log(hypot()) would lose digits
         size = 0.5 * log1p((large - 1) * (large + 1) + small * small);
     } else {
         size = log(hypot(re, im));
@@ -59,7 +59,7 @@ static taper_pair c_sqrt(taper_pair z)
     if (isinf(z.im)) {
         return pair(INFINITY, z.im);
     }
-    // Halved before the sum, so that it does not overflow.
+    // The terms are halved before they are added, so that the sum does not overflow.
     const double half = 0.5 * (hypot(0.5 * z.re, 0.5 * z.im) + 0.5 * fabs(z.re));
     const double root = sqrt(2 * half), other = root == 0 ? 0 : 0.5 * z.im / root;
     if (z.re >= 0) {
@@ -81,7 +81,7 @@ static taper_pair c_cosh(taper_pair z)
 
 static taper_pair c_tanh(taper_pair z)
 {
-    if (fabs(z.re) > 22) { // sinh would overflow or swamp the rest
+    if (fabs(z.re) > 22) { // sinh would overflow, or be so large that the other terms vanish
         return pair(copysign(1, z.re), 4 * sin(z.im) * cos(z.im) * exp(-2 * fabs(z.re)));
     }
     const double t = tan(z.im), s = sinh(z.re), beta = 1 + t * t, rho = sqrt(1 + s * s), scale = 1 + beta * s * s;
@@ -108,7 +108,8 @@ static taper_pair c_acosh(taper_pair z)
 
 static taper_pair c_atanh(taper_pair z)
 {
-    const double re = fabs(z.re), below = 1 - re, im2 = z.im * z.im; // odd: the positive half cancels nothing
+    // Atanh is odd: computed for a positive re, where no digits cancel.
+    const double re = fabs(z.re), below = 1 - re, im2 = z.im * z.im;
     return pair(copysign(0.25 * log1p(4 * re / (below * below + im2)), z.re),
                 0.5 * atan2(2 * z.im, below * (1 + re) - im2));
 }

@@ -119,7 +119,7 @@ taper_status taper_scalar_value(taper_run *run, const taper_scalar *scalar, tape
     }
 }
 
-// The number that argument `at` is or, of a tensor, holds; *number owns a reference.
+// Sets *number to argument `at`, or to the only element if that is a tensor. *number owns a reference if it is complex.
 static taper_status number_arg(const taper_call *call, size_t at, taper_val *number)
 {
     if (at < call->arg_count && call->args[at].tag == TAPER_TENSOR) {
@@ -136,7 +136,7 @@ static taper_status overflows(const taper_call *call, const char *type)
                       type);
 }
 
-// A complex number without imaginary part counts as a float. Releases a complex *number.
+// Converts a complex *number to its real part and releases it. Fails if the imaginary part is not 0.
 static taper_status drop_imaginary(const taper_call *call, taper_val *number, const char *type)
 {
     if (number->tag == TAPER_COMPLEX) {
@@ -150,7 +150,7 @@ static taper_status drop_imaginary(const taper_call *call, taper_val *number, co
     return TAPER_OK;
 }
 
-// The text as a NUL-free whole; false when the number parsed ends elsewhere.
+// Parses argument 0 as a decimal int. Fails unless the whole string is the number.
 static taper_status int_of_string(const taper_call *call, int64_t *number)
 {
     const taper_string *text;
@@ -210,7 +210,7 @@ TAPER_KERNEL(taper_op_to_float)
     return TAPER_OK;
 }
 
-// Bool.*, is_nonzero.
+// Kernel of Bool.* and is_nonzero.
 TAPER_KERNEL(taper_op_to_bool)
 {
     taper_val number;
@@ -233,7 +233,7 @@ TAPER_KERNEL(taper_op_to_bool)
     return TAPER_OK;
 }
 
-// Complex.Scalar, or the real and the imaginary part.
+// Makes a complex number from one number, or from a real and an imaginary part.
 TAPER_KERNEL(taper_op_to_complex)
 {
     taper_pair parts[2] = {{0, 0}, {0, 0}};
@@ -253,7 +253,7 @@ TAPER_KERNEL(taper_op_to_complex)
     return taper_ret_complex(call, 0, (taper_pair){parts[0].re, call->arg_count > 1 ? parts[1].re : parts[0].im});
 }
 
-// item, _local_scalar_dense and their like.
+// Kernel of item, _local_scalar_dense and similar operators.
 TAPER_KERNEL(taper_op_item)
 {
     taper_val number;
@@ -262,7 +262,7 @@ TAPER_KERNEL(taper_op_item)
     return TAPER_OK;
 }
 
-// A tensor that stands where a number is wanted must have no dimension.
+// Checks a tensor that stands for a number: it must have no dimensions and not require gradients.
 static taper_status check_implicit(taper_call *call, const taper_tensor **out)
 {
     taper_tensor *tensor;

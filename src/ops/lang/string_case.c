@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Upper and lower case, and what a string consists of: the is* family. ASCII letters only, as PyTorch does in the
-// C locale.
+// Conversions between upper and lower case, and tests of a string's characters (the is* family). Only ASCII letters
+// count, as for PyTorch in the C locale.
 #include "ops/lang/string_case.h"
 #include "ops/call/call.h"
 #include "ops/lang/scalar.h"
@@ -89,7 +89,7 @@ static bool every(const taper_string *s, unsigned code)
     return s->length != 0 || code == TAPER_STRING_PRINTABLE;
 }
 
-static bool cased(const taper_string *s, bool upper) // islower, isupper: some letters, none of the other case
+static bool cased(const taper_string *s, bool upper) // islower, isupper: there are letters, and none has the other case
 {
     bool found = false;
     for (size_t i = 0; i < s->length; i++) {
@@ -103,7 +103,7 @@ static bool cased(const taper_string *s, bool upper) // islower, isupper: some l
 
 static bool title(const taper_string *s)
 {
-    bool found = false, inside = false; // a word
+    bool found = false, inside = false; // inside: the character before was a letter
     for (size_t i = 0; i < s->length; i++) {
         const char c = s->data[i];
         if (inside ? is_upper(c) : is_lower(c)) {
@@ -115,7 +115,7 @@ static bool title(const taper_string *s)
     return found;
 }
 
-static bool identifier(const taper_string *s) // PyTorch's rule: no underscore
+static bool identifier(const taper_string *s) // PyTorch's rule, which allows no underscore
 {
     for (size_t i = 0; i < s->length; i++) {
         const char c = s->data[i];

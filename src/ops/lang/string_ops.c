@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on strings: length, items, slices, joining and repeating, characters and numbers. Strings are bytes, as in
-// PyTorch.
+// Operators on strings: length, items, slices, joining and repeating, characters and numbers. A string is a sequence of
+// bytes, as in PyTorch.
 #include "ops/lang/string_ops.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static taper_status new_string_list(taper_call *call, taper_list **list)
     return TAPER_OK;
 }
 
-// An uninitialized string as result 0.
+// Makes a string of `length` bytes, not initialized, and sets it as result 0. *string borrows it from there.
 static taper_status new_string(taper_call *call, size_t length, taper_string **string)
 {
     *string = NULL;
@@ -30,7 +30,7 @@ static taper_status new_string(taper_call *call, size_t length, taper_string **s
         return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes",
                           TAPER_LIMIT_STRING_BYTES);
     }
-    TAPER_TRY(taper_run_spend(call->run, length / 4)); // what is written to it
+    TAPER_TRY(taper_run_spend(call->run, length / 4)); // for the bytes that the caller writes
     *string = taper_string_new(call->run->heap, NULL, length);
     if (*string == NULL) {
         return taper_fail_memory(call->run->error);
@@ -47,7 +47,7 @@ TAPER_KERNEL(taper_op_string_len)
     return TAPER_OK;
 }
 
-// __getitem__.str, prim::StringIndex
+// Kernel of __getitem__.str and prim::StringIndex.
 TAPER_KERNEL(taper_op_string_item)
 {
     const taper_string *s;
@@ -123,7 +123,7 @@ TAPER_KERNEL(taper_op_string_join)
     return TAPER_OK;
 }
 
-// list(str): its characters
+// list(str): a list of its characters.
 TAPER_KERNEL(taper_op_string_list)
 {
     const taper_string *s;
@@ -156,7 +156,7 @@ TAPER_KERNEL(taper_op_string_chr)
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "chr() arg not in range(0x110000), found %" PRId64,
                           code);
     }
-    const char c = (char)(unsigned char)(code & 0xff); // a byte, as PyTorch casts it
+    const char c = (char)(unsigned char)(code & 0xff); // PyTorch casts the code to a byte, too
     return ret_bytes(call, &c, 1);
 }
 
@@ -262,7 +262,7 @@ TAPER_KERNEL(taper_op_string_zfill)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_int(call, 1, &width));
     const int64_t missing = width <= (int64_t)s->length ? 0 : width - (int64_t)s->length;
-    return pad(call, s, missing, 0, '0'); // signs get no special place, as in PyTorch
+    return pad(call, s, missing, 0, '0'); // zeros go before a sign, as in PyTorch
 }
 
 TAPER_KERNEL(taper_op_string_expandtabs)
@@ -272,7 +272,7 @@ TAPER_KERNEL(taper_op_string_expandtabs)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_int(call, 1, &size));
     taper_string *out = NULL;
-    for (int pass = 0; pass < 2; pass++) { // counts, then writes
+    for (int pass = 0; pass < 2; pass++) { // the first pass counts, the second writes
         uint64_t at = 0;
         for (size_t i = 0; i < s->length; i++) {
             if (s->data[i] != '\t') {

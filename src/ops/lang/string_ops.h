@@ -1,42 +1,48 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the operators on strings and the printer of values share: text that grows on the run's heap, numbers as text.
+// Helpers that the operators on strings and the printer of values share: text that grows on the run's heap, and numbers
+// as text.
 #ifndef TAPER_OPS_STRING_OPS_H
 #define TAPER_OPS_STRING_OPS_H
 
 #include "ops/call/call.h"
 
-// A growing text whose memory comes from the run's heap, so that a repeated run makes no call to the allocator.
+// A growing text whose memory comes from the run's heap, so that a repeated run makes no call to the allocator. End it
+// with taper_run_text_end or taper_run_text_ret.
 typedef struct taper_run_text {
     taper_allocator allocator;
     taper_text text;
 } taper_run_text;
 
-void taper_run_text_begin(taper_run_text *out, taper_run *run); // out must not move afterwards
+// Text points into *out, which must not move from then on.
+void taper_run_text_begin(taper_run_text *out, taper_run *run);
 void taper_run_text_end(taper_run_text *out);
-// Leaves the text as result `at` and frees it; fails when it grew too long or memory ran out.
+// Sets the text as result `at` and frees it, also after a failure. Fails if the text grew too long or memory ran out.
 TAPER_MUST_USE taper_status taper_run_text_ret(taper_run_text *out, taper_call *call, size_t at);
-// Why text->failed.
+// Reports that a text has failed, as text->failed says: it grew too long or memory ran out. Always returns an error.
 taper_status taper_text_failure(const taper_run *run);
 
-// Appends a list of results: strings.
+// Appends a new string of `length` bytes to a list.
 TAPER_MUST_USE taper_status taper_list_append_string(taper_call *call, taper_list *list, const char *text,
                                                      size_t length);
 
-// printf's %e, %f, %g or their upper-case forms, with '.' whatever the locale.
-enum { TAPER_DIGITS = 400 }; // what the longest double needs with %f and a few decimals
+// Formats number by printf's conversion e, f, g, E, F or G. The decimal point is '.' in any locale.
+enum { TAPER_DIGITS = 400 }; // bytes for the longest double with %f and a few decimals, and the final 0
 void taper_print_double(char digits[TAPER_DIGITS], char conversion, int precision, double number);
 
-// Positions of slices and finds, as Python counts them: negative from the end, clamped into the length.
+// Reads start, end and step (arguments 1 to 3) of a slice of `length` items as Python does: negative positions count
+// from the end, and positions are limited to the length. The slice has *count items: *start, *start + *step, and so on.
 TAPER_MUST_USE taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t *start, int64_t *step,
                                                int64_t *count);
 
-// How a stream prints floats at the moment. %e and %f of percentFormat leave theirs behind, as in PyTorch.
+// The format in which a stream prints floats at the moment. In percentFormat, %e and %f change it for what follows, as
+// in PyTorch.
 typedef struct taper_print_style {
     char floats; // 'g', 'e' or 'f'
     bool upper;
 } taper_print_style;
 
-// Text of values as PyTorch streams them: "[1, 2.5, abc]", "{a: 1.}", "(1,)", tensors as a table.
+// Append a value as PyTorch streams it: "[1, 2.5, abc]", "{a: 1.}", "(1,)", a tensor as a table. They fail if the text
+// has failed.
 TAPER_MUST_USE taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value,
                                               taper_print_style style);
 TAPER_MUST_USE taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *tensor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finding, counting, replacing and splitting.
+// Operators that find, count, replace and split.
 #include <inttypes.h>
 
 #include "ops/call/call.h"
@@ -9,7 +9,7 @@
 
 enum { NOWHERE = -1, WORK_OF_A_TRY = 4 };
 
-// The first position in [from, to - what->length] where `what` stands.
+// Returns the first position of `what` in the bytes from `from` to `to` (exclusive), or NOWHERE.
 static int64_t find(taper_run *run, const taper_string *s, const taper_string *what, int64_t from, int64_t to)
 {
     const int64_t length = (int64_t)what->length;
@@ -36,7 +36,7 @@ static int64_t find(taper_run *run, const taper_string *s, const taper_string *w
     return NOWHERE;
 }
 
-// The last such position.
+// Returns the last such position.
 static int64_t find_last(taper_run *run, const taper_string *s, const taper_string *what, int64_t from, int64_t to)
 {
     for (int64_t at = to - (int64_t)what->length;
@@ -48,7 +48,8 @@ static int64_t find_last(taper_run *run, const taper_string *s, const taper_stri
     return NOWHERE;
 }
 
-// start and end of find and its like: negative ones count from behind the end, so that the default end -1 is all.
+// Reads start and end (arguments 2 and 3) of find and similar operators. A negative start counts from the end. A
+// negative end counts from one past the end, so that the default of -1 is the whole text.
 static taper_status range_args(const taper_call *call, const taper_string *s, int64_t *start, int64_t *end)
 {
     const int64_t size = (int64_t)s->length;
@@ -63,7 +64,8 @@ static taper_status range_args(const taper_call *call, const taper_string *s, in
     return TAPER_OK;
 }
 
-// What PyTorch says of a start behind the end of the text, which it takes a part of; count does not.
+// Fails for a start beyond the end of the text with PyTorch's message, which comes from std::string::substr. count does
+// not call it.
 static taper_status check_start(const taper_call *call, const taper_string *s, int64_t start)
 {
     return start <= (int64_t)s->length
@@ -82,7 +84,7 @@ TAPER_KERNEL(taper_op_string_find)
     TAPER_TRY(taper_arg_string(call, 1, &what));
     TAPER_TRY(range_args(call, s, &start, &end));
     int64_t at = NOWHERE;
-    if (end <= start) { // nothing, in which only an empty text is found, wherever that is
+    if (end <= start) { // an empty part: only an empty text is found in it, at any position
         at = what->length == 0 ? start : NOWHERE;
     } else {
         TAPER_TRY(check_start(call, s, start));
@@ -119,7 +121,8 @@ TAPER_KERNEL(taper_op_string_count)
     return TAPER_OK;
 }
 
-// startswith, endswith: of the part from start to end; an end before the start is the end of the text, as in PyTorch.
+// Kernel of startswith and endswith, which look at the part from start to end. An end before the start means the end of
+// the text, as in PyTorch.
 TAPER_KERNEL(taper_op_string_starts)
 {
     const taper_string *s, *what;
@@ -149,9 +152,9 @@ TAPER_KERNEL(taper_op_string_replace)
     taper_run_text out;
     taper_run_text_begin(&out, call->run);
     const int64_t size = (int64_t)s->length;
-    int64_t done = 0; // what has been copied
+    int64_t done = 0; // number of bytes of s copied so far
     for (int64_t count = 0; most < 0 || count < most; count++) {
-        // An empty `old` stands before every character and at the end.
+        // An empty `old` is found before every character and at the end.
         const int64_t at = old->length == 0 ? (count <= size ? count : NOWHERE) : find(call->run, s, old, done, size);
         if (at == NOWHERE) {
             break;
@@ -282,7 +285,7 @@ TAPER_KERNEL(taper_op_string_rsplit)
         end = at;
     }
     TAPER_TRY(taper_list_append_string(call, list, s->data, (size_t)end));
-    for (size_t i = 0; i < list->count / 2; i++) { // gathered from the end
+    for (size_t i = 0; i < list->count / 2; i++) { // the items were found from the end
         const taper_val swap = list->items[i];
         list->items[i] = list->items[list->count - 1 - i];
         list->items[list->count - 1 - i] = swap;
@@ -298,8 +301,8 @@ TAPER_KERNEL(taper_op_string_splitlines)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_bool(call, 1, &keep));
     TAPER_TRY(begin_list(call, &list));
-    size_t start =
-        0; // every line end stands for itself, "\r\n" for two, and a kept one is an item of its own, as in PyTorch
+    // PyTorch counts "\r\n" as two line ends and makes a kept line end an item of its own.
+    size_t start = 0;
     for (size_t i = 0; i < s->length; i++) {
         const char c = s->data[i];
         if ((c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e)) {

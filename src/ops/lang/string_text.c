@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Text that operators print or return, which can fail while it grows.
+// Text that operators print or return, which may fail as it grows, and helpers of the string operators.
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ taper_status taper_list_append_string(taper_call *call, taper_list *list, const 
     return taper_list_append(list, TAPER_VAL(string), call->run->error);
 }
 
-// Locales may write another decimal point, of several bytes even.
+// Replaces the locale's decimal point, which may have several bytes, by '.'.
 static void plain_point(char *digits)
 {
     char *to = digits;
@@ -106,10 +106,10 @@ taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t 
     const bool down = *step < 0;
     TAPER_TRY(taper_arg_int_or(call, 1, down ? INT64_MAX : 0, start));
     TAPER_TRY(taper_arg_int_or(call, 2, down ? INT64_MIN : INT64_MAX, &end));
-    *start = *start == INT64_MAX && !down ? 0 : *start; // PyTorch's own stand-in for None
+    *start = *start == INT64_MAX && !down ? 0 : *start; // PyTorch uses INT64_MAX for None
     const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
     *start = clamp(*start < 0 ? *start + length : *start, low, high);
-    const bool unset = taper_arg_is_none(call, 2) || end == INT64_MAX; // likewise
+    const bool unset = taper_arg_is_none(call, 2) || end == INT64_MAX; // INT64_MAX stands for None here too
     end = unset ? (down ? -1 : length) : clamp(end < 0 ? end + length : end, low, high);
     *count = 0;
     if (down ? *start > end : *start < end) {

@@ -7,10 +7,10 @@
 
 typedef struct bound_class {
     const char *name;
-    taper_class_function *function; // NULL: left out of this build
+    taper_class_function *function; // NULL: this build has no functions for the class
 } bound_class;
 
-#ifdef TAPER_WITHOUT_NNAPI // the only ones there are
+#ifdef TAPER_WITHOUT_NNAPI // all classes in the list belong to NNAPI
 #define CLASS(id, text, code) {.name = text},
 #else
 #define CLASS(id, text, code) {.name = text TAPER_OP_IF(id, , .function = code)},
@@ -22,7 +22,7 @@ static const bound_class classes[] = {
 #undef CLASS
 #undef STATE_CLASS
 
-// One after the other.
+// The names of the classes that only hold state, one after the other, each with a final 0.
 #define CLASS(id, text, code)
 #define STATE_CLASS(text) text "\0"
 static const char states[] =
@@ -82,7 +82,8 @@ taper_status taper_torchbind_call(taper_run *run, taper_object *object, const ch
         args++;
         count--;
     }
-    for (size_t i = 0; TAPER_DEVICES && i < count; i++) { // these functions look at elements
+    // These functions read elements, so results still on a device must be fetched.
+    for (size_t i = 0; TAPER_DEVICES && i < count; i++) {
         TAPER_TRY(taper_settle(run, args[i]));
     }
     const char *name = object->klass != NULL ? object->klass->name : NULL;

@@ -5,8 +5,8 @@
 
 #include "ops/call/call.h"
 
-// A method of a class of list_class.inc, which returns None; args (borrowed) are without the object. TAPER_DECLINED
-// when the class has no such method.
+// Runs a method of a class of list_class.inc; all of them return None. args are borrowed and do not include the object.
+// Returns TAPER_DECLINED if the class has no such method.
 typedef taper_status taper_class_function(taper_run *run, taper_object *object, const char *method, taper_val *args,
                                           size_t count);
 #define CLASS(id, name, function) taper_class_function function;
@@ -16,12 +16,12 @@ typedef taper_status taper_class_function(taper_run *run, taper_object *object, 
 #undef STATE_CLASS
 
 #define TAPER_TORCHBIND_PREFIX "__torch__.torch.classes."
-// Is this the name of a class of torch.classes of which this build has no functions, and no operator of the host names
-// it?
+// Returns true if name is a class of torch.classes that neither this build nor an operator of the host knows.
 bool taper_torchbind_is_missing(const char *name);
-// CREATE_OBJECT: an object with one empty slot. Fails when models cannot make objects of the class.
+// Makes an object with one empty slot, for the instruction CREATE_OBJECT. Fails if models cannot make objects of the
+// class. *object gets a reference.
 TAPER_MUST_USE taper_status taper_torchbind_create(taper_run *run, const taper_class *klass, taper_object **object);
-// A method call; args (borrowed) may start with the object itself. *result gets a reference.
+// Calls a method. args are borrowed; the first may be the object itself and is then left out. *result gets a reference.
 TAPER_MUST_USE taper_status taper_torchbind_call(taper_run *run, taper_object *object, const char *method,
                                                  taper_val *args, size_t count, taper_val *result);
 
