@@ -101,8 +101,8 @@ taper_status taper_ret_complex(taper_call *call, size_t at, taper_pair z);
 
 // Converts to int64_t as x86's conversion instruction does: NaN and numbers out of range give INT64_MIN.
 int64_t taper_double_to_int(double number);
-// Reads the only element of a tensor, dequantized. Fails for any other number of elements. *number owns a reference if it is
-// complex.
+// Reads the only element of a tensor, dequantized. Fails for any other number of elements. *number owns a reference if
+// it is complex.
 TAPER_MUST_USE taper_status taper_tensor_number(taper_run *run, const taper_tensor *tensor, taper_val *number);
 // Converts a scalar to a value; *value owns a reference if it is complex.
 TAPER_MUST_USE taper_status taper_scalar_value(taper_run *run, const taper_scalar *scalar, taper_val *value);

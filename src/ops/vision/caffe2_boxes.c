@@ -70,7 +70,7 @@ taper_status taper_box_arg(const taper_call *call, taper_box_scratch *scratch, s
 
 taper_status taper_box_rule_args(const taper_call *call, size_t at, taper_box_rule *rule)
 {
-    static const int64_t most = 1 << 20; // degrees: exact as float
+    static const int64_t most = 1 << 20; // degrees; such integers are exact in float
     int64_t low, high;
     double clip;
     bool legacy;
@@ -104,7 +104,7 @@ static inline float most_of(float a, float b)
     return a > b ? a : b;
 }
 
-// A side grows at most by 1000 / 16, so that no delta makes it infinite.
+// The factor of a side is at most 1000 / 16, so that no delta makes the side infinite.
 static float scaled(float delta, float weight, float side)
 {
     const float most = 4.135166556742356f; // log(1000 / 16)
@@ -153,7 +153,7 @@ void taper_box_clip(const taper_box_rule *rule, int64_t height, int64_t width, f
         clip_corners(rule->plus, height, width, box);
         return;
     }
-    // What really is rotated stays: there is more than one way to clip it.
+    // A box that is rotated by more stays as it is, since there is more than one way to clip it.
     if (!(fabsf(box[4]) <= rule->clip_angle)) {
         return;
     }
@@ -178,19 +178,19 @@ bool taper_box_fits(const taper_box_rule *rule, const float *box, float least, f
 int64_t taper_box_pixels(double size)
 {
     const double most = 1 << 30;
-    return size > 0.0 ? (int64_t)(size < most ? size : most) : 0; // NaN, too
+    return size > 0.0 ? (int64_t)(size < most ? size : most) : 0; // NaN gives 0 too
 }
 
 // ---- overlap
 
-enum { MOST_CORNERS = 16 }; // a rectangle cut four times has at most 8
+enum { MOST_CORNERS = 16 }; // a rectangle cut by four lines has at most 8 corners
 
 typedef struct point {
     double x, y;
 } point;
 
-// The corners, in one sense of rotation: sides are taken as positive. The y axis points down, so a counter-clockwise
-// angle is negative.
+// Computes the corners in order around the box. Sides are taken as positive. The y axis points down, so a
+// counter-clockwise angle is negative.
 static void corners_of(const float *box, point corners[4])
 {
     static const double sign[4][2] = {{-0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5}};
@@ -202,13 +202,13 @@ static void corners_of(const float *box, point corners[4])
     }
 }
 
-// On which side of the line from a to b p lies: not negative inside.
+// Returns a number that is positive if p is inside the line from a to b, negative if it is outside, and 0 on the line.
 static double side_of(point a, point b, point p)
 {
     return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
 }
 
-// Cuts the polygon of b's sides out of a, one side after the other; the area of what is left.
+// Returns the area that two rotated boxes share. The polygon of a is cut by b's sides, one after the other.
 static double shared_area(const float *a, const float *b)
 {
     point polygon[MOST_CORNERS], next[MOST_CORNERS], cut[4];
@@ -301,7 +301,7 @@ taper_status taper_box_suppress(const taper_call *call, const taper_box_rule *ru
         size_t stay = kept;
         TAPER_TRY(taper_run_spend(call->run, (left - kept) * 10));
         for (size_t i = kept; i < left; i++) {
-            // An undefined overlap is none to keep.
+            // A box whose overlap is NaN is dropped.
             if (taper_box_overlap(rule, best, boxes + (size_t)order[i] * stride) <= threshold) {
                 order[stay++] = order[i];
             }

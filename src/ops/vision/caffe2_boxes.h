@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the `_caffe2::` detection operators share: boxes of float32, upright (x1, y1, x2, y2) or rotated (centre x,
-// centre y, width, height, angle in degrees, counter-clockwise), and their suppression. Arithmetic is float32, as in
-// Caffe2.
+// Boxes of the `_caffe2::` detection operators, and their suppression. A box is float32 and either upright (x1, y1, x2,
+// y2) or rotated (centre x, centre y, width, height, and the angle in degrees, counter-clockwise). Arithmetic is
+// float32, as in Caffe2.
 #ifndef TAPER_OPS_CAFFE2_BOXES_H
 #define TAPER_OPS_CAFFE2_BOXES_H
 
@@ -9,17 +9,17 @@
 
 enum { BOX_UPRIGHT = 4, BOX_ROTATED = 5 };
 
-// How boxes are read and changed.
+// The options by which boxes are read and changed.
 typedef struct taper_box_rule {
-    size_t columns;   // BOX_UPRIGHT or BOX_ROTATED
-    float plus;       // 1 where x2 and y2 are the last pixels (legacy_plus_one), otherwise 0
-    float weights[4]; // that the deltas are divided by
-    bool bound;       // rotated: angles are brought between low and high
+    size_t columns;   // elements of a box: BOX_UPRIGHT or BOX_ROTATED
+    float plus;       // 1 if x2 and y2 are the last pixels inside the box (legacy_plus_one), otherwise 0
+    float weights[4]; // divisors of the first four deltas
+    bool bound;       // for rotated boxes: angles are brought between low and high, in degrees
     float low, high;
-    float clip_angle; // rotated: boxes this near to upright are clipped to the image
+    float clip_angle; // degrees; rotated boxes whose angle is at most this are clipped to the image
 } taper_box_rule;
 
-// Blocks and references of one call, let go together.
+// Memory blocks and tensor references of one call. taper_box_free frees all of them, also after a failure.
 typedef struct taper_box_scratch {
     taper_heap *heap;
     size_t count;
@@ -32,33 +32,36 @@ TAPER_MUST_USE taper_status taper_box_alloc(const taper_call *call, taper_box_sc
                                             size_t item, void **block);
 void taper_box_free(taper_box_scratch *scratch);
 
-// Argument at: a float32 tensor of this rank (0: any), contiguous; its elements stay valid until taper_box_free.
+// Reads argument `at`, a float32 tensor of this rank (0: any rank), as a contiguous tensor. scratch owns it, so *tensor
+// and *data stay valid until taper_box_free.
 TAPER_MUST_USE taper_status taper_box_arg(const taper_call *call, taper_box_scratch *scratch, size_t at, size_t rank,
                                           const taper_tensor **tensor, const float **data);
-// The same for any float32 tensor; name is for the message.
+// Does the same for any float32 tensor; the message of a failure calls it name.
 TAPER_MUST_USE taper_status taper_box_floats(const taper_call *call, taper_box_scratch *scratch, taper_tensor *given,
                                              const char *name, const taper_tensor **tensor, const float **data);
-// Arguments at, at + 1, at + 2: angle_bound_on, angle_bound_lo, angle_bound_hi; at + 3: clip_angle_thresh; at + 4:
-// legacy_plus_one.
+// Reads angle_bound_on, angle_bound_lo, angle_bound_hi, clip_angle_thresh and legacy_plus_one, which are the arguments
+// from `at` on. rule->columns must be set.
 TAPER_MUST_USE taper_status taper_box_rule_args(const taper_call *call, size_t at, taper_box_rule *rule);
 
-// The box that deltas make of box; both have rule->columns elements.
+// Sets out to the box that the deltas make of box. All three have rule->columns elements.
 void taper_box_transform(const taper_box_rule *rule, const float *box, const float *deltas, float *out);
 void taper_box_clip(const taper_box_rule *rule, int64_t height, int64_t width, float *box);
-// Whether both sides are at least `least` and the centre lies within the image.
+// Tells whether both sides of the box are at least `least` and its centre is left of the image's right edge and above
+// its lower edge.
 bool taper_box_fits(const taper_box_rule *rule, const float *box, float least, float height, float width);
-// Intersection over union of two boxes; NaN where the union is empty.
+// Returns the intersection over union of two boxes, which is NaN if the union is empty.
 float taper_box_overlap(const taper_box_rule *rule, const float *a, const float *b);
-// An image's size as an int; 0 for what is none.
+// Converts an image's height or width to an int of at most 2 to the 30; NaN and negative sizes give 0.
 int64_t taper_box_pixels(double size);
 
-// Fills order with the indices 0 … count - 1, the best score first, equal ones in their order. spare has count items.
-// score: of item i is scores[i * stride].
+// Fills order with the indices 0 to count - 1, sorted by descending score. Equal scores keep the order of their
+// indices. The score of item i is scores[i * stride]. spare is scratch memory for count indices.
 void taper_box_sort(const float *scores, size_t stride, int32_t *order, int32_t *spare, size_t count);
-// The same for indices that stand in order already.
+// Sorts in the same way, but starts from the indices that order already has.
 void taper_box_sort_given(const float *scores, size_t stride, int32_t *order, int32_t *spare, size_t count);
-// Keeps, in place, those of the sorted indices whose boxes overlap no kept one by more than threshold, at most `most`
-// (0: any number). The box of index i is at boxes + i * stride.
+// Goes through the sorted indices and keeps a box if it overlaps no kept one by more than threshold. The kept indices,
+// at most `most` of them (0: any number), replace the first ones of order, and *count becomes their number. The box of
+// index i is at boxes + i * stride.
 TAPER_MUST_USE taper_status taper_box_suppress(const taper_call *call, const taper_box_rule *rule, const float *boxes,
                                                size_t stride, float threshold, size_t most, int32_t *order,
                                                size_t *count);

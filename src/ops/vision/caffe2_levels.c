@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The `_caffe2::` operators that collect the proposals of a feature pyramid's levels and give each to the level that
-// fits its size.
+// The `_caffe2::` operators that collect the proposals from the levels of a feature pyramid and distribute them to the
+// levels that fit their sizes.
 #include <math.h>
 
 #include "base/checked.h"
@@ -8,9 +8,11 @@
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
-enum { REGION = 5, LEVELS = 4, MOST_LEVELS = 64 }; // columns of a region; levels that the schemas have results for
+// Columns of a region; result levels in the schemas; most input levels.
+enum { REGION = 5, LEVELS = 4, MOST_LEVELS = 64 };
 
-// The best regions of all levels: input_list is their regions, then their scores. *regions is a tensor of its own.
+// Collects the best regions of all levels. input_list has the regions of each level, then the scores of each level.
+// *regions is a new tensor, which the caller releases.
 static taper_status collect(taper_call *call, size_t level_at, size_t most_at, taper_box_scratch *scratch,
                             taper_tensor **regions)
 {
@@ -51,7 +53,7 @@ static taper_status collect(taper_call *call, size_t level_at, size_t most_at, t
     TAPER_TRY(taper_box_alloc(call, scratch, (size_t)count, sizeof(int32_t), &spare));
     size_t at = 0;
     for (size_t i = 0; i < levels; i++) {
-        for (int k = 0; k < 2; k++) { // regions, scores
+        for (int k = 0; k < 2; k++) { // the regions, then the scores
             taper_tensor *item, *flat;
             TAPER_TRY(taper_arg_tensor_item(call, 0, k == 0 ? i : levels + i, false, &item));
             TAPER_TRY(taper_run_contiguous(call->run, item, &flat));
@@ -76,7 +78,8 @@ static taper_status collect(taper_call *call, size_t level_at, size_t most_at, t
     return TAPER_OK;
 }
 
-// The level of a region: the one of the canonical scale's level, and one more for every doubling of the side.
+// Sets *level to the region's level, counted from roi_min_level. A region of the canonical scale is on the canonical
+// level, and each doubling of its side raises the level by one.
 static taper_status level_of(const taper_call *call, const float *box, float plus, const int64_t numbers[4],
                              size_t *level)
 {
@@ -91,8 +94,9 @@ static taper_status level_of(const taper_call *call, const float *box, float plu
     return TAPER_OK;
 }
 
-// Results first … first + 3 become the regions of each level, and the one behind them says where each region of the
-// input went. Arguments at … at + 3: roi_canonical_scale, roi_canonical_level, roi_max_level, roi_min_level.
+// Distributes `count` regions. Results first to first + 3 become the regions of each level. Result first + 4 becomes,
+// for each input region, its place among all of them. Arguments at to at + 3 are roi_canonical_scale,
+// roi_canonical_level, roi_max_level, roi_min_level.
 static taper_status distribute(taper_call *call, const float *rows, int64_t count, int64_t columns, size_t at,
                                size_t legacy_at, size_t first, taper_box_scratch *scratch)
 {
@@ -134,7 +138,7 @@ static taper_status distribute(taper_call *call, const float *rows, int64_t coun
     for (int64_t i = 0; i < count; i++) {
         const size_t level = levels[i];
         float *out = outs[level] + sizes[level]++ * REGION;
-        out[0] = 0.0f; // without a column for it, the image is the first
+        out[0] = 0.0f; // the image, which is the first if the input has no column for it
         memcpy(out + REGION - columns, rows + i * columns, (size_t)columns * sizeof *out);
         restore[i] = (int32_t)next[level]++;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _caffe2::BoxWithNMSLimit: of every class but the background the boxes that are good enough and do not overlap a
-// better one, and of these the best of each image. Soft suppression lowers the scores of boxes that overlap instead.
+// _caffe2::BoxWithNMSLimit. For each class but the background it keeps the boxes whose score is good enough and which
+// do not overlap a better box. Then it keeps the best of these boxes of each image. Soft suppression does not drop
+// boxes that overlap, but lowers their scores.
 #include <math.h>
 
 #include "base/checked.h"
@@ -9,22 +10,22 @@
 
 typedef struct limit_work {
     const float *scores, *boxes;
-    size_t rows, classes, row_boxes; // boxes of a row times columns
+    size_t rows, classes, row_boxes; // row_boxes: columns of a row of boxes, which has one box or one for each class
     double score_threshold, overlap, sigma, soft_least;
-    int64_t most; // of an image; 0 or less: any number
+    int64_t most; // boxes of an image; 0 or less: any number
     bool soft, gaussian, agnostic, boxes_background, classes_background;
     taper_box_rule rule;
-    float *soft_scores;                // of the image, rows × classes
-    int32_t *order, *spare;            // of one class
-    int32_t *picked, *sorted, *merged; // of the image, all classes: row × classes + class
+    float *soft_scores;                // rows × classes scores of one image
+    int32_t *order, *spare;            // rows of one class
+    int32_t *picked, *sorted, *merged; // all classes of one image; an item is row × classes + class
     size_t picked_count;
-    float *out; // of all images: score, class, row, box
+    float *out; // the results of all images; an item is score, class, then the box
     size_t out_count;
 } limit_work;
 
 enum { OUT_SCORE, OUT_CLASS, OUT_BOX };
 
-// Where class j (0: background) has its score and its box. Without a background among the boxes its score comes last.
+// Returns the column of class j's score (0: background). If the boxes have no background, its score comes last.
 static size_t score_column(const limit_work *w, size_t j)
 {
     return w->boxes_background ? j : j - 1;
@@ -35,8 +36,8 @@ static size_t box_column(const limit_work *w, size_t j)
     return (w->agnostic ? 0 : score_column(w, j)) * w->rule.columns;
 }
 
-// Takes the best of the rows in order again and again; the others' scores fall with their overlap. order becomes what
-// was taken.
+// Soft suppression: takes the row with the best score again and again, and lowers the scores of the others by their
+// overlap with it. The taken rows replace those in order, and *count becomes their number.
 static taper_status soften(const taper_call *call, const limit_work *w, const float *boxes, float *scores,
                            int32_t *order, size_t *count)
 {
@@ -67,14 +68,14 @@ static taper_status soften(const taper_call *call, const limit_work *w, const fl
     return TAPER_OK;
 }
 
-// The rows of one class that stay, appended to picked.
+// Appends the rows of class j that are kept to picked.
 static taper_status one_class(const taper_call *call, limit_work *w, size_t first, size_t rows, size_t j)
 {
     const size_t column = score_column(w, j);
     const float *scores = w->scores + first * w->classes + column;
     const float *boxes = w->boxes + first * w->row_boxes + box_column(w, j);
     size_t count = 0;
-    TAPER_TRY(taper_run_spend(call->run, rows * 100)); // they are sorted
+    TAPER_TRY(taper_run_spend(call->run, rows * 100)); // for sorting
     for (size_t i = 0; i < rows; i++) {
         if (scores[i * w->classes] > (float)w->score_threshold) {
             w->order[count++] = (int32_t)i;
@@ -93,14 +94,14 @@ static taper_status one_class(const taper_call *call, limit_work *w, size_t firs
     return TAPER_OK;
 }
 
-// Leaves the best `most` of what was picked, in the order of the classes; a class's by score. ends has an item for each
-// class.
+// Reduces picked to its best `most` items. They are ordered by class, and in a class by score. ends is scratch memory
+// for one item per class.
 static void limit_image(limit_work *w, const float *scores, int32_t *ends)
 {
     if (w->most <= 0 || (uint64_t)w->most >= w->picked_count) {
         return;
     }
-    // The place of a pick's score: sorting reads it.
+    // An item's score is at the item's own index, less shift, so the sort can use the items as indices.
     const int32_t classes = (int32_t)w->classes, shift = w->boxes_background ? 0 : 1;
     for (size_t i = 0; i < w->picked_count; i++) {
         w->sorted[i] = w->picked[i] - shift;
@@ -120,7 +121,7 @@ static void limit_image(limit_work *w, const float *scores, int32_t *ends)
     }
 }
 
-// One image: rows first … first + rows - 1. keeps[j] becomes how many of class j were kept.
+// Handles one image: rows first to first + rows - 1. keeps[j] becomes the number of kept boxes of class j.
 static taper_status one_image(const taper_call *call, limit_work *w, size_t first, size_t rows, int32_t *keeps)
 {
     const float *scores = w->scores + first * w->classes;
@@ -150,7 +151,7 @@ static taper_status one_image(const taper_call *call, limit_work *w, size_t firs
     return TAPER_OK;
 }
 
-// A matrix, or one with two more sizes of 1.
+// Returns true for two dimensions, or four of which the last two have size 1.
 static bool is_matrix(const taper_tensor *tensor)
 {
     return tensor->rank == 2 || (tensor->rank == 4 && tensor->sizes[2] == 1 && tensor->sizes[3] == 1);
@@ -180,7 +181,7 @@ static taper_status read_options(taper_call *call, limit_work *w)
     return TAPER_OK;
 }
 
-// How many rows each image has, and the greatest of these numbers.
+// Fills counts with the number of rows of each image and sets *longest to the greatest of them.
 static taper_status read_splits(taper_call *call, const taper_tensor *splits, size_t rows, size_t *counts,
                                 size_t *longest)
 {
@@ -221,7 +222,7 @@ static taper_status limit(taper_call *call, taper_box_scratch *scratch)
     w.rows = (size_t)scores->sizes[0];
     w.classes = (size_t)scores->sizes[1];
     w.row_boxes = (size_t)boxes->sizes[1];
-    if (taper_tensor_numel(scores) > INT32_MAX) { // a pick is numbered with 32 bits
+    if (taper_tensor_numel(scores) > INT32_MAX) { // an item of picked has 32 bits
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "scores has too many elements");
     }
     const size_t box_count = w.agnostic ? 1 : w.boxes_background ? w.classes : w.classes - 1;
@@ -252,7 +253,7 @@ static taper_status limit(taper_call *call, taper_box_scratch *scratch)
     w.sorted = block;
     TAPER_TRY(taper_box_alloc(call, scratch, image_cells, sizeof(int32_t), &block));
     w.merged = block;
-    // No more come out than there are cells, nor than the limit lets pass.
+    // The results number at most one per cell, and at most the limit for each image.
     size_t outs = cells;
     if (w.most > 0 && images > 0 && (uint64_t)w.most < cells / images) {
         outs = images * (size_t)w.most;

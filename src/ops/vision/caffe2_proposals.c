@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _caffe2::GenerateProposals: the regions that a region proposal network suggests. Of every image the best-scored
-// anchors are moved by their deltas, clipped, and suppressed where they overlap.
+// _caffe2::GenerateProposals: the regions that a region proposal network suggests. For each image the anchors with the
+// best scores are moved by their deltas, clipped, and suppressed if they overlap a better one.
 #include "base/checked.h"
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
@@ -8,15 +8,15 @@
 typedef struct proposals {
     const float *scores, *deltas, *anchors, *info;
     int64_t images, anchor_count, height, width;
-    size_t total; // of an image: anchors × height × width
+    size_t total; // anchors of an image: anchor_count × height × width
     double scale;
-    int64_t before, after; // how many, before and after suppression; 0 or less: all
+    int64_t before, after; // anchors of an image before and after suppression, at most; 0 or less: all
     double threshold, least;
     taper_box_rule rule;
     int32_t *order, *spare;
-    size_t *counts; // per image
-    float *boxes;   // of one image, in the order of its scores
-    float *kept;    // box and score, of all images
+    size_t *counts; // kept boxes of each image
+    float *boxes;   // boxes of one image, by descending score
+    float *kept;    // boxes, each followed by its score, of all images
     size_t kept_count;
 } proposals;
 
@@ -65,7 +65,7 @@ static taper_status read_arguments(taper_call *call, taper_box_scratch *scratch,
     return TAPER_OK;
 }
 
-// The proposals of one image, appended to p->kept.
+// Appends the proposals of one image to p->kept.
 static taper_status one_image(const taper_call *call, proposals *p, int64_t image)
 {
     const size_t columns = p->rule.columns, plane = p->total > 0 ? p->total / (size_t)p->anchor_count : 0;
@@ -134,7 +134,7 @@ static taper_status generate(taper_call *call, taper_box_scratch *scratch)
     p.kept = kept;
     p.counts = counts;
     for (int64_t i = 0; i < p.images; i++) {
-        TAPER_TRY(taper_run_spend(call->run, p.total * 200)); // sorted and transformed
+        TAPER_TRY(taper_run_spend(call->run, p.total * 200)); // for sorting and transforming
         TAPER_TRY(one_image(call, &p, i));
     }
     taper_tensor *rois, *probabilities;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _caffe2::BBoxTransform: regions moved by the deltas of every class, and clipped to their image.
+// _caffe2::BBoxTransform: moves regions by the deltas of each class and clips them to their image.
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
-// How many regions each image has: those of an image stand together, in the order of the images.
+// Fills counts with the number of regions of each image. The regions of an image are consecutive, in the order of the
+// images.
 static taper_status count_regions(const taper_call *call, const float *rois, int64_t regions, int64_t columns,
                                   bool indexed, int64_t images, int64_t *counts)
 {
@@ -77,7 +78,7 @@ static taper_status transform(taper_call *call, taper_box_scratch *scratch)
             float box[BOX_ROTATED];
             for (int64_t c = 0; c < columns; c++) {
                 const float number = roi[row * rois->sizes[1] + (indexed ? 1 : 0) + c];
-                box[c] = c < 4 ? number / scale : number; // an angle has no scale
+                box[c] = c < 4 ? number / scale : number; // the angle is not scaled
             }
             for (int64_t k = 0; k < classes; k++) {
                 float *made = out + (row * classes + k) * columns;

@@ -38,7 +38,7 @@ static double interpolate(const deform_work *work, int64_t base, double y, doubl
            ly * lx * at_or_zero(work, base, y0 + 1, x0 + 1);
 }
 
-// The column of input values that one output position sees: [channel][kernel row][kernel column].
+// Fills the column of input values that one output position reads, ordered by channel, kernel row and kernel column.
 static void fill_column(const deform_work *work, int64_t n, int64_t oy, int64_t ox, double *column)
 {
     const int64_t kernel_high = work->weight.size[1], kernel_wide = work->weight.size[2],
@@ -69,7 +69,8 @@ static void run_deform(taper_run *run, const deform_work *work, double *column)
 {
     const int64_t outputs = work->weight.n, inner = work->weight.c, kernel_wide = work->weight.size[2];
     const int64_t taps = work->weight.size[1] * kernel_wide, per_group = outputs / work->groups;
-    const uint64_t position = (uint64_t)(work->x.c * taps) * 60 + (uint64_t)(outputs * (inner * taps * 5 + 5)); // work
+    // Work of one position.
+    const uint64_t position = (uint64_t)(work->x.c * taps) * 60 + (uint64_t)(outputs * (inner * taps * 5 + 5));
     for (int64_t n = 0; n < work->x.n; n++) {
         for (int64_t oy = 0; oy < work->out_high; oy++) {
             for (int64_t ox = 0; ox < work->out_wide && taper_run_goes_on(run, position); ox++) {
@@ -153,7 +154,7 @@ TAPER_KERNEL(taper_op_deform_conv2d)
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input is too small for the kernel");
         }
     }
-    // Products of kernel sizes with the groups were checked with the weight's, or do not match the offsets' sizes.
+    // The kernel's area cannot overflow, since both sizes are at most INT32_MAX. Its product with the groups may.
     int64_t wanted;
     const bool fits = taper_mul_i64(work.offset_groups * 2, work.weight.size[1] * work.weight.size[2], &wanted);
     TAPER_TRY(check(call,

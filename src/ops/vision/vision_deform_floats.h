@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vision_deform.c: columns of many positions at a time, multiplied by all weights.
+// Part of vision_deform.c: computes the columns of many positions at a time and multiplies them by all weights.
 #ifndef TAPER_OPS_VISION_VISION_DEFORM_FLOATS_H
 #define TAPER_OPS_VISION_VISION_DEFORM_FLOATS_H
 
 enum { PLACES = 128, CORNERS = 4 };
 
-// Where one tap of a group of channels reads for each position, and with which weights. -1: outside.
+// The four input elements that one tap of a group of channels reads for each position, and their weights. An offset of
+// -1 means outside the image.
 typedef struct corners {
     int64_t at[CORNERS][PLACES];
     float weight[CORNERS][PLACES];
@@ -60,7 +61,8 @@ static void fill_columns(const deform_work *work, int64_t n, int64_t place, size
     }
 }
 
-// Declines what floats in this order do not do.
+// Computes the whole operator in float. Returns TAPER_DECLINED, with nothing written, for other dtypes, for weights in
+// another order, and on the portable path.
 static taper_status run_floats(taper_run *run, const deform_work *work)
 {
     const taper_volume *w = &work->weight;

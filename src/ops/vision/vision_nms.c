@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// torchvision::nms: keeps the best-scored boxes of those that overlap too much.
+// torchvision::nms: of boxes that overlap too much, only the one with the best score is kept.
 #include <math.h>
 
 #include "base/single.h"
@@ -13,7 +13,7 @@ typedef struct nms_box {
     bool suppressed;
 } nms_box;
 
-// Descending; NaN before everything, as PyTorch sorts.
+// For descending order, with NaN first, as PyTorch sorts.
 static bool comes_after(const nms_box *a, const nms_box *b)
 {
     if (a->score != a->score) {
@@ -22,7 +22,7 @@ static bool comes_after(const nms_box *a, const nms_box *b)
     return b->score != b->score || a->score < b->score;
 }
 
-// A stable merge sort between boxes and spare; the result is in the returned one of the two.
+// Sorts by a stable merge sort that alternates between boxes and spare. Returns the one that has the result.
 static nms_box *sort_boxes(nms_box *boxes, nms_box *spare, int64_t count)
 {
     for (int64_t width = 1; width < count; width *= 2) {
@@ -46,14 +46,14 @@ static double rounded(bool single, double value)
     return taper_step(single, value);
 }
 
-// Boxes in the order of their scores, a field each, so that the loops below go over vectors.
+// The boxes in the order of their scores, one array for each field, so that the loops below use vectors.
 typedef struct nms_fields {
     void *x1, *y1, *x2, *y2, *area;
     uint32_t *suppressed;
 } nms_fields;
 
-// Marks the boxes after `i` whose intersection over union with it is above threshold. Computed in the boxes' own dtype,
-// as torchvision does.
+// Marks the boxes after box i whose intersection over union with it is above threshold. It computes in the boxes' own
+// dtype, as torchvision does.
 #define NMS(name, type)                                                                                                \
     static void name(const nms_fields *f, int64_t i, int64_t count, type threshold)                                    \
     {                                                                                                                  \
@@ -71,7 +71,7 @@ typedef struct nms_fields {
 NMS(mark_f32, float)
 NMS(mark_f64, double)
 
-// A float is above the double threshold where it is above the largest float that is not.
+// Returns the largest float that is at most threshold: a float is above one exactly if it is above the other.
 static float threshold_f32(double threshold)
 {
     const float nearest = (float)threshold;
@@ -82,7 +82,7 @@ static taper_status suppress(taper_run *run, nms_box *boxes, int64_t count, doub
                              int64_t *kept)
 {
     const size_t item = single ? sizeof(float) : sizeof(double),
-                 n = (size_t)count; // 2 * sizeof(nms_box) * n was checked
+                 n = (size_t)count; // cannot overflow: 2 * sizeof(nms_box) * n was checked
     const size_t bytes = n * (5 * item + sizeof(uint32_t));
     char *block = taper_heap_alloc(run->heap, bytes);
     if (block == NULL) {

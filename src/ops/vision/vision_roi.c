@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// torchvision's region-of-interest pools, and what RoIAlign (vision_roi_align.c) has in common with them.
+// torchvision's region-of-interest pools, and the functions that they share with RoIAlign (vision_roi_align.c).
 #include <float.h>
 #include <math.h>
 
@@ -116,7 +116,8 @@ static int64_t bounded(double value, int64_t most)
     return value > 0.0 ? (value < (double)most ? (int64_t)value : most) : 0;
 }
 
-// Of floats: nobody can foretell which is greater than those before it, so there is no branch.
+// Finds the greatest float of a bin that is above *best. Returns its index in the plane, or -1. It has no branch,
+// because the comparison cannot be predicted.
 static int64_t greatest(const float *from, const int64_t edges[4], int64_t step_y, int64_t step_x, int64_t wide,
                         double *best)
 {
@@ -136,7 +137,8 @@ static int64_t greatest(const float *from, const int64_t edges[4], int64_t step_
     return best_at;
 }
 
-// The same of all channels of a bin, from an image whose channels are neighbours: `wide` pixels a row.
+// Does the same for all channels of a bin and stores the results. In the image, `wide` pixels a row, the channels are
+// innermost.
 static void greatest_channels(const taper_roi_work *work, const float *image, const int64_t edges[4], int64_t k,
                               int64_t h, int64_t w)
 {
@@ -156,7 +158,8 @@ static void greatest_channels(const taper_roi_work *work, const float *image, co
                 const float *pixel = image + (y * wide + x) * work->channels + c0;
                 const int32_t at = (int32_t)(y * wide + x);
                 for (int64_t c = 0; c < n; c++) {
-                    const int32_t here = -(int32_t)(pixel[c] > most[c]); // a choice would become a jump
+                    // A mask, since compilers turn a conditional into a jump.
+                    const int32_t here = -(int32_t)(pixel[c] > most[c]);
                     where[c] ^= (where[c] ^ at) & here;
                     most[c] = pixel[c] > most[c] ? pixel[c] : most[c];
                 }
@@ -174,7 +177,7 @@ static void greatest_channels(const taper_roi_work *work, const float *image, co
 
 #include "ops/vision/vision_roi_turned.h"
 
-// The sum over a bin of floats, in torchvision's order.
+// Returns the sum of a bin of floats, in torchvision's order.
 static double sum_of_bin(const float *from, const int64_t edges[4], int64_t step_y, int64_t step_x)
 {
     float sum = 0.0f;
@@ -192,7 +195,7 @@ static taper_status pool_regions(taper_call *call, bool sensitive, const taper_r
 {
     const taper_roi_work work = *given;
     const int64_t high = work.x.size[1], wide = work.x.size[2];
-    // The last position where a bin can begin or end.
+    // The greatest position at which a bin may begin or end.
     const int64_t most_y = sensitive ? high - 1 : high, most_x = sensitive ? wide - 1 : wide;
     for (int64_t k = 0; k < work.count; k++) {
         taper_roi_region region;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// RoIAlign, torchvision's and Caffe2's: averages of interpolated samples of each bin of a region.
+// RoIAlign, torchvision's and Caffe2's: each bin of a region is the average of interpolated samples.
 #include <math.h>
 
 #include "base/checked.h"
@@ -7,14 +7,15 @@
 #include "ops/call/parallel.h"
 #include "ops/vision/vision_roi.h"
 
-enum { MOST_SAMPLES = 1 << 20 }; // of a bin along one axis: only absurd regions have more
+enum { MOST_SAMPLES = 1 << 20 }; // limit of a bin's samples along one axis; only absurd regions have more
 
 typedef struct roi_tap {
     int64_t offset[4];
     double weight[4];
 } roi_tap;
 
-// False where the position lies outside, and counts as 0.
+// Sets *tap to the four elements around the position, and their weights. Returns false if the position is outside, so
+// that the sample counts as 0.
 static bool find_tap(const taper_roi_work *work, double y, double x, roi_tap *tap)
 {
     const int64_t high = work->x.size[1], wide = work->x.size[2];
@@ -41,7 +42,8 @@ static bool find_tap(const taper_roi_work *work, double y, double x, roi_tap *ta
     return true;
 }
 
-// How many samples a bin takes along an axis of the region; a region of negative size has a negative number.
+// Sets *samples to the number of samples of a bin along one axis of the region. For a region of negative size it is
+// negative.
 static taper_status samples_of(const taper_call *call, double size, int64_t bins, int64_t ratio, int64_t *samples)
 {
     const double want = ratio > 0 ? (double)ratio : ceil(size / (double)bins);
@@ -52,7 +54,7 @@ static taper_status samples_of(const taper_call *call, double size, int64_t bins
     return TAPER_OK;
 }
 
-// Adds the samples of one bin for channels first, first + 1, …
+// Sets sums to the sums of one bin's samples, for `channels` channels from first on.
 static taper_status sample_bin(taper_run *run, const taper_roi_work *work, const taper_roi_region *region,
                                const int64_t grid[2], const double bin[2], int64_t h, int64_t w, int64_t first,
                                int64_t channels, double *sums)
@@ -80,7 +82,7 @@ static taper_status sample_bin(taper_run *run, const taper_roi_work *work, const
             }
             for (int64_t c = 0; c < channels; c++) {
                 const int64_t at = base + c * work->x.stride_c;
-                if (work->dtype == TAPER_F32) { // its weights and sums are floats, as torchvision's
+                if (work->dtype == TAPER_F32) { // weights and sums are floats, as in torchvision
                     const float *in = (const float *)work->in + at;
                     const float sample =
                         (float)tap.weight[0] * in[tap.offset[0]] + (float)tap.weight[1] * in[tap.offset[1]] +
@@ -97,7 +99,7 @@ static taper_status sample_bin(taper_run *run, const taper_roi_work *work, const
     return TAPER_OK;
 }
 
-// A region, for planes.
+// The arguments of align_planes: one region and its sampling.
 typedef struct roi_task {
     const taper_roi_work *work;
     const taper_roi_region *region;
@@ -151,7 +153,7 @@ static taper_status align(taper_call *call, taper_roi_work work, bool sensitive,
                                 (long long)k);
             break;
         }
-        if (!aligned) { // regions are at least one element large
+        if (!aligned) { // a region is at least one element large
             size[0] = size[0] > 1.0 ? size[0] : 1.0;
             size[1] = size[1] > 1.0 ? size[1] : 1.0;
         }

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vision_roi_align.c: all samples of some bins, for one channel of floats after the other.
+// Part of vision_roi_align.c: computes the samples of several bins at once, for float32 and one channel after the
+// other.
 #ifndef TAPER_OPS_VISION_VISION_ROI_PLANES_H
 #define TAPER_OPS_VISION_VISION_ROI_PLANES_H
 
 enum { PLACES = 1 << 10, TAPS = 1 << 10 };
 
 typedef struct roi_place {
-    int32_t near, far; // offsets
+    int32_t near, far; // offsets of the two pixels along the axis, in elements
     float far_weight, near_weight;
     bool inside;
 } roi_place;
 
 typedef struct roi_float_tap {
-    int32_t top, bottom, right; // right: from a left pixel to its neighbour
+    int32_t top, bottom, right; // right: distance from a left pixel to its right neighbour
     float weight[4];
 } roi_float_tap;
 
 typedef struct roi_planes {
-    roi_place places[2][PLACES]; // y, x: all samples of a region
+    roi_place places[2][PLACES]; // along y and along x: positions of all samples of a region
     roi_float_tap taps[TAPS];
-    int32_t begins[TAPS + 1]; // of the bins' taps
+    int32_t begins[TAPS + 1]; // begins[b] is the first tap of bin b; its last one is before begins[b + 1]
     const taper_roi_work *work;
-    int64_t region, sample, first, bins; // bins [first, first + bins) of a region
+    int64_t region, sample, first, bins; // the bins are those from first to first + bins - 1 of the region
     float samples;
-    bool sensitive, together; // together: all right neighbours are
+    bool sensitive, together; // together: each right neighbour is the next element
 } roi_planes;
 
 static void find_place(double at, int64_t size, int64_t stride, roi_place *place)
@@ -50,7 +51,7 @@ static void find_places(const taper_roi_work *work, double begin, double bin, in
     }
 }
 
-// The taps of bin (h, w), behind those from `count` on; returns how many there are then.
+// Appends the taps of bin (h, w) to the first `count` ones and returns their new number.
 static int32_t find_float_taps(roi_planes *p, const int64_t grid[2], int64_t h, int64_t w, int32_t count)
 {
     for (int64_t i = h * grid[0]; i < (h + 1) * grid[0]; i++) {
@@ -71,7 +72,7 @@ static int32_t find_float_taps(roi_planes *p, const int64_t grid[2], int64_t h, 
     return count;
 }
 
-// In torchvision's order: the four neighbours of a sample, then samples one after the other.
+// Returns the sum of a bin, in torchvision's order: first the four pixels of each sample are added, then the samples.
 static float sum_of_taps(const float *plane, const roi_float_tap *tap, const roi_float_tap *end, bool together)
 {
     float sum = 0.0f;
@@ -115,7 +116,7 @@ static void channels_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Whether a region's bins can be had this way.
+// Tells whether align_planes can compute a region that has grid[0] by grid[1] samples per bin.
 static bool has_planes(const taper_roi_work *work, const int64_t grid[2])
 {
     const taper_volume *x = &work->x;
@@ -155,7 +156,7 @@ static taper_status align_planes(taper_run *run, void *room, const roi_task *tas
     return TAPER_OK;
 }
 
-// Bytes that align_planes works with; 0: it does not do these.
+// Returns the bytes of memory that align_planes needs; 0: it cannot compute this call.
 static size_t planes_room(const taper_run *run, const taper_roi_work *work)
 {
     return !run->portable && work->dtype == TAPER_F32 ? sizeof(roi_planes) : 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vision_roi.c: channels side by side, where several regions are taken.
+// Part of vision_roi.c: if there are several regions, the input is copied with its channels innermost, so that one pass
+// computes many channels.
 #ifndef TAPER_OPS_VISION_VISION_ROI_TURNED_H
 #define TAPER_OPS_VISION_VISION_ROI_TURNED_H
 
-// Where several regions are taken from floats: the input with its channels side by side, retained; else NULL.
+// Sets *turned to a new tensor of samples x pixels x channels if the copy pays: for float32 and several regions per
+// sample. Otherwise *turned is NULL. The caller releases it.
 static taper_status turn_channels(taper_call *call, const taper_roi_work *work, bool sensitive, taper_tensor **turned)
 {
     enum { SEVERAL = 4 };

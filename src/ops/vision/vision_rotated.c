@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// torchvision::box_iou_rotated: intersection over union of rectangles that are turned, as centre, width, height and
-// degrees.
+// torchvision::box_iou_rotated: the intersection over union of rotated rectangles. A rectangle is given by its centre,
+// width, height and degrees.
 #include <math.h>
 
 #include "ops/call/call.h"
@@ -17,7 +17,8 @@ typedef struct turned_box {
     double area;
 } turned_box;
 
-// Its corners relative to `around`, against the sense in which the y axis turns into the x axis.
+// Reads a box and computes its corners relative to `around`. They are in order, turning from the x axis towards the y
+// axis, so that side() is positive inside.
 static turned_box read_box(const taper_tensor *boxes, int64_t row, point around)
 {
     double v[5];
@@ -35,13 +36,15 @@ static turned_box read_box(const taper_tensor *boxes, int64_t row, point around)
     return box;
 }
 
-// Above zero: p is on the inner side of the line from a to b.
+// Returns a positive number if p is on the inner side of the line from a to b, a negative one if it is on the outer
+// side, and 0 on the line.
 static double side(point a, point b, point p)
 {
     return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
 }
 
-// What of the polygon is on the inner side of a line: at most one corner more.
+// Copies the part of the polygon that is on the inner side of the line from a to b. Returns its number of corners,
+// which is at most count + 1.
 static int clip(const point *from, int count, point a, point b, point *to)
 {
     int made = 0;
@@ -79,7 +82,7 @@ static double shared_area(const turned_box *a, const turned_box *b)
 
 TAPER_KERNEL(taper_op_box_iou_rotated)
 {
-    enum { WORK = 400 }; // of a pair
+    enum { WORK = 400 }; // work of one pair
     taper_error *error = call->run->error;
     taper_tensor *boxes[2], *y;
     for (size_t i = 0; i < 2; i++) {
@@ -95,7 +98,7 @@ TAPER_KERNEL(taper_op_box_iou_rotated)
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, 2, sizes, NULL, &y));
     for (int64_t i = 0; i < sizes[0]; i++) {
         for (int64_t j = 0; j < sizes[1] && taper_run_goes_on(call->run, WORK); j++) {
-            // Around the first box: those far from the origin keep their precision.
+            // Corners are relative to the first box's centre, so that boxes far from the origin keep their precision.
             point around;
             const char *data = taper_tensor_data(boxes[0]);
             around.x = taper_number_load((taper_dtype)boxes[0]->dtype, data, i * boxes[0]->strides[0]);
