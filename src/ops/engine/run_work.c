@@ -24,8 +24,9 @@ static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t sta
     return part;
 }
 
-// A copy to another dtype by the kernels for that, which take elements side by side: all of them where both tensors lie
-// alike without gaps, else those of the last dimension. TAPER_DECLINED: nothing was done.
+// Copies to another dtype with the kernels for that, which take neighbouring elements. They get all elements at once if
+// both tensors have the same strides and no gaps, otherwise the elements of the last dimension. Returns TAPER_DECLINED,
+// with nothing written, if the tensors do not suit.
 static taper_status cast_rows(taper_run *run, taper_tensor *to, const taper_tensor *from, int64_t count)
 {
     if (run->portable || to->dtype == from->dtype || to->rank != from->rank || to->rank == 0 || count == 0 ||
@@ -56,7 +57,7 @@ static taper_status cast_rows(taper_run *run, taper_tensor *to, const taper_tens
     }
     const char *kernel = run->kernel;
     const taper_status status = taper_ew_cast(run, (taper_dtype)from->dtype, (taper_dtype)to->dtype, &walk);
-    run->kernel = kernel != NULL ? kernel : run->kernel; // the copy is not what the operator is about
+    run->kernel = kernel != NULL ? kernel : run->kernel; // the name stays that of the operator's own kernel
     return status;
 }
 

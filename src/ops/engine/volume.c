@@ -7,13 +7,13 @@
 #include "base/half.h"
 #include "ir/tensor.h"
 
-// The one copy for compilers that call rather than inline.
+// This is the definition that compilers link if they call the inline function instead of inlining it.
 extern bool taper_volume_channels_inner(const taper_volume *volume);
 
 const taper_spatial taper_spatial_1d = {1}, taper_spatial_2d = {2}, taper_spatial_3d = {3};
 
-// PyTorch allows any stride where a dimension has one element. One that leaves the tensor becomes 0, so that the
-// address behind the last element is in range.
+// PyTorch allows any stride in a dimension of one element. A stride that leaves the tensor becomes 0, so that the
+// address after the last element is in range.
 static int64_t stride_within(const taper_tensor *tensor, size_t dim)
 {
     const int64_t stride = tensor->strides[dim];

@@ -23,7 +23,7 @@ const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu);
 // Returns NULL if the products of bytes are as fast as this entry's products of 16 bits.
 const taper_winograd_i8_entry *taper_winograd_i8_select(uint64_t cpu);
 const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu);
-const taper_narrow_entry *taper_narrow_f32_select(uint64_t cpu); // nr is that of taper_gemm_f32_select
+const taper_narrow_entry *taper_narrow_f32_select(uint64_t cpu); // has the nr of taper_gemm_f32_select
 const taper_cast_entry *taper_cast_select(uint64_t cpu);
 const taper_native_entry *taper_native_select(uint64_t cpu);
 const taper_fft_entry *taper_fft_f32_select(uint64_t cpu);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of floats with weights that are narrower than floats: halves as they lie in a file, and integers of 8 or 4
-// bits with a scale for each group. They are for the products that wait for memory: each weight is read once, becomes a
-// float in a register and is multiplied there. Sums are floats.
+// Products of floats with weights that are narrower than floats: half-precision weights as files store them, and
+// integers of 8 or 4 bits with a scale for each group. They are for products whose speed is limited by memory. Each
+// weight is read once, converted to a float in a register and multiplied there. Sums are floats.
 //
-// Integers lie in panels of `nr` outputs, nr as in the gemm_f32 entry of the same instruction set. A panel holds its
-// groups one after the other, and a group holds:
+// Integers are stored in panels of `nr` outputs, nr as in the gemm_f32 entry of the same instruction set. A panel has
+// its groups one after the other, and a group has:
 //   scales   nr floats
-//   points   nr floats, where the format has zero points
-//   weights  8 bits: for each input nr signed bytes; 4 bits: for each 8 inputs nr words of 32 bits, one for each
-//            output, whose nibble i (from the lowest) is the weight of input i plus 8
-// A weight stands for (integer - point) * scale. Outputs behind the last have scale 0. Inputs behind the last of a
-// 4-bit panel have weights that stand for 0, and x has a zero there: the caller pads it to whole groups.
+//   points   nr floats, if the format has zero points
+//   weights  8 bits: nr signed bytes for each input; 4 bits: nr words of 32 bits for each 8 inputs, one word for each
+//            output, whose nibble i (from the lowest) is the weight of input i, plus 8
+// A weight stands for (integer - point) * scale. If the last panel has more outputs than there are, these have scale 0.
+// A 4-bit panel is filled to whole groups of inputs with weights that stand for 0, and the caller pads x with zeros to
+// the same length.
 #ifndef TAPER_KERNELS_NARROW_F32_H
 #define TAPER_KERNELS_NARROW_F32_H
 
@@ -21,18 +22,18 @@
 #include "ops/kernels/arch.h"
 
 typedef struct taper_narrow_format {
-    unsigned bits; // 8 or 4
+    unsigned bits; // bits of a weight, 8 or 4
     bool points;
-    size_t group; // inputs; a multiple of 8 where bits is 4
+    size_t group; // number of inputs; a multiple of 8 if bits is 4
 } taper_narrow_format;
 
-// y[i] = Σ x[j] w[i * w_stride + j] for n outputs and k inputs.
+// Computes y[i] = Σ x[j] w[i * w_stride + j] for n outputs and k inputs.
 typedef void taper_gemv_half_function(size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y);
-// y[i] = Σ x[j] w[i][j] of a panel's nr outputs, for so many groups.
+// Computes y[i] = Σ x[j] w[i][j] for the nr outputs of a panel. The sum is over `groups` groups.
 typedef void taper_gemv_panel_function(const taper_narrow_format *format, size_t groups, const float *x,
                                        const void *panel, float *y);
-// Inputs [first, first + count) of a group as floats, nr for each input. first and count are multiples of 8 where bits
-// is 4.
+// Converts the weights of inputs first to first + count - 1 of a group to floats, nr for each input. Both numbers are
+// multiples of 8 if bits is 4.
 typedef void taper_widen_panel_function(const taper_narrow_format *format, const void *group, size_t first,
                                         size_t count, float *to);
 
@@ -45,7 +46,7 @@ typedef struct taper_narrow_entry {
     taper_widen_panel_function *widen_panel;
 } taper_narrow_entry;
 
-// Bytes of a group of a panel.
+// Returns the bytes of one group of a panel.
 static inline size_t taper_narrow_group_bytes(const taper_narrow_format *format, size_t nr)
 {
     return nr * (sizeof(float) * (format->points ? 2 : 1) + format->group * format->bits / 8);

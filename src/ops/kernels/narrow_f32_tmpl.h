@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of narrow_f32.h, in the words of a simd_<isa>.h and these, which the including file gives:
+// The functions of narrow_f32.h, written with the functions of simd_<isa>.h and these, which the including file
+// defines:
 //   v_bytes(p)      VN signed bytes as floats
 //   v_words(p)      VN words of 32 bits, as VI
 //   v_nibble(w, i)  nibble i of each word, less 8, as floats
-// NARROW_ENTRY(instruction set, nr) makes the entry.
+// NARROW_ENTRY(instruction set, nr) defines the entry.
 #include "base/half.h"
 #include "ops/kernels/narrow_f32.h"
 
 // ---- halves
 
-// Four rows at a time share what is loaded of x, and have two sums each.
+// Four rows at a time share the loads of x. Each row has two sums, so that two additions overlap.
 TAPER_TEMPLATE void half_rows(const size_t rows, V (*const widen)(const uint16_t *), float (*const widen_one)(uint16_t),
                               size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)
 {
@@ -53,7 +54,7 @@ TAPER_TEMPLATE void half_rows(const size_t rows, V (*const widen)(const uint16_t
 GEMV_HALF(bf16, taper_bf16_to_float)
 GEMV_HALF(fp16, taper_f16_to_float)
 
-// ---- panels of integers: `vectors` of VN outputs, whose sums are cut in `chains` so that none waits for another
+// ---- panels of integers: `vectors` of VN outputs, each with `chains` partial sums, whose additions overlap
 
 enum { CHAINS_IN_ALL = 8, NIBBLES = 8 };
 
@@ -66,7 +67,7 @@ TAPER_TEMPLATE V join(const size_t chains, const V *chain)
     return sum;
 }
 
-// One group's weights times x; points NULL: they are 0.
+// Adds the products of one group's weights and x to acc. points NULL: all zero points are 0.
 TAPER_TEMPLATE void add_bytes(const size_t vectors, const size_t chains, size_t count, const float *x, const int8_t *w,
                               const float *points, V (*acc)[CHAINS_IN_ALL])
 {

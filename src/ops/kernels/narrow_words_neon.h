@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of narrow_f32_tmpl.h that NEON has alike with 64 and 32 bits.
+// The functions for narrow_f32_tmpl.h that are the same in NEON with 64 and 32 bits.
 #ifndef TAPER_KERNELS_NARROW_WORDS_NEON_H
 #define TAPER_KERNELS_NARROW_WORDS_NEON_H
 
 #include <string.h>
 
-// Four bytes: a vector's load would read eight.
+// Reads only four bytes, since a vector's load would read eight.
 TAPER_TEMPLATE V v_bytes(const int8_t *p)
 {
     uint32_t four;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Windows of pooling operators, regular and adaptive ones: see pool.c.
+// The windows of pooling operators, regular and adaptive ones (pool.c).
 #ifndef TAPER_OPS_POOL_H
 #define TAPER_OPS_POOL_H
 
@@ -8,31 +8,31 @@
 typedef struct taper_pool_axis {
     int64_t input, output;
     int64_t kernel, stride, padding, dilation;
-    bool adaptive; // windows are the output's share of the input
+    bool adaptive; // the windows divide the input among the outputs
 } taper_pool_axis;
 
-// The part of a window that lies in the input: positions first, first + step, … A single position has step 1: the next
-// one's address might not exist.
+// The part of a window that is inside the input: the positions first, first + step, … A single position has step 1,
+// because the address of a next one might not exist.
 typedef struct taper_pool_window {
     int64_t first, taps, step;
-    int64_t padded; // how many positions lie in the input with its padding (dilation 1 only)
+    int64_t padded; // number of positions in the input with its padding (only for dilation 1)
 } taper_pool_window;
 
 typedef struct taper_pooling {
     size_t spatial;
     taper_pool_axis axis[3]; // depth, height, width
-    int64_t size[3];         // of the output
+    int64_t size[3];         // sizes of the output
 } taper_pooling;
 
-// Reads kernel_size, stride, padding and dilation (at, at + 1, …; dilation only where there is one), then ceil_mode,
-// and computes the output's size for x.
+// Reads kernel_size, stride and padding from argument `at` on, then dilation if has_dilation is set, then ceil_mode.
+// Computes the output's sizes for x.
 TAPER_MUST_USE taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dilation,
                                                const taper_tensor *x, size_t spatial, taper_pooling *pooling);
-// As above for adaptive pools: output_size is argument `at`.
+// Does the same for adaptive pools, whose output_size is argument `at`.
 TAPER_MUST_USE taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, const taper_tensor *x,
                                                         size_t spatial, taper_pooling *pooling);
 
-// The same for a size that is known: depth, height, width.
+// Does the same for an adaptive pool of known size (depth, height, width).
 TAPER_MUST_USE taper_status taper_pooling_adaptive(const taper_call *call, const taper_tensor *x, size_t spatial,
                                                    const int64_t size[3], taper_pooling *pooling);
 
@@ -66,8 +66,9 @@ inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64
     return window;
 }
 
-// At every step of the innermost loop over a window, of which `taps` positions are its own: long windows are charged
-// here, the others by who goes from one to the next. False: leave the window.
+// Call it in each step of the innermost loop over a window of `window` positions, for step k of taps. It charges the
+// work of a long window to the run. For shorter windows the loop over windows does that, with taper_pool_work. Returns
+// false if the loop must stop.
 enum { TAPER_LONG_WINDOW = 4096 };
 static inline bool taper_pool_goes_on(taper_run *run, int64_t window, int64_t k, int64_t taps, int64_t channels)
 {
@@ -79,11 +80,11 @@ static inline uint64_t taper_pool_work(int64_t window, int64_t channels)
     return (uint64_t)(taper_min_i64(window, TAPER_LONG_WINDOW) * channels) * 2 + 20;
 }
 
-// Adaptive average pooling as result 0: what interpolate calls "area". size: depth, height, width.
+// Computes adaptive average pooling, interpolate's mode "area", as result 0. size is depth, height, width.
 TAPER_MUST_USE taper_status taper_pool_area(taper_call *call, const taper_tensor *x, size_t spatial,
                                             const int64_t size[3]);
 
-// Σ x[i] with little rounding error. Leaves when the run is to end.
+// Returns Σ x[i] with a small rounding error. It stops early if the run must end.
 double taper_sum_f32(taper_run *run, const float *x, int64_t count);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Narrow weights in NEON.
+// Products with narrow weights in NEON.
 #include "ops/kernels/simd_neon.h"
 
 #include "ops/kernels/narrow_words_neon.h"

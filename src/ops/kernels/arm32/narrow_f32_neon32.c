@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Narrow weights in NEON of 32 bits.
+// Products with narrow weights in 32-bit NEON.
 #include "ops/kernels/simd_neon32.h"
 
 #include "ops/kernels/narrow_words_neon.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Narrow weights in portable C.
+// Products with narrow weights in portable C.
 #include "ops/kernels/simd_scalar.h"
 
 TAPER_TEMPLATE V v_bytes(const int8_t *p)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Narrow weights in SIMD of WebAssembly.
+// Products with narrow weights in SIMD of WebAssembly.
 #include "ops/kernels/simd_simd128.h"
 
 TAPER_TEMPLATE V v_bytes(const int8_t *p)

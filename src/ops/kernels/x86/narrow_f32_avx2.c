@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Narrow weights in AVX2.
+// Products with narrow weights in AVX2.
 #include "ops/kernels/simd_avx2.h"
 
 TAPER_TEMPLATE V v_bytes(const int8_t *p)
@@ -10,8 +10,8 @@ TAPER_TEMPLATE VI v_words(const uint32_t *p)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
-// The bits of 2^23 + n are those of 2^23 and of n: a difference instead of a conversion, which would take the port of
-// the multiplications as well.
+// Or-ing n into the bits of the float 2^23 gives the float 2^23 + n, so a subtraction replaces a conversion. A
+// conversion would use the same execution port as the multiplications.
 TAPER_TEMPLATE V v_nibble(VI words, int i)
 {
     const __m256i low = _mm256_and_si256(i == 0 ? words : _mm256_srli_epi32(words, 4 * i), _mm256_set1_epi32(15));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Narrow weights in AVX-512.
+// Products with narrow weights in AVX-512.
 #include "ops/kernels/simd_avx512.h"
 
 TAPER_TEMPLATE V v_bytes(const int8_t *p)
@@ -10,7 +10,7 @@ TAPER_TEMPLATE VI v_words(const uint32_t *p)
 {
     return _mm512_loadu_si512(p);
 }
-// The permutation looks at the lowest four bits of a word only, so it is the mask and the conversion too.
+// The permutation uses only the lowest four bits of a word, so it replaces both the mask and the conversion.
 TAPER_TEMPLATE V v_nibble(VI words, int i)
 {
     const V numbers = _mm512_setr_ps(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7);
