@@ -198,7 +198,7 @@ static taper_status run_dots(taper_run *run, product_job *job, taper_range_task 
     return TAPER_OK;
 }
 
-// ---- few rows of which the right matrix has as well
+// ---- products with few rows, for which the right matrix is not packed
 
 // For so few rows, packing the right matrix would take longer than the product. The planar kernels read it in place,
 // with its rows as planes.

@@ -210,7 +210,7 @@ TAPER_TEMPLATE bool output(const int how, size_t channels, const float *m, size_
     return is_spread(&f);
 }
 
-// ---- tiles at the edges: 4, 3 or 2 outputs of a side, all by one code
+// ---- tiles at the edges: 4, 3 or 2 outputs per side, with the same code
 
 typedef struct edge {
     // Side: of a whole tile; rows, columns: numbers of values of this tile, equal to its numbers of inputs.

@@ -191,7 +191,7 @@ TAPER_KERNEL(taper_op_upsample_lanczos_aa)
     return resize(call, TAPER_RESIZE_LANCZOS_AA);
 }
 
-// ---- the old aten::__interpolate and aten::__upsample, which TorchScript of old kept as operators
+// ---- aten::__interpolate and aten::__upsample, which old versions of TorchScript kept as operators
 
 // Reads size and scale_factor: each is None, a number, or a list of numbers. The scale is the ratio of the sizes,
 // unless recompute is false.

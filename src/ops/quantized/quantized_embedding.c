@@ -108,7 +108,7 @@ static taper_status open_fused(const taper_call *call, int bits, table *t)
     return TAPER_OK;
 }
 
-// ---- what is looked up
+// ---- the lookup: its arguments and their checks
 
 typedef struct lookup {
     const taper_tensor *indices, *offsets, *weights, *mapping; // borrowed; all except indices may be NULL

@@ -309,7 +309,7 @@ TAPER_KERNEL(taper_op_qlinear_relu_dynamic_fp16)
     return run_dynamic(call, true, true);
 }
 
-// ---- floats in and out, quantized as told in between
+// ---- layers with floats as input and result, quantized by the parameters in the arguments
 
 // Fills the result with NaN, for a scale that is NaN or infinite. A dynamic layer gets such a scale from an input with
 // such elements.

@@ -67,7 +67,7 @@ static void fill_pack(const taper_pack_request *request, void *data)
     taper_gemm_i8_pack_weights(job->entry, &pack, layer.weights, layer.sums);
 }
 
-// ---- runs, and what is kept for others
+// ---- running a layer, and the data kept for its next calls
 
 static taper_status run_job(taper_linear_i8 *job)
 {

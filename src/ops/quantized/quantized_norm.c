@@ -189,7 +189,7 @@ static float distance(const norm_work *w, const void *x, int64_t at)
     return (float)taper_q_load(w->dtype, x, at) - (float)w->x_point;
 }
 
-// ---- groups of bytes, by the kernels, which give the same bits
+// ---- groups of bytes, by the kernels, with the same bits as the plain code
 
 typedef struct byte_groups {
     const taper_native_entry *native;

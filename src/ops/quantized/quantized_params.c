@@ -411,7 +411,7 @@ taper_status taper_qembedding_open(taper_run *run, taper_object *object, taper_q
     return taper_qweight_check(run, weight, TAPER_QU8, 0, state.name);
 }
 
-// ---- as arguments
+// ---- parameters as arguments of a call
 
 static taper_status name_argument(const taper_call *call, size_t at, taper_object **object, const char *what)
 {

@@ -409,7 +409,7 @@ TAPER_KERNEL(taper_op_qconv1d_unpack)
     return return_bias(call, params.bias, params.out, true);
 }
 
-// ---- what the object knows
+// ---- the object's attributes
 
 static taper_status int_list(taper_run *run, const int64_t *numbers, size_t count, taper_val *value)
 {

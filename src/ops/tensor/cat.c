@@ -211,7 +211,7 @@ TAPER_KERNEL(taper_op_cat)
     return ret_cat(call, list, dim);
 }
 
-// ---- stack and kin: cat of tensors that got more dimensions
+// ---- stack and similar operators: cat of tensors that got more dimensions
 
 typedef taper_status (*shape_change)(const taper_tensor *x, int64_t dim, taper_view *view, taper_error *error);
 

@@ -491,7 +491,7 @@ TAPER_KERNEL(taper_op_dist)
     return status;
 }
 
-// ---- whole tensors compared
+// ---- comparisons of whole tensors
 
 // Sets *holds to true if the comparison holds for all pairs of elements.
 static taper_status all_pairs(taper_call *call, taper_ew *ew, bool *holds)

@@ -433,7 +433,7 @@ TAPER_KERNEL(taper_op_as_strided)
 COPIED(taper_op_as_strided_copy, taper_op_as_strided)
 IN_PLACE(taper_op_as_strided_, taper_op_as_strided)
 
-// ---- x_scatter: a copy of self whose view x holds src
+// ---- the operators x_scatter: a copy of self, whose view by x is set to src
 
 static taper_status view_scatter(taper_call *call, taper_kernel kernel)
 {

@@ -171,7 +171,7 @@ TAPER_KERNEL(taper_op_view_as_complex)
 }
 COPIED(taper_op_view_as_complex_copy, taper_op_view_as_complex)
 
-// ---- the same elements
+// ---- views with the same elements
 
 // detach and alias return another tensor over the same storage.
 TAPER_KERNEL(taper_op_alias)

@@ -32,8 +32,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
         vst1q_u8(to + 32 * i, veorq_u8(vld1q_u8(p[i] + k), vdupq_n_u8(0x80)));
 }
 
-// ---- products: v0 to v3 are sums of 16 bits of a row and four columns, v4 to v7 the columns' weights in a group and
-// v12 to v15 in the next one, v8 to v11 are of A. What comes next is loaded as soon as a register is free.
+// ---- products: v0 to v3 are 16-bit sums of one row and four columns. v4 to v7 are the columns' weights in a group,
+// v12 to v15 in the next one. v8 to v11 belong to A. The next values are loaded as soon as a register is free.
 
 // clang-format off
 // A line of assembly each.

@@ -45,7 +45,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 }
 
 // ---- five and six rows by 16 columns: two groups in turn, whose weights are v0 to v3. A is v4 of the first group, v5
-// of the second and v6 of rows 4 and 5 of both. What the next two want is loaded as soon as a register is free.
+// of the second and v6 of rows 4 and 5 of both. The values for the next two groups are loaded as soon as a register is
+// free.
 
 // clang-format off
 // A line of assembly each.
@@ -116,7 +117,7 @@ TAPER_TEMPLATE void product_6(size_t groups, const int8_t *a, const int8_t *w, c
                      : CLOBBERS);
 }
 
-// ---- the others
+// ---- other numbers of rows and columns
 
 #define ROW(i, x, lane)                                                                                                \
     if (mr > (i)) {                                                                                                    \

@@ -31,8 +31,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 
 // acc[i][j]: {row 2 i column 2 j, row 2 i column 2 j + 1, row 2 i + 1 column 2 j, row 2 i + 1 column 2 j + 1}
 
-// ---- five and six rows by 16 columns: A is v4 to v6, of the weights two columns each are in v0 to v3, which are
-// loaded again, for the next columns or the next group, as soon as they are free.
+// ---- five and six rows by 16 columns: A is v4 to v6. v0 to v3 are the weights of two columns each, and are loaded
+// again, for the next columns or the next group, as soon as they are free.
 
 // clang-format off
 // A line of assembly each.
@@ -92,7 +92,7 @@ TAPER_TEMPLATE void product_6(size_t groups, const int8_t *a, const int8_t *w, c
 }
 // clang-format on
 
-// ---- the others
+// ---- other numbers of rows and columns
 
 TAPER_TEMPLATE void step(const size_t mr, const size_t nv, const int8_t *a, const int8_t *w, int32x4_t acc[][ACC])
 {

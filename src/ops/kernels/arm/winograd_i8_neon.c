@@ -14,8 +14,9 @@ TAPER_TEMPLATE uint32x4_t pixels_of(const N *sums, float32x4_t scale, LIMITS lim
     return vreinterpretq_u32_u8(i8_requantize(sums, scales, limits));
 }
 
-// ---- products: v0 to v3 are inputs of the four rows, v4 to v11 weights of four inputs, of which each pair is loaded
-// two inputs before it is wanted. Compilers copy a tenth of the sums about, and load what the products want at once.
+// ---- products: v0 to v3 are inputs of the four rows. v4 to v11 are weights of four inputs; each pair is loaded two
+// inputs before its use. It is in assembly because compilers move a tenth of the sums between registers and load
+// weights only just before their use.
 
 // clang-format off
 #define ROW(l, row, b, d) \

@@ -13,8 +13,9 @@ TAPER_TEMPLATE uint32x4_t pixels_of(const N *sums, float32x4_t scale, LIMITS lim
     return vreinterpretq_u32_u8(vcombine_u8(first, i8_requantize(sums[2], sums[3], scale, scale, limits)));
 }
 
-// ---- products: q0 to q3 are inputs of the four rows, q4 to q7 weights of four inputs, of which each pair is loaded
-// two inputs before it is wanted. Compilers copy sums about, and load what the products want at once.
+// ---- products: q0 to q3 are inputs of the four rows. q4 to q7 are weights of four inputs; each pair is loaded two
+// inputs before its use. It is in assembly because compilers move sums between registers and load weights only just
+// before their use.
 
 // clang-format off
 #define TEXT(...) __VA_ARGS__ "\n\t"

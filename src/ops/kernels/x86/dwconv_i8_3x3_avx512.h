@@ -321,7 +321,7 @@ TAPER_TEMPLATE void two(const size_t count, const size_t half, const int plain, 
         make_two(count, half, plain, &j, &part, a + 3 * row, c, edge, to + row * j.c_row);
 }
 
-// ---- the same of at most 16 channels, in four parts: their pixels, which have to be put together, once for all
+// ---- at most 16 channels, in four parts, whose pixels are put together once for all outputs
 
 typedef struct quarters {
     __m512i w[3][4], below[3][4];
