@@ -80,7 +80,7 @@ static taper_status read_args(const taper_call *call, quantile *w)
 #define QUANTILE(name, type, function)                                                                                 \
     static type name(const quantile *w, const type *line, int64_t n, double q)                                         \
     {                                                                                                                  \
-        int64_t numbers = 0, end = n; /* NaN stands last */                                                            \
+        int64_t numbers = 0, end = n; /* NaN comes last */                                                             \
         while (numbers < end) {                                                                                        \
             const int64_t middle = numbers + (end - numbers) / 2;                                                      \
             if (line[middle] == line[middle]) {                                                                        \
