@@ -91,7 +91,7 @@ def check_command(folder):
 
 
 def check_rooms():
-    """Each folder of ROOMS is read without the folders below it, and must have C files."""
+    """Each folder of ROOMS is read with the folders below it, and must have C files."""
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder)
         for form in words.HELD:
@@ -104,8 +104,9 @@ def check_rooms():
             (top / room / "below" / "file.c").write_text("// Of the rows one is taken.\n", encoding="utf-8")
         done = subprocess.run([sys.executable, SCRIPT, "--top", folder], capture_output=True, text=True)
         found = {line.split(":")[0] for line in done.stdout.splitlines() if ": opening: " in line}
-        expect("the rooms", done.returncode == 1 and found == {f"{room}/file.c" for room in words.ROOMS}, done)
+        expect("the rooms", done.returncode == 1 and found == {f"{room}/{file}" for room in words.ROOMS for file in ("file.c", "below/file.c")}, done)
         (top / words.ROOMS[-1] / "file.c").unlink()
+        (top / words.ROOMS[-1] / "below" / "file.c").unlink()
         done = subprocess.run([sys.executable, SCRIPT, "--top", folder], capture_output=True, text=True)
         expect("a room without files", done.returncode != 0 and f"{words.ROOMS[-1]} is in ROOMS" in done.stderr, done)
 

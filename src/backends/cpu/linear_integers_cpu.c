@@ -181,7 +181,7 @@ static void run_panel_of_tile(const integers_job *job, const taper_tile *t, size
 {
     const size_t nr = job->entry->nr, first = p * nr, columns = taper_min_size(job->out - first, nr);
     float block[(DEPTH + 1) * MOST_NR];
-    for (size_t c = 0; c < nr; c++) { // the bias, which the blocks behind the first have none of
+    for (size_t c = 0; c < nr; c++) { // only the first block adds the bias
         block[c] = job->bias != NULL && c < columns ? job->bias[first + c] : 0.0f;
     }
     float *y = job->y + t->first * job->out + first;

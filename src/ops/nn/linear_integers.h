@@ -13,9 +13,9 @@ typedef struct taper_linear_integers_args {
     taper_tensor *scale;  // float32 [out, groups], contiguous; NULL: 1
     taper_tensor *point;  // the same; NULL: 0
     taper_tensor *bias;   // [out], of the dtype of the input; NULL: 0
-    bool nibbles;         // whether the weights are told to be -8 to 7. They are not checked here
+    bool nibbles;         // the exporter says that the weights are -8 to 7; they are not checked here
     int64_t in, out, group;
-    int64_t out_sizes[TAPER_MAX_RANK]; // of the result, whose rank is the input's
+    int64_t out_sizes[TAPER_MAX_RANK]; // sizes of the result, whose rank is the input's
 } taper_linear_integers_args;
 
 // Reads and checks the arguments of a call. in, out and group are positive, and group divides in.
