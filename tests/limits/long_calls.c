@@ -165,7 +165,7 @@ static taper_val long_tensor(bench *b, const char *name)
 static int64_t any_int(bench *b, const char *name)
 {
     static const int64_t small[] = {0, 0, 1, 1, 2, -1}, usual[] = {0, 1, 1, 2, 3, -1, 5, 10},
-                         large[] = {1000, 65536, 1 << 22, 100000000, (int64_t)1 << 33, (int64_t)1 << 40};
+                         large[] = {1000, 65536, 1 << 22, 100000000, INT32_MAX, (int64_t)1 << 33, (int64_t)1 << 40};
     if (has(name, "dim") || has(name, "axis") || has(name, "reduction")) {
         return PICK(b, small);
     }

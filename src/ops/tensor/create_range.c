@@ -507,8 +507,7 @@ static taper_status triangle_indices(taper_call *call, bool lower)
         return taper_fail(error, TAPER_ERROR_RESOURCE, "the result is too large");
     }
     int64_t count = 0;
-    TAPER_TRY(taper_run_spend(call->run, (uint64_t)taper_max_i64(last - first, 0) * 2));
-    for (int64_t i = first; i < last; i++) {
+    for (int64_t i = first; i < last && taper_run_step(call->run, i - first, 2); i++) {
         const int64_t split = taper_min_i64(taper_max_i64(i + offset + (lower ? 1 : 0), 0), columns);
         count += lower ? split : columns - split;
         if (count > TAPER_LIMIT_TENSOR_BYTES) {
@@ -519,7 +518,7 @@ static taper_status triangle_indices(taper_call *call, bool lower)
     TAPER_TRY(taper_create_new(call, dtype, 2, sizes, &result));
     const size_t item = taper_tensor_item(result);
     char *p = taper_tensor_mutable(result);
-    for (int64_t i = first; i < last; i++) {
+    for (int64_t i = first; i < last && taper_run_step(call->run, i - first, 2); i++) {
         const int64_t split = taper_min_i64(taper_max_i64(i + offset + (lower ? 1 : 0), 0), columns);
         const int64_t begin = lower ? 0 : split, end = lower ? split : columns;
         const taper_scalar row = taper_scalar_int(i);
