@@ -4,7 +4,7 @@
 what PyTorch answers in OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number), CALL.output…, and of quantized ones `within`: the
 scale of results that are quantized last, or, if more, how far PyTorch's are from those of the float module.  tests/models/test_pt2.py runs them.
 Of several programs in one archive method.CALL is the one that is called.
-The cases pt2e_… need torchao, and those of XNNPACK's quantizer executorch."""
+The cases pt2e_… and narrow_… need torchao, and those of XNNPACK's quantizer executorch."""
 import pathlib
 import sys
 import warnings
@@ -210,6 +210,7 @@ def cases():
         yield from quantized_cases()
     except ImportError as error:
         print(f"no pt2e_…: {error}")
+    yield from narrow_cases()
     attention = module(lambda self, q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, scale=0.2))
     yield "convnet", Case(convnet(), (x(1, 3, 16, 16),))
     yield "convnet_core", Case(convnet(), (x(1, 3, 16, 16),), decompose=True)
@@ -293,6 +294,32 @@ def write_several(out):
     np.savez_compressed(out / "several.npz", **made)
 
 
+def narrow_cases():
+    """Layers with weights of 8 and 4 bits as torchao makes them: tensors of a subclass, their parts (unwrapped), and core operators."""
+    try:
+        from torchao import quantization as ao
+        from torchao.utils import unwrap_tensor_subclass
+    except ImportError:
+        return
+    four = {"weight_dtype": torch.int4}
+    kinds = {"int8": ao.Int8WeightOnlyConfig(), "int8_dynamic": ao.Int8DynamicActivationInt8WeightConfig(),
+             "int4": ao.IntxWeightOnlyConfig(**four, granularity=ao.PerGroup(32)), "int4_rows": ao.IntxWeightOnlyConfig(**four, granularity=ao.PerAxis(0)),
+             "int4_points": ao.IntxWeightOnlyConfig(**four, granularity=ao.PerGroup(16), mapping_type=ao.MappingType.ASYMMETRIC),
+             "8da4w": ao.Int8DynamicActivationIntxWeightConfig(**four, weight_granularity=ao.PerGroup(32))}
+    for kind, config in kinds.items():
+        for spelling in ("", "_unwrapped", "_core") if kind in ("int8", "int4", "8da4w") else ("",):
+            for dtype in (torch.float32, torch.bfloat16) if kind in ("int8", "int4") and not spelling else (torch.float32,):
+                net = nn.Sequential(nn.Linear(64, 96), nn.GELU(), nn.Linear(96, 20, bias=False)).to(dtype)
+                ao.quantize_(net, config)
+                net = unwrap_tensor_subclass(net) if spelling == "_unwrapped" else net
+                half = dtype == torch.bfloat16
+                # Results as floats, which NumPy has.
+                made = module(lambda self, x, dtype=dtype: self.net(x.to(dtype)).float(), net=net)
+                calls = [(x(rows, 64),) for rows in (1, 3, 17)]
+                yield f"narrow_{kind}{'_bf16' if half else ''}{spelling}", Case(made, (x(5, 64),), calls, dynamic=({0: Dim("rows", min=1, max=64)},),
+                                                                              decompose=spelling == "_core")
+
+
 def quantize(case):
     """The module that PT2E makes, which has seen the calls; and how far from case's its results are."""
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
@@ -332,6 +359,7 @@ def main():
         run, arrays = program.module(), {}
         if name.startswith("pt2e_"):
             arrays["within"] = np.asarray(max(within, last_scale(program)))
+        if name.startswith(("pt2e_", "narrow_")):
             deflate(out / f"{name}.pt2")
         for number, (args, kwargs) in enumerate(case.calls):
             for leaf, value in enumerate(_pytree.tree_leaves((args, kwargs))):
@@ -344,6 +372,8 @@ def main():
             with torch.no_grad():
                 result = run(*args, **kwargs)
             flatten(f"{number}.output", result, arrays)
+        if "_bf16" in name:  # PyTorch rounds the weights to bfloat16 before it multiplies, Taper the results only
+            arrays["within"] = np.asarray(2.0**-7 * max(np.abs(value).max() for key, value in arrays.items() if ".output" in key))
         np.savez_compressed(out / f"{name}.npz", **arrays)
     if not names or "several" in names:
         write_several(out)

@@ -2,16 +2,20 @@
 // A linear layer of weights that are dequantized in each run becomes taper::linear_integers, which keeps the integers:
 // - linear(x, torchao::dequantize_affine(w, [1, group], scale, zero_point, …), bias)
 // - linear(x, w.to(dtype), bias) and mm(x, w.t().to(dtype)), which are multiplied by the scale afterwards
+// - mm(x, ((w.to(dtype) - zero_point) * scale).view(…).t()) and the addmm of it, which core operators say for the first
 // w is a constant matrix of int8, and scale and zero_point are constants. Only programs at load are changed: what is
 // saved keeps the exporter's operators.
 #include "compiler/layer.h"
 #include "ir/tensor.h"
 
 typedef struct narrow_weight {
-    taper_ir_value *integers;    // a constant of int8, [out, in]
+    taper_ir_value *integers; // a constant of int8; [out, in] where it is a matrix that is not turned
+    bool turned;              // it is [in, out]
+    int64_t out, in;
     taper_tensor *scale, *point; // NULL: 1 and 0
     int64_t groups;
     bool nibbles; // the operator says that they are -8 to 7
+    double dtype; // of the floats that they become
 } narrow_weight;
 
 static taper_tensor *constant_tensor(const taper_compilation *compilation, const taper_ir_value *value)
@@ -61,15 +65,24 @@ static bool is_number_at(const taper_node *node, size_t index, double wanted)
     return taper_node_constant_is_number(node, index, &number) && number == wanted;
 }
 
+// Argument `index` is a constant and one of the dtypes that the layer has.
+static bool is_float_at(const taper_node *node, size_t index, double *dtype)
+{
+    return taper_node_constant_is_number(node, index, dtype) &&
+           (*dtype == TAPER_F32 || *dtype == TAPER_BF16 || *dtype == TAPER_F16);
+}
+
 static bool match_dequantize(const taper_compilation *compilation, const taper_node *node, narrow_weight *weight)
 {
     weight->integers = taper_node_in(node, 0);
     const taper_tensor *w = constant_tensor(compilation, weight->integers);
     const int64_t group = is_int8_matrix(w) ? constant_group(node, w->sizes[1]) : 0;
-    if (group == 0 || !is_number_at(node, 4, TAPER_I8)) {
+    if (group == 0 || !is_number_at(node, 4, TAPER_I8) || !is_float_at(node, 7, &weight->dtype)) {
         return false;
     }
     double low, high;
+    weight->out = w->sizes[0];
+    weight->in = w->sizes[1];
     weight->groups = w->sizes[1] / group;
     weight->nibbles = taper_node_constant_is_number(node, 5, &low) && taper_node_constant_is_number(node, 6, &high) &&
                       low >= -8 && high <= 7;
@@ -78,7 +91,98 @@ static bool match_dequantize(const taper_compilation *compilation, const taper_n
            constant_numbers(compilation, node, 3, count, true, &weight->point);
 }
 
-// turned: of a product, whose second matrix is [in, out].
+static bool is_conversion(const taper_node *node, double *dtype)
+{
+    return node != NULL && node->kind == TAPER_NODE_OP &&
+           (taper_node_calls(node, TAPER_OP(aten_to_dtype)) || taper_node_calls(node, TAPER_OP(aten__to_copy))) &&
+           is_float_at(node, 1, dtype);
+}
+
+static bool match_converted(const taper_compilation *compilation, const taper_node *node, bool turned,
+                            narrow_weight *weight)
+{
+    taper_ir_value *value = taper_node_in(node, 0), *other = turned ? taper_transposed_of(value) : NULL;
+    weight->integers = other != NULL ? other : value;
+    weight->turned = turned && other == NULL;
+    const taper_tensor *w = constant_tensor(compilation, weight->integers);
+    if (!is_int8_matrix(w)) {
+        return false;
+    }
+    weight->out = w->sizes[weight->turned ? 1 : 0];
+    weight->in = w->sizes[weight->turned ? 0 : 1];
+    return true;
+}
+
+// A constant with a number for each group of a weight of these sizes, [out, groups, group] or [out, group]: the same
+// sizes with 1 as the last one. The result of computing with it has the dtype of the floats.
+static taper_tensor *constant_of_groups(const taper_compilation *compilation, const taper_ir_value *value,
+                                        const taper_tensor *w, double floats)
+{
+    double dtype;
+    const bool converted = is_conversion(value->node, &dtype);
+    taper_tensor *t = constant_tensor(compilation, converted ? taper_node_in(value->node, 0) : value);
+    if (t == NULL || t->rank != w->rank || t->sizes[t->rank - 1u] != 1 || !taper_tensor_is_contiguous(t) ||
+        memcmp(t->sizes, w->sizes, (t->rank - 1u) * sizeof *t->sizes) != 0) {
+        return NULL;
+    }
+    const bool whole = taper_dtype_is_integral((taper_dtype)t->dtype);
+    const bool fits = converted ? dtype == floats && (whole || taper_dtype_is_float((taper_dtype)t->dtype))
+                                : whole || t->dtype == floats;
+    return fits ? t : NULL;
+}
+
+static bool are_nibbles(const taper_tensor *w)
+{
+    const int8_t *numbers = taper_tensor_data(w);
+    const int64_t count = taper_tensor_numel(w);
+    int64_t i = 0;
+    while (i < count && numbers[i] >= -8 && numbers[i] <= 7) {
+        i++;
+    }
+    return i == count;
+}
+
+// view(mul(sub(convert(w), zero_point), scale), [out, in])
+static bool match_steps(const taper_compilation *compilation, const taper_ir_value *value, narrow_weight *weight)
+{
+    const taper_node *view = value->node, *product = NULL, *sum = NULL;
+    if (view != NULL && taper_node_calls(view, TAPER_OP(aten_view))) {
+        product = taper_node_in(view, 0)->node;
+    }
+    if (product == NULL || !taper_node_calls(product, TAPER_OP(aten_mul_Tensor))) {
+        return false;
+    }
+    const taper_node *converted = taper_node_in(product, 0)->node;
+    if (converted != NULL && taper_node_calls(converted, TAPER_OP(aten_sub_Tensor)) && is_number_at(converted, 2, 1)) {
+        sum = converted;
+        converted = taper_node_in(sum, 0)->node;
+    }
+    if (!is_conversion(converted, &weight->dtype)) {
+        return false;
+    }
+    weight->integers = taper_node_in(converted, 0);
+    const taper_tensor *w = constant_tensor(compilation, weight->integers);
+    const taper_val *sizes = taper_node_constant_in(view, 1);
+    if (w == NULL || w->dtype != TAPER_I8 || (w->rank != 2 && w->rank != 3) || taper_tensor_numel(w) == 0 ||
+        !taper_tensor_is_contiguous(w) || sizes == NULL || sizes->tag != TAPER_LIST || sizes->as.list->count != 2) {
+        return false;
+    }
+    weight->out = w->sizes[0];
+    weight->groups = w->rank == 3 ? w->sizes[1] : 1;
+    weight->in = weight->groups * w->sizes[w->rank - 1u]; // at most the number of weights
+    const taper_val *items = sizes->as.list->items;
+    weight->scale = constant_of_groups(compilation, taper_node_in(product, 1), w, weight->dtype);
+    weight->point = sum != NULL ? constant_of_groups(compilation, taper_node_in(sum, 1), w, weight->dtype) : NULL;
+    if (items[0].tag != TAPER_INT || items[0].as.i != weight->out || items[1].tag != TAPER_INT ||
+        items[1].as.i != weight->in || weight->scale == NULL || weight->scale->dtype != weight->dtype ||
+        (sum != NULL && weight->point == NULL)) {
+        return false;
+    }
+    weight->nibbles = are_nibbles(w);
+    return true;
+}
+
+// turned: for a product, whose second matrix is [in, out].
 static bool match(const taper_compilation *compilation, const taper_ir_value *value, bool turned, narrow_weight *weight)
 {
     const taper_node *node = value->node;
@@ -86,29 +190,46 @@ static bool match(const taper_compilation *compilation, const taper_ir_value *va
     if (node == NULL || node->kind != TAPER_NODE_OP) {
         return false;
     }
+    if (is_conversion(node, &weight->dtype)) {
+        return match_converted(compilation, node, turned, weight);
+    }
     if (!turned && taper_node_calls(node, TAPER_OP(torchao_dequantize_affine))) {
         return match_dequantize(compilation, node, weight);
     }
-    if (!taper_node_calls(node, TAPER_OP(aten_to_dtype))) {
-        return false;
-    }
-    weight->integers = turned ? taper_transposed_of(taper_node_in(node, 0)) : taper_node_in(node, 0);
-    return is_int8_matrix(constant_tensor(compilation, weight->integers));
+    const taper_ir_value *matrix = turned ? taper_transposed_of(value) : value;
+    return matrix != NULL && match_steps(compilation, matrix, weight);
 }
 
-// Numbers of [out, groups] as a constant of floats; None where they are all 0 and that is what None stands for.
-static taper_status floats_before(taper_compilation *compilation, taper_node *before, const taper_tensor *numbers,
-                                  int64_t out, int64_t groups, taper_ir_value **made)
+// The integers as [out, in].
+static taper_status integers_before(taper_compilation *compilation, taper_node *before, const narrow_weight *weight,
+                                    taper_ir_value **made)
 {
-    bool all_zero = true;
+    const taper_tensor *w = weight->integers->node->constant.as.tensor;
+    taper_tensor *view;
+    *made = weight->integers;
+    if (w->rank == 2 && !weight->turned) {
+        return TAPER_OK;
+    }
+    const int64_t sizes[2] = {weight->out, weight->in};
+    const int64_t strides[2] = {weight->turned ? w->strides[1] : weight->in, weight->turned ? w->strides[0] : 1};
+    TAPER_TRY(taper_tensor_view(compilation->module->heap, w->storage, TAPER_I8, w->offset, 2, sizes, strides, &view,
+                                compilation->error));
+    return taper_constant_before(before, TAPER_VAL(view), made, compilation->error);
+}
+
+// Numbers of [out, groups] as a constant of floats, or None if there are none. zero_is_none: also if all of them are 0.
+static taper_status floats_before(taper_compilation *compilation, taper_node *before, const taper_tensor *numbers,
+                                  const narrow_weight *weight, bool zero_is_none, taper_ir_value **made)
+{
+    bool all_zero = zero_is_none;
     taper_tensor *floats;
     if (numbers == NULL) {
         return taper_constant_before(before, taper_val_none(), made, compilation->error);
     }
-    const int64_t sizes[2] = {out, groups};
+    const int64_t sizes[2] = {weight->out, weight->groups};
     TAPER_TRY(taper_tensor_new(compilation->module->heap, TAPER_F32, 2, sizes, NULL, &floats, compilation->error));
     float *to = taper_tensor_mutable(floats);
-    for (int64_t i = 0; i < out * groups; i++) {
+    for (int64_t i = 0; i < weight->out * weight->groups; i++) {
         to[i] = (float)taper_load_double((taper_dtype)numbers->dtype, taper_tensor_data(numbers), i);
         all_zero = all_zero && to[i] == 0.0f;
     }
@@ -119,30 +240,41 @@ static taper_status floats_before(taper_compilation *compilation, taper_node *be
     return taper_constant_before(before, TAPER_VAL(floats), made, compilation->error);
 }
 
+// The bias of an addmm that adds a vector, once, for each output.
+static bool is_plain_sum(const taper_compilation *compilation, const taper_node *node, int64_t out)
+{
+    const taper_tensor *bias = constant_tensor(compilation, taper_node_in(node, 0));
+    return bias != NULL && bias->rank == 1 && bias->sizes[0] == out && is_number_at(node, 3, 1) &&
+           is_number_at(node, 4, 1);
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
-    const bool product = taper_node_calls(node, TAPER_OP(aten_mm));
+    const bool linear = taper_node_calls(node, TAPER_OP(aten_linear)),
+               adds = taper_node_calls(node, TAPER_OP(aten_addmm));
     narrow_weight weight;
-    if ((!product && !taper_node_calls(node, TAPER_OP(aten_linear))) || node->schema->out_count != 0 ||
-        !match(compilation, taper_node_in(node, 1), product, &weight)) {
+    if ((!linear && !adds && !taper_node_calls(node, TAPER_OP(aten_mm))) || node->schema->out_count != 0 ||
+        !match(compilation, taper_node_in(node, adds ? 2 : 1), !linear, &weight) ||
+        (adds && !is_plain_sum(compilation, node, weight.out))) {
         return TAPER_OK;
     }
-    const int64_t out = weight.integers->node->constant.as.tensor->sizes[0];
-    taper_ir_value *scale, *point, *bias, *bits;
+    taper_ir_value *integers, *scale, *point, *bias, *bits, *dtype;
     taper_node *made;
     TAPER_TRY(taper_op_before(compilation, node, TAPER_OP(taper_linear_integers), &made));
     if (made == NULL) {
         return TAPER_OK;
     }
-    TAPER_TRY(floats_before(compilation, made, weight.scale, out, weight.groups, &scale));
-    TAPER_TRY(floats_before(compilation, made, weight.point, out, weight.groups, &point));
-    if (product) {
-        TAPER_TRY(taper_constant_before(made, taper_val_none(), &bias, compilation->error));
+    TAPER_TRY(integers_before(compilation, made, &weight, &integers));
+    TAPER_TRY(floats_before(compilation, made, weight.scale, &weight, false, &scale));
+    TAPER_TRY(floats_before(compilation, made, weight.point, &weight, true, &point));
+    if (linear || adds) {
+        bias = taper_node_in(node, linear ? 2 : 0);
     } else {
-        bias = taper_node_in(node, 2);
+        TAPER_TRY(taper_constant_before(made, taper_val_none(), &bias, compilation->error));
     }
     TAPER_TRY(taper_constant_before(made, taper_val_int(weight.nibbles ? 4 : 8), &bits, compilation->error));
-    taper_ir_value *const inputs[] = {taper_node_in(node, 0), weight.integers, scale, point, bias, bits};
+    TAPER_TRY(taper_constant_before(made, taper_val_int((int64_t)weight.dtype), &dtype, compilation->error));
+    taper_ir_value *const inputs[] = {taper_node_in(node, adds ? 1 : 0), integers, scale, point, bias, bits, dtype};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         taper_node_set_input(made, i, inputs[i]);
     }

@@ -87,6 +87,31 @@ static bool is_class_module(const char *module, size_t length)
     return length >= n && memcmp(module, root, n) == 0 && (length == n || module[n] == '.');
 }
 
+static taper_status push_global(taper_pickle *p, taper_pickle_global global)
+{
+    TAPER_TRY(TAPER_GROW(p->allocator, p->globals, p->global_capacity, p->global_count + 1, p->error));
+    p->globals[p->global_count++] = global;
+    const taper_val number = {.tag = TAPER_UNDEFINED, .as.i = (int64_t)(p->global_count - 1)};
+    return taper_pickle_push(p, number, 0, true);
+}
+
+static bool is_below(const char *module, size_t length, const char *package)
+{
+    const size_t n = strlen(package);
+    return length >= n && memcmp(module, package, n) == 0 && (length == n || module[n] == '.');
+}
+
+// The names in a pickle of a tensor of a subclass: the function that makes it, and classes, functions and dtypes of
+// torch and torchao, none of which is called or needed.
+static bool find_subclass_name(const char *module, size_t module_length, const char *name, size_t name_length,
+                               taper_pickle_global *global)
+{
+    const bool makes = is(module, module_length, "torch._tensor") && is(name, name_length, "_rebuild_from_type_v2");
+    *global = (taper_pickle_global){.kind = makes ? TAPER_GLOBAL_SUBCLASS : TAPER_GLOBAL_NOTHING,
+                                    .name = makes ? "torch._tensor._rebuild_from_type_v2" : "a class of torch"};
+    return is_below(module, module_length, "torch") || is_below(module, module_length, "torchao");
+}
+
 taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_t module_length, const char *name,
                                       size_t name_length)
 {
@@ -114,16 +139,20 @@ taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_
             at += strlen(at) + 1;
             i++;
         }
+        const bool subclasses = p->host->classes != NULL && p->host->classes->subclasses;
+        if (i == count && subclasses && is(module, module_length, "torch") && !is(name, name_length, "Size")) {
+            return taper_pickle_push(p, taper_val_none(), 0, false); // a dtype, a layout or the like
+        }
+        if (i == count && subclasses && find_subclass_name(module, module_length, name, name_length, &global)) {
+            return push_global(p, global);
+        }
         if (i == count) {
             REFUSE(p, "refers to \"%.*s.%.*s\", which no TorchScript module may: refused", shown_module, module,
                    shown_name, name);
         }
         global = (taper_pickle_global){.kind = (taper_global_kind)known[i].kind, .number = known[i].number, .name = at};
     }
-    TAPER_TRY(TAPER_GROW(p->allocator, p->globals, p->global_capacity, p->global_count + 1, p->error));
-    p->globals[p->global_count++] = global;
-    const taper_val number = {.tag = TAPER_UNDEFINED, .as.i = (int64_t)(p->global_count - 1)};
-    return taper_pickle_push(p, number, 0, true);
+    return push_global(p, global);
 }
 
 // ---- functions
@@ -295,6 +324,13 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
     case TAPER_GLOBAL_SPARSE:
         return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED,
                                  "a sparse tensor: not supported; make it dense (to_dense()) before saving the model");
+    case TAPER_GLOBAL_SUBCLASS:
+        if (arguments->count != 4 || arguments->items[3].tag != TAPER_DICT) {
+            REFUSE(p, "a tensor of a subclass without the dict of its parts");
+        }
+        return push_container(p, arguments->items[3], argument_depth);
+    case TAPER_GLOBAL_NOTHING:
+        return taper_pickle_push(p, taper_val_none(), 0, false);
     case TAPER_GLOBAL_CLASS:
         if (arguments->count != 1) {
             REFUSE(p, "a member of the enum %s is made of %zu values instead of one", global->name, arguments->count);

@@ -39,6 +39,8 @@ typedef enum taper_global_kind {
     TAPER_GLOBAL_ORDERED_DICT,
     TAPER_GLOBAL_COMPLEX,
     TAPER_GLOBAL_SPARSE,
+    TAPER_GLOBAL_SUBCLASS, // rebuilds a tensor of a Python subclass
+    TAPER_GLOBAL_NOTHING,  // something of such a tensor that is not needed: what it makes is None
     TAPER_GLOBAL_LEGACY
 } taper_global_kind;
 

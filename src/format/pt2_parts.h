@@ -133,5 +133,7 @@ TAPER_MUST_USE taper_status taper_pt2_tree_read(taper_pt2 *r, const char *what, 
 TAPER_MUST_USE taper_status taper_pt2_weights_read(taper_pt2 *r, const char *name, size_t length);
 // Returns NULL if there is no such weight.
 const taper_pt2_weight *taper_pt2_weight_find(const taper_pt2_program *program, const char *name);
+// Returns the first part, NAME.PART, of a tensor of a Python subclass, or NULL.
+const taper_pt2_weight *taper_pt2_part_find(const taper_pt2_program *program, const char *name);
 
 #endif

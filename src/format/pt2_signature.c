@@ -240,6 +240,10 @@ static taper_status finish_inputs(taper_pt2 *r)
             continue;
         }
         input->weight = input->target != NULL ? taper_pt2_weight_find(program, input->target) : NULL;
+        if (input->weight == NULL && input->target != NULL) {
+            input->weight = taper_pt2_part_find(program, input->target);
+            input->part_length = input->weight != NULL ? strlen(input->weight->name) - strlen(input->target) : 0;
+        }
         if (input->weight == NULL) {
             TAPER_FAIL(r->error, TAPER_ERROR_FILE,
                        "the archive lacks the data of \"%.200s\", which the program uses: it is not complete; save it "

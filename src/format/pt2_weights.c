@@ -19,6 +19,115 @@ static taper_status add(taper_pt2 *r, const char *name, taper_tensor *tensor, co
     return status;
 }
 
+static taper_status refuse(taper_pt2 *r, const char *name, const char *before, const char *what, const char *behind)
+{
+    char text[200];
+    (void)snprintf(text, sizeof text, "%s%s%s", before, what, behind);
+    const char *refusal = taper_arena_string(&r->module->arena, text, strlen(text));
+    return refusal != NULL ? add(r, name, NULL, refusal) : taper_fail_memory(r->error);
+}
+
+// ---- archives of torch.save
+
+// Reads the value that torch.save wrote into these bytes of the blob.
+static taper_status read_saved(taper_pt2 *r, taper_blob *blob, const void *data, size_t size, taper_val *value)
+{
+    static const taper_class_host classes = {.subclasses = true};
+    taper_archive inner;
+    TAPER_TRY(taper_archive_open_part(blob, data, size, r->module, &inner, r->error));
+    taper_status status = taper_archive_read_version(&inner, r->error);
+    if (status == TAPER_OK) {
+        status = taper_archive_read_pickle(&inner, "data.pkl", "data/", &classes, value, r->error);
+    }
+    taper_archive_close(&inner);
+    return status;
+}
+
+// Reads the value of a record. A stored record is read in place, so that its tensors can borrow the file's bytes.
+static taper_status read_saved_entry(taper_pt2 *r, const taper_zip_entry *entry, taper_val *value)
+{
+    const uint8_t *data;
+    uint64_t offset;
+    TAPER_TRY(taper_zip_check(&r->archive.zip, entry, r->error));
+    TAPER_TRY(taper_zip_locate(&r->archive.zip, entry, &data, &offset, r->error));
+    taper_status status;
+    if (entry->method == 0) {
+        status = read_saved(r, r->archive.blob, data, (size_t)entry->size, value);
+    } else {
+        taper_record record;
+        taper_blob *blob;
+        TAPER_TRY(taper_zip_read(&r->archive.zip, entry, &record, r->error));
+        TAPER_TRY(taper_blob_from_block(r->module->allocator, record.block, record.size, &blob, r->error));
+        status = read_saved(r, blob, blob->data, blob->size, value);
+        taper_obj_release(&blob->head);
+    }
+    if (status != TAPER_OK) {
+        taper_error_prefix(r->error, "%.*s: ", (int)taper_min_size(entry->name_length, 100), entry->name);
+    }
+    return status;
+}
+
+// ---- tensors of Python subclasses, such as torchao's: the parts that are tensors
+
+enum { MOST_NESTED = 8 }; // a part may be such a tensor too
+
+// Adds the parts of the tensor `name` as NAME.PART: the program gets them by export::access_subclass_inner_tensor.
+static taper_status add_parts(taper_pt2 *r, const char *name, const taper_dict *parts, int depth)
+{
+    if (depth == MOST_NESTED) {
+        TAPER_FAIL(r->error, TAPER_ERROR_FILE, "tensors of subclasses are nested more than %d deep", MOST_NESTED);
+    }
+    for (size_t i = 0; i < parts->count; i++) {
+        const taper_val key = taper_dict_key(parts, i), value = taper_dict_value(parts, i);
+        const size_t before = strlen(name);
+        if (key.tag != TAPER_STRING || (value.tag != TAPER_TENSOR && value.tag != TAPER_DICT)) {
+            continue;
+        }
+        if (key.as.string->length == 0 || memchr(key.as.string->data, '\0', key.as.string->length) != NULL ||
+            memchr(key.as.string->data, '.', key.as.string->length) != NULL) {
+            TAPER_FAIL(r->error, TAPER_ERROR_FILE, "a part of a tensor has no proper name");
+        }
+        char *full = taper_arena_alloc(&r->module->arena, before + key.as.string->length + 2);
+        if (full == NULL) {
+            return taper_fail_memory(r->error);
+        }
+        memcpy(full, name, before);
+        full[before] = '.';
+        memcpy(full + before + 1, key.as.string->data, key.as.string->length);
+        full[before + 1 + key.as.string->length] = '\0';
+        if (value.tag == TAPER_DICT) {
+            TAPER_TRY(add_parts(r, full, value.as.dict, depth + 1));
+        } else {
+            taper_obj_retain(&value.as.tensor->head);
+            TAPER_TRY(add(r, full, value.as.tensor, NULL));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status read_subclass(taper_pt2 *r, const char *name, const taper_zip_entry *entry)
+{
+    taper_val value;
+    taper_status status = read_saved_entry(r, entry, &value);
+    if (status == TAPER_ERROR_FILE || status == TAPER_ERROR_UNSUPPORTED) { // an error only if the program uses it
+        char text[150];
+        (void)snprintf(text, sizeof text, "%.149s", taper_error_message(r->error));
+        taper_error_clear(r->error);
+        return refuse(r, name, "it is a tensor of a subclass that cannot be read: ", text, "");
+    }
+    TAPER_TRY(status);
+    if (value.tag == TAPER_DICT) {
+        status = add_parts(r, name, value.as.dict, 0);
+    } else if (value.tag == TAPER_TENSOR) {
+        taper_obj_retain(&value.as.tensor->head);
+        status = add(r, name, value.as.tensor, NULL);
+    } else {
+        status = refuse(r, name, "it is a ", taper_val_kind_name(value), ", not a tensor");
+    }
+    taper_val_release(value);
+    return status;
+}
+
 // ---- records with a table: {"config": {"conv.weight": {"path_name": "weight_0", "tensor_meta": {…}}}}
 
 typedef struct payload {
@@ -48,21 +157,16 @@ static bool known_dtype(int dtype)
     return (dtype >= TAPER_U8 && dtype <= TAPER_BOOL) || dtype == TAPER_BF16;
 }
 
-static taper_status refuse(taper_pt2 *r, const char *name, const char *before, const char *what, const char *behind)
+static bool is_object(const payload *p)
 {
-    char text[200];
-    (void)snprintf(text, sizeof text, "%s%s%s", before, what, behind);
-    const char *refusal = taper_arena_string(&r->module->arena, text, strlen(text));
-    return refusal != NULL ? add(r, name, NULL, refusal) : taper_fail_memory(r->error);
+    return strncmp(p->path, "opaque_obj_", 11) == 0 || strncmp(p->path, "custom_obj_", 11) == 0;
 }
 
 // Returns why a payload cannot be used, or NULL.
 static const char *why_not(const payload *p, const taper_zip_entry *entry)
 {
-    if (p->pickled || !p->described) {
-        return strncmp(p->path, "opaque_obj_", 11) == 0 || strncmp(p->path, "custom_obj_", 11) == 0
-                   ? "it is an object of Python or C++, which Taper does not run"
-                   : "it is a tensor of a subclass, saved as a Python pickle: export the module with plain tensors";
+    if (is_object(p) || !p->described) {
+        return "it is an object of Python or C++, which Taper does not run";
     }
     if (p->meta.layout != 0 || p->meta.strides == NULL) {
         return "it is no dense tensor";
@@ -119,6 +223,9 @@ static taper_status payload_item(taper_pt2 *r, const char *name, const void *how
         return taper_pt2_fail(r, TAPER_ERROR_FILE, "the archive lacks the record %.200s, the data of \"%.100s\"", path,
                               name);
     }
+    if (p->pickled && !is_object(p)) {
+        return read_subclass(r, name, entry);
+    }
     const char *refusal = why_not(p, entry);
     if (refusal != NULL) {
         return add(r, name, NULL, refusal);
@@ -155,20 +262,7 @@ static taper_status read_constants(taper_pt2 *r)
     return taper_pt2_members(r, weights_member, folder);
 }
 
-// ---- archives of torch.save
-
-// Reads the value that torch.save wrote into these bytes of the blob.
-static taper_status read_saved(taper_pt2 *r, taper_blob *blob, const void *data, size_t size, taper_val *value)
-{
-    taper_archive inner;
-    TAPER_TRY(taper_archive_open_part(blob, data, size, r->module, &inner, r->error));
-    taper_status status = taper_archive_read_version(&inner, r->error);
-    if (status == TAPER_OK) {
-        status = taper_archive_read_pickle(&inner, "data.pkl", "data/", NULL, value, r->error);
-    }
-    taper_archive_close(&inner);
-    return status;
-}
+// ---- one record for all tensors
 
 static taper_status add_saved(taper_pt2 *r, const taper_dict *dict)
 {
@@ -191,36 +285,18 @@ static taper_status add_saved(taper_pt2 *r, const taper_dict *dict)
     return TAPER_OK;
 }
 
-// Reads a record. A stored record is read in place, so that its tensors can borrow the file's bytes.
 static taper_status read_saved_record(taper_pt2 *r, const taper_zip_entry *entry)
 {
-    const uint8_t *data;
-    uint64_t offset;
     taper_val value;
-    TAPER_TRY(taper_zip_check(&r->archive.zip, entry, r->error));
-    TAPER_TRY(taper_zip_locate(&r->archive.zip, entry, &data, &offset, r->error));
-    taper_status status;
     if (entry->size == 0) {
-        return TAPER_OK; // the program has no weights of this kind
+        return taper_zip_check(&r->archive.zip, entry, r->error); // the program has no weights of this kind
     }
-    if (entry->method == 0) {
-        status = read_saved(r, r->archive.blob, data, (size_t)entry->size, &value);
-    } else {
-        taper_record record;
-        taper_blob *blob;
-        TAPER_TRY(taper_zip_read(&r->archive.zip, entry, &record, r->error));
-        TAPER_TRY(taper_blob_from_block(r->module->allocator, record.block, record.size, &blob, r->error));
-        status = read_saved(r, blob, blob->data, blob->size, &value);
-        taper_obj_release(&blob->head);
-    }
-    if (status != TAPER_OK) {
-        taper_error_prefix(r->error, "%.*s: ", (int)taper_min_size(entry->name_length, 100), entry->name);
-        return status;
-    }
-    status = value.tag == TAPER_DICT
-                 ? add_saved(r, value.as.dict)
-                 : taper_fail(r->error, TAPER_ERROR_FILE, "%.*s holds a %s instead of a dict",
-                              (int)taper_min_size(entry->name_length, 100), entry->name, taper_val_kind_name(value));
+    TAPER_TRY(read_saved_entry(r, entry, &value));
+    const taper_status status =
+        value.tag == TAPER_DICT
+            ? add_saved(r, value.as.dict)
+            : taper_fail(r->error, TAPER_ERROR_FILE, "%.*s holds a %s instead of a dict",
+                         (int)taper_min_size(entry->name_length, 100), entry->name, taper_val_kind_name(value));
     taper_val_release(value);
     return status;
 }
@@ -329,18 +405,39 @@ taper_status taper_pt2_weights_read(taper_pt2 *r, const char *name, size_t lengt
     return finish(r);
 }
 
-const taper_pt2_weight *taper_pt2_weight_find(const taper_pt2_program *program, const char *name)
+// Compares the beginning of a weight's name with `name` and a byte.
+static int compare(const char *weight, const char *name, size_t length, char last)
 {
+    const int order = strncmp(weight, name, length);
+    return order != 0 ? order : (int)(unsigned char)weight[length] - (int)(unsigned char)last;
+}
+
+// Returns the first weight whose name begins with `name` and that byte, or NULL.
+static const taper_pt2_weight *find_beginning(const taper_pt2_program *program, const char *name, char last)
+{
+    const size_t length = strlen(name);
     size_t low = 0, high = program->weight_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (strcmp(program->weights[middle].name, name) < 0) {
+        if (compare(program->weights[middle].name, name, length, last) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < program->weight_count && strcmp(program->weights[low].name, name) == 0 ? &program->weights[low] : NULL;
+    return low < program->weight_count && compare(program->weights[low].name, name, length, last) == 0
+               ? &program->weights[low]
+               : NULL;
+}
+
+const taper_pt2_weight *taper_pt2_weight_find(const taper_pt2_program *program, const char *name)
+{
+    return find_beginning(program, name, '\0');
+}
+
+const taper_pt2_weight *taper_pt2_part_find(const taper_pt2_program *program, const char *name)
+{
+    return find_beginning(program, name, '.');
 }
 
 void taper_pt2_release(taper_pt2_program *program)

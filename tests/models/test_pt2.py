@@ -42,6 +42,9 @@ INTEGERS = {  # program: what is computed with integers when it is optimized, an
     "pt2e_conv1d": ("quantized::conv1d_relu", False),
     "pt2e_conv3d": ("quantized::conv3d.new", False),
     "pt2e_transposed": ("quantized::conv_transpose2d aten::relu", False),
+    **{f"narrow_{kind}": ("taper::linear_integers", False) for kind in (
+        "int8", "int8_unwrapped", "int8_core", "int8_bf16", "int4", "int4_unwrapped", "int4_core", "int4_bf16", "int4_rows",
+        "int4_points", "8da4w", "8da4w_unwrapped", "8da4w_core")},
     "pt2e_functions": ("aten::sigmoid quantized::elu quantized::leaky_relu aten::permute", True),
 }
 

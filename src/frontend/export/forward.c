@@ -253,13 +253,14 @@ static taper_status declare_method(taper_export_lowering *l, taper_module_functi
 
 // ---- the graph of a method
 
-// Gets a weight, by the attributes on the path from self.
-static taper_status get_weight(taper_export_lowering *l, const taper_pt2_weight *weight, const uint32_t *slots,
+// Gets a weight, or the object of its parts, by the attributes on the path from self.
+static taper_status get_weight(taper_export_lowering *l, const taper_pt2_input *input, const uint32_t *slots,
                                taper_ir_value **value)
 {
     const taper_object *object = l->module->root.as.object;
     *value = &l->emit.graph->body->params[0];
-    for (const char *at = weight->name;; slots++) {
+    const char *const end = input->weight->name + strlen(input->weight->name) - input->part_length;
+    for (const char *at = input->weight->name;; slots++) {
         taper_node *node;
         TAPER_TRY(taper_emit_node(&l->emit, TAPER_NODE_GET_ATTR, 1, 1, &node));
         taper_node_set_input(node, 0, *value);
@@ -273,6 +274,9 @@ static taper_status get_weight(taper_export_lowering *l, const taper_pt2_weight 
         object = object->slots[*slots].as.object;
         TAPER_TRY(taper_type_make(l->module->types, TAPER_TYPE_CLASS, object->klass->name, NULL, NULL, 0,
                                   &(*value)->type, l->emit.error));
+        if (at == end) {
+            return TAPER_OK;
+        }
         at++;
     }
 }
@@ -290,7 +294,7 @@ static taper_status bind_inputs(taper_export_lowering *l, uint32_t *const *slots
         } else if (input->weight->tensor == NULL) {
             return taper_export_refuse(l, "%.100s: %s", input->weight->name, input->weight->refusal);
         } else {
-            TAPER_TRY(get_weight(l, input->weight, slots[input->weight - p->weights], &inputs[i]));
+            TAPER_TRY(get_weight(l, input, slots[input->weight - p->weights], &inputs[i]));
         }
     }
     return TAPER_OK;

@@ -192,6 +192,50 @@ static taper_status lower_token(taper_export_lowering *l, taper_export_scope *sc
     return taper_export_name(l, scope, 0, token);
 }
 
+// ---- parts of tensors of Python subclasses
+
+// Returns the object of the parts that value stands for, or NULL.
+static const taper_object *parts_of(const taper_export_lowering *l, const taper_ir_value *value)
+{
+    const taper_node *node = value->node;
+    if (node == NULL) {
+        return value == &l->emit.graph->body->params[0] ? l->module->root.as.object : NULL;
+    }
+    const taper_object *outer = node->kind == TAPER_NODE_GET_ATTR ? parts_of(l, taper_node_in(node, 0)) : NULL;
+    return outer != NULL && outer->slots[node->own.slot].tag == TAPER_OBJECT ? outer->slots[node->own.slot].as.object
+                                                                             : NULL;
+}
+
+// export::access_subclass_inner_tensor(tensor, name)
+static taper_status lower_inner_tensor(taper_export_lowering *l, taper_export_scope *scope)
+{
+    const taper_pt2_argument *name = taper_export_argument(l->node, "attr", 1);
+    taper_ir_value *value;
+    TAPER_TRY(argument(l, scope, "src_subclass_tensor", 0, NULL, &value));
+    const taper_object *parts = parts_of(l, value);
+    if (parts == NULL || name == NULL || name->kind != TAPER_PT2_STRING) {
+        return taper_export_refuse(l, "a part of something that is not a parameter or buffer of a subclass");
+    }
+    uint32_t slot = 0;
+    while (slot < parts->klass->count && strcmp(parts->klass->slots[slot], name->as.text) != 0) {
+        slot++;
+    }
+    if (slot == parts->klass->count) {
+        return taper_export_refuse(l, "the tensor has no part \"%.100s\"", name->as.text);
+    }
+    taper_node *node;
+    TAPER_TRY(taper_emit_node(&l->emit, TAPER_NODE_GET_ATTR, 1, 1, &node));
+    taper_node_set_input(node, 0, value);
+    node->own.slot = slot;
+    const taper_val part = parts->slots[slot];
+    node->outputs[0].type = &taper_type_tensor;
+    if (part.tag == TAPER_OBJECT) {
+        TAPER_TRY(taper_type_make(l->module->types, TAPER_TYPE_CLASS, part.as.object->klass->name, NULL, NULL, 0,
+                                  &node->outputs[0].type, l->emit.error));
+    }
+    return taper_export_name(l, scope, 0, &node->outputs[0]);
+}
+
 typedef struct special_row {
     const char *target; // without "torch.ops."
     special_lower *lower;
@@ -217,6 +261,7 @@ static const special_row rows[] = {
     {"aten.sym_storage_offset.default", lower_storage_offset},
     {"aten.sym_is_contiguous.default", lower_is_contiguous},
     {"aten._native_batch_norm_legit_no_training.default", lower_batch_norm},
+    {"export.access_subclass_inner_tensor.default", lower_inner_tensor},
 };
 
 taper_status taper_export_special(taper_export_lowering *l, taper_export_scope *scope, const char *target, bool *done)

@@ -44,9 +44,15 @@ taper_status taper_linear_integers_parse(taper_call *call, taper_linear_integers
     TAPER_TRY(taper_arg_int(call, 5, &bits));
     args->nibbles = bits == 4;
     args->group = args->in / taper_max_i64(groups, 1);
-    if (x->dtype != TAPER_F32 && x->dtype != TAPER_BF16 && x->dtype != TAPER_F16) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input should be float32, bfloat16 or float16, not %s",
+    taper_dtype dtype;
+    TAPER_TRY(taper_arg_dtype_or(call, 6, TAPER_F32, &dtype));
+    if (x->dtype != dtype) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but found %s", taper_dtype_torch_name(dtype),
                    taper_dtype_torch_name((taper_dtype)x->dtype));
+    }
+    if (dtype != TAPER_F32 && dtype != TAPER_BF16 && dtype != TAPER_F16) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "the input should be float32, bfloat16 or float16, not %s",
+                   taper_dtype_torch_name(dtype));
     }
     if (x->rank < 1 || x->sizes[x->rank - 1u] != args->in) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "an input of sizes %s does not fit a weight of sizes %s",
