@@ -15,7 +15,7 @@ typedef struct narrow_weight {
     taper_tensor *scale, *point; // NULL: 1 and 0
     int64_t groups;
     bool nibbles; // the operator says that they are -8 to 7
-    double dtype; // of the floats that they become
+    double dtype; // dtype number of the floats that they become
 } narrow_weight;
 
 static taper_tensor *constant_tensor(const taper_compilation *compilation, const taper_ir_value *value)

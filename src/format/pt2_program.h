@@ -169,10 +169,10 @@ typedef struct taper_pt2_input {
     bool persistent;
     const char *target;             // name of the weight or constant, or NULL
     const taper_pt2_weight *weight; // never NULL for PARAMETER, BUFFER, TENSOR, OBJECT
-    // 0, or if the input is a tensor of a Python subclass: the weight is the first part of it, and this is the number of
-    // bytes of ".PART" at the end of the weight's name.
+    // 0, or if the input is a tensor of a Python subclass: the weight is the first part of it, and this is the number
+    // of bytes of ".PART" at the end of the weight's name.
     size_t part_length;
-    taper_pt2_argument argument;    // input of the graph
+    taper_pt2_argument argument; // input of the graph
 } taper_pt2_input;
 
 typedef enum taper_pt2_output_kind {

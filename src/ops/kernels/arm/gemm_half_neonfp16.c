@@ -99,10 +99,8 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
 
 // Computes sum += weights * x[lane]. It is in assembly, because for the intrinsic gcc first copies the lane, which is
 // used twice: that is half as many instructions again.
-#define FMLA(sum, weights, x, lane) // X: in one of the first 16 registers.
-__asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]"
-        : "+w"(sum)
-        : "w"(weights), "x"(x))
+#define FMLA(sum, weights, x, lane)                                                                                    \
+    __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(weights), "x"(x)) // x is in registers 0 to 15
 
 // Adds the products of one k: lane u of x, to part u of a row's sums.
 #define ONE_K(u)                                                                                                       \
@@ -118,9 +116,9 @@ __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]"
         }                                                                                                              \
     } while (0)
 
-    // Computes a tile of mr rows by nv vectors.
-    TAPER_TEMPLATE
-    void tile(const size_t mr, const size_t nv, const block *b, const call *t, const float *panel, places p)
+// Computes a tile of mr rows by nv vectors.
+TAPER_TEMPLATE
+void tile(const size_t mr, const size_t nv, const block *b, const call *t, const float *panel, places p)
 {
     const size_t parts = PARTS(mr);
     const float16_t *a = b->a[0];
