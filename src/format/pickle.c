@@ -237,7 +237,7 @@ static taper_status new_object(taper_pickle *p)
     TAPER_TRY(need(p, 2));
     const taper_val arguments = p->stack[p->count - 1].value;
     const taper_pickle_global *global = taper_pickle_global_of(p, p->stack[p->count - 2].value);
-    if (global != NULL && global->kind == TAPER_GLOBAL_NOTHING) {
+    if (TAPER_PICKLE_SUBCLASSES(p) && global != NULL && global->kind == TAPER_GLOBAL_NOTHING) {
         drop_to(p, p->count - 2);
         return push(p, taper_val_none());
     }
@@ -256,8 +256,7 @@ static taper_status build(taper_pickle *p)
     const size_t at = p->count - 2;
     // Python's state dicts have metadata of their modules, and objects that became None have a state: neither is
     // needed.
-    const bool nothing =
-        p->stack[at].value.tag == TAPER_NONE && p->host->classes != NULL && p->host->classes->subclasses;
+    const bool nothing = TAPER_PICKLE_SUBCLASSES(p) && p->stack[at].value.tag == TAPER_NONE;
     if (p->stack[at].value.tag == TAPER_DICT || nothing) {
         drop_to(p, at + 1);
         return TAPER_OK;

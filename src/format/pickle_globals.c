@@ -139,11 +139,11 @@ taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_
             at += strlen(at) + 1;
             i++;
         }
-        const bool subclasses = p->host->classes != NULL && p->host->classes->subclasses;
-        if (i == count && subclasses && is(module, module_length, "torch") && !is(name, name_length, "Size")) {
+        const bool subclasses = i == count && TAPER_PICKLE_SUBCLASSES(p);
+        if (subclasses && is(module, module_length, "torch") && !is(name, name_length, "Size")) {
             return taper_pickle_push(p, taper_val_none(), 0, false); // a dtype, a layout or the like
         }
-        if (i == count && subclasses && find_subclass_name(module, module_length, name, name_length, &global)) {
+        if (subclasses && find_subclass_name(module, module_length, name, name_length, &global)) {
             return push_global(p, global);
         }
         if (i == count) {
@@ -299,6 +299,15 @@ taper_status taper_pickle_member(taper_pickle *p, const taper_pickle_global *glo
 taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *global, taper_tuple *arguments,
                                unsigned argument_depth)
 {
+    if (TAPER_PICKLE_SUBCLASSES(p) && global->kind == TAPER_GLOBAL_NOTHING) {
+        return taper_pickle_push(p, taper_val_none(), 0, false);
+    }
+    if (TAPER_PICKLE_SUBCLASSES(p) && global->kind == TAPER_GLOBAL_SUBCLASS) {
+        if (arguments->count != 4 || arguments->items[3].tag != TAPER_DICT) {
+            REFUSE(p, "a tensor of a subclass without the dict of its parts");
+        }
+        return push_container(p, arguments->items[3], argument_depth);
+    }
     switch (global->kind) {
     case TAPER_GLOBAL_TENSOR:
         return taper_pickle_tensor(p, arguments);
@@ -324,13 +333,6 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
     case TAPER_GLOBAL_SPARSE:
         return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED,
                                  "a sparse tensor: not supported; make it dense (to_dense()) before saving the model");
-    case TAPER_GLOBAL_SUBCLASS:
-        if (arguments->count != 4 || arguments->items[3].tag != TAPER_DICT) {
-            REFUSE(p, "a tensor of a subclass without the dict of its parts");
-        }
-        return push_container(p, arguments->items[3], argument_depth);
-    case TAPER_GLOBAL_NOTHING:
-        return taper_pickle_push(p, taper_val_none(), 0, false);
     case TAPER_GLOBAL_CLASS:
         if (arguments->count != 1) {
             REFUSE(p, "a member of the enum %s is made of %zu values instead of one", global->name, arguments->count);
@@ -341,6 +343,8 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
     case TAPER_GLOBAL_STORAGE:
     case TAPER_GLOBAL_QSCHEME:
     case TAPER_GLOBAL_OTHER_DTYPE:
+    case TAPER_GLOBAL_SUBCLASS:
+    case TAPER_GLOBAL_NOTHING:
         break;
     }
     REFUSE(p, "%s is called like a function", global->name);

@@ -39,9 +39,9 @@ typedef enum taper_global_kind {
     TAPER_GLOBAL_ORDERED_DICT,
     TAPER_GLOBAL_COMPLEX,
     TAPER_GLOBAL_SPARSE,
+    TAPER_GLOBAL_LEGACY,
     TAPER_GLOBAL_SUBCLASS, // rebuilds a tensor of a Python subclass
-    TAPER_GLOBAL_NOTHING,  // something of such a tensor that is not needed: what it makes is None
-    TAPER_GLOBAL_LEGACY
+    TAPER_GLOBAL_NOTHING   // something of such a tensor that is not needed: what it makes is None
 } taper_global_kind;
 
 typedef struct taper_pickle_global {
@@ -69,6 +69,9 @@ typedef struct taper_pickle {
     uint64_t checked;     // items of containers that were read to set their types
     taper_error *error;
 } taper_pickle;
+
+// Returns true if the pickle may hold tensors of Python subclasses, which only exported programs have.
+#define TAPER_PICKLE_SUBCLASSES(p) (TAPER_WITH_PT2 && (p)->host->classes != NULL && (p)->host->classes->subclasses)
 
 // Fails at the current opcode with "data.pkl, byte N: TEXT".
 TAPER_COLD taper_status taper_pickle_fail(const taper_pickle *p, taper_status status, const char *format, ...)

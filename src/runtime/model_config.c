@@ -25,6 +25,7 @@ typedef struct weight_walk {
     size_t left; // values that may still be read
     unsigned sizes;
     bool transforms, planes, few; // few: layers with few outputs and many inputs (backends/cpu/few_outputs.h)
+    bool halves, integers;        // matrices of halves, and of int8, which may be weights of linear layers
 } weight_walk;
 
 enum {
@@ -51,7 +52,7 @@ static void look(weight_walk *walk, taper_val value, int depth)
 {
     if (walk->left == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
         walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // unknown, so all sizes
-        walk->transforms = walk->planes = walk->few = true;
+        walk->transforms = walk->planes = walk->few = walk->halves = walk->integers = true;
         return;
     }
     walk->left--;
@@ -61,6 +62,8 @@ static void look(weight_walk *walk, taper_val value, int depth)
         if (t->rank == 4 && t->sizes[1] == 1 && t->sizes[2] == t->sizes[3] && t->sizes[2] < KERNEL_SIZE_LIMIT) {
             walk->sizes |= 1u << t->sizes[2];
         }
+        walk->halves |= (t->dtype == TAPER_BF16 || t->dtype == TAPER_F16) && t->rank == 2;
+        walk->integers |= t->dtype == TAPER_I8 && (t->rank == 2 || t->rank == 3);
         walk->transforms |= (t->dtype == TAPER_F32 || t->dtype == TAPER_QI8) && t->rank == 4 && t->sizes[2] == 3 &&
                             t->sizes[3] == 3 && t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
         // The second size of a weight is the number of a group's inputs. The first layer of networks for photographs,
@@ -135,7 +138,7 @@ static bool convolves(const taper_needs *needs)
     return false;
 }
 
-static void add_kernels(taper_text *text, const taper_model *model)
+static void add_kernels(taper_text *text, const taper_model *model, bool convolves)
 {
     const taper_module *module = &model->module;
     weight_walk walk = {.left = VALUES_LOOKED_AT};
@@ -147,6 +150,15 @@ static void add_kernels(taper_text *text, const taper_model *model)
     }
     for (size_t i = 0; i < module->function_count; i++) {
         look_at_all(&walk, module->functions[i].constants, module->functions[i].constant_count, 0);
+    }
+    if (walk.halves) {
+        taper_text_format(text, "#define TAPER_USE_linear_halves 1\n");
+    }
+    if (walk.integers) {
+        taper_text_format(text, "#define TAPER_USE_taper_linear_integers 1\n");
+    }
+    if (!convolves) {
+        return;
     }
     for (unsigned size = 3; size < KERNEL_SIZE_LIMIT; size += 2) {
         if ((walk.sizes >> size & 1) != 0) {
@@ -193,9 +205,7 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
             taper_text_format(&text, "_ 1\n");
         }
     }
-    if (convolves(&needs)) {
-        add_kernels(&text, model);
-    }
+    add_kernels(&text, model, convolves(&needs));
     if (status == TAPER_OK && text.failed) {
         status = taper_fail_memory(error);
     }

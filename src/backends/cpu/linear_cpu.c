@@ -169,7 +169,7 @@ taper_status taper_cpu_linear(taper_call *call)
         .call = call, .entry = taper_linear_entry(call->run), .vector = taper_vector_f32_select(call->run->cpu)};
     TAPER_TRY(taper_linear_parse(call, &job.args));
     const taper_linear_args *a = &job.args;
-    if (a->input->dtype != TAPER_F32) {
+    if (TAPER_HAS_OP(linear_halves) && a->input->dtype != TAPER_F32) {
         return taper_cpu_linear_halves(call, a);
     }
     if (!plain(a->input) || !plain(a->weight) || a->weight->rank != 2 || taper_ret_target(call, 0) != NULL ||

@@ -6,6 +6,7 @@
 
 #include "ops/engine/tiles.h"
 #include "ops/kernels/precisions.h"
+#include "ops/list/op_config.h"
 
 const taper_gemm_entry *taper_linear_entry(const taper_run *run)
 {
@@ -23,10 +24,10 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
                                   .kc = (size_t)w->weight->sizes[1 - out],
                                   .n_stride = (size_t)w->weight->strides[out],
                                   .k_stride = (size_t)w->weight->strides[1 - out],
-                                  .weights = w->weight->dtype == TAPER_F32 ? taper_tensor_data(w->weight) : NULL,
+                                  .weights = taper_tensor_data(w->weight), // halves are read as such, below
                                   .bias = w->bias != NULL ? taper_tensor_data(w->bias) : NULL,
                                   .transpose = w->vector->transpose};
-    if (w->weight->dtype == TAPER_F32) {
+    if (w->weight->dtype == TAPER_F32 || !TAPER_HAS_OP(linear_halves)) {
         taper_gemm_pack_panels(request->kind, &pack, first, end, data);
     } else {
         taper_gemm_pack_halves(request->kind, &pack, taper_tensor_data(w->weight), first, end, data);

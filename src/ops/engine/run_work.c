@@ -8,6 +8,7 @@
 #include "ops/engine/elementwise.h"
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
+#include "ops/list/op_features.h"
 
 // ---- tensors
 
@@ -29,7 +30,7 @@ static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t sta
 // with nothing written, if the tensors do not suit.
 static taper_status cast_rows(taper_run *run, taper_tensor *to, const taper_tensor *from, int64_t count)
 {
-    if (run->portable || to->dtype == from->dtype || to->rank != from->rank || to->rank == 0 || count == 0 ||
+    if (!TAPER_COPIES_CONVERT || run->portable || to->dtype == from->dtype || to->rank != from->rank || to->rank == 0 || count == 0 ||
         memcmp(to->sizes, from->sizes, to->rank * sizeof *to->sizes) != 0) {
         return TAPER_DECLINED;
     }

@@ -12,28 +12,23 @@ extern bool taper_volume_channels_inner(const taper_volume *volume);
 
 const taper_spatial taper_spatial_1d = {1}, taper_spatial_2d = {2}, taper_spatial_3d = {3};
 
-// PyTorch allows any stride in a dimension of one element. A stride that leaves the tensor becomes 0, so that the
-// address after the last element is in range.
-static int64_t stride_within(const taper_tensor *tensor, size_t dim)
-{
-    const int64_t stride = tensor->strides[dim];
-    return tensor->sizes[dim] == 1 && (stride < 0 || stride > taper_tensor_numel(tensor)) ? 0 : stride;
-}
-
 taper_volume taper_volume_of(const taper_tensor *tensor, size_t spatial)
 {
+    // PyTorch allows any stride for a dimension with one element. One that no tensor needs becomes 0 here, so that the
+    // address after the last element is in range.
+    enum { LARGEST = 1 << 24 };
     taper_volume volume = {.n = 1, .c = 1, .size = {1, 1, 1}};
-    const size_t rank = tensor->rank;
-    const size_t channel = rank - spatial - 1;
+    const size_t channel = tensor->rank - spatial - 1u;
+    const int64_t *size = tensor->sizes, *stride = tensor->strides;
     if (channel > 0) {
-        volume.n = tensor->sizes[0];
-        volume.stride_n = stride_within(tensor, 0);
+        volume.n = *size++;
+        volume.stride_n = *stride++;
     }
-    volume.c = tensor->sizes[channel];
-    volume.stride_c = stride_within(tensor, channel);
-    for (size_t i = 0; i < spatial; i++) {
-        volume.size[3 - spatial + i] = tensor->sizes[channel + 1 + i];
-        volume.stride[3 - spatial + i] = stride_within(tensor, channel + 1 + i);
+    volume.c = *size++;
+    volume.stride_c = *stride++;
+    for (size_t i = 3 - spatial; i < 3; i++, size++, stride++) {
+        volume.size[i] = *size;
+        volume.stride[i] = *size == 1 && (uint64_t)*stride > LARGEST ? 0 : *stride;
     }
     return volume;
 }

@@ -11,8 +11,7 @@ typedef struct taper_pool_axis {
     bool adaptive; // the windows divide the input among the outputs
 } taper_pool_axis;
 
-// The part of a window that is inside the input: the positions first, first + step, … A single position has step 1,
-// because the address of a next one might not exist.
+// The part of a window that is inside the input: the positions first, first + step, …
 typedef struct taper_pool_window {
     int64_t first, taps, step;
     int64_t padded; // number of positions in the input with its padding (only for dilation 1)
@@ -62,7 +61,7 @@ inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64
     window.first = first;
     window.taps = kernel < room ? kernel : room;
     window.taps = window.taps > 0 ? window.taps : 0;
-    window.step = window.taps > 1 ? axis->dilation : 1;
+    window.step = axis->dilation;
     return window;
 }
 
