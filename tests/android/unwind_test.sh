@@ -21,7 +21,7 @@ if [ "$architecture" = arm64 ]; then
     done
     set -- "$@" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64
     if command -v clang >/dev/null && command -v ld.lld >/dev/null; then
-        LIMIT_arm64=1960000
+        LIMIT_arm64=2010000
         target=aarch64-linux-gnu
         set -- "$@" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER_TARGET=$target -DCMAKE_CXX_COMPILER_TARGET=$target \
             -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld
