@@ -54,28 +54,39 @@ static void fill_header(const taper_pack_request *request, void *data)
     *(uint32_t *)data = fits;
 }
 
-// The weights of one group and the outputs [first, first + columns), whose others become 0.
+// Eight weights of one output as the nibbles of a word, each 8 more.
+static uint32_t word_of(const int8_t *weights, int64_t step)
+{
+    uint64_t eight = 0;
+    for (size_t i = 0; i < 8; i++) {
+        eight |= (uint64_t)(uint8_t)(weights[(int64_t)i * step] + 8) << 8 * i;
+    }
+    eight &= 0x0F0F0F0F0F0F0F0F;
+    eight = (eight | eight >> 4) & 0x00FF00FF00FF00FF; // pairs of nibbles, then fours, then all
+    eight = (eight | eight >> 8) & 0x0000FFFF0000FFFF;
+    return (uint32_t)(eight | eight >> 16);
+}
+
+// The weights of one group and the outputs [first, first + columns), whose others become 0. So many inputs at a time
+// that what is written stays in the L1 cache.
 static void fill_weights(const integers_job *job, size_t first, size_t columns, size_t group, void *to)
 {
+    enum { AT_ONCE = 256 };
     const size_t nr = job->entry->nr, length = job->format.group;
     int64_t steps[TAPER_MAX_RANK];
     taper_tensor_steps(job->args.weight, 1, steps);
     const int8_t *from = (const int8_t *)taper_tensor_data(job->args.weight) + (int64_t)(group * length) * steps[1];
     memset(to, 0, nr * length * job->format.bits / 8);
-    for (size_t c = 0; c < columns; c++) {
-        const int8_t *column = from + (int64_t)(first + c) * steps[0];
-        if (job->format.bits == 8) {
-            for (size_t k = 0; k < length; k++) {
+    for (size_t begin = 0; begin < length; begin += AT_ONCE) {
+        const size_t end = taper_min_size(begin + AT_ONCE, length);
+        for (size_t c = 0; c < columns; c++) {
+            const int8_t *column = from + (int64_t)(first + c) * steps[0];
+            for (size_t k = begin; k < end && job->format.bits == 8; k++) {
                 ((int8_t *)to)[k * nr + c] = column[(int64_t)k * steps[1]];
             }
-            continue;
-        }
-        for (size_t k = 0; k < length; k += 8) {
-            uint32_t word = 0;
-            for (size_t i = 0; i < 8; i++) {
-                word |= ((uint32_t)(column[k + i] + 8) & 15) << 4 * i;
+            for (size_t k = begin; k < end && job->format.bits == 4; k += 8) {
+                ((uint32_t *)to)[k / 8 * nr + c] = word_of(column + (int64_t)k * steps[1], steps[1]);
             }
-            ((uint32_t *)to)[k / 8 * nr + c] = word;
         }
     }
 }
