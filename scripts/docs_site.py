@@ -19,7 +19,8 @@ INSIDE = ("frontends", "compiler", "runtime", "cpu", "gpu", "nnapi", "writing-fi
 NAVIGATION = [
     ("Get started", [("index.md", "README.md"), ("start.md", "docs/start.md"), ("support.md", "docs/support.md"), ("c.md", "docs/c.md"), ("cpp.md", "docs/cpp.md"),
                      ("python.md", "docs/python.md"), ("javascript.md", "docs/javascript.md"), ("android.md", "docs/android.md"), ("ios.md", "docs/ios.md"),
-                     ("demo.md", "examples/demo/README.md")]),
+                     ("demo.md", "examples/demo/README.md"), ("gallery.md", "docs/gallery.md")]),
+    ("Help", [("troubleshooting.md", "docs/troubleshooting.md"), ("reporting.md", "docs/reporting.md"), ("versions.md", "docs/versions.md")]),
     ("Moving", [("differences.md", "docs/differences.md"), ("from-pytorch-mobile.md", "docs/from-pytorch-mobile.md"),
                 ("from-executorch.md", "docs/from-executorch.md")]),
     ("PyTorch Mobile's tutorials", [(f"tutorials/{name}.md", f"docs/tutorials/{name}.md")

@@ -6,6 +6,7 @@ import re
 
 # A comment on the line before a block says what it needs, or why it cannot be run here:
 #   <!-- not run: needs Xcode -->        <!-- run: model.ptl -->: arguments of a program in C
+#   <!-- fails -->: every command of the block ends with a status other than 0
 Block = collections.namedtuple("Block", "line language body said")
 
 CODE = {"sh", "console", "c", "cpp", "python", "java", "kotlin", "groovy", "swift", "objc", "cmake", "diff", "xml", "html", "javascript"}
@@ -59,6 +60,11 @@ def without_code(text):
 def links(text):
     text = re.sub(r"`[^`]*`", "", without_code(text))
     return re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", text)
+
+
+def quotations(text):
+    """(file, text) of each <!-- FILE says: TEXT -->: the file has to contain the text, which the page explains or repeats."""
+    return re.findall(r"^<!-- ([\w./-]+) says: (.*) -->$", without_code(text), re.M)
 
 
 def anchors(text):

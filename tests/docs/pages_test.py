@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """pages_test.py SOURCE BUILD CC CXX PAGE: runs every block of a page, in their order, in one folder that holds the tree (as links), a model
-under the names that pages give it, and a picture. `$ command` is followed by what it prints; numbers may differ as results may. A block
-that cannot run says why in a comment before it, which is printed. `pages_test.py SOURCE BUILD CC CXX` alone: links, names of files and the
-form of all pages."""
+under the names that pages give it, files that cannot be loaded (broken_files.py), and a picture. `$ command` is followed by what it prints;
+numbers may differ as results may. Each command of a block after <!-- fails --> has to fail. A block that cannot run says why in a comment
+before it, which is printed. `pages_test.py SOURCE BUILD CC CXX` alone: links, names of files, quotations and the form of all pages."""
 import glob
 import importlib.util
 import os
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+import broken_files
 import pages
 
 SOURCE, BUILD, CC, CXX = (sys.argv[1:5])
@@ -51,7 +52,7 @@ def run(command, folder, environment):
     return done.returncode, done.stdout
 
 
-def run_console(body, folder, environment):
+def run_console(body, folder, environment, fails):
     steps = []
     for line in body.rstrip("\n").split("\n"):
         if line.startswith("$ "):
@@ -62,7 +63,7 @@ def run_console(body, folder, environment):
             steps[-1][1].append(line)
     for command, wanted in steps:
         status, said = run(["sh", "-euc", command], folder, environment)
-        if status != 0:
+        if (status != 0) != fails:
             return f"$ {command}\n{said}exit status {status}"
         wrong = compare(wanted, said.split("\n")) if any(line.strip() for line in wanted) else None
         if wrong:
@@ -95,6 +96,7 @@ def prepare(folder):
     demo = os.path.join(SOURCE, "examples", "demo")
     for name, copied in (("model.pt", "classifier.pt"), ("model.ptl", "classifier.ptl"), ("photo.jpg", "images/picnic.jpg")):
         shutil.copyfile(os.path.join(demo, copied), os.path.join(folder, name))
+    broken_files.write(folder, os.path.join(demo, "classifier.pt"), os.path.join(demo, "classifier.ptl"))
 
 
 def run_page(page):
@@ -116,7 +118,7 @@ def run_page(page):
                 continue
             wrong = None
             if block.language == "console":
-                wrong = run_console(block.body, folder, environment)
+                wrong = run_console(block.body, folder, environment, block.said == "fails")
             elif block.language == "sh":
                 status, said = run(["sh", "-euxc", block.body], folder, environment)
                 wrong = f"{said}exit status {status}" if status != 0 else None
@@ -155,6 +157,9 @@ def check_forms():
                 problems.append(f"{page}: a link to {target}, which is not there")
             elif anchor and file.endswith(".md") and anchor not in pages.anchors(texts.get(file) or pages.read(SOURCE, file)):
                 problems.append(f"{page}: a link to {target}, whose heading is not there")
+        for path, quoted in pages.quotations(text):
+            if not os.path.exists(os.path.join(SOURCE, path)) or quoted not in pages.read(SOURCE, path):
+                problems.append(f"{page}: {path} does not have \"{quoted}\"")
         for name in pages.named_files(text):
             places = (name, os.path.join(os.path.dirname(page), name), os.path.join("docs", name))
             if not any(os.path.exists(os.path.join(SOURCE, place)) for place in places):
