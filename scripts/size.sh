@@ -9,7 +9,7 @@
 # brings it. Those are the C library with its parts, and zlib, which Android's and Apple's systems offer to all apps.
 set -eu
 build=${1:-build-small} one=${2:-build-one} options=${3:-build-option}
-WHOLE_LIMIT=1500000 ONE_LIMIT=292700
+WHOLE_LIMIT=1500000 ONE_LIMIT=297000
 BEYOND="TAPER_WITH_NNAPI TAPER_WITH_PT2 TAPER_WITH_VULKAN TAPER_WITH_APP" # options that the limit of the whole library does not count
 # limit_of OPTION: the bytes it may add. Every option of CMakeLists.txt has a line.
 limit_of() {

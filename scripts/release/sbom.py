@@ -16,9 +16,9 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILT = ("CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "cmake", "src", "include", "tools", "bindings")  # what a build reads
 DEPENDENCIES = {  # name: licence, what links it, the word by which the build looks for it and the file with that word
-    "zlib": ("Zlib", "the library, unless it is built with its own inflate", "find_package(ZLIB", "CMakeLists.txt"),
-    "libpng": ("libpng-2.0", "the programs", "find_package(PNG", "tools/CMakeLists.txt"),
-    "libjpeg-turbo": ("IJG AND BSD-3-Clause AND Zlib", "the programs", "find_package(JPEG", "tools/CMakeLists.txt"),
+    "zlib": ("Zlib", "the library, unless it is built with its own inflate", "taper_need(ZLIB", "CMakeLists.txt"),
+    "libpng": ("libpng-2.0", "the programs", "taper_need(PNG", "tools/CMakeLists.txt"),
+    "libjpeg-turbo": ("IJG AND BSD-3-Clause AND Zlib", "the programs", "taper_need(JPEG", "tools/CMakeLists.txt"),
 }
 
 

@@ -5,7 +5,7 @@
 # it lacks for other models.
 set -eu
 cmake=$1 source=$2 library=$3 taper=$4 cc=$5 generator=$6 make=$7
-LIMIT=297000
+LIMIT=$(sed -n 's/.*\bONE_LIMIT=\([0-9]*\).*/\1/p' "$source/scripts/size.sh")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 samples=$source/tests/data/samples

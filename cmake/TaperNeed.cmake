@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# taper_need(PACKAGE DEBIAN FEDORA BREW WITHOUT): find_package, whose error names the package of each system that has the header, and the
+# option that does without it. A macro, because the package sets variables where it was asked for.
+macro(taper_need package debian fedora brew without)
+    find_package(${package} QUIET)
+    if(NOT ${package}_FOUND)
+        message(FATAL_ERROR "${package} is missing: its header or its library is not found. Install ${debian} (Debian, Ubuntu), "
+                            "${fedora} (Fedora) or ${brew} (Homebrew), or pass ${without}")
+    endif()
+endmacro()
