@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""classify.py MODEL PICTURE…: what is on pictures. The model's own taper.json says how it wants them and what its classes are."""
+"""classify.py MODEL PICTURE…: what is on pictures. The model's own taper.json says how it wants them and what its classes are.
+Pictures are read with Pillow."""
 import json
 import sys
 
 import numpy as np
-from PIL import Image
+
+try:
+    from PIL import Image
+except ImportError:
+    sys.exit("classify.py reads pictures with Pillow, which is missing: pip install pillow (Debian: python3-pil)")
 
 import taper
 

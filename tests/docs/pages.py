@@ -80,3 +80,19 @@ def named_files(text):
     rooms = "docs|tests|scripts|examples|src|bindings|tools|include|cmake|bench|packaging"
     names = re.findall(rf"`((?:{rooms})/[\w./-]+\.\w+|\w+\.md)`", without_code(text))
     return [name for name in names if not re.search(r"(FAMILY|NAME|OPERATOR|KEY|CASE|PASS)\.|/NAME/", name)] # which stand for any
+
+
+# What an app or an installer would ask a server for. Names alone are no coordinates.
+COORDINATES = r"dev\.taper:[\w$*…]|from 'taper-wasm'|taper-wasm-[\d.]+\.tgz|taper-runtime|:path => '…/build/apple"
+
+
+def published(source):
+    """Whether the version of the tree is released: the list of changes then has its date."""
+    return "not yet released" not in re.search(r"^## .*$", read(source, "CHANGELOG.md"), re.M).group()
+
+
+def says_published(text):
+    """Whether a page that has coordinates says that they are on no server. None: it has no coordinates."""
+    if not re.search(COORDINATES, text):
+        return None
+    return not re.search(r"[Nn]o version( of Taper)? is\s+published\s+yet", text)

@@ -164,6 +164,10 @@ def check_forms():
             places = (name, os.path.join(os.path.dirname(page), name), os.path.join("docs", name))
             if not any(os.path.exists(os.path.join(SOURCE, place)) for place in places):
                 problems.append(f"{page}: `{name}` is not there")
+    for page in [*every, "bindings/wasm/package/README.md"]:
+        if page != "CHANGELOG.md" and pages.says_published(pages.read(SOURCE, page)) not in (None, pages.published(SOURCE)):
+            wrong = "still says that no version is published" if pages.published(SOURCE) else "does not say that no version is published yet"
+            problems.append(f"{page}: has coordinates of packages, and {wrong}")
     print("\n".join(problems))
     print(f"{len(every)} pages, {len(problems)} failed")
     return len(problems)
