@@ -51,16 +51,26 @@ def as_list(text):
     return re.sub(r"([^\n])\n- ", r"\1\n\n- ", text, count=1)
 
 
+def plain(text):
+    """Text of a comment, in which stars, lines and angles are C and no markup. Code in backquotes stays."""
+    return "".join(part if part.startswith("`") else re.sub(r"([*_<\[])", r"\\\1", part) for part in re.split(r"(`[^`\n]*`)", text))
+
+
+def chunks(body):
+    """The parts of a header: a comment begins one, unless it is inside a declaration."""
+    return [part for block in re.split(r"\n\s*\n", body) for part in re.split(r"(?<=[;,)}/])\n(?=/\*)", block)]
+
+
 def interface(header):
     """A header as a page: sections, comments as text, declarations as code under the names that they declare."""
     text = read(header)
     name = os.path.basename(header)
     out = [f"# {name}\n"]
     first = re.match(r"/\* SPDX[^\n]*\n(.*?)\*/", text, re.S)
-    out.append("\n\n".join(as_list(part) for part in comment_text("/*" + first.group(1) + "*/").split("\n\n")) + "\n")
+    out.append("\n\n".join(as_list(plain(part)) for part in comment_text("/*" + first.group(1) + "*/").split("\n\n")) + "\n")
     body = text[first.end():]
     body = body[body.index("#define"):] if "#define" in body else body
-    for chunk in re.split(r"\n\s*\n", body):
+    for chunk in chunks(body):
         section = re.search(r"/\* ---- (.*?) -* ?\*/", chunk)
         if section:
             out.append(f"## {section.group(1).capitalize()}\n")
@@ -74,7 +84,7 @@ def interface(header):
             out.append("### " + ", ".join(f"`{one}`" for one in names) + "\n")
         said = re.match(r"/\*.*?\*/\n", chunk, re.S)
         if said:
-            out.append(as_list(comment_text(said.group(0).strip())) + "\n")
+            out.append(as_list(plain(comment_text(said.group(0).strip()))) + "\n")
             chunk = chunk[said.end():]
         if chunk.strip():
             out.append(f"```c\n{chunk.strip()}\n```\n")
@@ -116,8 +126,31 @@ def linked(text, source, places):
         parts[index] = re.sub(r"(?<!!)\[([^\]\[]*)\]\(([^)\s]+)\)", link, parts[index])
         parts[index] = re.sub(r"!\[([^\]\[]*)\]\(([^)\s]+)\)", image, parts[index])
         parts[index] = re.sub(r"(?<!\[)`([\w./-]+\.md)`", page_name, parts[index])
-        parts[index] = re.sub(r"^<!-- not run: .*? -->\n", "", parts[index], flags=re.M)
+        parts[index] = re.sub(r"^<!-- (?:not run: .*?|run: .*?|fails|[\w./-]+ says: .*?) -->\n", "", parts[index], flags=re.M)
+    for index in range(1, len(parts), 2):
+        parts[index] = re.sub(r"^```(\w+) .*", r"```\1", parts[index]) # the rest is some test's own
     return "".join(parts)
+
+
+def title_of(text):
+    """The first heading as plain text, for menus and the title of a window."""
+    heading = re.search(r"^# (.*)$", text, re.M).group(1)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip()
+
+
+# The theme's own width cuts code of 120 columns and wide tables, which then scroll. Long names in cells may break.
+STYLE = """.md-grid { max-width: 90rem; }
+.md-typeset pre > code { overflow-x: auto; }
+.md-typeset table:not([class]) { display: block; max-width: 100%; overflow-x: auto; }
+.md-typeset td code, .md-typeset p code, .md-typeset li code { overflow-wrap: anywhere; }
+.md-typeset img { max-width: 100%; height: auto; }
+"""
+
+THEME = {"name": "material", "font": False, "features": ["navigation.sections", "search.highlight", "search.suggest"]}
+# pymdownx comes with the theme, and Pygments with pymdownx.
+EXTENSIONS = ["tables", "toc", "admonition", {"pymdownx.highlight": {"guess_lang": False}}, "pymdownx.superfences"]
+# Names are found by their parts: session_run finds taper_session_run.
+SEARCH = {"search": {"separator": r"[\s\-_.,:;()\[\]{}<>\"'/=*&`]+", "min_search_length": 2}}
 
 
 def main():
@@ -139,20 +172,34 @@ def main():
             elif name.endswith((".md", ".jpg", ".svg")) and file not in places:
                 places[file] = file[5:]
     listed = {page for _, group in NAVIGATION for page, _ in group}
+    titles = {}
     for source, page in places.items():
         os.makedirs(os.path.dirname(os.path.join(pages, page)), exist_ok=True)
         if not page.endswith(".md"): # a picture
             shutil.copyfile(os.path.join(TOP, source), os.path.join(pages, page))
             continue
+        text = made[page]() if page in made else linked(read(os.path.join(TOP, source)), source, places)
+        titles[page] = title_of(text)
         with open(os.path.join(pages, page), "w", encoding="utf-8") as file:
-            file.write(made[page]() if page in made else linked(read(os.path.join(TOP, source)), source, places))
-    decisions = sorted(page for page in places.values() if page.startswith("decisions/"))
-    others = sorted(page for page in set(places.values()) - listed - set(decisions) if page.endswith(".md"))
-    navigation = [{title: [page for page, _ in group] + (others if title == "Reference" else [])} for title, group in NAVIGATION]
-    navigation.append({"Decisions": decisions})
+            file.write(text)
+    with open(os.path.join(pages, "site.css"), "w", encoding="utf-8") as file:
+        file.write(STYLE)
+
+    def menu(group):
+        return [{titles[page]: page} for page in group]
+    decisions = sorted(page for page in titles if page.startswith("decisions/"))
+    headers = sorted(page for page in titles if page.startswith("api/"))
+    others = sorted(set(titles) - listed - set(decisions) - set(headers))
+    navigation = []
+    for title, group in NAVIGATION:
+        rows = menu(page for page, _ in group if page not in headers)
+        if title == "Reference": # lists within a group are folded until one opens them
+            rows = [rows[0], {"The C interface": menu(headers)}, *rows[1:], *menu(others)]
+        if title == "How it works":
+            rows.append({"Decisions": menu(decisions)})
+        navigation.append({title: rows})
     settings = {"site_name": "Taper", "docs_dir": pages, "site_dir": os.path.join(out, "site"), "use_directory_urls": False, "nav": navigation,
-                "theme": {"name": "material", "font": False, "features": ["navigation.sections", "search.highlight"]},
-                "markdown_extensions": ["tables", "toc", "admonition"], "plugins": ["search"]}
+                "theme": THEME, "extra_css": ["site.css"], "markdown_extensions": EXTENSIONS, "plugins": [SEARCH]}
     with open(os.path.join(out, "mkdocs.yml"), "w", encoding="utf-8") as file:
         json.dump(settings, file, indent=1) # which is YAML
     if "--pages" in sys.argv:
