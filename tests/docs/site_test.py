@@ -69,7 +69,7 @@ def check_menu(settings):
         check(page is None or os.path.exists(os.path.join(OUT, "pages", page)), f"the menu names {page}, which is not there")
     for name in ("Decisions", "The C interface"):
         check([depth for title, page, depth in found if title == name and page is None] == [1], f"\"{name}\" is no folded list within a group")
-    for page in ("troubleshooting.md", "versions.md", "reporting.md", "gallery.md"):
+    for page in ("troubleshooting.md", "sizes.md", "versions.md", "reporting.md", "gallery.md"):
         check(page in [one for _, one, _ in found], f"the menu has no {page}")
 
 
