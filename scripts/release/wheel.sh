@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # wheel.sh OUT: the Python wheel for this machine, in OUT. tests/python/pip_test.sh builds it and runs the package's tests in a fresh
 # environment; wheel_tag.py gives a wheel for Linux the tag of the oldest C library that loads it. PYTHON names the interpreter, 3.11 or
-# newer. Exit status 77 where pip or what it builds with cannot be had.
+# newer. older_glibc.h lets a wheel of a newer glibc load with an older one. Exit status 77 where pip or what it builds with cannot be had.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 python=${PYTHON:-python3}
@@ -15,6 +15,10 @@ done
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "SKIPPED: $python is older than 3.11"; exit 77; }
 # Apple's linker writes the oldest system into the wheel's tag.
 [ "$(uname -s)" != Darwin ] || export MACOSX_DEPLOYMENT_TARGET="${MACOSX_DEPLOYMENT_TARGET:-11.0}"
+# musl has no versions of symbols.
+case $(ldd --version 2>&1) in
+*GLIBC* | *"GNU libc"*) export SKBUILD_CMAKE_ARGS="-DCMAKE_C_FLAGS=-include $root/scripts/release/older_glibc.h" ;;
+esac
 sh "$root/tests/python/pip_test.sh" "$python" "$root" "$work"
 echo "checked: tests/python, as installed by pip"
 wheel=$(ls "$work"/wheels/taper_runtime-*.whl)
