@@ -39,7 +39,9 @@ HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
  * Add -fno-strict-aliasing if the compiler is clang, zig cc or another one that has no #pragma GCC optimize.
  * Link with -lpthread -lm, and -ldl where a system has that. The file is made by scripts/amalgamate.py; edit the sources, not this. */
 """
-# Sums of products are not contracted, and memory is read as another type: both as CMake's flags say it.
+# Sums of products are not contracted, and memory is read as another type: both as CMake's flags say it. In one file gcc makes copies of
+# functions for single callers, and takes an eighth of its time for that and for passes whose gain is in hot loops; those have the passes
+# back (TAPER_FAST_BEGIN): kernels, and what CMake compiles with -O3.
 FLAGS = """#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wignored-attributes"
@@ -47,13 +49,18 @@ FLAGS = """#if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpragma-clang-attribute"
 #define TAPER_SMALL_BEGIN _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)")
 #define TAPER_SMALL_END _Pragma("clang attribute pop")
+#define TAPER_FAST_BEGIN
+#define TAPER_FAST_END
 #define TAPER_TARGET_END _Pragma("clang attribute pop")
 #else
-#pragma GCC optimize("-fno-strict-aliasing", "-ffp-contract=off")
+#pragma GCC optimize("-fno-strict-aliasing", "-ffp-contract=off", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-ipa-icf", "-fno-partial-inlining")
+#pragma GCC optimize("-fno-schedule-insns2", "-fno-thread-jumps", "-fira-region=one")
 #pragma GCC diagnostic ignored "-Wattributes"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #define TAPER_SMALL_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\\"Os\\")")
 #define TAPER_SMALL_END _Pragma("GCC pop_options")
+#define TAPER_FAST_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\\"-fschedule-insns2\\", \\"-fthread-jumps\\", \\"-fira-region=mixed\\")")
+#define TAPER_FAST_END _Pragma("GCC pop_options")
 #define TAPER_TARGET_END _Pragma("GCC pop_options")
 #endif
 """
@@ -194,6 +201,8 @@ class Amalgamation:
                 around.append(("TAPER_TARGET_%s\n#define TAPER_FMA\n#define TAPER_F16C\n" % key, "#undef TAPER_FMA\n#undef TAPER_F16C\nTAPER_TARGET_END\n"))
         if source in self.library.small:
             around.append(("TAPER_SMALL_BEGIN\n", "TAPER_SMALL_END\n"))
+        if source in self.library.fast:
+            around.append(("TAPER_FAST_BEGIN\n", "TAPER_FAST_END\n"))
         around.append(("".join("#define %s %s\n" % (name, new[name]) for name in pasted),
                        "".join("#undef %s\n" % name for name in sorted(c_text.macros(parts) | set(pasted)))))
         return "\n\n// ==== %s\n" % source + "".join(begin for begin, _ in around) + renamed + "\n" + "".join(end for _, end in reversed(around))

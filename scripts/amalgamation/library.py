@@ -34,7 +34,7 @@ class Library:
     def __init__(self, build):
         with open(os.path.join(build, "compile_commands.json")) as file:
             self.commands = {os.path.relpath(c["file"], ROOT): c["command"].split() for c in json.load(file)}
-        self.roots, self.definitions, self.small = [], {}, set()
+        self.roots, self.definitions, self.small, self.fast = [], {}, set(), set()
         for source, words in self.commands.items():
             for word in words:
                 if word.startswith("-I") and word[2:] not in self.roots:
@@ -42,11 +42,13 @@ class Library:
                 elif word.startswith("-D"):
                     name, _, value = word[2:].partition("=")
                     self.definitions.setdefault(name, value or "1")
-            if [w for w in words if re.match(r"-O[s\d]$", w)][-1] == "-Os":
-                self.small.add(source)
+            level = [w for w in words if re.match(r"-O[s\d]$", w)][-1]
+            if level in ("-Os", "-O3"):
+                (self.small if level == "-Os" else self.fast).add(source)
         self.isas = _read_isas()
         self.kernels = _read_kernels()
         own = {source for _, source in self.kernels}
+        self.fast |= own
         # (instruction set or None, source), in the order in which they stand in the one file
         self.parts = [(None, source) for source in self.commands if source not in own] + self.kernels
         self._texts, self._includes = {}, {}
