@@ -43,7 +43,7 @@ TAPER_TEMPLATE void half_rows(const size_t rows, V (*const widen)(const uint16_t
 }
 
 #define GEMV_HALF(half, widen_one)                                                                                     \
-    static void gemv_##half(size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)          \
+    static void half_gemv_##half(size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)     \
     {                                                                                                                  \
         size_t i = 0;                                                                                                  \
         for (; i + 4 <= n; i += 4)                                                                                     \
@@ -203,7 +203,7 @@ TAPER_TEMPLATE void widen_panel_of(const size_t vectors, const taper_narrow_form
     const taper_narrow_entry taper_narrow_f32_##isa = {.name = #isa,                                                   \
                                                        .cpu = TAPER_ISA_##isa,                                         \
                                                        .nr = (width),                                                  \
-                                                       .gemv_bf16 = gemv_bf16,                                         \
-                                                       .gemv_fp16 = gemv_fp16,                                         \
+                                                       .gemv_bf16 = half_gemv_bf16,                                    \
+                                                       .gemv_fp16 = half_gemv_fp16,                                    \
                                                        .gemv_panel = gemv_panel,                                       \
                                                        .widen_panel = widen_panel};
