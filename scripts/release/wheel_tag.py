@@ -16,7 +16,8 @@ import zipfile
 
 GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libz.so.1"}
 LOADER = re.compile(r"ld-linux[-\w]*\.so\.\d+|ld64\.so\.\d+")
-MUSL = re.compile(r"libc\.musl-\w+\.so\.1|libz\.so\.1")
+MUSL_C = re.compile(r"libc\.musl-\w+\.so\.1|libc\.so") # zig links the second name, and musl's loader takes both for itself
+MUSL = re.compile(MUSL_C.pattern + r"|libz\.so\.1")
 
 
 def fail(text):
@@ -38,7 +39,7 @@ def newest_glibc(versions):
 
 def platform_tag(libraries, versions, machine):
     """The tag for a module that needs these libraries and these versions of symbols. A library of neither policy is an error."""
-    if any(name.startswith("libc.musl-") for name in libraries):
+    if any(MUSL_C.fullmatch(name) for name in libraries):
         foreign = [name for name in libraries if not MUSL.fullmatch(name)]
         tag = f"musllinux_1_2_{machine}"
     else:

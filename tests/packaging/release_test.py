@@ -59,7 +59,7 @@ class Table(unittest.TestCase):
 
     def test_missing_tools(self):
         """Each script skips, rather than fails, on a path with nothing but the tools of a minimal system."""
-        wanted = {"wheel.sh": (), "npm.sh": (), "debian.sh": (), "android.sh": (), "programs.sh": ("x86_64",), "amalgamation.sh": ()}
+        wanted = {"wheel.sh": (), "npm.sh": (), "debian.sh": (), "android.sh": (), "programs.sh": ("x86_64",), "wheel_zig.sh": ("aarch64",), "amalgamation.sh": ()}
         with tempfile.TemporaryDirectory() as scratch:
             for tool in ("sh", "dirname", "mkdir", "uname", "sed", "cat"):
                 os.symlink(run("sh", "-c", "command -v " + tool).stdout.strip(), os.path.join(scratch, tool))
@@ -76,6 +76,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(wheel_tag.platform_tag(["libc.so.6", "libm.so.6", "libz.so.1"], versions, "x86_64"), "manylinux_2_34_x86_64")
         self.assertEqual(wheel_tag.platform_tag(["libc.so.6"], versions + "Name: GLIBC_ABI_DT_RELR\n", "aarch64"), "manylinux_2_36_aarch64")
         self.assertEqual(wheel_tag.platform_tag(["libc.musl-x86_64.so.1", "libz.so.1"], "", "x86_64"), "musllinux_1_2_x86_64")
+        self.assertEqual(wheel_tag.platform_tag(["libc.so"], "", "aarch64"), "musllinux_1_2_aarch64")
         for libraries, text in ((["libc.so.6", "libstdc++.so.6"], versions), (["libc.so.6"], ""), (["libc.musl-x86_64.so.1", "libm.so.6"], "")):
             with self.assertRaises(ValueError):
                 wheel_tag.platform_tag(libraries, text, "x86_64")
