@@ -40,8 +40,9 @@ HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
  * Link with -lpthread -lm, and -ldl where a system has that. The file is made by scripts/amalgamate.py; edit the sources, not this. */
 """
 # Sums of products are not contracted, and memory is read as another type: both as CMake's flags say it. In one file gcc makes copies of
-# functions for single callers, and takes an eighth of its time for that and for passes whose gain is in hot loops; those have the passes
-# back (TAPER_FAST_BEGIN): kernels, and what CMake compiles with -O3.
+# functions for single callers. That, and passes whose gain is in hot loops, take a seventh of its time. Files with such loops have these passes
+# back (TAPER_FAST_BEGIN): kernels, those that CMake compiles with -O3, and TAPER_HOT_SOURCES of cmake/TaperOptimize.cmake.
+HOT_PASSES = ("schedule-insns2", "thread-jumps", "tree-pre", "gcse", "code-hoisting", "tree-slp-vectorize", "tree-tail-merge", "ivopts")
 FLAGS = """#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #pragma clang diagnostic ignored "-Wignored-attributes"
@@ -54,16 +55,17 @@ FLAGS = """#if defined(__clang__)
 #define TAPER_TARGET_END _Pragma("clang attribute pop")
 #else
 #pragma GCC optimize("-fno-strict-aliasing", "-ffp-contract=off", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-ipa-icf", "-fno-partial-inlining")
-#pragma GCC optimize("-fno-schedule-insns2", "-fno-thread-jumps", "-fira-region=one")
+#pragma GCC optimize(COLD)
 #pragma GCC diagnostic ignored "-Wattributes"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #define TAPER_SMALL_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\\"Os\\")")
 #define TAPER_SMALL_END _Pragma("GCC pop_options")
-#define TAPER_FAST_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\\"-fschedule-insns2\\", \\"-fthread-jumps\\", \\"-fira-region=mixed\\")")
+#define TAPER_FAST_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(HOT)")
 #define TAPER_FAST_END _Pragma("GCC pop_options")
 #define TAPER_TARGET_END _Pragma("GCC pop_options")
 #endif
-"""
+""".replace("COLD", ", ".join(['"-fno-%s"' % name for name in HOT_PASSES] + ['"-fira-region=one"'])) \
+   .replace("HOT", ", ".join(['\\"-f%s\\"' % name for name in HOT_PASSES] + ['\\"-fira-region=mixed\\"']))
 
 
 def level(isa):

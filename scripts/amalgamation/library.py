@@ -48,7 +48,7 @@ class Library:
         self.isas = _read_isas()
         self.kernels = _read_kernels()
         own = {source for _, source in self.kernels}
-        self.fast |= own
+        self.fast |= own | _read_hot()
         # (instruction set or None, source), in the order in which they stand in the one file
         self.parts = [(None, source) for source in self.commands if source not in own] + self.kernels
         self._texts, self._includes = {}, {}
@@ -108,6 +108,12 @@ class Library:
 
 def preprocess(command, path, text=None):
     return subprocess.run(command + ["-E", "-P", path], input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def _read_hot():
+    """The files with loops over elements, which small builds compile for speed as well."""
+    with open(os.path.join(ROOT, "cmake/TaperOptimize.cmake")) as file:
+        return set(re.search(r"set\(TAPER_HOT_SOURCES\n([^)]*)\)", file.read()).group(1).split())
 
 
 def _read_isas():
