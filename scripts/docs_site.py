@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """docs_site.py BUILD OUT [--pages]: the documentation as a site, OUT/site: the pages of the tree, every command (BUILD/manual/commands.md, made of the
-programs' tables of options) and the C interface (from the headers). mkdocs with its material theme makes it (Debian: mkdocs,
+programs' tables of options), the operators (scripts/supported_ops.py) and the C interface (from the headers). mkdocs with its material theme makes it (Debian: mkdocs,
 mkdocs-material, whose versions are the pin); links that lead nowhere are errors. --pages: what the site is made of, without mkdocs."""
 import json
 import os
@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import supported_ops
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -25,7 +27,7 @@ NAVIGATION = [
                 ("from-executorch.md", "docs/from-executorch.md")]),
     ("PyTorch Mobile's tutorials", [(f"tutorials/{name}.md", f"docs/tutorials/{name}.md")
                                     for name in ("lite-interpreter", "ios-metal", "nnapi", "performance")]),
-    ("Reference", [("commands.md", None), ("api/taper.md", None), ("supported-ops.md", "docs/supported-ops.md"),
+    ("Reference", [("commands.md", None), ("api/taper.md", None), ("supported-ops.md", None),
                    ("pt2.md", "docs/pt2.md"), ("gpu.md", "docs/gpu.md"), ("numerics.md", "docs/numerics.md"),
                    ("numerics-differences.md", "docs/numerics-differences.md"),
                    ("sizes.md", "docs/sizes.md"), ("performance.md", "docs/performance.md"), ("performance-details.md", "docs/performance-details.md"),
@@ -158,8 +160,8 @@ def main():
     pages = os.path.join(out, "pages")
     shutil.rmtree(pages, ignore_errors=True)
     places = {source: page for _, group in NAVIGATION for page, source in group if source}
-    places["docs/commands.md"] = "commands.md"
-    made = {"commands.md": lambda: read(os.path.join(build, "manual", "commands.md"))}
+    made = {"commands.md": lambda: read(os.path.join(build, "manual", "commands.md")), "supported-ops.md": supported_ops.page}
+    places.update({f"docs/{page}": page for page in made})
     for header in sorted(os.listdir(os.path.join(TOP, "include", "taper"))):
         page = f"api/{header[:-2]}.md"
         places[f"docs/{page}"] = places[f"include/taper/{header}"] = page

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Single operators: functions that call operators of the library outside a model, and that add operators for models to
- * call. All of them are experimental. docs/supported-ops.md lists the operators, which are PyTorch's and do what
- * PyTorch's do. The conventions of taper.h hold here.
+ * call. All of them are experimental. `scripts/supported_ops.py` lists the operators, which are PyTorch's and
+ * do what PyTorch's do. The conventions of taper.h hold here.
  */
 #ifndef TAPER_TAPER_OPERATOR_H
 #define TAPER_TAPER_OPERATOR_H

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_calls.py [--find]: writes a C++ program that calls every at:: function and method of Tensor that PyTorch declares for
-an operator of Taper's (docs/supported-ops.md), and prints what they give. Arguments are drawn until PyTorch takes them; calls_parts.h
+an operator of Taper's list, and prints what they give. Arguments are drawn until PyTorch takes them; calls_parts.h
 makes the same tensors from the same numbers. Which draw it was is kept in calls.txt, which --find writes (minutes). On stderr: for which
 operators there are none. Needs python3-torch."""
 import argparse

@@ -16,6 +16,10 @@ except ImportError as error:
     print(f"SKIPPED: torchgen is not installed (Debian: python3-torch): {error}")
     sys.exit(77)
 
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import op_rows  # noqa: E402
+
 # By hand, in tensor.h and global_context.h: item, to another device; which devices there are.
 BY_HAND = {"is_vulkan_available", "item", "to.device", "to.dtype_layout"}
 DTYPES = {"at::kLong": "4"}
@@ -74,12 +78,7 @@ def declared():
 
 def listed():
     """Names of Taper's operators, with overloads."""
-    found = set()
-    for line in open(pathlib.Path(__file__).resolve().parents[2] / "docs/supported-ops.md"):
-        row = re.match(r"\| aten::(\w+) \| ([^|]*) \|", line)
-        if row:
-            found.update(row[1] + ("." + o if o not in ("", "default") else "") for o in (o.strip() for o in row[2].split(",")))
-    return found
+    return {row.name[len("aten::"):] for row in op_rows.rows(TOP) if row.name.startswith("aten::")}
 
 
 def main():

@@ -17,6 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 TUTORIALS = os.environ.get("TUTORIALS", os.path.join(os.path.dirname(ROOT), "shared", "reference", "tutorials"))
 PYTHON = "/usr/bin/python3"
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import op_rows  # noqa: E402
 
 # ---- snippets
 
@@ -206,12 +208,9 @@ def metal(bench, what, code):
 
 def metal_operators(bench, what, code):
     """PyTorch's later versions print others: what the tutorial's reader has must run as well."""
-    with open(os.path.join(ROOT, "docs", "supported-ops.md"), encoding="utf-8") as file:
-        cells = [[cell.strip() for cell in line.split("|")] for line in file if line.startswith("| ")]
-    rows = {(cell[1], overload) for cell in cells for overload in cell[2].split(", ")}
+    rows = {row.name for row in op_rows.rows(ROOT)}
     for name in re.findall(r"'([^']+)'", code):
-        base, _, overload = name.partition(".")
-        check((base, overload or "default") in rows, what + ": Taper has " + name)
+        check(name in rows, what + ": Taper has " + name)
 
 
 def nnapi(bench, what, code):
