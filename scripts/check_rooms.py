@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""check_rooms.py [--top TREE]: compares the drawing of docs/architecture.md, and the names in docs/inside, with the tree.
+"""check_rooms.py [--top TREE]: compares the drawing of docs/architecture.md with the tree.
 
 Every folder of src that has sources is in the drawing, and the drawing has no other folders. A folder is written with its path from src and
 a slash at its end; braces hold several: "ops/kernels/{arm,x86}/". src/lean and src/one repeat the folders of src, so one name is enough for
-each. The names of files and the identifiers of docs/architecture.md and docs/inside exist in the tree."""
+each."""
 import argparse
 import pathlib
 import re
@@ -13,9 +13,6 @@ import sys
 SOURCES = {".c", ".h", ".inc", ".m", ".comp"}
 MIRRORS = ("lean", "one")
 FOLDER = re.compile(r"(?<![\w./-])((?:[\w-]+/)*(?:[\w-]+|\{[\w,-]+\})/)(?![\w{])")
-FILE = re.compile(r"(?:[\w.-]+/)*\w+\.(?:c|h|inc|m|comp|py|sh|cmake|txt|ir|md|tsv|map)")
-NAME = re.compile(r"\b(taper_\w*[a-z0-9]|TAPER_\w*[A-Z0-9])\b")
-TOPS = ("src", "include", "cmake", "tests", "bench", "scripts", "tools", "bindings", "docs", "packaging", "examples", "dev", ".ci")
 
 
 def folders_of(top):
@@ -39,40 +36,6 @@ def drawn(page):
     return found
 
 
-def files_of(top):
-    """All files, and all text of those that are named like sources."""
-    files, text = [], []
-    for room in TOPS:
-        at = top / room
-        for path in [at] if at.is_file() else sorted(at.rglob("*")):
-            if path.is_file():
-                files.append("/" + str(path.relative_to(top)))
-                if path.suffix in SOURCES | {".cmake", ".txt", ".py", ".sh", ".tsv"} and path.stat().st_size < 2000000:
-                    text.append(path.read_text(encoding="utf-8", errors="replace"))
-    for path in sorted(top.iterdir()):
-        if path.is_file():
-            files.append("/" + path.name)
-            if path.suffix == ".txt":
-                text.append(path.read_text(encoding="utf-8"))
-    return files, "\n".join(text)
-
-
-def check_names(top, pages):
-    files, text = files_of(top)
-    known, bad = set(NAME.findall(text)), []
-    for page in pages:
-        for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1):
-            for code in re.findall(r"`([^`]+)`", line):
-                where = f"{page.relative_to(top)}:{number}"
-                if FILE.fullmatch(code) and "NAME" not in code and not any(file.endswith("/" + code) for file in files) and \
-                        "${TAPER_GENERATED}/" + code not in text:
-                    bad.append(f"{where}: `{code}` does not exist")
-                for name in NAME.findall(code):
-                    if name not in known and not re.search(re.escape(name) + r"[<*{]", code):
-                        bad.append(f"{where}: `{name}` is not in the tree")
-    return bad
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--top", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
@@ -81,7 +44,6 @@ def main():
     there, shown = folders_of(top), drawn(page.read_text(encoding="utf-8"))
     bad = [f"docs/architecture.md: the drawing lacks src/{name}" for name in sorted(there - shown)]
     bad += [f"docs/architecture.md: the drawing has src/{name}, which does not exist" for name in sorted(shown - there)]
-    bad += check_names(top, [page, *sorted((top / "docs/inside").glob("*.md"))])
     for one in bad:
         print(one)
     print(f"rooms: {len(there)} folders of src, {len(bad)} findings")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the documentation's pages hold: blocks of code with what is said of each, links, names of files."""
+"""What the documentation's pages hold: blocks of code with what is said of each, links, headings."""
 import collections
 import os
 import re
@@ -74,12 +74,6 @@ def anchors(text):
         found.add(re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-"))
     return found
 
-
-def named_files(text):
-    """`docs/gpu.md`, `scripts/size.sh`: files of the tree that a page names."""
-    rooms = "docs|tests|scripts|examples|src|bindings|tools|include|cmake|bench|packaging"
-    names = re.findall(rf"`((?:{rooms})/[\w./-]+\.\w+|\w+\.md)`", without_code(text))
-    return [name for name in names if not re.search(r"(FAMILY|NAME|OPERATOR|KEY|CASE|PASS)\.|/NAME/", name)] # which stand for any
 
 
 # What an app or an installer would ask a server for. Names alone are no coordinates.

@@ -2,7 +2,7 @@
 """pages_test.py SOURCE BUILD CC CXX PAGE: runs every block of a page, in their order, in one folder that holds the tree (as links), a model
 under the names that pages give it, files that cannot be loaded (broken_files.py), and a picture. `$ command` is followed by what it prints;
 numbers may differ as results may. Each command of a block after <!-- fails --> has to fail. A block that cannot run says why in a comment
-before it, which is printed. `pages_test.py SOURCE BUILD CC CXX` alone: links, names of files, quotations and the form of all pages."""
+before it, which is printed. `pages_test.py SOURCE BUILD CC CXX` alone: links, quotations and the form of all pages."""
 import glob
 import importlib.util
 import os
@@ -160,10 +160,6 @@ def check_forms():
         for path, quoted in pages.quotations(text):
             if not os.path.exists(os.path.join(SOURCE, path)) or quoted not in pages.read(SOURCE, path):
                 problems.append(f"{page}: {path} does not have \"{quoted}\"")
-        for name in pages.named_files(text):
-            places = (name, os.path.join(os.path.dirname(page), name), os.path.join("docs", name))
-            if not any(os.path.exists(os.path.join(SOURCE, place)) for place in places):
-                problems.append(f"{page}: `{name}` is not there")
     for page in [*every, "bindings/wasm/package/README.md"]:
         if page != "CHANGELOG.md" and pages.says_published(pages.read(SOURCE, page)) not in (None, pages.published(SOURCE)):
             wrong = "still says that no version is published" if pages.published(SOURCE) else "does not say that no version is published yet"
