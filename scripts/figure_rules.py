@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The figures that documents repeat: functions that read them from the tree, and RULES, the forms in which documents state them.
+scripts/check_figures.py compares both.
+
+A figure of few places that is a constant of the sources is a row of CONSTANTS: no function is written for it."""
+import collections
+import importlib.util
+import os
+import re
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOMS = ("bench", "bindings", "docs", "examples", "packaging", "scripts", "src", "tests", "tools") # where pages are
+
+
+class Unknown(Exception):
+    """The tree does not have the figure where this script looks for it."""
+
+
+class Tree:
+    """The files of a tree. `read_files` has the names of those that were read."""
+
+    def __init__(self, top):
+        self.top, self.read_files = os.path.abspath(top), set()
+
+    def read(self, path):
+        self.read_files.add(path)
+        try:
+            with open(os.path.join(self.top, path), encoding="utf-8") as file:
+                return file.read()
+        except OSError as error:
+            raise Unknown(f"{path} cannot be read: {error.strerror}") from error
+
+    def names(self, folder, suffix=""):
+        path = os.path.join(self.top, folder)
+        return sorted(name for name in os.listdir(path) if name.endswith(suffix)) if os.path.isdir(path) else []
+
+    def find(self, path, pattern):
+        """What the groups of the pattern match in a file; a text for one group, a tuple for several."""
+        match = re.search(pattern, self.read(path), re.M)
+        if not match:
+            raise Unknown(f"{path} has nothing like {pattern}")
+        return match.group(1) if len(match.groups()) == 1 else match.groups()
+
+    def documents(self):
+        """Every page but the decisions, which are history; the public headers; what packages say of themselves."""
+        found = [*self.names("", ".md"), "packaging/debian/control", "pyproject.toml", "bindings/wasm/package/taper.d.ts",
+                 "tools/taper/load_limits.h"]
+        for room in ROOMS:
+            for folder, folders, names in os.walk(os.path.join(self.top, room)):
+                folders[:] = [name for name in folders if name not in ("decisions", "node_modules")]
+                found += [os.path.relpath(os.path.join(folder, name), self.top) for name in names if name.endswith(".md")]
+        found += ["include/taper/" + name for name in self.names("include/taper", ".h")]
+        return sorted(name for name in found if os.path.exists(os.path.join(self.top, name)))
+
+
+# ---- what is true
+
+def operator_counts(tree):
+    """(operators, overloads, own rows): names in the operator list that files have; rows of these names; rows of `taper::`."""
+    for name in re.findall(r'"(ops/list/list_\w+\.inc)"', tree.read("src/ops/list/op_list.h")):
+        tree.read("src/" + name)
+    spec = importlib.util.spec_from_file_location("supported_ops", os.path.join(TOP, "scripts", "supported_ops.py"))
+    supported_ops = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(supported_ops)
+    counts = supported_ops.counts(supported_ops.pathlib.Path(tree.top))
+    if counts[1] < 1000:
+        raise Unknown(f"src/ops/list has {counts[1]} rows")
+    return counts
+
+
+def operators(tree):
+    return operator_counts(tree)[0]
+
+
+def overloads(tree):
+    return operator_counts(tree)[1]
+
+
+def own_rows(tree):
+    return operator_counts(tree)[2]
+
+
+def all_rows(tree):
+    return overloads(tree) + own_rows(tree)
+
+
+def passes(tree):
+    """Names of passes, each once: what `--disable` takes."""
+    table = tree.find("src/compiler/compiler.c", r"static const pass passes\[\] = \{([^}]*)\}")
+    return len(set(re.findall(r"^\s*[A-Z_]+\((\w+), \"", table, re.M)))
+
+
+def instruction_sets(tree):
+    """Rows of the list but "scalar", which is none."""
+    return len(re.findall(r"^ISA\((?!scalar\b)\w+,", tree.read("src/platform/isa_list.inc"), re.M))
+
+
+def headers(tree):
+    return len(tree.names("include/taper", ".h"))
+
+
+def functions(tree):
+    """Functions of all public headers, those of the C interface."""
+    found = set()
+    for name in tree.names("include/taper", ".h"):
+        text = re.sub(r"/\*.*?\*/", "", tree.read("include/taper/" + name), flags=re.S)
+        found |= set(re.findall(r"^TAPER_API\b[^;({]*?\b(taper_\w+)\(", text, re.M))
+    return len(found)
+
+
+def version(tree):
+    return tree.find("CMakeLists.txt", r"^project\(taper VERSION ([\d.]+)")
+
+
+def bytecode_read(tree, end):
+    return int(tree.find("src/format/lite_bytecode.c", rf"\b{end}_VERSION = (\d+)"))
+
+
+def bytecode_written(tree, end):
+    return int(tree.find("src/format/module_write.c", r"holds versions (\d+) to (\d+)")[end])
+
+
+def newest_archive(tree):
+    return int(tree.find("src/format/archive.c", r"\bNEWEST_VERSION = (\d+)"))
+
+
+def nnapi_level(tree, end):
+    return end(map(int, re.findall(r'\{"level=(\d+)"', tree.read("src/backends/nnapi/convert/convert_options.c"))))
+
+
+def exported_by(tree, end):
+    """The first and the last PyTorch of which tests/data/pt2 has programs."""
+    found = {tuple(map(int, match.groups())) for match in (re.match(r"(\d+)\.(\d+)_", name) for name in tree.names("tests/data/pt2")) if match}
+    return ".".join(map(str, end(found or {(2, 1), (2, 15)})))
+
+
+def load_limit(tree, name, unit=1):
+    match = re.fullmatch(r"\(?(?:\(uint64_t\))?(\d+)(?: << (\d+))?\)?", tree.find("src/base/limits.h", rf"^#define {name} (.*)$"))
+    if not match:
+        raise Unknown(f"src/base/limits.h: {name} is no number")
+    return (int(match.group(1)) << int(match.group(2) or 0)) // unit
+
+
+def most_dimensions(tree):
+    return int(tree.find("include/taper/taper.h", r"^#define TAPER_MAX_RANK (\d+)"))
+
+
+def size_limit(tree, name):
+    """Bytes: WHOLE, ONE, or what an option may add."""
+    if name in ("WHOLE", "ONE"):
+        return int(tree.find("scripts/size.sh", rf"\b{name}_LIMIT=(\d+)"))
+    return int(tree.find("scripts/size.sh", rf"^\s*{name}\) echo (\d+) ;;"))
+
+
+def apple_limit(tree, name):
+    """Bytes: whole-arm64, whole-x86_64 or one-*."""
+    return int(tree.find("scripts/apple/size.sh", rf"^\s*{re.escape(name)}\) echo (\d+) ;;"))
+
+
+def measured_size(tree, key):
+    return int(tree.find("docs/sizes.tsv", rf"^{key}\t[^\t]*\t[^\t]*\t(\d+)\t"))
+
+
+def android_limit(tree, name):
+    return int(tree.find("scripts/android/build.sh", rf"\bVULKAN_LIMIT=(\d+)" if name == "VULKAN" else rf"^\s*{name}\) echo (\d+) ;;"))
+
+
+def node_version(tree):
+    return tree.find("bindings/wasm/package/package.json.in", r'"node": ">=(\d+)"')
+
+
+def python_version(tree):
+    return tree.find("pyproject.toml", r'^requires-python = ">=([\d.]+)"')
+
+
+# ---- what documents say
+
+WORDS = {word: number for number, word in enumerate(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split())}
+WORDS.update({"a": 1, "an": 1, "dozen": 12, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60})
+NUMBER = r"(\d[\d,]*|" + "|".join(word for word in WORDS if word not in ("a", "an", "zero")) + ")"
+SIZE = r"(\d[\d,.]*\d|\d) (bytes|KB|kB|MB)"
+UNITS = {"bytes": 1, "KB": 1000, "kB": 1000, "MB": 1000000}
+
+
+def number_of(text):
+    text = text.lower()
+    return WORDS[text] if text in WORDS else float(text.replace(",", ""))
+
+
+def equal_number(said, true):
+    return number_of(said) == float(true)
+
+
+def equal_text(said, true):
+    return said.rstrip(".") == str(true)
+
+
+def near_size(said, true):
+    """Equal to as many digits as are said."""
+    number, unit = said.split(" ")
+    decimals = len(number.partition(".")[2]) if unit != "bytes" else 0
+    return abs(number_of(number) * UNITS[unit] - true) <= 0.5 * 10 ** -decimals * UNITS[unit] * (unit != "bytes")
+
+
+# name: what the figure is, for the reader of a finding. form: a regular expression, in which a blank is any white space; its groups are
+# the figures, the groups of SIZE are one. true: a function of a Tree for each figure. equal: compares a figure as it is written with the
+# true one. example: a sentence that the form fits, with {} for each figure.
+Rule = collections.namedtuple("Rule", "name form true equal example", defaults=(equal_number, ""))
+
+RULES = [
+    Rule("names in the operator list that files have, and their rows", r"([\d,]+) operators, ([\d,]+) overloads", (operators, overloads),
+         example="The list has {} operators, {} overloads."),
+    Rule("rows of the operator list that files name, and their names", r"([\d,]+) overloads of ([\d,]+) operators", (overloads, operators),
+         example="Taper has {} overloads of {} operators."),
+    Rule("rows of the operator list that no file names (`taper::`)", r"list has ([\d,]+) more rows?", (own_rows,),
+         example="The list has {} more rows."),
+    Rule("all rows of the operator list", r"([\d,]+) rows of the operator list", (all_rows,), example="There are {} rows of the operator list."),
+    Rule("names of passes in src/compiler/compiler.c", rf"\b{NUMBER} (?:compiler )?passes\b", (passes,), example="The compiler has {} passes."),
+    Rule("rows of src/platform/isa_list.inc but scalar", rf"\b{NUMBER} instruction sets\b", (instruction_sets,),
+         example="There are kernels for {} instruction sets."),
+    Rule("headers in include/taper", rf"\b{NUMBER} public headers\b", (headers,), example="It has {} public headers."),
+    Rule("functions in include/taper", rf"\b{NUMBER} public functions\b", (functions,), example="It has {} public functions."),
+    Rule("the version in CMakeLists.txt", r"dev\.taper:[\w$-]+:(\d[\d.]*)", (version,), equal_text, "`dev.taper:pytorch_android:{}`"),
+    Rule("the version in CMakeLists.txt", r"taper-wasm-(\d[\d.]*\d)\.tgz", (version,), equal_text, "`taper-wasm-{}.tgz`"),
+    Rule("bytecode versions that src/format/lite_bytecode.c reads", r"`\.ptl`[:,] bytecode (\d+) to (\d+)",
+         (lambda t: bytecode_read(t, "OLDEST"), lambda t: bytecode_read(t, "NEWEST")), example="Lite `.ptl`, bytecode {} to {}, opens."),
+    Rule("bytecode versions that src/format/lite_bytecode.c reads", r"`\.pt2`; bytecode (\d+) to (\d+)",
+         (lambda t: bytecode_read(t, "OLDEST"), lambda t: bytecode_read(t, "NEWEST")), example="Also exported `.pt2`; bytecode {} to {}."),
+    Rule("bytecode versions that src/format/module_write.c writes", r"(?:writes|`lite_archive_write\.c`,) bytecode (\d+) to (\d+)",
+         (lambda t: bytecode_written(t, 0), lambda t: bytecode_written(t, 1)), example="`convert` writes bytecode {} to {}."),
+    Rule("archive versions that src/format/archive.c reads", r"(?:archive versions|archives) 1 to (\d+)", (newest_archive,),
+         example="It reads archives 1 to {}."),
+    Rule("levels in src/backends/nnapi/convert/convert_options.c", r"\blevels? (?:from )?(\d\d) to (\d\d)\b|\blevel=(\d\d) to (\d\d)\b",
+         (lambda t: nnapi_level(t, min), lambda t: nnapi_level(t, max)) * 2, example="Android's levels {} to {}."),
+    Rule("PyTorch's versions in tests/data/pt2", r"PyTorch (2\.\d+) to (2\.\d+) write",
+         (lambda t: exported_by(t, min), lambda t: exported_by(t, max)), equal_text, "as PyTorch {} to {} write them"),
+    Rule("limits of a load in src/base/limits.h",
+         r"(\d+) MB and (\d+) bytes for each byte of the file[,;] (\d+) million steps and (\d+) for each byte",
+         (lambda t: load_limit(t, "TAPER_LOAD_BYTES", 1 << 20), lambda t: load_limit(t, "TAPER_LOAD_BYTES_A_BYTE"),
+          lambda t: load_limit(t, "TAPER_LOAD_STEPS", 1000000), lambda t: load_limit(t, "TAPER_LOAD_STEPS_A_BYTE")),
+         example="{} MB and {} bytes for each byte of the file, {} million steps and {} for each byte"),
+    Rule("limits of a load in src/base/limits.h", r"\(default: (\d+) and (\d+) times the file's size\)",
+         (lambda t: load_limit(t, "TAPER_LOAD_BYTES", 1 << 20), lambda t: load_limit(t, "TAPER_LOAD_BYTES_A_BYTE")),
+         example="(default: {} and {} times the file's size)"),
+    Rule("limits of a load in src/base/limits.h", r"\(default: (\d+) and (\d+) for each megabyte\)",
+         (lambda t: load_limit(t, "TAPER_LOAD_STEPS", 1000000), lambda t: load_limit(t, "TAPER_LOAD_STEPS_A_BYTE")),
+         example="(default: {} and {} for each megabyte)"),
+    Rule("TAPER_MAX_RANK", r"`TAPER_MAX_RANK` dimensions, (\d+)", (most_dimensions,), example="at most `TAPER_MAX_RANK` dimensions, {}"),
+    Rule("WHOLE_LIMIT in scripts/size.sh", rf"\bwhole library (?:has|takes|is) at most {SIZE}", (lambda t: size_limit(t, "WHOLE"),), near_size,
+         "The whole library has at most {} bytes."),
+    Rule("ONE_LIMIT in scripts/size.sh", rf"\blibrary for one model (?:has|takes|is) at most {SIZE}", (lambda t: size_limit(t, "ONE"),), near_size,
+         "The library for one model has at most {} bytes."),
+    Rule("the limit of arm64-v8a in scripts/android/build.sh", rf"\blibrary for arm64-v8a has at most {SIZE}",
+         (lambda t: android_limit(t, "arm64-v8a"),), near_size, "The library for arm64-v8a has at most {} bytes."),
+    Rule("VULKAN_LIMIT in scripts/android/build.sh", rf"\bVulkan adds at most {SIZE}", (lambda t: android_limit(t, "VULKAN"),), near_size,
+         "Vulkan adds at most {} bytes."),
+    Rule("the sizes of Apple's systems in docs/sizes.tsv", r"^\| everything: [^|]*\| ([\d,]+) \| ([\d,]+) \|",
+         (lambda t: measured_size(t, "apple-arm64"), lambda t: measured_size(t, "apple-x86_64")),
+         example="\n| everything: all operators | {} | {} |\n"),
+    Rule("the sizes of Apple's systems in docs/sizes.tsv", r"^\| for the demo's classifier alone \| ([\d,]+) \| ([\d,]+) \|",
+         (lambda t: measured_size(t, "apple-arm64-one"), lambda t: measured_size(t, "apple-x86_64-one")),
+         example="\n| for the demo's classifier alone | {} | {} |\n"),
+    Rule("node's version in bindings/wasm/package/package.json.in", r"\bnode (\d+) (?:or|and) newer", (node_version,), equal_text,
+         "node {} or newer"),
+    Rule("Python's version in pyproject.toml", r"\bPython (\d[\d.]*\d) or newer", (python_version,), equal_text, "Python {} or newer"),
+]
+
+# What an option may add: as many rules as scripts/size.sh has options, made in rules_of().
+OPTION_FORM = r"`(?:-D)?{name}(?:=\w+)?` (?:adds|takes|saves) at most " + SIZE
+
+def constants(path, pattern, convert=lambda text: int(text.replace("_", "").replace(",", ""))):
+    """Functions of a Tree, one for each group of the pattern in that file."""
+    def group(tree, index):
+        found = tree.find(path, pattern)
+        return convert(found[index] if isinstance(found, tuple) else found)
+    return tuple(lambda tree, index=index: group(tree, index) for index in range(re.compile(pattern).groups))
+
+
+def sample_version(tree, index):
+    """PyTorch's versions of tests/data/pt2: the first, the last without a gap, then each one after a gap."""
+    versions = sorted({tuple(map(int, match.groups())) for match in (re.match(r"(\d+)\.(\d+)_", name) for name in tree.names("tests/data/pt2")) if match})
+    after = [one for before, one in zip(versions, versions[1:]) if one[1] != before[1] + 1]
+    last = versions[versions.index(after[0]) - 1] if after else versions[-1]
+    found = [versions[0], last, *after]
+    return ".".join(map(str, found[index])) if index < len(found) else "none"
+
+
+def scripts_of_package(tree):
+    names = tree.names("bindings/wasm/package", ".js")
+    for name in names:
+        tree.read("bindings/wasm/package/" + name)
+    return len(names)
+
+
+def kilobytes(text):
+    return int(text) // 1024
+
+
+# Constants of the sources: form, functions of a Tree, example, how a figure is compared. A rule's name is the file that has the constant.
+CONSTANTS = [
+    ("scripts/rebuilds.py", r"may rebuild (\d+) objects, `ir/tensor\.h` (\d+)",
+     constants("scripts/rebuilds.py", r'list_elementwise\.inc", (\d+),') + constants("scripts/rebuilds.py", r'"src/ir/tensor\.h", (\d+),'),
+     "A row may rebuild {} objects, `ir/tensor.h` {}."),
+    (".clang-format", r"at most (\d+) columns, `\.clang-format`", constants(".clang-format", r"^ColumnLimit: (\d+)"), "at most {} columns, `.clang-format`"),
+    ("scripts/check_names.py", r"split well before (\d+)\b", constants("scripts/check_names.py", r"len\(lines\) > (\d+)"), "split well before {}."),
+    ("scripts/check_commits.py", r"`area: imperative`, in at most (\d+) columns", constants("scripts/check_commits.py", r"^MOST_SUBJECT, MOST_BODY, LAST = (\d+)"),
+     "Its subject is `area: imperative`, in at most {} columns."),
+    ("tests/CMakeLists.txt", r"`commits` on the last (\d+) commits", constants("tests/CMakeLists.txt", r"check_commits\.py --last (\d+)"),
+     "the test `commits` on the last {} commits"),
+    ("scripts/android/library.sh", r"\(API (\d+)\)|its libraries for API (\d+)", constants("scripts/android/library.sh", r"aarch64-linux-android(\d+)") * 2,
+     "Android 5 (API {})"),
+    ("scripts/android/check_library.py", r"pages of (\d+) KB", constants("scripts/android/check_library.py", r"^PAGE = (\d+)", kilobytes), "pages of {} KB"),
+    ("scripts/android/check_apk.py", r"libraries at multiples of ([\d,]+)\b(?!,)", constants("scripts/android/check_apk.py", r"^PAGE = (\d+)"),
+     "libraries at multiples of {} bytes"),
+    ("src/app/settings.c", r"\| (\d+) x (\d+); for `\"segment\"`", constants("src/app/settings.c", r"\.width = (\d+), \.height = (\d+),"),
+     "| {} x {}; for `\"segment\"` the whole picture |"),
+    ("src/app/settings.c", r"otherwise (\d+), for `\"segment\"` (\d+)",
+     constants("src/app/settings.c", r"\.resize = (\d+), \.mean") + constants("src/app/settings.c", r"full\.resize = (\d+);"),
+     "otherwise {}, for `\"segment\"` {} |"),
+    ("tests/fuzz/fuzz_program.c", r"with ([\d,]+) instructions, (\d+) MB and (\d+) s\b",
+     constants("tests/fuzz/fuzz_program.c", r"instruction_budget = (\d+),\s+\.time_budget = (?:\d+)\.0,") +
+     constants("tests/fuzz/fuzz_program.c", r"time_budget = \d+\.0,\s+\.memory_budget = \(size_t\)(\d+) << 20") +
+     constants("tests/fuzz/fuzz_program.c", r"time_budget = (\d+)\.0,"), "with {} instructions, {} MB and {} s |"),
+    ("tests/fuzz/CMakeLists.txt", r"CTest runs (\d+) files", constants("tests/fuzz/CMakeLists.txt", r"sample (\d+) "), "CTest runs {} files."),
+    ("bindings/wasm/package", rf"\b{NUMBER} small JavaScript files", (scripts_of_package,), "one module and {} small JavaScript files"),
+    ("bindings/wasm/package/taper.js", r"A value has at most (\d+) levels", constants("bindings/wasm/package/taper.js", r"\bMOST_DEPTH = (\d+)"),
+     "A value has at most {} levels."),
+    ("src/ops/call/parallel.c", r"at most about (\d+) µs", constants("src/ops/call/parallel.c", r"\bPIECE_MOST = (\d+)e3\b"), "A piece takes at most about {} µs."),
+    ("src/ops/call/prepared.c", r"most (\d+) times for an instruction", constants("src/ops/call/prepared.c", r"\bMOST_MADE = (\d+)"), "at most {} times for an instruction"),
+    ("src/backends/cpu/conv_algorithm.c", r"F\(4,3\) \(from (\d+) input channels\) or F\(2,3\) \(from (\d+)\)",
+     constants("src/backends/cpu/conv_algorithm.c", r"\bLEAST_CHANNELS_FOUR = (\d+)") + constants("src/backends/cpu/conv_algorithm.c", r"\bLEAST_CHANNELS = (\d+)"),
+     "Winograd's F(4,3) (from {} input channels) or F(2,3) (from {})"),
+    ("tests/ops/agreement.py", r"each element: (1e-\d+) of itself", constants("tests/ops/agreement.py", r"RELATIVE\.get\(want\.dtype, (1e-\d+)\)", str), "each element: {} of itself", equal_text),
+    ("tests/ops/agreement.py", r"\| float64 \| (1e-\d+) of itself", constants("tests/ops/agreement.py", r"torch\.float64: (1e-\d+),", str), "\n| float64 | {} of itself |", equal_text),
+    ("tests/ops/agreement.py", r"(1e-\d+) of the largest element(?:,| and) (?:plus )?(1e-\d+)",
+     constants("tests/ops/agreement.py", r"if half else (1e-\d+)\),", str) + constants("tests/ops/agreement.py", r"if half else (1e-\d+)\)\)", str),
+     "{} of the largest element, plus {} |", equal_text),
+    ("src/backends/gpu/gpu_check.c", r"GPU's first run \| (1e-\d+) of the CPU", constants("src/backends/gpu/gpu_check.c", r"\bmost_apart = (1e-\d+)", str), "GPU's first run | {} of the CPU", equal_text),
+    ("src/format/lite_bytecode.c", r"\(bytecode (\d+) to (\d+)\)|\| bytecode (\d+) to (\d+),", (lambda t: bytecode_read(t, "OLDEST"), lambda t: bytecode_read(t, "NEWEST")) * 2,
+     "`.ptl` (bytecode {} to {})"),
+    ("tests/data/pt2", r"`\.pt2` of PyTorch (2\.\d+) to (2\.\d+)|programs of (2\.\d+) to (2\.\d+)",
+     (lambda t: exported_by(t, min), lambda t: exported_by(t, max)) * 2, "`.pt2` of PyTorch {} to {}", equal_text),
+    ("tests/data/pt2", r"has samples of (2\.\d+) to (2\.\d+), of (2\.\d+) and of (2\.\d+)",
+     tuple(lambda t, index=index: sample_version(t, index) for index in range(4)), "`tests/data/pt2` has samples of {} to {}, of {} and of {}.", equal_text),
+]
+RULES += [Rule(name, form, true, (equal or [equal_number])[0], example) for name, form, true, example, *equal in CONSTANTS]
+
+# (what to write instead, form): figures in forms that no rule reads. What a rule matches is exempt.
+MANY = r"(?:\d,?\d{3}\b|(?:\w+ )?(?:thousand|hundred)\b)"
+FORBIDDEN = [
+    ("a count of operators is written \"N overloads of M operators\"",
+     rf"\b{MANY}\+? (?:[\w-]+ ){{0,2}}?(?:operators|overloads|ops|rows of the (?:operator )?list)\b"),
+    ("a count of operators is written \"N overloads of M operators\"", rf"\b(?:operators|overloads)(?:\s*[:(]| are)\s*(?:some |about |over )?{MANY}"),
+    ("a limit of size is written \"the whole library has at most N bytes\", \"`TAPER_WITH_NAME` adds at most N bytes\"",
+     r"\b(?:library|libtaper[\w.]*|TAPER_WITH_\w+)[^.;|\n]{0,60}\b(?:limit|at most|more than|less than|under)\b[^.;|\n]{0,30}? " + SIZE),
+]
+
+
+def rules_of(tree):
+    options = re.findall(r"^\s*(TAPER_WITH_\w+)\) echo", tree.read("scripts/size.sh"), re.M)
+    return RULES + [Rule(f"what scripts/size.sh lets {name} add", OPTION_FORM.replace("{name}", name), (lambda t, name=name: size_limit(t, name),),
+                         near_size, f"`-D{name}=ON` adds at most {{}} bytes.") for name in options]
