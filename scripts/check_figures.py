@@ -7,7 +7,10 @@ to be equal. FORBIDDEN has the forms in which a document must not state such a f
 name all members of a list. Times of ./dev's verbs stand in its usage text; a document that states another time fails.
 
 To add a figure, add a row to CONSTANTS of scripts/figure_rules.py, or a function that reads it from a Tree, and a rule with the form in
-which documents state it. Each rule has an example, of which tests/docs/figures_test.py makes a wrong one. Figures of measured performance are not checked."""
+which documents state it. Each rule has an example, of which tests/docs/figures_test.py makes a wrong one.
+
+A measured time, rate or size is not compared. Its section, a section around it, or the beginning of its page names the command that
+measures it, and for times and rates the processor."""
 import collections
 import os
 import re
@@ -78,6 +81,11 @@ def gpu_options(tree):
     return set(re.findall(r'\w+\(TAPER_GPU_\w+, GPUS, "(\w+)"', tree.read("src/backends/option_list.inc")))
 
 
+def gpu_defaults(tree):
+    """Options whose default does not depend on the device, as the beginning and the end of their rows."""
+    return {(f"| `{name}` |", value) for name, value in re.findall(r'^FLAG\(TAPER_GPU_\w+, GPUS, "(\w+)", ([01]),', tree.read("src/backends/option_list.inc"), re.M)}
+
+
 def build_options(tree):
     return set(re.findall(r"^option\((TAPER_WITH_\w+) ", tree.read("CMakeLists.txt"), re.M))
 
@@ -92,6 +100,7 @@ LISTS = [
     ("public headers", "docs/c.md", lambda text: set(re.findall(r"\(api/(taper\w*)\.md\)", text)), header_names, True),
     ("fuzz targets", "docs/fuzzing.md", table_of_targets, fuzz_targets, True),
     ("options of GPUs", "docs/gpu.md", lambda text: set(re.findall(r"`(\w+)(?:=[01])?`", text)), gpu_options, False),
+    ("defaults of the options of GPUs", "docs/gpu.md", lambda text: set(re.findall(r"^(\| `\w+` \|).*\| ([01]) \|$", text, re.M)), gpu_defaults, True),
     ("options of the build", None, lambda text: set(re.findall(r"(?:-D|^\| `)(TAPER_WITH_\w+)[=`]", text, re.M)), build_options, False),
 ]
 
@@ -103,6 +112,7 @@ def check_lists(tree, texts):
         named, there = read(text), true(tree)
         if not there:
             raise Unknown(f"no {name} are found in the tree")
+        named, there = ({" ".join(one) if isinstance(one, tuple) else one for one in some} for some in (named, there))
         findings += [Finding(path or "documents", 1, one, None, f"{name}: it is not named") for one in sorted(there - named)]
         findings += [Finding(path or "documents", 1, one, None, f"{name}: there is none of that name") for one in sorted(named - there) if alone]
     return findings
@@ -182,12 +192,54 @@ def check_times(tree, texts):
     return findings
 
 
+# ---- measured figures
+
+PLAIN = r"(?<![\w.,^-])\d[\d.,]*(?:[–-]\d[\d.,]*)? "
+TIMED = re.compile(PLAIN + r"(?:ms|µs|ns|s|GB/s|GFLOP/s|GOP/s)(?![\w/])")
+SIZED = re.compile(PLAIN + r"(?:KB|kB|MB)(?![\w/])")
+COMMAND = re.compile(r"(?:\./dev|\bbench/|\bbuild/bin/|\btaper bench|\bscripts/|\btests/|--preset |\bcompare\.py|\bgpu_\w+\.py|\btrain\.py|performance\.md#how-we-measure)")
+PROCESSOR = re.compile(r"\b(?:AMD|Intel|EPYC|Xeon|Cortex|qemu|H100|SwiftShader|Mesa|the machine is the one of)\b", re.I)
+# Pages that repeat no measurement of today, with the reason.
+UNMEASURED = {"CHANGELOG.md": "history", "docs/fuzzing.md": "its times are budgets, and faults that are mended"}
+
+
+def sections(text):
+    """(start, text, texts of the sections around it): parts from one heading to the next. The beginning of the page is around all."""
+    found, around = [], {}
+    for start, part in ((match.start(), match.group()) for match in re.finditer(r"(?:^#|\A)(?:(?!^#).|\n)*", text, re.M) if match.group()):
+        level = len(re.match(r"#*", part).group())
+        around = {one: other for one, other in around.items() if one < level}
+        found.append((start, part, list(around.values())))
+        around[level] = part
+    return found
+
+
+def check_measured(tree, texts):
+    findings = []
+    for path, text in texts.items():
+        if not path.endswith(".md") or path in UNMEASURED:
+            continue
+        plain = re.sub(r"^```.*?^```$", lambda match: re.sub(r"[^\n#]", " ", match.group()).replace("#", " "), text, flags=re.M | re.S)
+        stated = [match.span() for rule in rules_of(tree) for match in pattern_of(rule.form).finditer(plain)]
+        for start, part, around in sections(plain):
+            end = start + len(part)
+            said = "\n".join([text[start:end], *around])
+            for form, wanted, name in ((TIMED, PROCESSOR, "a time or rate without its processor"), (TIMED, COMMAND, "a time or rate without its command"),
+                                       (SIZED, COMMAND, "a size without its command")):
+                for match in form.finditer(part):
+                    at = start + match.start()
+                    allowed = re.search(r"\b(?:up to|at most|of|every|than|limit is)\s+$", plain[max(0, at - 12):at]) if form is SIZED else None
+                    if not wanted.search(said) and not allowed and not any(one <= at < other for one, other in stated):
+                        findings.append(Finding(path, line_of(text, at), match.group(), None, name))
+    return findings
+
+
 # ---- all of it
 
 def check(tree, documents=None):
     """The documents and the findings in them. documents: these alone, and not what a list of theirs leaves out."""
     texts = {path: plain(path, tree.read(path)) for path in documents or tree.documents()}
-    findings = check_rules(tree, texts) + check_times(tree, texts) + ([] if documents else check_lists(tree, texts))
+    findings = check_rules(tree, texts) + check_times(tree, texts) + check_measured(tree, texts) + ([] if documents else check_lists(tree, texts))
     return texts, sorted(set(findings), key=lambda one: one[:3])
 
 
