@@ -3,15 +3,16 @@
 """check_mentions.py [--top TREE]: compares what pages mention in backquotes with the tree, and fails if something does not exist.
 
 Paths         a file or a folder exists under the name, from the top, from the page, or as the end of a path. Words in capitals, stars and
-              dots stand for any name, and braces for each of theirs. What a build makes is named in a list of the build.
+              dots stand for any name, and braces for each of theirs. What a build makes is named in a list of the build. Paths from the
+              top are also read without backquotes.
 Names         each word occurs in the tree outside of the pages, or in tests/docs/foreign_names.txt: names that others gave.
 Tests         a name after "test", "tests" or "Tests:" is a test (tests/tests.tsv and the lists of CMake).
 Commands      a verb and the options of ./dev are in its usage text, and the options of a script are in the script. An option alone occurs
               in the tree. tests/docs/options_test.py asks the programs for theirs.
 Build options a -DTAPER_… is declared by a list of CMake.
 
-It reads the pages of tests/docs/pages.py except CHANGELOG.md, which is history. Of blocks of code it reads the commands of those that are
-not run; tests/docs/pages_test.py runs the others."""
+It reads the pages of tests/docs/pages.py and the README.md of each folder, except CHANGELOG.md, which is history. Of blocks of code it reads
+the commands of those that are not run; tests/docs/pages_test.py runs the others."""
 import argparse
 import fnmatch
 import functools
@@ -31,6 +32,7 @@ FOREIGN = "tests/docs/foreign_names.txt"
 UNREAD = re.compile(r"\.(?:md|rec|ptl?|pt2|npy|npz|jpg|png|ppm|bin|onnx|zip|gz|dat)$|^tests/(?:fuzz/corpus|docs/(?:foreign_names\.txt|mentions_test\.py))")
 PART = r"[\w.{},*+…-]+"
 PATH = re.compile(rf"\.?/?{PART}(?:/{PART})+/?|{PART}/|[\w*{{}}-][\w.*{{}}-]*\.(?:c|h|inc|m|comp|py|sh|cmake|ir|tsv|map|mjs|md|in|abi)")
+BARE = re.compile(rf"(?<![\w./`-])((?:{'|'.join(room for room in ROOMS if room[0] != '.')})/[\w./*{{}},-]*\w)")
 # Words that stand for any name.
 HOLE = re.compile(r"(?<![A-Za-z])(?:NAME|FAMILY|KEY|CASE|PASS|TARGET|ARCHITECTURE|OPERATOR|VERSION|FOLDER|MODEL|FILE|DIR|N)(?![A-Za-z])|…|\.\.\.|<\w+>")
 WORD = re.compile(r"[A-Za-z_]\w{2,}")
@@ -205,12 +207,13 @@ def mentions(text):
             joined = re.sub(r"\\\n\s*", " ", block.body)
             commands += [(block.line, part.strip().removeprefix("$ ")) for line in joined.split("\n") for part in re.split(r"&&|[|;]", line)]
     tests = [(plain.count("\n", 0, match.start()) + 1, name) for match in NAMES_OF_TESTS.finditer(plain) for name in re.findall(r"`([\w*]+)`", match.group(1))]
-    return spans, commands, tests
+    bare = [(plain.count("\n", 0, match.start()) + 1, match.group(1)) for match in BARE.finditer(re.sub(r"`[^`\n]*`|\]\([^)\s]*\)", "", plain))]
+    return spans, commands, tests, bare
 
 
 def check_page(tree, page):
-    spans, commands, tests = mentions(pages.read(tree.top, page))
-    found = []
+    spans, commands, tests, bare = mentions(pages.read(tree.top, page))
+    found = [(line, wrong_path(tree, code, page)) for line, code in bare]
     for line, code in spans:
         if code in tree.foreign or (re.fullmatch(r"\w+", code) and not wrong_test(tree, code)):
             continue
@@ -226,7 +229,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--top", type=pathlib.Path, default=TOP)
     tree = Tree(parser.parse_args().top)
-    every = [page for page in pages.pages(tree.top) if page != "CHANGELOG.md"]
+    every = sorted({*pages.pages(tree.top), *(name for name in tree.files if name.endswith("/README.md"))} - {"CHANGELOG.md"})
     bad = [problem for page in every for problem in check_page(tree, page)]
     text = "\n".join(pages.read(tree.top, page) for page in every)
     bad += [f"{FOREIGN}: no page mentions {name}" for name in sorted(tree.foreign) if name not in text]

@@ -27,13 +27,13 @@ FILES = {
 }
 RIGHT = ["`src/base/text.c`, `base/text.c`, `text.c`, `src/ops/`, `nn/`, `docs/page.md` and `inside/README.md` exist",
          "`src/base/list_*.inc`, `src/ops/{nn,nn}/conv_cpu.c`, `base/list_NAME.inc` and `ops/nn/FAMILY_cpu.c` are patterns",
-         "`build/bin/taper_show` is built, `ops/rows.h` is made and `include/taper-more` installed", "`app/build.gradle` is the reader's",
+         "`build/bin/taper_show` is built, `ops/rows.h` is made and `include/taper-more` installed", "`app/build.gradle` is the reader's", "In src/base/text.c, a table: | src/ops/nn/ |, and [this](src/none.c)",
          "`taper_text_length`, `taper_pass_PASS`, `TAPER_OP_OUT_`, `_length`, `taper_…` and `EValue` are names", "`.ptl` files, `//` and `a/b - c`",
          "the test `rows`, the tests `unit_base` and `unit_gpu`, and `fuzz_NAME_corpus`", "Tests: `rows`, `unit_ROOM`.",
          "`./dev build --fast`, `./dev build --slow` and `./dev docs`", "`scripts/size.sh --all`", "`--device vulkan`, `--print_output`, `--theirs`",
          "`-DTAPER_WITH_GPU=ON`, `-DTAPER_PAGES=3`", "<!-- not run: long -->\n```sh\ncmake --preset release && ./dev build --fast # all\n```"]
 WRONG = [("`src/base/texts.c`", "`src/base/texts.c` does not exist"), ("`base/texts.c`", "`base/texts.c` does not exist"),
-         ("`text.h`", "`text.h` does not exist"), ("`src/op/`", "`src/op/` does not exist"), ("`src/base/row_*.inc`", "`src/base/row_*.inc` does not exist"),
+         ("See src/base/texts.c.", "`src/base/texts.c` does not exist"), ("`text.h`", "`text.h` does not exist"), ("`src/op/`", "`src/op/` does not exist"), ("`src/base/row_*.inc`", "`src/base/row_*.inc` does not exist"),
          ("`ops/{nn,base}/conv_cpu.c`", "`ops/{nn,base}/conv_cpu.c` does not exist"), ("`build/bin/taper_shows`", "`build/bin/taper_shows` does not exist"),
          ("`taper_text_size`", "`taper_text_size`: taper_text_size is not in the tree"), ("`TAPER_OP_IN_`", "`TAPER_OP_IN_`: TAPER_OP_IN_ is not in the tree"),
          ("`taper_step_PASS`", "`taper_step_PASS`: taper_step_* is not in the tree"), ("the test `row`", "`row` is not a test"),
