@@ -5,8 +5,10 @@ scripts/check_figures.py compares both.
 A figure of few places that is a constant of the sources is a row of CONSTANTS: no function is written for it."""
 import collections
 import importlib.util
+import json
 import os
 import re
+import zipfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOMS = ("bench", "bindings", "docs", "examples", "packaging", "scripts", "src", "tests", "tools") # where pages are
@@ -293,6 +295,18 @@ def scripts_of_package(tree):
     return len(names)
 
 
+def demo_labels(tree, model):
+    """How many classes a model of the demo names."""
+    path = f"examples/demo/{model}.pt"
+    tree.read_files.add(path)
+    try:
+        with zipfile.ZipFile(os.path.join(tree.top, path)) as file:
+            name = next(name for name in file.namelist() if name.endswith("/extra/taper.json"))
+            return len(json.loads(file.read(name))["labels"])
+    except (OSError, StopIteration) as error:
+        raise Unknown(f"{path} has no labels: {error}") from error
+
+
 def kilobytes(text):
     return int(text) // 1024
 
@@ -326,6 +340,15 @@ CONSTANTS = [
     ("bindings/wasm/package", rf"\b{NUMBER} small JavaScript files", (scripts_of_package,), "one module and {} small JavaScript files"),
     ("bindings/wasm/package/taper.js", r"A value has at most (\d+) levels", constants("bindings/wasm/package/taper.js", r"\bMOST_DEPTH = (\d+)"),
      "A value has at most {} levels."),
+    ("scripts/android/package.py", r"`org\.pytorch:…`, version ([\d.]+\d)", constants("scripts/android/package.py", r'^OLD_VERSION = "([\d.]+)"', str),
+     "the capabilities `org.pytorch:…`, version {}.", equal_text),
+    ("src/backends/nnapi/convert/convert_draft.c", rf"more than {NUMBER} segments", constants("src/backends/nnapi/convert/convert_draft.c", r"\bALWAYS = (\d+)"),
+     "If there are more than {} segments"),
+    ("tests/api/precision_test.c", r"(\d+) roundings of the format \(arm64 with FP16 arithmetic: (\d+)\)",
+     constants("tests/api/precision_test.c", r"of_bf16 <= (\d+)\)") + constants("tests/api/precision_test.c", r'"neonfp16"\) == 0\) \{\s+return (\d+);'),
+     "{} roundings of the format (arm64 with FP16 arithmetic: {})"),
+    ("examples/demo/classifier.pt", r"classifier knows (\d+) things", (lambda t: demo_labels(t, "classifier"),), "The classifier knows {} things."),
+    ("examples/demo/segmenter.pt", r"mean IoU [\d.]+ \((\d+) classes", (lambda t: demo_labels(t, "segmenter"),), "mean IoU 0.8727 ({} classes)"),
     ("src/ops/call/parallel.c", r"at most about (\d+) µs", constants("src/ops/call/parallel.c", r"\bPIECE_MOST = (\d+)e3\b"), "A piece takes at most about {} µs."),
     ("src/ops/call/prepared.c", r"most (\d+) times for an instruction", constants("src/ops/call/prepared.c", r"\bMOST_MADE = (\d+)"), "at most {} times for an instruction"),
     ("src/backends/cpu/conv_algorithm.c", r"F\(4,3\) \(from (\d+) input channels\) or F\(2,3\) \(from (\d+)\)",
