@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-import check_figures
+import figure_rules
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 DATA, PAGE = TOP / "docs" / "sizes.tsv", TOP / "docs" / "sizes.md"
@@ -48,19 +48,19 @@ TABLES = {
 # ---- limits: each is read where the test reads it
 
 def size(tree, name):
-    return check_figures.size_limit(tree, name), "scripts/size.sh"
+    return figure_rules.size_limit(tree, name), "scripts/size.sh"
 
 
 def android(tree, abi):
-    return check_figures.android_limit(tree, abi), "scripts/android/build.sh"
+    return figure_rules.android_limit(tree, abi), "scripts/android/build.sh"
 
 
 def android_vulkan(tree, abi):
-    return android(tree, abi)[0] + check_figures.android_limit(tree, "VULKAN"), "scripts/android/build.sh"
+    return android(tree, abi)[0] + figure_rules.android_limit(tree, "VULKAN"), "scripts/android/build.sh"
 
 
 def apple(tree, name):
-    return check_figures.apple_limit(tree, name), "scripts/apple/size.sh"
+    return figure_rules.apple_limit(tree, name), "scripts/apple/size.sh"
 
 
 LIMITS = {function.__name__: function for function in (size, android, android_vulkan, apple)}
@@ -134,7 +134,7 @@ def main():
     options = parser.parse_args()
     if options.set:
         measure(options.set[0], options.set[1:])
-    tree = check_figures.Tree(TOP)
+    tree = figure_rules.Tree(TOP)
     found = rows()
     unknown = [row.key for row in found if row.table not in TABLES]
     above = [f"{row.key}: {row.bytes:,} bytes are above the limit, {limit_of(row, tree)[0]:,}" for row in found
