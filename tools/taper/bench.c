@@ -49,7 +49,7 @@ typedef struct bench_figures {
     double load_ms, first_ms, second_ms;
     double *iter_ms;
     size_t count;
-    uint64_t allocations, banded; // of the last run
+    uint64_t allocations, banded; // in the last run
 } bench_figures;
 
 static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, double *milliseconds)
@@ -83,7 +83,7 @@ static bool measure(const bench_options *options, const opened_model *opened, fr
                run_timed(opened, options->method, &(call_inputs){fresh->values, fresh->count}, &milliseconds);
         if (i == 0) {
             figures->first_ms = milliseconds;
-        } else if (i == 1) { // packs weights for good
+        } else if (i == 1) { // the second run packs the weights that stay packed
             figures->second_ms = milliseconds;
         }
         if (i >= warmup) {
@@ -157,7 +157,7 @@ static bool bench(const bench_options *options, const opened_model *opened)
     bool done = (figures.iter_ms != NULL || error_report_memory(NULL)) &&
                 fresh_inputs_begin(opened->context, opened->error, inputs.values, inputs.count, &fresh) &&
                 measure(options, opened, &fresh, &figures);
-    done = done && fresh_inputs_next(&fresh); // for the profile
+    done = done && fresh_inputs_next(&fresh); // inputs for the profiled runs
     const call_inputs last = {fresh.values, fresh.count};
     bench_profile profile = {0};
     if (done && options->profile) {
@@ -192,8 +192,8 @@ static int bench_checked(bench_options *options)
         return error_usage(usage, "-o takes the profile as a page or a trace: --profile -o FILE.html or FILE.json");
     }
     if (options->profile) {
-        model_options_on_gpu(&options->model, "times=1"); // a row for each dispatch
-        options->model.keeps_numbers = true;              // by which layers are found
+        model_options_on_gpu(&options->model, "times=1"); // one row of the profile for each dispatch
+        options->model.keeps_numbers = true;              // layer names are found by value numbers
     }
     int status = model_options_check(&options->model, usage);
     if (status == ARGS_GO_ON) {

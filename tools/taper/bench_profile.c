@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the time of a run goes, operator by operator and layer by layer.
+// Shows where the time of a run goes, by operator and by layer.
 #include "taper/bench_profile.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { MOST_ROWS = 30, BAR = 30, OPERATOR_COLUMNS = 82, LAYER_COLUMNS = 66 };
 
 // ---- collecting
 
-// Call sites that ran, and those that a device declined.
+// Collects the call sites that ran and those that a device declined.
 static bool collect(const opened_model *opened, bench_profile *p)
 {
     const size_t sites = taper_profile_count(opened->session);
@@ -37,7 +37,8 @@ static bool collect(const opened_model *opened, bench_profile *p)
 
 static profile_layer *find_layer(bench_profile *p, const char *module)
 {
-    for (size_t i = p->layer_count; i > 0; i--) { // most often the last
+    // The search runs backwards because consecutive operators are usually in one layer.
+    for (size_t i = p->layer_count; i > 0; i--) {
         if (strcmp(p->layers[i - 1].module, module) == 0) {
             return &p->layers[i - 1];
         }
@@ -92,7 +93,8 @@ static double gflops(const taper_profile_item *item)
     return item->seconds > 0 ? item->flops * (double)item->calls / item->seconds * 1e-9 : 0;
 }
 
-// Shares of what the device does at most, in per cent; below 0: not known.
+// The two functions below return the used share of the device's peak in per cent, or a negative number if it is
+// unknown.
 static double of_peak(const taper_profile_item *item)
 {
     const bool known = item->peak_flops > 0 && item->flops > 0 && item->seconds > 0;
@@ -105,7 +107,8 @@ static double of_bandwidth(const taper_profile_item *item)
     return known ? 100 * item->bytes * (double)item->calls / item->seconds / item->peak_bytes : -1;
 }
 
-// What the time of an operator goes to: that of which it has at least half of what there is, the more of both.
+// Returns the limit of the operator: arithmetic or memory, if it uses at least half of that peak, whichever share is
+// larger.
 static const char *bound_by(const taper_profile_item *item)
 {
     enum { LEAST = 50 };
@@ -121,7 +124,8 @@ static bool has_peak(const taper_profile_item *item)
     return item->peak_flops > 0 && item->flops > 0;
 }
 
-// What was measured: a line for the CPU, for its quantized numbers, and for the device. Whether there is any.
+// Prints the measured peaks: one line each for the CPU, for its quantized arithmetic and for the device. Returns false
+// if there are none.
 static bool put_peaks(const bench_profile *p)
 {
     bool any = false;
@@ -159,7 +163,8 @@ static double share_of(const bench_profile *p, double seconds)
     return p->seconds > 0 ? seconds / p->seconds : 0;
 }
 
-// At the end of a line that has `used` columns: what is left of the terminal, or some of a pipe's.
+// Prints a bar at the end of a line that has `used` columns. It fills the rest of the terminal's width, or a fixed
+// width for a pipe.
 static void put_bar(double share, int used)
 {
     const int columns = terminal_columns(stdout), left = columns - used - 1;
@@ -181,7 +186,7 @@ static bool same_reason(const taper_profile_item *a, const taper_profile_item *b
            memcmp(a->name, b->name, a->name_length) == 0;
 }
 
-// What the device left to the CPU, and why: each once.
+// Prints why the device declined operators, each reason once.
 static void put_reasons(const bench_profile *p)
 {
     bool any = false;
@@ -224,7 +229,7 @@ static bool put_operators(const bench_profile *p)
     for (size_t i = 0; i < p->count && i < MOST_ROWS; i++) {
         const taper_profile_item *item = &items[i];
         const double share = share_of(p, item->seconds);
-        if (item->calls == 0) { // the CPU's operators have rows of their own
+        if (item->calls == 0) { // declined operators run on the CPU and have rows there
             continue;
         }
         char name[64], speed[32] = "";
@@ -256,7 +261,8 @@ static bool put_operators(const bench_profile *p)
     return true;
 }
 
-// What the runs took beside their operators. Clocks have their grain: it is never less than nothing.
+// Returns the time of the runs outside operators. It is not negative, although coarse clocks may make the difference
+// negative.
 static double outside(const bench_profile *p)
 {
     return p->run_seconds > p->seconds ? p->run_seconds - p->seconds : 0;
@@ -299,7 +305,7 @@ bool bench_profile_print(const bench_profile *profile)
     return put_operators(profile) && put_layers(profile);
 }
 
-// Null where it is not known.
+// Prints the member, with null for an unknown share.
 static void json_put_share(const char *name, double share)
 {
     fputs(name, stdout);
@@ -416,8 +422,8 @@ bool bench_profile_page(const bench_profile *p, const char *title, const char *p
 
 // ---- a trace
 
-// Chrome's format, which its own page and Perfetto draw: a run of average times, one row of layers over one of
-// operators.
+// Writes one event. The trace has one run with average times: a row of layers above a row of operators. Chrome and
+// Perfetto display it.
 static void put_event(FILE *stream, const char *name, size_t length, const char *kind, int row, double begin, double ms)
 {
     fputs("{\"name\": ", stream);

@@ -7,35 +7,37 @@
 
 #include "taper/profile_layers.h"
 
-// A module and all that is computed in it, but for the modules within.
+// The time of one module, without the modules inside it.
 typedef struct profile_layer {
-    const char *module; // "": what belongs to none
+    const char *module; // "" for the operators that belong to no module
     double seconds;
     size_t operators;
 } profile_layer;
 
 typedef struct bench_profile {
     profile_layers names;
-    taper_profile_item *items; // those that ran, in the order of the program
-    profile_layer *layers;     // in the order in which they begin
+    taper_profile_item *items; // the operators that ran, in the order of the program
+    profile_layer *layers;     // the modules, in the order in which they first run
     size_t count, layer_count, runs;
-    double seconds, run_seconds; // of all operators, of all runs
+    double seconds, run_seconds; // sum over all operators, and sum over all runs
 } bench_profile;
 
-// run_seconds: what the `runs` took as a whole. Failures are reported.
+// Reads the profile of the session. run_seconds is the total time of the `runs` runs. Failures are reported. The caller
+// calls bench_profile_release after success.
 bool bench_profile_create(const opened_model *opened, const model_options *options, const char *method,
                           const call_inputs *inputs, size_t runs, double run_seconds, bench_profile *profile);
 void bench_profile_release(bench_profile *profile);
 
-// Tables with bars, the dearest first: layers, operators. The layers and what is between operators make up the run.
+// Prints the layers and the operators as tables with bars, the slowest first. The times of the layers and the time
+// between operators add up to the time of the run.
 bool bench_profile_print(const bench_profile *profile);
-// `, "ops": [{"name", "kernel", "ms", …}…], "layers": [{"module", "ms", "operators"}…], "run_ms", "outside_ms"`: ms per
-// run, in the order of the program.
+// Prints `, "ops": [{"name", "kernel", "ms", …}…], "layers": [{"module", "ms", "operators"}…], "run_ms", "outside_ms"`.
+// Times are milliseconds per run; operators are in the order of the program.
 void bench_profile_json(const bench_profile *profile);
 
-// The same two tables as a page for a browser, whole. title: the model's path.
+// Writes both tables to `path` as one self-contained HTML page. title: the path of the model.
 bool bench_profile_page(const bench_profile *profile, const char *title, const char *path);
-// The same as events in Chrome's format for traces, the layers and operators of one run.
+// Writes the layers and operators of one run to `path` in Chrome's trace format.
 bool bench_profile_trace(const bench_profile *profile, const char *path);
 
 #endif

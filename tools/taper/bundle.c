@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper bundle: sample inputs inside the model file, as torch.utils.bundled_inputs puts them there.
+// taper bundle: stores sample inputs in the model file, in the form of torch.utils.bundled_inputs.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -5,11 +5,12 @@
 
 #include "common/json_value.h"
 
-// Reads and checks it; failures are reported. *calls is freed by json_free, also on failure.
+// Reads and checks the file; failures are reported. The caller frees *calls with json_free, also after a failure.
 bool calls_read(const char *path, json_value **calls);
-// The folder in which its files lie, or NULL for the working folder. The caller frees it.
+// Returns the folder of the file `path`, where the input files of its calls are looked for, or NULL for the working
+// folder. The caller frees it.
 char *calls_folder(const char *path);
-// Of one call: the method, NULL for forward, and its inputs.
+// Return the method of a call (NULL for forward) and its array of inputs. Both belong to `call`.
 const char *call_method(const json_value *call);
 const json_value *call_items(const json_value *call);
 

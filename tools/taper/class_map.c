@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The part of overlay.h that finds the class of each pixel.
+// Computes the class of each pixel (overlay.h).
 #include <string.h>
 
 #include "common/errors.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper classify: the classes that a model sees in pictures.
+// taper classify: prints the most probable classes of pictures.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int label_width(const char *label)
 {
     int width = 0;
     for (; *label != '\0'; label++) {
-        width += ((unsigned char)*label & 0xC0) != 0x80; // characters of UTF-8
+        width += ((unsigned char)*label & 0xC0) != 0x80; // counts characters of UTF-8: continuation bytes are skipped
     }
     return width;
 }
@@ -129,7 +129,7 @@ static void end_json(const classify_options *options, const opened_model *opened
     fputs(options->times ? "]}\n" : "}\n", stdout);
 }
 
-// One row of scores, [classes] or [1, classes, 1, 1], not a map of them.
+// Accepts one row of scores, [classes] or [1, classes, 1, 1], and reports an error for a map of scores.
 static bool check_scores(const opened_model *opened, const taper_value *scores)
 {
     taper_tensor_info info = {.struct_size = sizeof info};
@@ -198,10 +198,10 @@ static bool classify_picture(const classify_options *options, const opened_model
     return done;
 }
 
-// Goes on after a picture that cannot be read or classified.
+// Continues after a picture that cannot be read or classified.
 static bool classify_all(const classify_options *options, const opened_model *opened, vision *v)
 {
-    const arg_texts *paths = &options->positional; // the model's first
+    const arg_texts *paths = &options->positional; // the first path is the model's
     bool done = true;
     size_t printed = 0;
     for (size_t i = 1; i < paths->count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The subcommands of `taper`: one row here, one file each. argv[0] is the subcommand's name; the result is the exit
-// status.
+// The subcommands of `taper`: each has one row here and a file of its own. argv[0] is the name of the subcommand; the
+// result is the exit status.
 #ifndef TAPER_TOOLS_COMMANDS_H
 #define TAPER_TOOLS_COMMANDS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper convert: the same model in another kind of file.
+// taper convert: writes a model in another file format.
 #include "common/args.h"
 #include "common/errors.h"
 #include "taper/commands.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper devices: what models can run on, and what is kept of it.
+// taper devices: lists the devices that models can run on, and the cached data of their drivers.
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct listing {
     bool json, first;
 } listing;
 
-static void put_words(const char *text) // a line for each part, under the name
+static void put_words(const char *text) // prints each part on a line of its own, below the name
 {
     while (*text != '\0') {
         const size_t length = strcspn(text, ";");
@@ -60,7 +60,7 @@ static int put_device(void *user, const taper_device_info *info)
     return 0;
 }
 
-// What --device-options takes.
+// Prints the keys that --device-options accepts.
 static void put_options(void)
 {
     static const taper_device_kind kinds[] = {TAPER_DEVICE_NNAPI, TAPER_DEVICE_VULKAN, TAPER_DEVICE_METAL};
@@ -82,7 +82,7 @@ static void put_options(void)
         }
         printf("], \"least\": %lld, \"most\": %lld, \"default\": ", (long long)option->least, (long long)option->most);
         if (option->initial < 0) {
-            fputs("null", stdout); // it depends on the device
+            fputs("null", stdout); // the default depends on the device
         } else {
             printf("%lld", (long long)option->initial);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper diff: two ways to compute the same, and where they part.
+// taper diff: compares two ways to compute the same model and shows where they diverge.
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,14 +82,14 @@ static int check(diff_options *o)
 
 typedef struct diffing {
     const diff_options *options;
-    long bundled; // -1: the inputs are those of -i
+    long bundled; // index of the bundled sample; -1 if -i gives the inputs
     opened_model wanted, got;
     diff_trace wanted_results, got_results, wanted_outputs, got_outputs;
     diff_matches nodes, outputs;
-    size_t *match_of; // by number of a result of got: its match + 1
+    size_t *match_of; // indexed by result of got: 1 + index of its match
 } diffing;
 
-// Made anew for every run: the model may write to its inputs.
+// Makes new inputs for each run, because the model may write to its inputs.
 static bool make_inputs(const diffing *d, const opened_model *opened, call_inputs *inputs)
 {
     const diff_options *o = d->options;
@@ -102,7 +102,7 @@ static bool open_models(diffing *d)
 {
     const diff_options *o = d->options;
     model_options wanted = o->model, got = o->model;
-    got.keeps_numbers = true; // by which results are found
+    got.keeps_numbers = true; // results are found by value numbers
     if (o->against == NULL) {
         wanted.reference = true;
     } else {
@@ -112,7 +112,7 @@ static bool open_models(diffing *d)
     if (!model_open(&d->wanted, o->positional.items[0], &wanted)) {
         return false;
     }
-    got.context = d->wanted.context; // the inputs are of it
+    got.context = d->wanted.context; // both runs use values of one context
     return model_open(&d->got, o->against != NULL ? o->against : o->positional.items[0], &got);
 }
 
@@ -191,7 +191,7 @@ static bool compare_nodes(diffing *d)
     return done;
 }
 
-// Its number, usually `at`; the count when there is no such part of the result.
+// Returns the index of the output with this name, usually `at`, or the number of outputs if there is none.
 static size_t find_output(const diff_trace *outputs, const char *name, size_t at)
 {
     size_t i = at < outputs->count && strcmp(name, outputs->items[at].name) == 0 ? at : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the parts of `taper diff` share. A trace is what one run computed; matches say which results of two traces ought
-// to be the same; comparing fills them in.
+// Declarations shared by the files of `taper diff`. A trace is the list of tensors that one run computed. A match names
+// results of two traces that should be equal; comparing fills in its figures.
 //   diff.c          the command
 //   diff_trace.c    observed runs
-//   diff_match.c    which results belong together
+//   diff_match.c    finding the results that correspond
 //   diff_compare.c  figures of two tensors
 //   diff_report.c   text and JSON
 #ifndef TAPER_TOOLS_DIFF_H
@@ -14,16 +14,16 @@
 #include "taper/inputs.h"
 #include "taper/opened_model.h"
 
-// A tensor that an operator gave, or a leaf of the method's result.
+// A tensor that an operator computed, or a leaf of the method's result.
 typedef struct diff_record {
     char name[96];      // "aten::conv2d", "output.0"
-    const char *method; // "__torch__.Net.forward", the model's
+    const char *method; // name of the model's method, for example "__torch__.Net.forward"
     uint32_t value, stands_for;
-    const struct taper_node *node; // NULL: of the method's result
-    char module[160];              // "" when not known
-    taper_tensor_info info;        // without pointers: its data, sizes and strides are gone
+    const struct taper_node *node; // NULL for a leaf of the method's result
+    char module[160];              // "" if unknown
+    taper_tensor_info info;        // sizes, strides and data are not valid here; the members below have copies
     int64_t sizes[TAPER_MAX_RANK];
-    void *data; // the elements in C order, bfloat16 widened; NULL: not kept
+    void *data; // the elements in C order, bfloat16 widened to float32; NULL if they are not kept
     size_t bytes;
 } diff_record;
 
@@ -35,10 +35,11 @@ typedef struct diff_trace {
 // ---- diff_trace.c
 
 typedef enum diff_keep { DIFF_KEEP_NOTHING, DIFF_KEEP_DATA } diff_keep;
-// Runs the method in a session of its own. Failures are reported.
+// Runs the method in a new session. Failures are reported.
 bool diff_trace_run(const opened_model *opened, const char *method, const call_inputs *inputs, diff_keep keep,
                     diff_trace *results, diff_trace *outputs);
-// The same run once more: each is called with the number of the record that it was then, its data in place.
+// Runs the method again and calls `visit` for each record, with the index of the record in the first run. The record's
+// data points into the tensor itself.
 typedef bool (*diff_visit)(void *user, size_t index, const diff_record *record);
 bool diff_trace_again(const opened_model *opened, const char *method, const call_inputs *inputs, diff_visit visit,
                       void *user);
@@ -47,30 +48,32 @@ void diff_trace_release(diff_trace *trace);
 // ---- diff_compare.c
 
 typedef struct diff_tolerance {
-    double relative, absolute; // max|a-b| <= relative max|b| + absolute
+    double relative, absolute; // equal if max|a-b| <= relative * max|b| + absolute
 } diff_tolerance;
 
 typedef struct diff_figures {
-    bool mismatch;        // other sizes or kinds of numbers: the rest is not filled
-    bool integers;        // of one scale: none may differ
-    size_t differing;     // elements that are not the same
-    double difference;    // the greatest; infinite where one is not finite
-    double largest;       // magnitude of the wanted finite ones
-    double signal, noise; // sums of squares
+    bool mismatch;        // true if the sizes or the kinds of numbers differ; then the other members are not filled
+    bool integers;        // true if both are integers of one scale, which must be equal
+    size_t differing;     // number of elements that differ
+    double difference;    // greatest difference; infinite if an element of one side is not finite
+    double largest;       // greatest magnitude of the finite elements of `wanted`
+    double signal, noise; // sums of squares of `wanted` and of the difference
 } diff_figures;
 
-// Both have their data. same_dtype: others than the wanted one are a mismatch, unless one is quantized.
+// Compares two records, both with data. With same_dtype, different dtypes are a mismatch, unless one of them is
+// quantized.
 diff_figures diff_compare(const diff_record *wanted, const diff_record *got, bool same_dtype);
 bool diff_diverges(const diff_figures *figures, const diff_tolerance *tolerance);
-double diff_sqnr(const diff_figures *figures); // in dB; infinite when nothing differs
+// Returns the ratio of signal to noise in dB; infinite if no element differs.
+double diff_sqnr(const diff_figures *figures);
 
 // ---- diff_match.c
 
-// Results of one trace that stand for results of the other: the operators [wanted, wanted_end) of one do what [got,
-// got_end) of the other do. The two that agree best are compared.
+// Results of one trace that correspond to results of the other: the operators [wanted, wanted_end) compute the same as
+// [got, got_end). The two results that agree best are compared.
 typedef struct diff_match {
     size_t wanted, wanted_end, got, got_end;
-    // Filled by comparing:
+    // Filled when the results are compared.
     bool compared;
     size_t best_wanted, best_got;
     diff_figures figures;
@@ -81,26 +84,26 @@ typedef struct diff_matches {
     size_t count;
 } diff_matches;
 
-// Of one file's values: by their numbers, each as often as it was computed.
+// Matches the results of two runs of one file by value number and by how often each value was computed.
 bool diff_match_values(const diff_trace *wanted, const diff_trace *got, diff_matches *matches);
-// Of two files: the longest common sequence of operators, as far as these have the same name in both.
+// Matches the results of two files by the longest common sequence of operators, compared by their kinds.
 bool diff_match_operators(const diff_trace *wanted, const diff_trace *got, diff_matches *matches);
-// What an operator is called in all kinds of files: "conv" of "quantized::conv2d_relu". "" for those that change no
-// numbers, or only how they are stored. size: of kind.
+// Writes the kind of an operator, which is the same in all file formats: "conv" for "quantized::conv2d_relu". Writes ""
+// for operators that change no numbers, or only how numbers are stored. size: bytes of `kind`.
 void diff_operator_kind(const char *name, char *kind, size_t size);
 
 // ---- diff_report.c
 
 typedef struct diff_report {
     const opened_model *wanted, *got;
-    const char *wanted_name, *got_name; // "reference", a path
+    const char *wanted_name, *got_name; // "reference", or the path of the file
     const diff_trace *wanted_results, *got_results, *wanted_outputs, *got_outputs;
     const diff_matches *nodes, *outputs;
     diff_tolerance tolerance;
     long top;
 } diff_report;
 
-// The first match that diverges; NULL: none.
+// Returns the first match that diverges, or NULL if none does.
 const diff_match *diff_first(const diff_report *report, const diff_matches *matches);
 bool diff_report_text(const diff_report *report);
 bool diff_report_json(const diff_report *report);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `taper diff` says: the first node that diverges and those around it, the worst, a bar for each layer; or all of
-// it as JSON.
+// The report of `taper diff`: the first node that diverges and its neighbours, the worst nodes and a bar for each
+// layer, or all matches as JSON.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +16,13 @@ enum { AROUND = 3, MOST_LAYERS = 64, BAR = 24 };
 
 typedef struct row {
     const diff_match *match;
-    const diff_record *wanted, *got; // NULL: there is none
-    const diff_record *named;        // one that is there
-    const diff_record *layer;        // whose module it is; NULL: not known
+    const diff_record *wanted, *got; // NULL if the side has no such result
+    const diff_record *named;        // wanted or got, whichever is not NULL
+    const diff_record *layer;        // record whose module is the layer of the row; NULL if unknown
     bool diverges;
 } row;
 
-// The record, or one shortly before it, that is of the same kind as the other side.
+// Returns the record at `at`, or one shortly before it, that has the same kind as `name`.
 static const diff_record *layer_near(const diff_trace *trace, size_t at, const char *name)
 {
     enum { REACH = 8 };
@@ -37,8 +37,8 @@ static const diff_record *layer_near(const diff_trace *trace, size_t at, const c
     return NULL;
 }
 
-// The operator that takes the weights, of either side: what is compared may be the activation that the other side has
-// in one with it.
+// Returns the record of the operator with the weights. The compared result may be an activation that the other side
+// computes in one operator with its layer.
 static const diff_record *layer_of(const diff_report *r, const row *of)
 {
     if (of->wanted == NULL || of->got == NULL) {
@@ -133,7 +133,7 @@ static void describe(char *text, size_t size, const diff_record *record)
     }
 }
 
-// "aten::conv2d %26 in features.0.0"
+// Writes, for example, "aten::conv2d %26 in features.0.0".
 static void name_row(char *text, size_t size, const row *r)
 {
     char number[24] = "";
@@ -158,7 +158,7 @@ static void describe_figures(char *text, size_t size, const row *r)
     }
 }
 
-// The greatest finite SQNR: a whole bar.
+// Returns the greatest finite SQNR in dB, which is drawn as a full bar.
 static double whole_bar(const diff_report *r)
 {
     double most = 1;
@@ -182,7 +182,7 @@ static void put_row(const row *r, double whole)
     }
     const double part = isfinite(sqnr) ? sqnr / whole : sqnr > 0;
     terminal_bar(stdout, part, BAR);
-    // As many columns as the bar took; its last one may be a part of one.
+    // Pad the bar to its full width. A terminal with Unicode shows a part of a column as one more character.
     const int eighths = (int)((part > 0 ? part < 1 ? part : 1 : 0) * BAR * 8 + 0.5);
     printf("%*s ", BAR - (terminal_has_unicode() ? (eighths + 7) / 8 : (eighths + 4) / 8), "");
     text_put(stdout, name, strlen(name), false);
@@ -246,7 +246,7 @@ static bool put_worst(const diff_report *report, double whole)
     return true;
 }
 
-// One row for each layer; of many, the worst of several neighbours.
+// Prints one row for each layer. If there are too many layers, each row is the worst of several neighbours.
 static void put_layers(const diff_report *report, double whole)
 {
     size_t layers = 0, seen = 0, worst = SIZE_MAX;
@@ -303,7 +303,7 @@ static void put_totals(const diff_report *r)
     }
 }
 
-// The line on stderr: what was found, which is no error.
+// Prints the result in one line on stderr. A divergence is not an error.
 static void report_first(const diff_report *r, const row *first)
 {
     char name[320], figures[320];

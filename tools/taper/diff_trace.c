@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Observed runs: the tensors that operators gave, in order, and the leaves of the result.
+// Observed runs: records the tensors that operators compute, in order, and the leaves of the result.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 typedef struct recorder {
     const opened_model *opened;
-    diff_trace *results; // NULL: visit
+    diff_trace *results; // NULL if `visit` is called instead
     diff_keep keep;
     diff_visit visit;
     void *user;
@@ -45,7 +45,7 @@ void diff_trace_release(diff_trace *trace)
 
 static void take_module(void *user, const char *text, size_t length)
 {
-    // Where PyTorch's quantized linear layers hold their weights is no module of its own.
+    // PyTorch's quantized linear layers store their weights in this attribute, which is not a module.
     static const char packed[] = "._packed_params";
     diff_record *record = user;
     const size_t end = sizeof packed - 1;
@@ -58,7 +58,7 @@ static bool fill(diff_record *record, const opened_model *opened, const taper_va
     if (!tensor_info(record->name, value, opened->error, &record->info)) {
         return false;
     }
-    if (record->info.rank > TAPER_MAX_RANK) { // of a newer library
+    if (record->info.rank > TAPER_MAX_RANK) { // a newer version of the library may allow more dimensions
         return error_report(record->name, "more than %d dimensions", TAPER_MAX_RANK);
     }
     memcpy(record->sizes, record->info.sizes, record->info.rank * sizeof *record->sizes);
@@ -70,7 +70,8 @@ static bool fill(diff_record *record, const opened_model *opened, const taper_va
 
 // ---- operators
 
-// Constants of the model come again where they are used; of containers the parts were seen when they were made.
+// Constants of the model are skipped, because they are observed again where they are used. Containers are skipped,
+// because their items were recorded when they were computed.
 static bool is_recorded(const taper_observation *o)
 {
     taper_tensor_info info = {.struct_size = sizeof info};
@@ -121,7 +122,7 @@ typedef struct leaves {
     diff_trace *outputs;
 } leaves;
 
-// A number as a tensor of one; texts and None compare as their bytes.
+// Fills the record of a leaf. A number becomes a tensor with one element; strings and None are compared as bytes.
 static bool fill_leaf(diff_record *record, const opened_model *opened, const taper_value *leaf)
 {
     double numbers[2] = {0, 0};
@@ -176,7 +177,7 @@ static bool record_leaf(void *user, const char *path, size_t path_length, const 
 
 // ---- runs
 
-// In a new session: what an earlier run changed is not to be seen.
+// Uses a new session, so that changes to the model's state in an earlier run have no effect.
 static bool run(recorder *r, const char *method, const call_inputs *inputs, diff_trace *outputs)
 {
     const opened_model *opened = r->opened;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Draws a graph. Each line of its text is a node; the lines within a segment are what it stands for and become its
-// name. A node's layer is one more than the deepest of those it takes values from; nodes of a nested block follow the
-// one that holds them, and what takes its results follows them.
+// Draws a graph. Each line of its text is a node. The lines inside a segment are the operators that the segment
+// replaces, and they become its name. The layer of a node is one more than the deepest layer of the nodes whose results
+// it takes. Nodes of a nested block follow the node that contains the block; nodes that take results of the block
+// follow all nodes of the block.
 #include "taper/graph_picture.h"
 
 #include <stdlib.h>
@@ -25,8 +26,8 @@ typedef struct drawn_node {
     const char *line; // without its indentation
     size_t length, indent;
     char name[NAME_SIZE];
-    const char *shape; // of its first result; NULL: none is known
-    size_t holder;     // of the block that it stands in; itself: none
+    const char *shape; // shape of the first result; NULL if unknown
+    size_t holder;     // index of the node whose block contains this node; its own index if none does
     size_t layer, end, column;
     bool segment, used;
 } drawn_node;
@@ -39,7 +40,7 @@ typedef struct drawing {
     const graph_picture *picture;
     drawn_node *nodes;
     edge *edges;
-    size_t *makers; // by value number: its node + 1
+    size_t *makers; // indexed by value number: 1 + index of the node that defines it
     size_t node_count, node_capacity, edge_count, edge_capacity, value_count;
     bool failed, too_large;
 } drawing;
@@ -85,11 +86,12 @@ static drawn_node *add_node(drawing *d, const char *line, size_t length, size_t 
     return node;
 }
 
-// The number behind the next '%' before end; *at moves behind it.
+// Reads the number after the next '%' before end and moves *at to the end of the number. Returns false if there is
+// none.
 static bool next_value(const char **at, const char *end, size_t *value)
 {
     while (*at < end && (**at != '%' || *at + 1 == end || (*at)[1] < '0' || (*at)[1] > '9')) {
-        if (**at == '"') { // a text of the model's
+        if (**at == '"') { // skips a string, which may contain '%'
             do {
                 *at += **at == '\\' && *at + 1 < end ? 2 : 1;
             } while (*at < end && **at != '"');
@@ -130,7 +132,7 @@ static void take_values(drawing *d, const char *at, const char *end, size_t node
     }
 }
 
-// " = " outside of quotes, or NULL.
+// Returns " = " outside of quotes and arguments, or NULL.
 static const char *find_equals(const char *line, size_t length)
 {
     for (size_t i = 0; i + 3 <= length && line[i] != '(' && line[i] != '"'; i++) {
@@ -147,10 +149,12 @@ static void add_name(drawn_node *node, const char *operation, const char *end)
     while (operation + length < end && operation[length] != '(') {
         length++;
     }
-    if (node->segment && strncmp(operation, "taper::", 7) == 0) { // checks that nobody wrote
+    // Checks are added by the compiler and would hide the user's operators.
+    if (node->segment && strncmp(operation, "taper::", 7) == 0) {
         return;
     }
-    if (node->segment && strncmp(operation, "aten::", 6) == 0) { // of many, without what they share
+    // A segment's name has many operators, so their common prefix is omitted.
+    if (node->segment && strncmp(operation, "aten::", 6) == 0) {
         operation += 6;
         length -= 6;
     }
@@ -181,7 +185,7 @@ static void read_line(drawing *d, const char *line, size_t length, size_t indent
     }
 }
 
-// "graph NAME(%0, %1):" has a node for each value.
+// Makes a node for each value of "graph NAME(%0, %1):".
 static void read_head(drawing *d, const char *line, size_t length)
 {
     const char *at = memchr(line, '(', length);
@@ -195,10 +199,10 @@ static void read_head(drawing *d, const char *line, size_t length)
     }
 }
 
-// The node whose block a line of that indentation stands in; -1: none.
+// Returns the node whose block contains a line with that indentation, or (size_t)-1.
 static size_t find_holder(const drawing *d, size_t indent)
 {
-    size_t i = indent > 2 ? d->node_count : 0; // the body's own lines are indented by two
+    size_t i = indent > 2 ? d->node_count : 0; // lines of the graph's own body are indented by two
     while (i > 0 && d->nodes[i - 1].indent >= indent) {
         i--;
     }
@@ -215,7 +219,7 @@ static void read_graph(drawing *d)
         if (indent == 0 && length != 0) {
             read_head(d, at, length);
         } else if (strncmp(at, "-> ", 3) == 0 || length == 0) {
-            // results of a block: what takes them is drawn behind its holder
+            // These are results of a block. Nodes that take them are drawn after the node that contains the block.
         } else if (strncmp(at, "block", 5) == 0 && at[5] >= '0' && at[5] <= '9') {
             if (within != NULL && !within->segment) {
                 make_values(d, at + 5, at + length, holder);
@@ -232,7 +236,7 @@ static void read_graph(drawing *d)
 
 // ---- placing
 
-// Inputs that nobody takes are left out.
+// Returns false for inputs that no node uses.
 static bool is_drawn(const drawn_node *node)
 {
     return node->indent != 0 || node->used;
@@ -256,14 +260,15 @@ static void place_layers(drawing *d)
     }
 }
 
-// Below the first that it takes a value from, where that place is free, or to the right of all in its layer.
+// Puts each node below the first node whose result it takes, if that place is free, otherwise at the right end of its
+// layer.
 static bool place_columns(drawing *d, size_t *layers, size_t *columns)
 {
     *layers = *columns = 0;
     for (size_t i = 0; i < d->node_count; i++) {
         *layers = d->nodes[i].layer + 1 > *layers ? d->nodes[i].layer + 1 : *layers;
     }
-    // Of each layer: the node placed last + 1, and how many columns it has; of each node: the one before it in its
+    // For each layer: 1 + the node placed last, and the number of columns. For each node: the previous node in its
     // layer.
     size_t *last = calloc(*layers + 1, sizeof *last), *wide = calloc(*layers + 1, sizeof *wide);
     size_t *before = calloc(d->node_count + 1, sizeof *before), e = 0;
@@ -327,7 +332,7 @@ static double y_of(const drawn_node *node)
 static void put_edge(FILE *stream, const drawn_node *from, const drawn_node *to)
 {
     const double x1 = x_of(from) + WIDTH / 2.0, y1 = y_of(from) + HEIGHT, x2 = x_of(to) + WIDTH / 2.0, y2 = y_of(to);
-    // Past the nodes between, where both stand in one column.
+    // An edge within one column bends around the nodes between its ends.
     const double aside = from->column == to->column && to->layer > from->layer + 1 ? WIDTH * 2 / 3.0 + 40 : 0;
     fprintf(stream, "<path d=\"M%.0f %.0fC%.0f %.0f %.0f %.0f %.0f %.0f\"/>\n", x1, y1, x1 + aside, y1 + 30, x2 + aside,
             y2 - 30, x2, y2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A graph, as taper_inspect_graph prints it, as nodes in layers, each below what it needs.
+// Draws a graph, in the text form of taper_inspect_graph, as nodes in layers. Each node is below the nodes whose
+// results it takes.
 #ifndef TAPER_TOOLS_GRAPH_PICTURE_H
 #define TAPER_TOOLS_GRAPH_PICTURE_H
 
@@ -8,12 +9,12 @@
 
 typedef struct graph_picture {
     const char *title;
-    const char *text;          // NUL-terminated
-    const char *const *shapes; // by value number, or NULL where none is known
+    const char *text;          // the graph, NUL-terminated
+    const char *const *shapes; // indexed by value number; NULL for an unknown shape
     size_t shape_count;
 } graph_picture;
 
-// A file that ends in .svg or .html. Failures are reported.
+// Writes the picture to a file whose name ends in .svg or .html. Failures are reported.
 bool graph_picture_write(const graph_picture *picture, const char *path);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs that say what was likely wrong with their inputs.
+// Runs a method and, on failure, says what was probably wrong with its inputs.
 #ifndef TAPER_TOOLS_INPUT_ADVICE_H
 #define TAPER_TOOLS_INPUT_ADVICE_H
 
 #include "taper/inputs.h"
 
-// As model_run. If the model refuses the inputs, the last line on stderr is the advice of taper_session_advise.
+// Works like model_run. If the model refuses the inputs, the last line on stderr is the advice of taper_session_advise.
 bool inputs_run(const opened_model *opened, const char *method, const call_inputs *inputs, taper_value **result);
 
 #endif

@@ -43,7 +43,7 @@ static bool check_method(const opened_model *opened, const char *method, size_t 
            error_report(opened->path, "%s takes %d inputs, %zu were given", name, takes, count);
 }
 
-// "input 1 (mask)", "call 2, input 1 (mask)"
+// Writes "input 1 (mask)" or "call 2, input 1 (mask)" to text.
 static void describe(const opened_model *opened, const char *method, const char *call, size_t index, char *text,
                      size_t size)
 {
@@ -137,7 +137,7 @@ bool inputs_from_json(const opened_model *opened, const char *method, const json
     return inputs_quantize(opened, method, inputs);
 }
 
-// The items of sample `index` in what get_all_bundled_inputs returned.
+// Takes the inputs of sample `index` from the result of get_all_bundled_inputs.
 static bool take_sample(const opened_model *opened, const taper_value *all, size_t index, call_inputs *inputs)
 {
     const size_t samples = taper_value_count(all);
@@ -163,7 +163,7 @@ static bool take_sample(const opened_model *opened, const taper_value *all, size
     return done;
 }
 
-// The method that gives the samples of another; false when there is none.
+// Writes the name of the method that returns the samples of `name`. Returns false if there is no such method.
 static bool find_getter(const opened_model *opened, const char *name, char getter[512])
 {
     snprintf(getter, 512, "get_all_bundled_inputs");
@@ -177,7 +177,7 @@ long inputs_default(const opened_model *opened, const char *method)
 {
     const char *name = method != NULL ? method : "forward";
     char getter[512];
-    // A file without schemas does not say what a method needs.
+    // Files without schemas do not store how many arguments a method requires.
     if (taper_model_method_required(opened->model, name) == 0 || !find_getter(opened, name, getter)) {
         return -1;
     }

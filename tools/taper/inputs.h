@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inputs of a call, from the command line, from a list of JSON values or from the model's own bundled samples.
+// The inputs of a call, from the command line, from a list of JSON values or from the bundled samples of the model.
 #ifndef TAPER_TOOLS_INPUTS_H
 #define TAPER_TOOLS_INPUTS_H
 
@@ -12,18 +12,18 @@ typedef struct call_inputs {
     size_t count;
 } call_inputs;
 
-// method NULL: forward. Failures are reported and leave nothing behind.
+// The functions below read the inputs of a method; NULL is forward. Failures are reported, and then `inputs` is empty.
 bool inputs_from_texts(const opened_model *opened, const char *method, const arg_texts *texts, call_inputs *inputs);
-// `items` is a JSON array; `folder` is where its files may lie (NULL: only the working folder); `call` numbers the
-// reports.
+// `items` is a JSON array. `folder` is where its files are looked for as well; with NULL only the working folder is
+// searched. `call` is the number of the call in error messages.
 bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder,
                       size_t call, call_inputs *inputs);
 bool inputs_from_bundle(const opened_model *opened, const char *method, size_t index, call_inputs *inputs);
-// The bundled input that a call without inputs has: number 0, which is said on stderr, where the method needs inputs
-// and the model carries some; -1 otherwise. A verb whose options give inputs does not ask.
+// Returns the index of the bundled input for a call without inputs. This is 0, with a note on stderr, if the method
+// needs inputs and the model carries samples; otherwise -1. Commands whose options give inputs do not call this.
 long inputs_default(const opened_model *opened, const char *method);
-// Float tensors become quantized ones where the model says that forward takes such (settings.h). The two functions that
-// read what the user wrote do it.
+// Replaces float tensors by quantized tensors for the inputs of forward that the model's settings declare as quantized
+// (settings.h). inputs_from_texts and inputs_from_json call this.
 bool inputs_quantize(const opened_model *opened, const char *method, call_inputs *inputs);
 void inputs_release(call_inputs *inputs);
 

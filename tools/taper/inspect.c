@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper inspect: what a model file holds.
+// taper inspect: prints the contents of a model file.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ typedef struct parameter_count {
     size_t visited;
 } parameter_count;
 
-// Tensors below an object. Objects may refer to each other, so depth and number are bounded.
+// Counts the tensors inside an object. Objects may refer to each other, so depth and number are bounded.
 static void count_tensors(const taper_value *value, int depth, parameter_count *count)
 {
     taper_tensor_info info = {.struct_size = sizeof info};
@@ -200,7 +200,7 @@ static void put_method(const taper_model *model, const char *method)
     fputc('}', stdout);
 }
 
-// "aten::add.Tensor": 3, …
+// Prints, for example, "aten::add.Tensor": 3, …
 static void put_counts(const taper_model *model, bool missing_only)
 {
     bool first = true;
@@ -324,9 +324,10 @@ static int inspect_checked(inspect_options *options)
     if (options->output != NULL && (options->json || !suffix_among(options->output, MARKUP_SUFFIXES))) {
         return error_usage(usage, "-o %.200s: pictures are written as .svg or .html, without --json", options->output);
     }
-    options->model.no_optimize = options->model.no_optimize || !running; // the facts are those of the file
+    // The printed facts describe the file, not the optimized model.
+    options->model.no_optimize = options->model.no_optimize || !running;
     options->model.print_to_stderr = options->json;
-    // What is asked of the file is its own code, which makes the bundled inputs.
+    // The code of the file makes the bundled inputs and may be hostile, so that it gets a budget.
     options->model.session = (taper_session_options){.struct_size = sizeof options->model.session,
                                                      .time_budget = running ? 0 : 2,
                                                      .memory_budget = running ? 0 : 1 << 30};
@@ -334,13 +335,15 @@ static int inspect_checked(inspect_options *options)
     opened_model opened;
     options->model.listing = !running;
     if (options->memory) {
-        model_options_on_gpu(&options->model, "checks=0"); // what the CPU would do beside is no part of the picture
+        // The CPU's repetition of the device's work would change the memory plan.
+        model_options_on_gpu(&options->model, "checks=0");
     }
-    options->model.quiet = !options->memory && !(options->graph && has_inputs(options)); // nothing runs
+    // The note about training mode is for models that run.
+    options->model.quiet = !options->memory && !(options->graph && has_inputs(options));
     if (!model_open(&opened, path, &options->model)) {
         return EXIT_WORK_FAILED;
     }
-    if (!running && count_missing(opened.model) == 0) { // then its objects can be made, and their tensors counted
+    if (!running && count_missing(opened.model) == 0) { // the objects can be made, so that their tensors can be counted
         model_close(&opened);
         options->model.listing = false;
         if (!model_open(&opened, path, &options->model)) {

@@ -16,7 +16,7 @@
 
 // ---- graphs
 
-typedef struct value_shapes { // of one run of forward: by value number, its text
+typedef struct value_shapes { // the text of each value's shape in one run of forward, indexed by value number
     char **texts;
     size_t count;
     bool failed;
@@ -77,11 +77,11 @@ static void keep_text(void *user, const char *text, size_t length)
     data[kept->length] = '\0';
 }
 
-// The line, and the shapes of the values that it defines ("  %3 : Tensor, %4 : int = …") behind it.
+// Prints the line, then the shapes of the values that it defines ("  %3 : Tensor, %4 : int = …").
 static void put_line(const char *line, size_t length, const value_shapes *shapes)
 {
     text_put(stdout, line, length, true);
-    size_t equals = 0; // where " = " stands, in this line
+    size_t equals = 0; // position of " = " in this line
     while (equals + 3 <= length && memcmp(line + equals, " = ", 3) != 0) {
         equals++;
     }
@@ -122,7 +122,7 @@ static bool put_graph(const opened_model *opened, const char *method, const valu
     return done;
 }
 
-// One picture of forward.
+// Draws forward as one picture.
 static bool draw_graph(const opened_model *opened, const value_shapes *shapes, const char *path)
 {
     graph_text text;
@@ -168,13 +168,13 @@ enum { ROWS = 24, COLUMNS = 72, LARGEST = 12 };
 typedef struct plan_view {
     taper_plan_item *items;
     size_t count, capacity;
-    size_t arena; // bytes
-    size_t kept;  // bytes that outlive the run
-    size_t sum;   // of all births
+    size_t arena; // size of the arena in bytes
+    size_t kept;  // bytes that are kept after the run
+    size_t sum;   // bytes of all allocations of the run
     uint32_t steps;
 } plan_view;
 
-// The host's memory, then that of each part which runs on a device.
+// The memory of the host, followed by the memory of each part that runs on a device.
 typedef struct plan_views {
     plan_view *of;
     size_t count, capacity;
@@ -211,7 +211,7 @@ static void add_device_item(void *user, size_t arena, const taper_plan_item *ite
 {
     plan_views *views = user;
     void *of = views->of;
-    if (views->count == arena + 1) { // the host's is the first
+    if (views->count == arena + 1) { // the first view is the host's
         views->failed = views->failed || !grow(&of, &views->capacity, views->count, sizeof *views->of);
         views->of = of;
         if (!views->failed) {
@@ -223,7 +223,7 @@ static void add_device_item(void *user, size_t arena, const taper_plan_item *ite
     views->failed = views->failed || !grow(&items, &view->capacity, view->count, sizeof *item);
     view->items = items;
     if (!views->failed) {
-        view->items[view->count++] = *item; // its text is the model's
+        view->items[view->count++] = *item; // the text of the item belongs to the model
         count_item(view, item);
     }
 }
@@ -272,7 +272,7 @@ static bool read_plans(const opened_model *opened, plan_views *views)
     return true;
 }
 
-// Each cell: a letter of the storage that takes most of it, '.' for nothing.
+// Draws a grid. Each cell is the letter of the storage that takes most of it, or '.' for an empty cell.
 static void draw(const plan_view *view)
 {
     printf("\n  time goes right, addresses go up; each letter is one storage\n");
@@ -332,7 +332,7 @@ static void put_memory_json(const plan_view *view)
     fputs("]", stdout);
 }
 
-// Of the layers that have run.
+// Returns the bytes of packed weights of the layers that have run.
 static size_t packed_bytes(const opened_model *opened)
 {
     taper_memory_info info = {.struct_size = sizeof info};
@@ -358,7 +358,7 @@ static void put_all_json(const plan_views *views, const opened_model *opened)
 
 enum { WIDE = 960, HIGH = 540, LEFT = 70, TOP = 40, BELOW = 40 };
 
-// Time goes right, addresses go up; what outlives the run has no place.
+// Draws time from left to right and addresses from bottom to top. Storages that are kept after the run are not drawn.
 static void draw_plan(const plan_view *view, const char *whose, int y, FILE *stream)
 {
     const double across = view->steps != 0 ? (double)WIDE / view->steps : 0;

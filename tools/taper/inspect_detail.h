@@ -6,15 +6,15 @@
 
 #include "taper/inputs.h"
 
-// Every method as a graph, as it runs; with inputs forward is run, and the shapes of its values stand behind the lines.
-// path: forward is drawn there instead; NULL: nowhere.
+// Prints each method as a graph in the form that runs. With inputs, forward is run once and each line ends in the
+// shapes of its values. If path is not NULL, forward is drawn to that file instead.
 bool inspect_print_graphs(const opened_model *opened, const call_inputs *inputs, const char *path);
-// The memory plan of the session's last run: a picture of the arena over time, and the largest storages; or drawn to
-// path.
+// Prints the memory plan of the session's last run, as a picture of the arena over time and a list of the largest
+// storages. If path is not NULL, the plan is drawn to that file instead.
 bool inspect_print_memory(const opened_model *opened, bool json, const char *path);
 
-// ---- inspect_facts.c: lines of the summary, and members of its JSON. Without a session what only a run tells is left
-// out.
+// ---- inspect_facts.c: lines of the summary and members of its JSON. Without a session, facts that need a run are
+// omitted.
 
 void inspect_put_facts(const opened_model *opened);
 void inspect_put_bundled(const opened_model *opened);

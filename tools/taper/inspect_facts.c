@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The part of taper inspect that says what a model was made for: a backend, integers, with which inputs.
+// The part of taper inspect that prints what a model was made for: its backend, its quantization and its bundled
+// inputs.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { DEPTH_LIMIT = 64, VISIT_LIMIT = 1 << 20, MOST_INPUTS = 64 };
 // ---- backends
 
 static const struct {
-    const char *begin, *name; // of operators
+    const char *begin, *name; // prefix of the names of operators, and the backend
 } packers[] = {
     {"prepacked::", "cpu"},
     {"vulkan_prepack::", "vulkan"},
@@ -31,7 +32,7 @@ static bool calls(const taper_model *model, const char *begin)
     return false;
 }
 
-// Whether an object of PyTorch's NnapiModule is below.
+// Returns true if the value contains an object of PyTorch's NnapiModule.
 static bool has_nnapi(const taper_value *value, int depth, size_t *visited)
 {
     char type[256];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper inspect --lint: what makes a file larger or slower on phones than it need be, or is not meant to be there. The
-// first four are PyTorch's generate_mobile_module_lints, by its names.
+// taper inspect --lint: lists what makes a file larger or slower on phones than necessary, and contents that are
+// probably unintended. The first four lints are those of PyTorch's generate_mobile_module_lints and have its names.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { DEPTH_LIMIT = 64, VISIT_LIMIT = 1 << 20, PATH_SIZE = 512, HUGE_BYTES = 1 << 16 };
 
-// A tensor that is large enough to be worth saving once.
+// A tensor that is so large that a second copy of it in the file is worth a lint.
 typedef struct large_tensor {
     char path[PATH_SIZE];
     const void *data;
@@ -22,8 +22,8 @@ typedef struct large_tensor {
 typedef struct linting {
     const opened_model *opened;
     bool json, failed;
-    size_t count, visited; // lints, values
-    size_t gradients;      // tensors that want one; of these text names the first
+    size_t count, visited; // numbers of lints and of visited values
+    size_t gradients;      // tensors that require gradients; text names the first one
     large_tensor *large;
     size_t large_count, large_capacity;
 } linting;
@@ -85,7 +85,7 @@ static void lint_model(linting *l)
 
 // ---- its tensors
 
-// FNV-1a of eight bytes at a time; what is equal by it is compared.
+// Computes an FNV-1a hash, eight bytes at a time. Tensors with equal hashes are compared by their bytes.
 static uint64_t hash_of(const unsigned char *data, size_t bytes)
 {
     uint64_t hash = UINT64_C(14695981039346656037), word;
@@ -103,7 +103,7 @@ static void note_large(linting *l, const char *path, const taper_tensor_info *in
     const uint64_t hash = hash_of(info->data, bytes);
     for (size_t i = 0; i < l->large_count; i++) {
         const large_tensor *other = &l->large[i];
-        if (other->data == info->data) { // shared, as it should be
+        if (other->data == info->data) { // two references to one stored tensor, which need no lint
             return;
         }
         if (other->bytes == bytes && other->hash == hash && memcmp(other->data, info->data, bytes) == 0) {
@@ -127,7 +127,7 @@ static void note_large(linting *l, const char *path, const taper_tensor_info *in
     snprintf(added->path, sizeof added->path, "%s", path);
 }
 
-// parameter: an attribute of a module, as PyTorch counts them, not a part of what a layer packed.
+// parameter: true for an attribute of a module, which PyTorch counts, false for a part of packed parameters.
 static void lint_tensor(linting *l, const char *path, const taper_tensor_info *info, bool parameter)
 {
     size_t count = 1;
@@ -148,7 +148,7 @@ static void lint_tensor(linting *l, const char *path, const taper_tensor_info *i
     }
 }
 
-// Objects may refer to each other, so depth and number are bounded.
+// Visits all tensors below a value. Objects may refer to each other, so depth and number are bounded.
 static void walk(linting *l, const taper_value *value, const char *path, bool attribute, int depth)
 {
     taper_tensor_info info = {.struct_size = sizeof info};
@@ -191,7 +191,7 @@ bool inspect_print_lints(const opened_model *opened, bool json)
     lint_model(&l);
     if (opened->session != NULL && taper_session_attribute(opened->session, "", &root, NULL) == TAPER_OK) {
         walk(&l, root, "", false, 0);
-        free(l.large); // while the tensors are held
+        free(l.large); // `large` points to data of the root
         taper_value_release(root);
     }
     if (json) {

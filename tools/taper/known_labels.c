@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the classes of widely used data sets are called.
+// The class names of widely used data sets.
 #include "taper/known_labels.h"
 
 static const char *const imagenet[] = {

@@ -5,12 +5,12 @@
 #include <stddef.h>
 
 typedef struct known_labels {
-    const char *set; // "ImageNet"
+    const char *set; // name of the data set, for example "ImageNet"
     const char *const *names;
     size_t count;
 } known_labels;
 
-// Those of the data set that has so many classes; NULL: none is known.
+// Returns the labels of the known data set with that number of classes, or NULL if there is none.
 const known_labels *known_labels_of(size_t classes);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What loading a file may cost, as options of every verb that opens one.
+// Limits of loading a file, as options of each command that opens one.
 #ifndef TAPER_TOOLS_LOAD_LIMITS_H
 #define TAPER_TOOLS_LOAD_LIMITS_H
 
@@ -8,7 +8,8 @@
 #include "common/args.h"
 
 typedef struct load_limits {
-    long megabytes, steps; // millions; 0: what the file's size allows
+    // Megabytes of memory and millions of steps; 0 for the default, which depends on the size of the file.
+    long megabytes, steps;
 } load_limits;
 
 enum { LOAD_LIMIT_MOST = 1000000000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command-line program.
+// The command-line program `taper`.
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static int unknown_command(const char *name)
     return error_usage(usage, "there is no command \"%s\"%s", name, suggest_text(&near));
 }
 
-// taper help [COMMAND]
+// Runs `taper help [COMMAND]`.
 static int help(int argc, char **argv)
 {
     const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;

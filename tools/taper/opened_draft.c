@@ -52,7 +52,7 @@ static int write_stream(void *user, const void *data, size_t size)
     return output_write(user, data, size) ? 0 : -1;
 }
 
-// The name of the archive's folder: the file's, without folders and extensions. The caller frees it.
+// Returns the name of the archive's folder: the name of the file without folders and extension. The caller frees it.
 static char *archive_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;

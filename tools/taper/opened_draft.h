@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A model opened to be rewritten and saved: optimize, convert, bundle.
+// A model that is opened to be rewritten and saved, for the commands optimize, convert and bundle.
 #ifndef TAPER_TOOLS_OPENED_DRAFT_H
 #define TAPER_TOOLS_OPENED_DRAFT_H
 
@@ -22,14 +22,14 @@ typedef struct save_arguments {
     const char *output, *cpu;
     long bytecode;
     bool flatbuffer, debug_info;
-    load_limits limits; // of the file that is read
+    load_limits limits; // limits for reading the input file
 } save_arguments;
 
-// methods: as in taper_load_options. Failures are reported, and nothing is left open.
+// Opens the file. methods is the list in taper_load_options. Failures are reported, and then nothing is left open.
 bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
                 const save_arguments *arguments);
 void draft_close(opened_draft *opened);
-// The whole file or nothing; failures are reported.
+// Writes the complete file, or no file after a failure. Failures are reported.
 bool draft_save(const opened_draft *opened, const char *path, const taper_save_options *options);
 
 #define SAVE_OPTION_ROWS(s)                                                                                            \

@@ -40,7 +40,7 @@ static void log_text(void *user, taper_log_level level, const char *text, size_t
 
 enum { MOST_SETTINGS = 32 };
 
-// What the options say of the load, and what of that stands in memory of its own.
+// The load options, with the parts of them that need memory of their own.
 typedef struct load_request {
     taper_load_options load;
     taper_device_choice device;
@@ -117,7 +117,7 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
 {
     load_request request = {0};
     *opened = (opened_model){.path = path, .error = taper_error_create()};
-    // The name of something that is done while sources are lowered, and of no pass that --disable knows.
+    // fix_attributes is a step of the import of sources and not a pass that --disable lists.
     bool done = opened->error != NULL &&
                 pass_names_read(&options->disable, options->keeps_numbers ? "fix_attributes" : NULL, &request.disabled);
     if (!done) {
@@ -139,7 +139,8 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
 
 void model_close(opened_model *opened)
 {
-    if (opened->runs_in_training && !errors_reported()) { // dropout and batch norm do what nobody wants by chance
+    // Dropout and batch norm compute different results in training mode, which is rarely intended.
+    if (opened->runs_in_training && !errors_reported()) {
         fflush(stdout);
         text_put(stderr, opened->path, strlen(opened->path), false);
         fputs(": the model was saved in training mode and ran in it; --eval runs it in evaluation mode\n", stderr);

@@ -13,22 +13,23 @@
 
 typedef struct model_options {
     const char *device, *device_options, *precision, *cpu, *memory, *cache;
-    long threads; // 0: as taper_context_options.threads
+    long threads; // number of threads; 0 for the default of taper_context_options
     bool reference, no_optimize, evaluation, no_guards, verify;
-    bool quiet;   // nothing is said of the mode it was saved in
-    bool listing; // only what the file holds: no session, missing operators are no failure
+    bool quiet; // true if no note is printed about a model that was saved in training mode
+    // True if only the contents of the file are read: no session is created, and missing operators are allowed.
+    bool listing;
     arg_texts disable;
-    bool keeps_numbers; // values have the numbers that they have in the model as it was saved
+    bool keeps_numbers; // true if values keep the numbers that they have in the saved model
     load_limits limits;
-    taper_session_options session; // struct_size 0: the defaults
-    bool print_to_stderr;          // where the model's print() goes
-    bool verbose;                  // what ran where, on stderr
-    taper_context *context;        // another open model's, which stays open longer; NULL: its own
+    taper_session_options session; // struct_size 0 for the defaults
+    bool print_to_stderr;          // true if the model's print() writes to stderr
+    bool verbose;                  // true if stderr lists where each part ran
+    taper_context *context;        // context of another open model, which must stay open longer; NULL to create one
 } model_options;
 
 enum { THREADS_LIMIT = 1024 };
 
-// Rows for a table of arg_option.
+// Rows for a table of arg_option, with `o` the model_options that they fill.
 #define MODEL_OPTION_ROWS(o)                                                                                           \
     {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--device-options", 0, ARG_TEXT, &(o).device_options, 0, 0},        \
         {"--verbose", 0, ARG_FLAG, &(o).verbose, 0, 0}, {"--precision", 0, ARG_TEXT, &(o).precision, 0, 0},            \
@@ -41,7 +42,7 @@ enum { THREADS_LIMIT = 1024 };
         "--eval", 0, ARG_FLAG, &(o).evaluation, 0, 0                                                                   \
     }
 
-// Of those that have no --memory of another meaning.
+// A row for commands in which --memory is the memory mode.
 #define MEMORY_OPTION_ROW(o)                                                                                           \
     {                                                                                                                  \
         "--memory", 0, ARG_TEXT, &(o).memory, 0, 0                                                                     \
@@ -76,27 +77,27 @@ typedef struct opened_model {
     const char *path;
     taper_error *error;
     taper_context *context;
-    bool has_context;      // it is its own
-    bool measured;         // how long runs take: nothing is shown meanwhile
-    bool runs_in_training; // which is said when it is closed
+    bool has_context;      // true if this model owns the context
+    bool measured;         // true if run times are measured, so that no progress is shown
+    bool runs_in_training; // true if a note about training mode is printed when the model is closed
     taper_model *model;
     taper_session *session;
-    double load_seconds;                 // of the model and its session
-    const struct vision_options *vision; // how pictures become inputs; NULL: as the model says (vision.h)
+    double load_seconds;                 // time to load the model and to create its session
+    const struct vision_options *vision; // how pictures become inputs; NULL for the model's own settings (vision.h)
 } opened_model;
 
-// For a GPU, whose options nobody named: these.
+// Sets the device options for a GPU, unless the user gave options or the device is no GPU.
 void model_options_on_gpu(model_options *options, const char *device_options);
-// -1 to go on, or the exit status of a wrong option (reported).
+// Returns ARGS_GO_ON, or the exit status after a wrong option was reported.
 int model_options_check(const model_options *options, const char *usage);
-// Failures are reported, and nothing is left open.
+// Opens the model. Failures are reported, and then nothing is left open.
 bool model_open(opened_model *opened, const char *path, const model_options *options);
 void model_close(opened_model *opened);
 
-// Runs a method (NULL: forward); failures are reported.
+// Runs a method; NULL is forward. Failures are reported.
 bool model_run(const opened_model *opened, const char *method, taper_value *const *inputs, size_t count,
                taper_value **result);
-// Whether the model has a method of that name.
+// Returns true if the model has a method with this name.
 bool model_has_method(const opened_model *opened, const char *method);
 
 #endif

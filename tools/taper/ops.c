@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper ops: the operators that models call, as names or as the header of a selective build for all of them.
+// taper ops: prints the operators that models call, as names or as the header of a selective build for all of them.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char usage[] =
     "  --config            print a header for a build with these operators only: cmake "
     "-DTAPER_OP_CONFIG=FILE\n" LOAD_LIMIT_USAGE;
 
-// Lines of all models, in one text; in the end each once, sorted.
+// Lines collected from all models in one text. At the end they are sorted and duplicates are removed.
 typedef struct line_set {
     char *text;
     size_t length, capacity;

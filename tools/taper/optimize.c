@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper optimize: what torch.utils.mobile_optimizer.optimize_for_mobile and _save_for_lite_interpreter do together.
+// taper optimize: does the work of torch.utils.mobile_optimizer.optimize_for_mobile and _save_for_lite_interpreter.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ typedef struct optimize_arguments {
     arg_texts positional, preserve, disable, inputs;
     save_arguments save;
     const char *backend, *backend_options;
-    taper_device_choice device; // that backend names
+    taper_device_choice device; // the device that `backend` names
     taper_nnapi_conversion nnapi;
     bool list_passes, operators, graph, report;
 } optimize_arguments;
@@ -95,7 +95,7 @@ static bool put_state(const optimize_arguments *arguments, const opened_draft *o
     return !arguments->operators || put_operators(opened, title);
 }
 
-// The inputs that a file for NNAPI is made for: those given, or the first that the model carries.
+// Reads the inputs for a conversion to NNAPI: those given by options, otherwise the model's first bundled sample.
 static bool read_inputs(const optimize_arguments *arguments, const opened_draft *opened, opened_model *model,
                         call_inputs *inputs)
 {
@@ -162,7 +162,7 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
     return done;
 }
 
-// Reads what the texts of --backend and --backend-options say.
+// Parses --backend and --backend-options. Returns ARGS_GO_ON, or the exit status after a wrong option was reported.
 static int read_backend(optimize_arguments *arguments)
 {
     static const taper_device_kind known[] = {TAPER_DEVICE_CPU, TAPER_DEVICE_VULKAN, TAPER_DEVICE_METAL,
@@ -229,7 +229,7 @@ int command_optimize(int argc, char **argv)
     }
     if (status == ARGS_GO_ON) {
         status = EXIT_WORK_FAILED;
-        // Methods that the file will not have need not be read.
+        // Without a list of preserved methods the file keeps only forward, so that no other method is read.
         static const char *const none[] = {NULL};
         if (draft_open(&opened, a.positional.items[0], a.preserve.count != 0 ? a.preserve.items : none,
                        a.preserve.count, &a.save)) {

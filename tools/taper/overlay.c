@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Draws a class map over a photo: a tint for each class, a light line around it; what belongs to no class steps back.
+// Draws a class map over a photo: each class has a tint and a light border, and the background is dimmed.
 #include "taper/overlay.h"
 
 #include <string.h>
 
-// Distinct on photos and from each other; used over again when a model has more classes.
+// Colours that differ from each other and from usual photos. They repeat if a model has more classes.
 static const unsigned char palette[][3] = {
     {255, 159, 28}, {46, 194, 126},  {58, 134, 255}, {241, 91, 181}, {155, 93, 229},  {0, 229, 255},   {224, 30, 90},
     {198, 255, 0},  {255, 214, 10},  {251, 86, 7},   {0, 187, 169},  {187, 134, 252}, {255, 112, 112}, {124, 179, 66},
@@ -44,7 +44,7 @@ static int class_at(const class_map *map, int x, int y)
     return map->classes_at[(size_t)y * (size_t)map->width + (size_t)x];
 }
 
-// Whether another class lies within `reach` pixels (on a ring of eight points).
+// Returns true if one of eight points at distance `reach` has another class.
 static bool is_border(const class_map *map, int x, int y, int reach)
 {
     const int here = class_at(map, x, y), slant = (reach * 7 + 5) / 10;
@@ -66,7 +66,7 @@ static void tint(unsigned char *pixel, const unsigned char color[3], int percent
     }
 }
 
-// The background loses half its colour and a little light, so that the tints stand out.
+// Removes half of the colour and some brightness of a background pixel, so that the tints are visible.
 static void step_back(unsigned char *pixel)
 {
     const int gray = (77 * pixel[0] + 150 * pixel[1] + 29 * pixel[2] + 128) >> 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Class maps: from a model's scores to one class for each pixel of a photo, and drawn over it.
+// Class maps: the class of each pixel of a photo, from the model's scores, and its drawing over the photo.
 #ifndef TAPER_TOOLS_OVERLAY_H
 #define TAPER_TOOLS_OVERLAY_H
 
@@ -11,19 +11,19 @@
 typedef struct class_map {
     int width, height;
     size_t classes;
-    bool counted;      // it is how many the model has, not the greatest that was seen
-    taper_value *mask; // taper_scores_mask
+    bool counted; // true if `classes` is the number of classes of the model, false if it is 1 + the greatest class seen
+    taper_value *mask; // the owner of classes_at, from taper_scores_mask
     const int16_t *classes_at;
 } class_map;
 
-// As taper_scores_mask has it. Failures are reported.
+// Computes the map with taper_scores_mask. Failures are reported.
 bool class_map_create(const opened_model *opened, const taper_value *scores, int width, int height, class_map *map);
 void class_map_release(class_map *map);
-// Pixels of each class; map->classes numbers.
+// Fills pixels[map->classes] with the number of pixels of each class.
 void class_map_count(const class_map *map, uint64_t *pixels);
 
 void overlay_color(const vision *v, size_t index, unsigned char rgb[3]);
-// Whether pixels of a class stay as they are in the photo: class 0 when it is the background.
+// Returns true if the pixels of the class are not tinted: class 0, if it is the background.
 bool overlay_is_background(const vision *v, const class_map *map, size_t index);
 void overlay_draw(const vision *v, const class_map *map, image *photo);
 

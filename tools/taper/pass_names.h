@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The names of passes that --disable leaves out: NAME,NAME,… any number of times.
+// The names of passes that --disable omits: comma-separated lists, in any number of options.
 #ifndef TAPER_TOOLS_PASS_NAMES_H
 #define TAPER_TOOLS_PASS_NAMES_H
 
@@ -8,14 +8,15 @@
 #include "common/args.h"
 
 typedef struct pass_names {
-    const char **items; // for taper_load_options.disabled_passes
+    const char **items; // for taper_load_options.disabled_passes; point into text
     size_t count;
     char *text;
 } pass_names;
 
-// ARGS_GO_ON, or the exit status if a name is no pass, which is reported.
+// Returns ARGS_GO_ON, or the exit status after an unknown pass name was reported.
 int passes_check(const arg_texts *disable, const char *usage);
-// Takes the lists apart and adds one more name; NULL: none. False if there is no memory.
+// Splits the lists and appends the name `also`, unless it is NULL. Returns false if memory runs out. The caller calls
+// pass_names_free.
 bool pass_names_read(const arg_texts *disable, const char *also, pass_names *names);
 void pass_names_free(pass_names *names);
 

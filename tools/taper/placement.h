@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What became of each operator when a model was converted for NNAPI: which module has it, or why none does.
+// The result of a conversion for NNAPI for each operator: the number of its module, or the reason why it has none.
 #ifndef TAPER_TOOLS_PLACEMENT_H
 #define TAPER_TOOLS_PLACEMENT_H
 
@@ -11,7 +11,7 @@
 
 typedef struct placement_item {
     char *op;
-    const char *why; // NULL: a module has it
+    const char *why; // reason; NULL if the operator is in a module
     uint32_t value;
     int segment;
     double work;
@@ -20,14 +20,14 @@ typedef struct placement_item {
 typedef struct placement {
     placement_item *items;
     size_t count, capacity;
-    size_t *last; // by value: 1 + its item; 0: it has none
+    size_t *last; // indexed by value number: 1 + index of the value's last item, or 0
     size_t last_count;
-    bool failed; // memory
+    bool failed; // true if memory ran out
 } placement;
 
-// taper_optimize_options.report; user: a placement of zeroes.
+// Callback for taper_optimize_options.report; `user` is a zero-initialized placement.
 void placement_add(void *user, const taper_placement *told);
-// A line for each reason, or for each operator (every).
+// Prints one line for each reason, or one for each operator if `every`.
 void placement_print(const placement *p, bool every);
 void placement_free(placement *p);
 

@@ -14,7 +14,7 @@ typedef struct finding {
 
 static void take_module(void *user, const char *text, size_t length)
 {
-    // Where PyTorch's quantized linear layers hold their weights is no module of its own.
+    // PyTorch's quantized linear layers store their weights in this attribute, which is not a module.
     static const char packed[] = "._packed_params";
     const size_t end = sizeof packed - 1;
     finding *f = user;
@@ -22,8 +22,9 @@ static void take_module(void *user, const char *text, size_t length)
     snprintf(f->path, sizeof f->path, "%.*s", (int)(length < 1000 ? length : 1000), text);
 }
 
-// "Module hierarchy:top(Net)::forward.features(Sequential)::forward.0(Conv2d)::forward.aten::conv2d": the names before
-// the parentheses, but for the first.
+// Takes the module from "Module
+// hierarchy:top(Net)::forward.features(Sequential)::forward.0(Conv2d)::forward.aten::conv2d": the names before the
+// parentheses, without the first.
 static void take_hierarchy(void *user, const char *text, size_t length)
 {
     static const char begin[] = "Module hierarchy:top(";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which layer an operator of a profile belongs to: the module of the model as it was saved, "features.0.conv".
+// The layer of each operator of a profile: the module of the saved model, for example "features.0.conv".
 #ifndef TAPER_TOOLS_PROFILE_LAYERS_H
 #define TAPER_TOOLS_PROFILE_LAYERS_H
 
@@ -14,18 +14,18 @@ typedef struct named_value {
 } named_value;
 
 typedef struct profile_layers {
-    named_value *items; // sorted
+    named_value *items; // sorted by value
     size_t count, capacity;
     bool failed;
 } profile_layers;
 
-// Runs the method once more as it was saved, where values have the numbers that they have in the optimized model and
-// operators take their weights from modules. A model that cannot be run so has no names; only a lack of memory is
-// reported.
+// Runs the method once without optimization, where values have the numbers that they have in the optimized model and
+// operators read their weights from modules. If that run fails, no layer has a name; only lack of memory is reported as
+// a failure.
 bool profile_layers_find(const opened_model *opened, const model_options *options, const char *method,
                          const call_inputs *inputs, profile_layers *layers);
 void profile_layers_release(profile_layers *layers);
-// "" when none is known.
+// Returns the name of the module, or "" if it is unknown.
 const char *profile_layers_module(const profile_layers *layers, const taper_profile_item *item);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What `taper quantize` says of its work: quantize_report.c.
+// The report of `taper quantize`, printed by quantize_report.c.
 #ifndef TAPER_TOOLS_QUANTIZE_H
 #define TAPER_TOOLS_QUANTIZE_H
 
@@ -16,7 +16,8 @@ typedef struct quantize_figures {
     long peak_kb;
 } quantize_figures;
 
-// The layers that lost most, and the whole; everything as JSON to `path`, unless it is NULL. Failures are reported.
+// Prints the layers with the largest loss and the total. Writes all figures to `path` as JSON, unless path is NULL.
+// Failures are reported.
 bool quantize_report(const quantize_figures *figures, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Float against int8, layer by layer: a table of the worst for people, everything as JSON for programs.
+// Compares float and int8 layer by layer: prints the worst layers as a table and writes all layers as JSON.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,8 @@ static void put_worst(const layer_list *list, size_t count)
     printf("--keep-float NAME keeps one of them float.\n");
 }
 
-// Also those that nobody asked to keep: no sample comes to them, or no operator computes them with integers.
+// Prints all layers that stay float: by an option, because no sample reaches them, or because their operator has no
+// integer version.
 static void put_kept(const layer_list *list)
 {
     const char *before = "kept float: ";

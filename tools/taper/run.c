@@ -44,11 +44,11 @@ typedef struct run_options {
     vision_options vision;
     arg_texts positional, inputs;
     const char *output, *method, *calls;
-    long bundled; // -1: none
+    long bundled; // index of the bundled sample; -1 for none
     bool json, times;
 } run_options;
 
-// inputs_run, timed.
+// Calls inputs_run and measures its time.
 static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, taper_value **result,
                       run_output *output)
 {
@@ -78,7 +78,7 @@ static bool run_once(const run_options *options, const opened_model *opened, run
 
 // ---- a folder of inputs
 
-// "cat.0" of "in/cat.0.npy".
+// Writes the name of a result: "cat.0" for "in/cat.0.npy".
 static void name_of(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
@@ -103,7 +103,8 @@ static bool run_file(const run_options *options, const opened_model *opened, con
     return done;
 }
 
-// Goes on after a file that cannot be read or run. Two of one name would lie one over the other.
+// Runs the model on each file of the folder and continues after a file that fails. Two files whose results would have
+// the same name are an error.
 static bool run_folder(const run_options *options, const opened_model *opened, run_output *output)
 {
     file_list files = {0};
@@ -156,7 +157,7 @@ static bool run_call(const opened_model *opened, const json_value *call, const c
     return done;
 }
 
-// The calls before a failing one keep their results.
+// Runs the calls in order. If one fails, the results of the calls before it are kept.
 static bool run_calls(const opened_model *opened, const char *path, const json_value *calls, run_output *output)
 {
     char *folder = calls_folder(path);

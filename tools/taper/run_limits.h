@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a run may cost, as options of the verbs that run a model of somebody.
+// Limits of a run, as options of the commands that run a user's model.
 #ifndef TAPER_TOOLS_RUN_LIMITS_H
 #define TAPER_TOOLS_RUN_LIMITS_H
 
@@ -8,8 +8,8 @@
 #include "common/args.h"
 
 typedef struct run_limits {
-    const char *seconds; // NULL: no limit
-    long megabytes;      // 0: no limit
+    const char *seconds; // time budget as text; NULL for no limit
+    long megabytes;      // memory budget in MiB; 0 for no limit
 } run_limits;
 
 enum { RUN_LIMIT_MOST = 1000000000 };
@@ -24,7 +24,7 @@ enum { RUN_LIMIT_MOST = 1000000000 };
     "  --time-limit S      seconds that a run may take (default: no limit)\n"                                          \
     "  --memory-limit MB   what its values may take at once (default: no limit)\n"
 
-// -1 to go on, or the exit status of a wrong option (reported).
+// Writes the limits to *session. Returns ARGS_GO_ON, or the exit status after a wrong option was reported.
 int run_limits_read(const run_limits *limits, const char *usage, taper_session_options *session);
 
 #endif

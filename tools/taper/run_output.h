@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the results of `taper run` go: to a file whose name says its format, to stdout as JSON, or to stdout for
-// people.
+// The output of `taper run`: a file whose name decides the format, JSON on stdout, or text on stdout.
 #ifndef TAPER_TOOLS_RUN_OUTPUT_H
 #define TAPER_TOOLS_RUN_OUTPUT_H
 
 #include "common/result.h"
 
 typedef enum run_format {
-    RUN_NPZ, // also of names that say nothing
+    RUN_NPZ, // also for names without a known suffix
     RUN_NPY,
     RUN_JSON,
 } run_format;
 
 typedef struct run_output {
-    const char *path; // NULL: no file
-    bool json;        // to stdout
-    bool several;     // results, of --calls or of a folder of inputs
-    bool times;       // JSON says how long loading and each call took: the three below
+    const char *path; // output file, or NULL
+    bool json;        // true for JSON on stdout
+    bool several;     // true if there may be several results, from --calls or a folder of inputs
+    bool times; // true if the JSON contains the load time and the time of each call; the next two lines belong to it
     const char *model;
-    double load_ms, ms; // of the next result
+    double load_ms, ms; // milliseconds; ms belongs to the next result
     run_format format;
     npz_writer npz;
-    output_file file; // of the formats other than .npz
+    output_file file; // output file of all formats except .npz
     size_t results;
 } run_output;
 
-// ARGS_GO_ON, or the exit status of a name that asks for a format that results are not written in (reported).
+// Returns ARGS_GO_ON, or the exit status after an unsupported file format was reported.
 int run_output_check(const char *path, bool several, const char *usage);
-// Failures of all are reported.
-// The members of `start` are what is known before: path, json, several, times, model, load_ms.
+// The functions below report their failures. `start` has the members that are known before the first result: path,
+// json, several, times, model, load_ms.
 bool run_output_open(run_output *output, const run_output *start);
 bool run_output_add(run_output *output, const char *name, const taper_value *result, taper_error *error);
-// Ends what was written, and keeps the file when `done`; of several results it is kept in any case.
+// Completes the output and keeps the file if `done`. A file with several results is kept in any case.
 bool run_output_close(run_output *output, bool done);
 
 #endif

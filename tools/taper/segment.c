@@ -47,7 +47,7 @@ typedef struct segment_options {
 typedef struct segmentation {
     image photo;
     class_map map;
-    uint64_t *pixels; // of each class
+    uint64_t *pixels; // number of pixels of each class
     double milliseconds;
 } segmentation;
 
@@ -56,7 +56,7 @@ static double part_of(const segmentation *s, size_t index)
     return (double)s->pixels[index] / ((double)s->map.width * s->map.height);
 }
 
-// The class with the most pixels among those that have not been printed; map.classes when there is none.
+// Returns the class with the most pixels among those not printed yet, or map.classes if none is left.
 static size_t next_largest(const segmentation *s, const bool *printed)
 {
     size_t largest = s->map.classes;
@@ -74,7 +74,7 @@ static void put_class(const vision *v, const segmentation *s, size_t index, int 
     char buffer[32];
     unsigned char rgb[3];
     if (overlay_is_background(v, &s->map, index)) {
-        memset(rgb, 128, sizeof rgb); // its colour is not drawn, and is often black
+        memset(rgb, 128, sizeof rgb); // the background has no tint, and its colour in the palette is often black
     } else {
         overlay_color(v, index, rgb);
     }
@@ -193,7 +193,7 @@ static bool write_gray(const char *path, const class_map *map)
     return done;
 }
 
-// Whether the result is drawn over the picture; otherwise only the picture's size is needed after the model has run.
+// Returns true if the result is drawn over the picture. Otherwise only the size of the picture is needed after the run.
 static bool draws(const segment_options *options, const char *output)
 {
     return !options->map && !suffix_among(output, ".npy");
@@ -244,7 +244,7 @@ static size_t stem_of(const char *path)
     return dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
 }
 
-// FOLDER/NAME.png, which no picture before this one has.
+// Writes FOLDER/NAME.png to output. Fails if an earlier picture has the same output name.
 static bool name_output(const char *folder, const file_list *files, size_t index, char *output, size_t size)
 {
     const char *path = files->paths[index];
@@ -258,7 +258,7 @@ static bool name_output(const char *folder, const file_list *files, size_t index
     return (written > 0 && (size_t)written < size) || error_report(path, "its name is too long");
 }
 
-// Goes on after a picture that cannot be read or segmented.
+// Continues after a picture that cannot be read or segmented.
 static bool segment_files(const segment_options *options, const opened_model *opened, vision *v, const file_list *files,
                           bool several)
 {
@@ -282,7 +282,7 @@ static bool segment_files(const segment_options *options, const opened_model *op
 
 static bool segment(const segment_options *options)
 {
-    const arg_texts *paths = &options->positional; // the model's first
+    const arg_texts *paths = &options->positional; // the first path is the model's
     opened_model opened;
     vision v;
     file_list files = {0};

@@ -37,9 +37,10 @@ bool settings_read(const opened_model *opened, json_value **settings)
     return *settings != NULL;
 }
 
-// ---- inputs of a model of integers
+// ---- inputs of a quantized model
 
-// Whether the file may say something of inputs: other programs' files of this name are no matter of ours.
+// Returns true if the file may describe inputs. A file of this name from another program is ignored, even if it is not
+// valid.
 static bool mentions_inputs(const opened_model *opened)
 {
     static const char key[] = "\"inputs\"";
@@ -96,7 +97,7 @@ static void put_inputs(FILE *stream, const taper_calibrator *calibrator, size_t 
     fputs("]", stream);
 }
 
-// The inputs up to the last that is quantized.
+// Returns the number of inputs up to the last quantized one.
 static size_t count_inputs(const opened_model *opened, const taper_calibrator *calibrator)
 {
     const int arguments = taper_model_method_arguments(opened->model, "forward");
@@ -121,7 +122,7 @@ static void put_members(FILE *stream, const json_value *settings)
     }
 }
 
-// A stream into memory; failing is reported.
+// Opens a stream that writes to memory. Returns NULL after it has reported a failure.
 static FILE *open_text(const char *subject, char **text, size_t *size)
 {
 #if defined(__ANDROID__) && __ANDROID_API__ < 23

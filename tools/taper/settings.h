@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The model's extra file taper.json, an object. taper_app.h says what it holds; the library reads it, and here its
-// member "inputs" is written (taper quantize --mode full), with which float tensors can be given where the model takes
-// quantized ones.
+// The model's extra file taper.json, a JSON object that taper_app.h describes. The library reads it. This module writes
+// its member "inputs" for `taper quantize --mode full`, so that users can pass float tensors to a model with quantized
+// inputs.
 #ifndef TAPER_TOOLS_SETTINGS_H
 #define TAPER_TOOLS_SETTINGS_H
 
@@ -12,15 +12,16 @@
 
 extern const char settings_name[]; // "taper.json"
 
-// *settings is freed by json_free; NULL when the model carries none. Failures are reported.
+// Reads the file. *settings is NULL if the model has no such file; the caller frees it with json_free. Failures are
+// reported.
 bool settings_read(const opened_model *opened, json_value **settings);
 
-// Input `index` of forward, when it is a float tensor where a quantized one is wanted, becomes that: *value is
-// replaced. Failures are reported.
+// Replaces *value, input `index` of forward, by a quantized tensor if it is a float tensor and the settings declare it
+// as quantized. Failures are reported.
 bool settings_quantize_input(const opened_model *opened, size_t index, taper_value **value);
 
-// The text of the file with "inputs" as calibration found them, and everything else that was in it. *text is freed by
-// the caller; NULL when no input is quantized.
+// Returns in *text the file with "inputs" from the calibration and all other members unchanged, or NULL if no input is
+// quantized. The caller frees *text.
 bool settings_with_inputs(const opened_model *opened, const taper_calibrator *calibrator, char **text, size_t *size);
 
 #endif

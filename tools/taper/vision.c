@@ -32,7 +32,7 @@ static bool add_label(const char *subject, vision *v, const char *text, size_t l
     if (copy == NULL) {
         return error_report_memory(subject);
     }
-    for (size_t i = 0; i < length; i++) { // a label must not drive the terminal
+    for (size_t i = 0; i < length; i++) { // control characters could change the state of the terminal
         copy[i] = (unsigned char)text[i] < 32 || text[i] == 127 ? '?' : text[i];
     }
     copy[length] = '\0';
@@ -105,7 +105,7 @@ static bool read_labels_file(const char *path, vision *v)
 
 // ---- the settings with the options
 
-// torchvision's presets resize the shorter side to 256 for a crop of 224; other sizes keep the proportion.
+// torchvision's presets resize the shorter side to 256 for a crop of 224. Other sizes keep this ratio.
 static void apply_size(const vision_options *options, bool segment, taper_preparation *p)
 {
     if (options->size[0] == 0) {
@@ -131,7 +131,7 @@ static bool apply_options(const opened_model *opened, const vision_options *opti
         if (p->std[i] == 0) {
             return error_report(opened->path, "the standard deviation of a channel is 0; give --std");
         }
-        // The habit of pictures in 0..255.
+        // Means above 2 are for pictures in 0..255, a common convention.
         if (fabsf(p->mean[i]) > 2 && isnan(options->std[0])) {
             return error_report(opened->path,
                                 "mean %g is of channels in 0..255, here they are in 0..1: give --mean as 255th parts, "

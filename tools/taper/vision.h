@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a picture becomes a model's input and what the result's numbers are called: from the model's extra file
-// taper.json
-// (taper_app.h) and from options, which win. Without a file torchvision's presets hold.
+// How a picture becomes a model's input, and the labels of the model's classes. Options override the model's extra file
+// taper.json (taper_app.h), which overrides torchvision's presets.
 #ifndef TAPER_TOOLS_VISION_H
 #define TAPER_TOOLS_VISION_H
 
@@ -12,13 +11,13 @@
 #include "taper/opened_model.h"
 
 typedef struct vision_options {
-    const char *labels; // a file
-    int size[2];        // 0: not given
+    const char *labels; // path of a file
+    int size[2];        // width and height; 0 without the option
     double mean[3], std[3];
-    long megapixels; // that a picture may have; 0: image.h's default
+    long megapixels; // limit for pictures, in megapixels; 0 for the default of image.h
 } vision_options;
 
-// Of verbs that only take pictures as inputs.
+// Rows of options for commands whose inputs are all pictures.
 #define PICTURE_OPTION_ROWS(o)                                                                                         \
     {"--size", 0, ARG_SIZE, (o).size, 0, 0}, {"--mean", 0, ARG_TRIPLE, (o).mean, 0, 0},                                \
         {"--std", 0, ARG_TRIPLE, (o).std, 0, 0},                                                                       \
@@ -39,38 +38,41 @@ typedef struct vision_options {
     "                      larger than the model's input is reduced while it is read\n"
 
 typedef struct vision {
-    taper_settings *settings; // of the model
+    taper_settings *settings; // from the model
     taper_preparation preparation;
-    size_t most_pixels; // of a picture; 0: image.h's default
-    char **labels;      // of the file that --labels names
+    size_t most_pixels; // limit for pictures, in pixels; 0 for the default of image.h
+    char **labels;      // from the file of --labels
     size_t label_count;
-    bool has_labels; // that file wins
+    bool has_labels; // true if --labels was given; its labels then override all others
     const char *labels_path;
-    const known_labels *known; // of the data set that has so many classes, where neither names any
-    bool checked;              // vision_check_classes was called
+    // Labels of the data set with this number of classes, if neither the option nor the model has labels.
+    const known_labels *known;
+    bool checked; // true after vision_check_classes was called
 } vision;
 
-// Call before args_parse: not-a-number tells that --mean or --std was not given.
+// Fills *options with defaults. Call this before args_parse: NaN marks a --mean or --std that was not given.
 void vision_options_init(vision_options *options);
-// Failures are reported. `segment` chooses the preset.
+// Reads the model's settings and applies the options. `segment` selects the preset for segmentation. Failures are
+// reported.
 bool vision_create(const opened_model *opened, const vision_options *options, bool segment, vision *v);
 void vision_release(vision *v);
 
-// Reads a picture. One that is much larger than what the model takes is reduced while it is decoded (image.h), unless
-// `whole` or the size of the model's input depends on the picture's. Failures are reported.
+// Reads a picture. A picture that is much larger than the model's input is reduced while it is decoded (image.h). This
+// is not done if `whole` is set or if the size of the input depends on the size of the picture. Failures are reported.
 bool vision_read(const vision *v, const char *path, bool whole, image *picture);
-// A 1x3xHxW float tensor, or a quantized one where the model takes that (settings.h).
+// Makes a 1x3xHxW float tensor, or a quantized tensor if the model's settings declare one (settings.h). Failures are
+// reported.
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input);
-// Once it is known how many classes there are: chooses labels where none are given, and says on stderr when there are
-// more or fewer of them. The first call counts.
-// counted: it is their number, not the greatest that was seen in a map of classes.
+// Call this when the number of classes is known; only the first call has an effect. Selects known labels if none are
+// given, and prints a note on stderr if the number of labels differs. counted: true if `classes` is the number of
+// classes, false if it is 1 + the greatest class seen in a map.
 void vision_check_classes(vision *v, const opened_model *opened, size_t classes, bool counted);
 size_t vision_label_count(const vision *v);
-// "label", or "class 7" written to buffer.
+// Returns the label of the class, or "class 7" written to buffer.
 const char *vision_label(const vision *v, size_t index, char buffer[32]);
 
-// The tensor in a result (taper_scores_find). A new reference; failures are reported.
+// Finds the scores in a result (taper_scores_find). *tensor is a new reference; failures are reported.
 bool vision_scores(const opened_model *opened, const taper_value *result, taper_value **tensor);
 
 #endif
