@@ -69,7 +69,7 @@ static bool parse_triple(const char *text, double triple[3])
 static bool texts_add(arg_texts *texts, int argc, const char *text)
 {
     if (texts->items == NULL) {
-        texts->items = calloc((size_t)argc, sizeof *texts->items); // there cannot be more
+        texts->items = calloc((size_t)argc, sizeof *texts->items); // there cannot be more texts than arguments
         if (texts->items == NULL) {
             return false;
         }
@@ -78,7 +78,7 @@ static bool texts_add(arg_texts *texts, int argc, const char *text)
     return true;
 }
 
-// -1, or the exit status.
+// Returns ARGS_GO_ON, or the exit status.
 static int store(const arg_table *table, const arg_option *option, int argc, const char *value)
 {
     switch (option->kind) {
@@ -122,13 +122,13 @@ static int store(const arg_table *table, const arg_option *option, int argc, con
     return ARGS_GO_ON;
 }
 
-// "-input": its letter would make an option -i of it, with the value "nput".
+// Detects "-input", which would otherwise be the option -i with the value "nput".
 static bool is_name_with_one_dash(const char *argument, const char *name)
 {
     return strncmp(argument, name + 1, strlen(name + 1)) == 0;
 }
 
-// The option that an argument names; *value is its attached value or NULL.
+// Returns the option that an argument names. *value is the value in the same argument, or NULL.
 static const arg_option *find_option(const arg_table *table, const char *argument, const char **value)
 {
     *value = NULL;

@@ -13,19 +13,19 @@ typedef enum arg_kind {
     ARG_COUNT,  // long within [minimum, maximum]
     ARG_SIZE,   // int[2]: WxH
     ARG_TRIPLE, // double[3]: a,b,c
-    ARG_JSON,   // bool: --json, or --json=strict, which is kept in the writer of JSON as well
+    ARG_JSON,   // bool: --json, or --json=strict, which also calls json_write_strictly
 } arg_kind;
 
 typedef struct arg_texts {
-    const char **items; // the list is freed by args_release, the texts are argv's
+    const char **items; // the list is freed by args_release; the texts belong to argv
     size_t count;
 } arg_texts;
 
 typedef struct arg_option {
     const char *name; // "--input"
-    char letter;      // 'i' for "-i"; 0: none
+    char letter;      // 'i' for "-i"; 0 for none
     arg_kind kind;
-    void *target; // changed only when the option is given
+    void *target; // changed only if the option is given
     long minimum, maximum;
 } arg_option;
 
@@ -34,19 +34,19 @@ typedef struct arg_table {
     const arg_option *options;
     size_t option_count;
     size_t minimum, maximum; // number of positional arguments
-    const char *missing;     // said when there are too few: "MODEL is missing"
+    const char *missing;     // the error for too few arguments: "MODEL is missing"
     arg_texts *positional;
 } arg_table;
 
 enum { ARGS_GO_ON = -1 };
 
-// argv[0] is the command itself. ARGS_GO_ON, or the exit status when there is nothing left to do: 0 after --help, 2
-// after wrong usage (reported).
+// Parses the arguments; argv[0] is the command itself. Returns ARGS_GO_ON, or the exit status if nothing is left to do:
+// 0 after --help, 2 after wrong usage was reported.
 int args_parse(const arg_table *table, int argc, char **argv);
 // Frees the lists of ARG_TEXTS options and the positional one.
 void args_release(const arg_table *table);
 
 bool args_parse_count(const char *text, long minimum, long maximum, long *count);
-bool args_parse_double(const char *text, double *number); // finite
+bool args_parse_double(const char *text, double *number); // only finite numbers
 
 #endif

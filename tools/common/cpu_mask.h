@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instruction sets that a program may use, as --cpu or, without it, the environment variable TAPER_CPU_MASK names
-// them.
+// The instruction sets that a program may use: those in the option --cpu, or in the environment variable TAPER_CPU_MASK
+// without it.
 #ifndef TAPER_TOOLS_CPU_MASK_H
 #define TAPER_TOOLS_CPU_MASK_H
 
@@ -11,7 +11,8 @@
     "  --cpu SET,…         instruction sets to use and those they need, as scalar or avx2 (default: what the\n"      \
     "                      environment variable TAPER_CPU_MASK says, or all that the CPU has)\n"
 
-// names: of --cpu, or NULL. *mask is for cpu_mask of taper_context_options. False after a report.
+// Reads the names in --cpu, or in the environment variable if names is NULL. *mask is for cpu_mask of
+// taper_context_options. Returns false after an unknown name was reported.
 bool cpu_mask_read(const char *names, uint64_t *mask);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of instruction sets, with commas between them, to a cpu_mask of taper_context_options. Programs take them by
-// common/cpu_mask.h, tests and benchmarks by tests/cpu_mask.h.
+// Converts comma-separated names of instruction sets to a cpu_mask of taper_context_options. Programs use
+// common/cpu_mask.h, tests and benchmarks tests/cpu_mask.h.
 #ifndef TAPER_TOOLS_CPU_NAMES_H
 #define TAPER_TOOLS_CPU_NAMES_H
 
@@ -10,8 +10,8 @@
 
 #include <taper/taper.h>
 
-// Every name must be one that taper_instruction_set gives; *mask allows them and those they need. Otherwise false, and
-// `message` says which is none and what there is.
+// Each name must be one that taper_instruction_set returns. *mask allows these sets and the sets that they require.
+// Returns false for an unknown name; `message` then names it and lists the known names.
 static inline bool cpu_names_parse(const char *names, uint64_t *mask, char *message, size_t size)
 {
     *mask = TAPER_CPU_NONE;

@@ -38,7 +38,7 @@ bool errors_reported(void)
 static void put_head(const char *subject)
 {
     reported = true;
-    fflush(stdout); // so that messages stand after what was printed before them
+    fflush(stdout); // messages must follow the output printed before them
     fprintf(stderr, "%s: error: ", program);
     if (subject != NULL) {
         text_put(stderr, subject, strlen(subject), false);
@@ -94,7 +94,7 @@ bool error_report_memory(const char *subject)
     return error_report(subject, "out of memory");
 }
 
-// The program, and the verb where there is one: the words before the first that stands for something else.
+// Returns the length of the program's name and its subcommand: the words before the first placeholder.
 static int command_length(const char *usage)
 {
     size_t length = 0;

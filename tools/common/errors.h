@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the programs report failure: a first line "taper: error: SUBJECT: message" on stderr, details after it.
-// Text that comes from files is printed with control characters replaced, so that it cannot drive the terminal.
+// How the programs report failures: a first line "taper: error: SUBJECT: message" on stderr, then details. Control
+// characters in text from files are replaced, because they could change the state of the terminal.
 #ifndef TAPER_TOOLS_ERRORS_H
 #define TAPER_TOOLS_ERRORS_H
 
@@ -18,23 +18,24 @@
 
 enum { EXIT_WORK_FAILED = 1, EXIT_WRONG_USAGE = 2 };
 
-// The name that begins each message; "taper" unless set. The text must stay valid.
+// Sets the name that begins each message, which is "taper" by default. The text must stay valid.
 void errors_set_program(const char *name);
 
-// Both print and return false, so that a failure reads `return error_report(...)`. subject names the file, the input or
-// the operator; NULL leaves it out.
+// These functions print and return false, so that a failure is written `return error_report(...)`. subject names the
+// file, the input or the operator; NULL omits it.
 bool error_report(const char *subject, const char *format, ...) ERRORS_PRINTF(2, 3);
 bool error_report_library(const char *subject, const taper_error *error);
 bool error_report_memory(const char *subject);
 
-// Whether any of these was called: remarks are left out then, so that the error is what the user sees.
+// Returns true if one of the functions above was called. Programs then omit notes, so that the error is the last thing
+// the user sees.
 bool errors_reported(void);
 
-// Prints the message and where the usage text is to be read: of the program and the verb that the text begins with,
-// "usage: taper run MODEL …". Returns EXIT_WRONG_USAGE.
+// Prints the message and the command that prints the usage text, which is taken from the begin of `usage`: "usage:
+// taper run MODEL …". Returns EXIT_WRONG_USAGE.
 int error_usage(const char *usage, const char *format, ...) ERRORS_PRINTF(2, 3);
 
-// Writes foreign text; control characters become '?', newlines and tabs stay when `lines`.
+// Writes text from a file. Control characters become '?', except newlines and tabs if `lines`.
 void text_put(FILE *stream, const char *text, size_t length, bool lines);
 
 #endif

@@ -33,7 +33,7 @@ static const signature signatures[] = {
     {"\x80\4", 2, 0, FILE_KIND_OTHER, "a pickle"},
 };
 
-// Whether it begins as text does: no control characters but those of lines, valid UTF-8.
+// Returns true if the bytes begin like text: valid UTF-8 without control characters, except white space.
 static int is_text(const char *bytes, size_t size)
 {
     const size_t looked = size < 512 ? size : 512;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that a user named, one by one or by the folders they lie in.
+// The files that a user named, directly or by a folder.
 #ifndef TAPER_TOOLS_FILE_LIST_H
 #define TAPER_TOOLS_FILE_LIST_H
 
@@ -11,10 +11,11 @@ typedef struct file_list {
     size_t count, capacity;
 } file_list;
 
-#define SUFFIXES_THAT_ARE_READ ".png .jpg .jpeg" // as pictures
+#define SUFFIXES_THAT_ARE_READ ".png .jpg .jpeg" // suffixes of pictures that can be read
 
-// A folder's files that end in one of `suffixes`, of which it must have some, or the path itself, whatever it names.
-// what: "pictures". Failures are reported.
+// Appends the file `path`, with any name, or the files of the folder `path` whose names end in one of `suffixes`. A
+// folder without such files is a failure. what: the word for them in errors, for example "pictures". Failures are
+// reported.
 bool file_list_add(file_list *files, const char *path, const char *suffixes, const char *what);
 void file_list_release(file_list *files);
 bool path_is_folder(const char *path);

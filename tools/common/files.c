@@ -48,7 +48,7 @@ static bool read_stream(const char *path, FILE *stream, size_t limit, unsigned c
     return true;
 }
 
-// O_NONBLOCK: a pipe is opened, and refused, without waiting for somebody to write to it.
+// With O_NONBLOCK, opening a pipe does not wait for a writer, so that the pipe can be refused.
 static FILE *open_regular(const char *path)
 {
     errno = 0;
@@ -86,7 +86,7 @@ bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *si
     return done;
 }
 
-// The unfinished file that a signal must remove. One output is open at a time.
+// The temporary file that a signal handler must remove. Only one output is open at a time.
 static char pending[4096];
 static volatile sig_atomic_t has_pending;
 
@@ -112,13 +112,14 @@ static void watch(const char *temporary)
         memset(&action, 0, sizeof action);
         action.sa_handler = on_signal;
         sigemptyset(&action.sa_mask);
-        // nohup and the like ignore a signal on purpose
+        // nohup and similar programs ignore a signal on purpose
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
             sigaction(signals[i], &action, NULL);
         }
     }
 #ifdef SIGXFSZ
-    signal(SIGXFSZ, SIG_IGN); // a file beyond `ulimit -f` is an error of writing, told and cleaned up as the others
+    // Writing a file beyond `ulimit -f` then fails like any other write, with a message and without a partial file.
+    signal(SIGXFSZ, SIG_IGN);
 #endif
 }
 
@@ -129,7 +130,8 @@ static char *copy_text(const char *text)
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 
-// What a symbolic link to nowhere names, seen from the link's folder. NULL: path is no link, or memory ran out.
+// Returns the target of a symbolic link that points to a missing file, relative to the link's folder. Returns NULL if
+// path is no link or memory runs out.
 static char *link_target(const char *path)
 {
     char text[4096];
@@ -148,8 +150,8 @@ static char *link_target(const char *path)
     return target;
 }
 
-// The file that a symbolic link stands for, so that the link itself survives, also one that is not there yet; otherwise
-// a copy of path.
+// Returns the target of a symbolic link, which may not exist yet, so that renaming does not replace the link. Returns a
+// copy of path if it is no link.
 static char *resolve(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -177,7 +179,8 @@ static FILE *open_temporary(output_file *output)
     }
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         snprintf(output->temporary, size, "%s.%ld-%u.tmp", output->path, (long)getpid(), attempt);
-        watch(output->temporary); // before it is there: one of this name is ours, or of a process that is gone
+        // Before the file exists: an existing file of this name is ours, or belongs to a process that has ended.
+        watch(output->temporary);
         const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (descriptor >= 0) {
             return fdopen(descriptor, "wb");
@@ -206,13 +209,13 @@ bool output_open(output_file *output, const char *path)
     if (exists && S_ISDIR(status.st_mode)) {
         errno = EISDIR;
     } else if (exists && ((status.st_mode & 0222) == 0 || access(output->path, W_OK) != 0)) {
-        output_discard(output); // renaming would replace what its owner wants to keep
+        output_discard(output); // renaming would replace a file that its owner has protected
         return error_report(path, "cannot write: the file is read-only; remove it, or write to another");
     } else if (exists && !S_ISREG(status.st_mode)) {
         output->stream = fopen(output->path, "wb");
     } else {
         output->stream = open_temporary(output);
-        if (output->stream != NULL && exists) { // as private as the file it replaces
+        if (output->stream != NULL && exists) { // the new file has the permissions of the file it replaces
             (void)fchmod(fileno(output->stream), status.st_mode & 07777);
         }
     }
@@ -224,11 +227,11 @@ bool output_open(output_file *output, const char *path)
     return true;
 }
 
-// File systems see to it that a renamed file's bytes come to the disk no later than its name: rename waits until they
-// are on their way. They are sent in steps, so that the disk works meanwhile.
+// File systems store a renamed file's bytes no later than its name, so that rename waits until all bytes are being
+// written. Sending them in steps keeps the disk busy before that.
 static void start_writing(output_file *output)
 {
-#if defined(SYNC_FILE_RANGE_WRITE) && !defined(__ANDROID__) // which has it since API 26
+#if defined(SYNC_FILE_RANGE_WRITE) && !defined(__ANDROID__) // Android has it since API 26
     enum { STEP = 2 << 20 };
     if (output->temporary != NULL && output->written - output->started >= STEP) {
         (void)sync_file_range(fileno(output->stream), (off_t)output->started,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whole files in and out. An output is written beside its destination and renamed when it is complete; a failure, or a
-// signal that ends the program, removes the unfinished file.
+// Reads and writes whole files. Output is written to a temporary file in the same folder, which is renamed when it is
+// complete. After a failure, or a signal that ends the program, the temporary file is removed.
 #ifndef TAPER_TOOLS_FILES_H
 #define TAPER_TOOLS_FILES_H
 
@@ -8,21 +8,22 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// The caller frees *bytes, which are followed by a NUL. Failures are reported, also when the file is over `limit`
-// bytes, or is a pipe or a device, which may have no end or never begin.
+// Reads a file. The caller frees *bytes, which are followed by a NUL. Failures are reported. Files of more than `limit`
+// bytes are refused. Pipes and devices are refused as well, because they may never end or never send data.
 bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *size);
 
 typedef struct output_file {
     FILE *stream;
-    char *path;              // where it shall be
-    char *temporary;         // where it is now; NULL when it is written in place (a device or a pipe)
-    size_t written, started; // by output_write; of these, what the system was asked to bring to the disk
+    char *path;              // path of the finished file
+    char *temporary;         // path of the temporary file; NULL if the output is written directly to a device or a pipe
+    size_t written, started; // bytes written by output_write, and how many of them the system was asked to store
 } output_file;
 
 bool output_open(output_file *output, const char *path);
-// As fwrite to the stream; for large files. False when not all could be written, with errno set.
+// Works like fwrite to the stream and is meant for large files. Returns false, with errno set, if not all bytes could
+// be written.
 bool output_write(output_file *output, const void *data, size_t size);
-bool output_commit(output_file *output);  // closes and renames; on failure nothing is left
-void output_discard(output_file *output); // after a commit: nothing
+bool output_commit(output_file *output);  // closes and renames; after a failure no file is left
+void output_discard(output_file *output); // removes the temporary file; has no effect after a commit
 
 #endif

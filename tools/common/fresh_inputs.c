@@ -10,7 +10,7 @@ typedef struct fresh_tensor {
     taper_value *value; // retained
     void *kept;
     size_t bytes;
-    bool changes; // some run wrote to it
+    bool changes; // true if a run has written to it
 } fresh_tensor;
 
 static bool library_failed(const fresh_inputs *f)
@@ -132,7 +132,7 @@ static bool copy_items(const fresh_inputs *f, taper_value *value, taper_value **
     return done;
 }
 
-// Nobody changes a tuple, but a list in it. A named tuple cannot be made here and is shared.
+// A tuple cannot change, but a list inside it can. A named tuple cannot be made here, so it is shared.
 static bool copy(const fresh_inputs *f, taper_value *value, taper_value **made)
 {
     if (holds_items(value) && taper_value_field(value, 0) == NULL) {
@@ -167,8 +167,8 @@ static void drop_values(fresh_inputs *fresh)
 
 bool fresh_inputs_next(fresh_inputs *fresh)
 {
-    // Comparing large tensors takes from the caches what the run would find there. One that no run has changed so far
-    // is looked at less and less often.
+    // Comparing large tensors displaces data from the caches that the run would use. A tensor that no run has changed
+    // is therefore checked less and less often.
     enum { FIRST = 4 };
     const size_t run = fresh->runs++;
     const bool look = run <= FIRST || (run & (run - 1)) == 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The orientation that cameras write into pictures, and turning by it: what PIL's ImageOps.exif_transpose does.
+// Reads the orientation that cameras store in pictures and turns pictures upright, as PIL's ImageOps.exif_transpose
+// does.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ typedef struct tiff {
     bool little;
 } tiff;
 
-// A number of `count` bytes; 0 beyond the end.
+// Returns the number of `count` bytes at `at`, or 0 beyond the end.
 static uint32_t number_at(const tiff *t, size_t at, size_t count)
 {
     uint32_t number = 0;
@@ -35,7 +36,7 @@ int image_exif_orientation(const unsigned char *bytes, size_t size)
     }
     const tiff t = {bytes, size, bytes[0] == 'I'};
     const size_t first = number_at(&t, 4, 4);
-    const uint32_t entries = number_at(&t, first, 2); // 0 where it lies beyond the end
+    const uint32_t entries = number_at(&t, first, 2); // 0 if `first` is beyond the end
     for (uint32_t i = 0; i < entries; i++) {
         const size_t at = first + 2 + (size_t)i * ENTRY;
         if (at > size || size - at < ENTRY) {
@@ -51,7 +52,7 @@ int image_exif_orientation(const unsigned char *bytes, size_t size)
 
 bool image_turn(const char *subject, int orientation, image *picture)
 {
-    // Whether x and y change places, and which of the two then runs backwards.
+    // For each orientation: whether x and y are swapped, and which of them is then reversed.
     static const struct {
         bool swap, flip_x, flip_y;
     } turns[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decodes JPEG. libjpeg ends in longjmp on errors; the jump stays within this file.
+// Decodes JPEG. libjpeg reports errors by longjmp, which does not leave this file.
 #include <stdio.h> // jpeglib.h needs FILE
 
 #include <jerror.h>
@@ -12,13 +12,14 @@
 #include "common/image.h"
 
 typedef struct jpeg_failure {
-    struct jpeg_error_mgr base; // libjpeg sees this
+    struct jpeg_error_mgr base; // must be the first member, because libjpeg gets its address
     jmp_buf jump;
     image_decoding *decoding;
     struct jpeg_progress_mgr progress;
 } jpeg_failure;
 
-// Scans times pixels: each scan of a progressive file goes over the whole picture, and takes a few bytes of the file.
+// Limit of scans times pixels: each scan of a progressive file covers the whole picture but may take only a few bytes
+// of the file.
 #define SCANNED_PIXELS_LIMIT ((size_t)1 << 31)
 #define SCANS_ALWAYS_ALLOWED 16
 
@@ -31,7 +32,7 @@ static void read_failed(j_common_ptr info)
     longjmp(failure->jump, 1);
 }
 
-// Damage that libjpeg can bridge is let pass, but not a file that ends early.
+// Damage that libjpeg can repair is accepted, but a truncated file is refused.
 static void warn(j_common_ptr info, int level)
 {
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) {
@@ -52,14 +53,14 @@ static void check_scans(j_common_ptr common)
     }
 }
 
-// A progressive file's coefficients are in memory all together, at full size.
+// libjpeg keeps all coefficients of a progressive file in memory at full size.
 static bool check_coefficients(const struct jpeg_decompress_struct *info, image_decoding *d)
 {
     enum { BLOCK_SIDE = 8, BLOCK_BYTES = 64 * sizeof(JCOEF) };
     const size_t across = ((size_t)info->image_width + BLOCK_SIDE - 1) / BLOCK_SIDE;
     const size_t down = ((size_t)info->image_height + BLOCK_SIDE - 1) / BLOCK_SIDE;
     size_t parts = 0, most = 1;
-    for (int i = 0; i < info->num_components; i++) { // factors are 1 to 4
+    for (int i = 0; i < info->num_components; i++) { // libjpeg limits the factors to 1 to 4
         const jpeg_component_info *c = &info->comp_info[i];
         const size_t part = (size_t)c->h_samp_factor * (size_t)c->v_samp_factor;
         parts += part;
@@ -67,7 +68,8 @@ static bool check_coefficients(const struct jpeg_decompress_struct *info, image_
     }
     const size_t bytes = across * down * BLOCK_BYTES / most * parts;
     if (bytes > image_decoding_memory(d)) {
-        const size_t wish = (bytes / 3 + 999999) / 1000000; // image_decoding_memory() of as many megapixels
+        // Megapixels that would make image_decoding_memory large enough.
+        const size_t wish = (bytes / 3 + 999999) / 1000000;
         char advice[64] = "save it as a plain JPEG";
         if (wish <= IMAGE_MEGAPIXELS_MOST) {
             snprintf(advice, sizeof advice, "--load-pixels %zu allows it", wish);
@@ -79,7 +81,7 @@ static bool check_coefficients(const struct jpeg_decompress_struct *info, image_
     return true;
 }
 
-// PIL takes every four-channel file for an inverted (Adobe) one.
+// All four-channel files are treated as inverted (Adobe), as PIL does.
 static void row_from_cmyk(const unsigned char *cmyk, int width, unsigned char *rgb)
 {
     for (int x = 0; x < width; x++, cmyk += 4, rgb += 3) {
@@ -93,7 +95,7 @@ static void row_from_cmyk(const unsigned char *cmyk, int width, unsigned char *r
 
 static int find_orientation(const struct jpeg_decompress_struct *info)
 {
-    static const char head[] = "Exif\0"; // with the NUL that ends it
+    static const char head[] = "Exif\0"; // the length includes the terminating NUL
     for (jpeg_saved_marker_ptr marker = info->marker_list; marker != NULL; marker = marker->next) {
         if (marker->data_length > sizeof head && memcmp(marker->data, head, sizeof head) == 0) {
             return image_exif_orientation(marker->data + sizeof head, marker->data_length - sizeof head);
@@ -102,7 +104,7 @@ static int find_orientation(const struct jpeg_decompress_struct *info)
     return 1;
 }
 
-// Runs under setjmp: no local variable of the caller changes here.
+// Runs under setjmp, so that it keeps its state in locals of its own.
 static bool read_picture(struct jpeg_decompress_struct *info, image_decoding *d)
 {
     jpeg_mem_src(info, d->bytes, (unsigned long)d->size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pictures in a build without libpng and libjpeg, as those for phones are: there are none.
+// Replaces the picture functions in a build without libpng and libjpeg, for example for phones: all of them report an
+// error.
 #include <stdio.h>
 
 #include "common/errors.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decodes and encodes PNG. libpng ends in longjmp on errors; the jump stays within this file.
+// Decodes and encodes PNG. libpng reports errors by longjmp, which does not leave this file.
 #include <png.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static void read_bytes(png_structp png, png_bytep out, size_t count)
     d->at += count;
 }
 
-// Everything becomes 8-bit RGB without alpha.
+// Makes libpng convert all formats to 8-bit RGB without alpha.
 static void set_transforms(png_structp png, png_infop info)
 {
     const int color = png_get_color_type(png, info), depth = png_get_bit_depth(png, info);
@@ -55,7 +55,7 @@ static void set_transforms(png_structp png, png_infop info)
     png_set_strip_alpha(png);
 }
 
-// Texts and profiles are not looked at; compressed ones would be unpacked into megabytes each.
+// Makes libpng skip texts and profiles: a small compressed one could expand to megabytes.
 static void ignore_texts(png_structp png)
 {
 #ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
@@ -89,7 +89,8 @@ static bool read_whole(png_structp png, png_infop info, int width, int height, i
     return true;
 }
 
-// The rows of all passes, or of the one, are added up where their pixels belong: 64 numbers of 8 bits fit into 16.
+// Adds the rows of all interlace passes to the sums of their reduced pixels. A sum of 64 8-bit numbers fits into 16
+// bits.
 static void add_rows(png_structp png, png_infop info, int width, int height, png_bytep row, uint16_t *sums,
                      const image_decoding *d)
 {
@@ -112,7 +113,7 @@ static void add_rows(png_structp png, png_infop info, int width, int height, png
     }
 }
 
-// Each pixel is the mean of those of the file that it stands for: fewer at the right and lower border.
+// Each reduced pixel is the mean of its pixels in the file. Blocks at the right and lower border have fewer pixels.
 static bool read_reduced(png_structp png, png_infop info, int width, int height, image_decoding *d)
 {
     const int divisor = d->divisor, across = (width + divisor - 1) / divisor, down = (height + divisor - 1) / divisor;
@@ -137,7 +138,7 @@ static bool read_reduced(png_structp png, png_infop info, int width, int height,
     return true;
 }
 
-// Runs under setjmp: no local variable of the caller changes here.
+// Runs under setjmp, so that it keeps its state in locals of its own.
 static bool read_picture(png_structp png, png_infop info, image_decoding *d)
 {
     png_set_read_fn(png, d, read_bytes);
@@ -199,7 +200,7 @@ static void write_failed(png_structp png, png_const_charp message)
     longjmp(png_jmpbuf(png), 1);
 }
 
-// channels: 3, or 1 for grey.
+// channels: 3 for RGB, 1 for grey.
 static bool write_picture(encoding *e, png_structp png, png_infop info, const image *picture, size_t channels)
 {
     if (setjmp(png_jmpbuf(png)) != 0) {
@@ -209,7 +210,7 @@ static bool write_picture(encoding *e, png_structp png, png_infop info, const im
     png_set_IHDR(png, info, (png_uint_32)picture->width, (png_uint_32)picture->height, 8,
                  channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_set_compression_level(png, 4); // a photo gets hardly smaller beyond, but much slower
+    png_set_compression_level(png, 4); // higher levels are much slower and make photos hardly smaller
     png_write_info(png, info);
     for (int y = 0; y < picture->height; y++) {
         png_write_row(png, picture->pixels + (size_t)y * (size_t)picture->width * channels);

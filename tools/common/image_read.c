@@ -38,7 +38,7 @@ static size_t pixels_allowed(const image_decoding *decoding)
 
 size_t image_decoding_memory(const image_decoding *decoding)
 {
-    return pixels_allowed(decoding) * 3; // as much as the largest picture that may be decoded whole
+    return pixels_allowed(decoding) * 3; // the size of the largest picture that may be decoded without reduction
 }
 
 static int choose_divisor(const image_reading *how, size_t width, size_t height)
@@ -77,7 +77,7 @@ bool image_decoding_start(image_decoding *decoding, int width, int height, size_
 {
     image *out = decoding->out;
     decoding->row = calloc(row, 1);
-    out->pixels = calloc((size_t)width * (size_t)height, 3); // what a damaged file lacks is black
+    out->pixels = calloc((size_t)width * (size_t)height, 3); // parts that a damaged file lacks are black
     out->width = width;
     out->height = height;
     if (decoding->row == NULL || out->pixels == NULL) {

@@ -57,7 +57,7 @@ static void list_release(value_list *list)
     *list = (value_list){0};
 }
 
-// Converts every item of an array or object, all to `shared`, or item i to argument i of `shared` when `apart`.
+// Converts each item of an array or object: to the type `shared`, or, if `apart`, item i to argument i of `shared`.
 static bool list_convert(const input_source *source, const json_value *json, const taper_type *shared, bool apart,
                          value_list *list)
 {
@@ -75,8 +75,8 @@ static bool list_convert(const input_source *source, const json_value *json, con
     return true;
 }
 
-// The text of a type for the library. *text is `otherwise` if the type is not known, and with NULL the library looks at
-// the first item.
+// Returns the text of a type for the library. *text is `otherwise` if the type is unknown; if that is NULL, the library
+// takes the type of the first item.
 static bool type_string(const input_source *source, const taper_type *type, const char *otherwise,
                         char buffer[TYPE_BYTES], const char **text)
 {
@@ -112,7 +112,7 @@ static bool make_tuple(const input_source *source, const json_value *json, const
     return done;
 }
 
-// JSON keys are strings; the declared type says what they stand for.
+// JSON keys are strings; the declared type decides how they are converted.
 static bool make_key(const input_source *source, const json_value *item, const taper_type *type, taper_value **key)
 {
     if (type == NULL || taper_type_kind_of(type) == TAPER_TYPE_STRING) {
@@ -158,7 +158,7 @@ static bool make_text(const input_source *source, const json_value *json, taper_
     return check(source, taper_value_string(source->context, json->text, json->length, value, source->error));
 }
 
-// An array whose items are of one kind is a list, any other a tuple.
+// An array is a list if all items are of one kind, otherwise a tuple.
 static bool is_uniform(const json_value *json)
 {
     for (size_t i = 1; i < json->count; i++) {
@@ -228,7 +228,7 @@ static bool convert_complex(const input_source *source, const json_value *json, 
     return check(source, taper_value_complex(source->context, re, im, value, source->error));
 }
 
-// Whether JSON of this kind may stand for the type, for choosing among the members of a Union.
+// Returns true if JSON of this kind may stand for the type; used to choose a member of a Union.
 static bool may_be(const json_value *json, const taper_type *type)
 {
     const bool tensor = is_quantized_form(json) || (json->kind == JSON_TEXT && json->text[0] == '@');
@@ -260,13 +260,13 @@ static bool convert_union(const input_source *source, const json_value *json, co
     for (size_t i = 0; (member = taper_type_item(type, i)) != NULL; i++) {
         if (may_be(json, member) &&
             (found == NULL || (json->kind == JSON_INT && taper_type_kind_of(member) == TAPER_TYPE_INT))) {
-            found = member; // an int stays one where it can, whatever stands first
+            found = member; // an int stays an int if the Union has int, regardless of the order
         }
     }
     return found != NULL ? convert(source, json, found, value) : mismatch(source, json, type);
 }
 
-// A named tuple takes an array, or an object whose members are in the order of its fields.
+// A named tuple accepts an array, or an object whose members are in the order of the fields.
 static bool convert_tuple(const input_source *source, const json_value *json, const taper_type *type,
                           taper_value **value)
 {
@@ -284,7 +284,7 @@ static bool convert_tuple(const input_source *source, const json_value *json, co
     return make_tuple(source, json, type, value);
 }
 
-// A class of which nothing else is known: it may be a named tuple.
+// A class without further information may be a named tuple.
 static bool convert_class(const input_source *source, const json_value *json, taper_value **value)
 {
     const bool items = json->kind == JSON_ARRAY || (json->kind == JSON_OBJECT && !is_quantized_form(json));
@@ -324,7 +324,8 @@ static bool convert(const input_source *source, const json_value *json, const ta
     if (taper_type_kind_of(type) == TAPER_TYPE_UNION) {
         return convert_union(source, json, type, value);
     }
-    if (taper_type_kind_of(type) == TAPER_TYPE_STRING && json->kind == JSON_TEXT) { // whatever it begins with
+    // A declared string may begin with '@'.
+    if (taper_type_kind_of(type) == TAPER_TYPE_STRING && json->kind == JSON_TEXT) {
         return make_text(source, json, value);
     }
     const bool number = taper_type_kind_of(type) == TAPER_TYPE_NUMBER;
@@ -342,7 +343,7 @@ static bool convert(const input_source *source, const json_value *json, const ta
 
 bool input_from_json(const input_source *source, const json_value *json, const taper_type *type, taper_value **value)
 {
-    // An INPUT may name a file without the '@'; a declared string stays a string.
+    // An INPUT may name a file without '@'. With a declared type of string it remains a string.
     if (json->kind == JSON_TEXT && json->text[0] != '@' && input_names_tensor(json->text) && type == NULL) {
         *value = NULL;
         return input_tensor_file(source, json->text, value);
@@ -350,7 +351,7 @@ bool input_from_json(const input_source *source, const json_value *json, const t
     return convert(source, json, type, value);
 }
 
-// Whether a tensor may stand where a method takes this type.
+// Returns true if a method with an argument of this type accepts a tensor.
 static bool takes_tensor(const taper_type *type)
 {
     while (taper_type_kind_of(type) == TAPER_TYPE_OPTIONAL) {
@@ -371,11 +372,11 @@ static bool tensor_from_text(const input_source *source, const char *text, const
     return input_tensor_file(source, name, value);
 }
 
-// Words that are no JSON: a file of that name, a text without its quotes, or a mistake.
+// Handles text that is not JSON: the name of a file, a string without quotes, or a mistake.
 static bool refuse_words(const input_source *source, const char *text, const taper_type *type, taper_value **value)
 {
     struct stat status;
-    if (stat(text, &status) == 0 && S_ISREG(status.st_mode)) { // reading it says what it holds
+    if (stat(text, &status) == 0 && S_ISREG(status.st_mode)) { // the error of reading it says what it contains
         return tensor_from_text(source, text, type, value);
     }
     if (taper_type_kind_of(type) == TAPER_TYPE_STRING) {
@@ -392,7 +393,8 @@ bool input_from_text(const input_source *source, const char *text, const taper_t
     if (text[0] != '"' && text[0] != '[' && text[0] != '{' && (text[0] == '@' || input_names_tensor(text))) {
         return tensor_from_text(source, text, type, value);
     }
-    bool may_be_json = strchr("\"[{-+0123456789 \t\r\n", text[0]) != NULL; // an empty text, too
+    // Also true for an empty text, because strchr finds the NUL.
+    bool may_be_json = strchr("\"[{-+0123456789 \t\r\n", text[0]) != NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         may_be_json = may_be_json || strncmp(text, words[i], strlen(words[i])) == 0;
     }

@@ -28,7 +28,7 @@ static bool find_dtype(const input_source *source, const char *name, taper_dtype
                         name);
 }
 
-// Memory for the elements, which are zero; NULL after a report.
+// Allocates elements of zero. Returns NULL after it has reported a failure.
 static unsigned char *elements_create(const input_source *source, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                       size_t *count)
 {
@@ -50,7 +50,7 @@ static unsigned char *elements_create(const input_source *source, taper_dtype dt
     return data;
 }
 
-// The value takes the elements, also on failure.
+// The value takes ownership of the elements, which are freed after a failure.
 static bool make_tensor(const input_source *source, taper_dtype dtype, size_t rank, const int64_t *sizes,
                         unsigned char *data, size_t count, taper_value **value)
 {
@@ -63,7 +63,7 @@ static bool make_tensor(const input_source *source, taper_dtype dtype, size_t ra
     return true;
 }
 
-// The bytes of a number, an integer where the dtype is one.
+// Writes a number in the bytes of its dtype; integer dtypes take `integer`. Returns the number of bytes.
 static size_t store_number(taper_dtype dtype, double number, int64_t integer, unsigned char out[ELEMENT_MOST])
 {
     const float single = (float)number;
@@ -114,7 +114,7 @@ bool input_made_is(const char *text)
     return find_kind(text, &length) != MADE_COUNT;
 }
 
-// "1x3x224x224" or "1,3,224,224"; none at all is a tensor of no dimensions. *text moves behind the sizes.
+// Parses "1x3x224x224" or "1,3,224,224". An empty text has rank 0. *text moves to the end of the sizes.
 static bool parse_sizes(const input_source *source, const char **text, int64_t sizes[TAPER_MAX_RANK], size_t *rank)
 {
     const char *at = *text;
@@ -140,7 +140,8 @@ static bool parse_sizes(const input_source *source, const char **text, int64_t s
     return true;
 }
 
-// Uniform in [0, 1) with 24 bits: by the number of the input and of the element alone (splitmix64).
+// Returns a number uniform in [0, 1) with 24 bits. It depends only on the indices of the input and the element
+// (splitmix64).
 static double random_number(size_t input, size_t index)
 {
     uint64_t x = ((uint64_t)input + 1) * UINT64_C(0xD1342543DE82EF95) + (index + 1) * UINT64_C(0x9E3779B97F4A7C15);
@@ -200,7 +201,7 @@ static bool read_rank(const input_source *source, const json_value *json, array_
     return true;
 }
 
-// Every array at `depth` must have the size of the first, and numbers stand where the first one stands.
+// Each array at `depth` must have the size of the first one, and all numbers must be at the depth of the first one.
 static bool check_items(const input_source *source, const json_value *json, size_t depth, array_shape *shape)
 {
     if (depth == shape->rank) {
@@ -218,7 +219,7 @@ static bool check_items(const input_source *source, const json_value *json, size
         return error_report(source->subject, "rows of a tensor have one length: one of %lld and one of %zu are given",
                             (long long)shape->sizes[depth], json->count);
     }
-    for (size_t i = 0; i < json->count; i++) { // not deeper than the rank
+    for (size_t i = 0; i < json->count; i++) { // recursion is limited by the rank
         if (!check_items(source, &json->items[i], depth + 1, shape)) {
             return false;
         }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The part of input.h that makes tensors out of numbers: of "zeros:1x3x224x224", and of arrays of JSON.
+// The part of input.h that makes tensors from numbers: from texts such as "zeros:1x3x224x224", and from arrays of JSON.
 #ifndef TAPER_TOOLS_INPUT_MADE_H
 #define TAPER_TOOLS_INPUT_MADE_H
 
 #include "common/input.h"
 
-// Whether the text begins as "zeros:SIZES", "ones:SIZES" or "rand:SIZES", with a dtype behind it or not:
+// Returns true if the text begins as "zeros:SIZES", "ones:SIZES" or "rand:SIZES", with or without a dtype:
 // "ones:8:int64".
 bool input_made_is(const char *text);
-// rand is uniform in [0, 1): the same numbers in every run, others for every input. Failures are reported.
+// Makes the tensor. rand is uniform in [0, 1): the same numbers in each run, different numbers for each input. Failures
+// are reported.
 bool input_made(const input_source *source, const char *text, taper_value **value);
 
-// Numbers, truths or arrays of arrays of them, as torch.tensor() takes them: int64, float32 or bool unless `dtype`
-// names another. Failures are reported.
+// Makes a tensor from a number, a bool or nested arrays of them, as torch.tensor() does: with dtype int64, float32 or
+// bool, unless `dtype` names another one. Failures are reported.
 bool input_array(const input_source *source, const json_value *json, const char *dtype, taper_value **value);
 
 #endif

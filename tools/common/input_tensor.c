@@ -18,12 +18,13 @@
 
 typedef struct tensor_options {
     bool channels_last, bfloat16, quantized;
-    taper_dtype dtype; // of a quantized one
+    taper_dtype dtype; // dtype of a quantized tensor
     double scale;
     int64_t zero_point;
 } tensor_options;
 
-// A file of the working folder, or else of source->folder. The caller frees it.
+// Returns the path in the working folder if the file exists there, otherwise its path in source->folder. The caller
+// frees it.
 static char *locate(const input_source *source, const char *path)
 {
     const bool beside = source->folder != NULL && path[0] != '/' && access(path, F_OK) != 0;
@@ -39,7 +40,7 @@ static char *locate(const input_source *source, const char *path)
     return found;
 }
 
-// Number size of swapped elements: a complex number is two.
+// A complex number is swapped as two numbers.
 static void swap_bytes(unsigned char *data, const npy_array *array)
 {
     const bool is_complex = array->dtype == TAPER_C64 || array->dtype == TAPER_C128;
@@ -53,7 +54,7 @@ static void swap_bytes(unsigned char *data, const npy_array *array)
     }
 }
 
-// Rounds to the nearest even, as PyTorch does; NaN stays NaN.
+// Rounds to nearest even, as PyTorch does; NaN stays NaN.
 static void narrow_to_bfloat16(unsigned char *data, npy_array *array)
 {
     for (size_t i = 0; i < array->bytes / 4; i++) {
@@ -69,7 +70,7 @@ static void narrow_to_bfloat16(unsigned char *data, npy_array *array)
 
 static void dense_strides(const npy_array *array, bool reversed, int64_t strides[TAPER_MAX_RANK])
 {
-    uint64_t stride = 1; // an empty array may have any other sizes; it wraps then
+    uint64_t stride = 1; // an empty array may have any other sizes, so that this may wrap
     for (size_t k = 0; k < array->rank; k++) {
         const size_t i = reversed ? k : array->rank - 1 - k;
         strides[i] = (int64_t)(stride & INT64_MAX);
@@ -77,7 +78,7 @@ static void dense_strides(const npy_array *array, bool reversed, int64_t strides
     }
 }
 
-// Rewrites N×C×H×W elements as N×H×W×C.
+// Rewrites NCHW elements as NHWC.
 static bool reorder_channels_last(unsigned char **data, const npy_array *array)
 {
     const size_t element = taper_dtype_size(array->dtype), count = array->bytes / element,
@@ -166,7 +167,7 @@ static bool check_options(const char *path, const npy_array *array, const tensor
     return true;
 }
 
-// The value takes the bytes, also on failure.
+// The value takes ownership of the bytes, which are freed after a failure.
 static bool tensor_from_npy(const input_source *source, const char *path, unsigned char *bytes, size_t size,
                             const tensor_options *options, taper_value **value)
 {
@@ -178,7 +179,7 @@ static bool tensor_from_npy(const input_source *source, const char *path, unsign
     return false;
 }
 
-// The number beside a quantized array: KEY.scale, KEY.zero_point.
+// Reads the number stored with a quantized array: KEY.scale or KEY.zero_point.
 static bool take_number(const npz_archive *npz, const char *key, const char *suffix, taper_dtype dtype, void *number)
 {
     char name[600];
@@ -202,7 +203,7 @@ static bool take_number(const npz_archive *npz, const char *key, const char *suf
     return done;
 }
 
-// An array of integers with a scale and a zero point beside it is a quantized tensor, as result.h writes them.
+// An array of integers is a quantized tensor if the archive has a scale and a zero point for it, which result.h writes.
 static bool take_quantization(const npz_archive *npz, const char *key, const unsigned char *bytes, size_t size,
                               tensor_options *options)
 {
@@ -221,7 +222,7 @@ static bool take_quantization(const npz_archive *npz, const char *key, const uns
            take_number(npz, key, ".zero_point", TAPER_I64, &options->zero_point);
 }
 
-// key NULL: the only one. The bytes stay the caller's.
+// Reads the array `key`, or the only array if key is NULL. The bytes belong to the caller.
 static bool tensor_from_npz(const input_source *source, const char *path, const char *key, const unsigned char *bytes,
                             size_t size, const tensor_options *options, taper_value **value)
 {
@@ -258,7 +259,7 @@ static bool tensor_from_picture(const input_source *source, const char *path, co
     return source->picture(source->user, path, value);
 }
 
-// What the file holds says what is made of it, not its name. key: of an archive's array; NULL: none is named.
+// Reads a file according to its contents, not its name. key names an array of an archive; NULL if none is named.
 static bool tensor_from_file(const input_source *source, const char *path, const char *key,
                              const tensor_options *options, taper_value **value)
 {
@@ -285,7 +286,7 @@ static bool tensor_from_file(const input_source *source, const char *path, const
     return done;
 }
 
-// "FILE", or "FILE.npz:KEY".
+// Reads "FILE" or "FILE.npz:KEY".
 static bool load_tensor(const input_source *source, const char *path, const tensor_options *options,
                         taper_value **value)
 {

@@ -5,8 +5,8 @@
 
 #include "common/input.h"
 
-// {"@tensor": FILE} with "scale", "zero_point" and "dtype" for a quantized one, "dtype": "bfloat16" for float32 numbers
-// to be narrowed, "memory_format": "channels_last" for a 4-D tensor in that order. {"@tensor": [[1, 2]], "dtype":
+// Reads {"@tensor": FILE}. "scale", "zero_point" and "dtype" make a quantized tensor. "dtype": "bfloat16" narrows
+// float32 numbers. "memory_format": "channels_last" stores a 4-D tensor as NHWC. {"@tensor": [[1, 2]], "dtype":
 // "float32"} is an array.
 bool input_tensor_json(const input_source *source, const json_value *json, taper_value **value);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// JSON as Python reads and writes it: integers keep 64 bits and stay apart from floats ("3" and "3.0"), NaN, Infinity
-// and -Infinity are numbers, strings may hold any character.
+// JSON in Python's dialect. Integers have 64 bits and differ from floats ("3" and "3.0"); NaN, Infinity and -Infinity
+// are numbers; strings may contain any character.
 #ifndef TAPER_TOOLS_JSON_VALUE_H
 #define TAPER_TOOLS_JSON_VALUE_H
 
@@ -24,30 +24,33 @@ struct json_value {
     json_kind kind;
     bool flag;
     int64_t integer;
-    double number; // of JSON_INT too
-    char *text;    // NUL-terminated; may hold NULs
+    double number; // also set for JSON_INT
+    char *text;    // NUL-terminated; may contain more NULs
     size_t length;
-    json_value *items; // of an array or an object
+    json_value *items; // items of an array, or members of an object
     size_t count;
-    char *key; // of an object's member
+    char *key; // name, if this value is a member of an object
     size_t key_length;
 };
 
-// NULL after a report that names subject and place. Freed by json_free.
+// Parses the text. Returns NULL after it has reported an error with subject and position. The caller frees the result
+// with json_free.
 json_value *json_parse(const char *subject, const char *text, size_t length);
 void json_free(json_value *value);
-// The member of that name (the last of several), or NULL; also when value is no object.
+// Returns the member with this name (the last one, if there are several), or NULL if there is none or value is not an
+// object.
 const json_value *json_member(const json_value *value, const char *name);
-const char *json_kind_name(json_kind kind); // "a string"
+const char *json_kind_name(json_kind kind); // for example "a string"
 
-// Writers. Numbers are written as short as they can be read back exactly; a float always looks like one. Bytes that are
-// no UTF-8 are "\udc80" to "\udcff", and read back as such.
-// Numbers that JSON has no word for become strings, "NaN", "Infinity" and "-Infinity", rather than Python's words.
+// Writers. A number is written with the fewest digits that read back exactly; a float always has a point or an
+// exponent. Bytes that are not UTF-8 become "\udc80" to "\udcff" and are read back as bytes. json_write_strictly(true)
+// writes the strings "NaN", "Infinity" and "-Infinity" instead of Python's words, which are not JSON.
 void json_write_strictly(bool strictly);
 void json_put_text(FILE *stream, const char *text, size_t length);
-void json_double_text(char text[40], double number); // what json_put_double() writes of finite numbers; "nan", "inf"
+// The text of json_put_double for finite numbers, otherwise "nan" or "inf".
+void json_double_text(char text[40], double number);
 void json_put_double(FILE *stream, double number);
 void json_put_float(FILE *stream, float number);
-void json_put(FILE *stream, const json_value *value); // on one line, without its key
+void json_put(FILE *stream, const json_value *value); // writes one line, without the value's key
 
 #endif

@@ -20,10 +20,12 @@ void json_put_text(FILE *stream, const char *text, size_t length)
             fputs("\\n", stream);
         } else if (c == '\t') {
             fputs("\\t", stream);
-        } else if (utf8_is_control(text + i, bytes)) { // those of two bytes are U+0080 to U+009F, the second byte
+            // A two-byte control character is U+0080 to U+009F, the value of its second byte.
+        } else if (utf8_is_control(text + i, bytes)) {
             fprintf(stream, "\\u%04x", (unsigned)(unsigned char)text[i + bytes - 1]);
         } else if (bytes == 0) {
-            fprintf(stream, "\\udc%02x", c); // no UTF-8: as Python's "surrogateescape" has it, so that no byte is lost
+            // Not UTF-8: written as by Python's "surrogateescape", so that no byte is lost.
+            fprintf(stream, "\\udc%02x", c);
         } else {
             fwrite(text + i, 1, bytes, stream);
         }
@@ -49,7 +51,7 @@ static bool put_special(FILE *stream, double number)
     return true;
 }
 
-// An integer of a float gets a point; "nan" and "inf" stay.
+// Appends ".0" to a float that looks like an integer; "nan" and "inf" remain.
 static void with_point(char *text)
 {
     if (strpbrk(text, ".en") == NULL) {
@@ -94,7 +96,7 @@ void json_put_float(FILE *stream, float number)
     fputs(text, stream);
 }
 
-// As deep as the parser lets it be.
+// Recursion is limited by the depth of the parsed text.
 void json_put(FILE *stream, const json_value *value)
 {
     switch (value->kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pictures and pages for browsers: one file each, which asks for nothing else.
+// Pictures and pages for browsers, each one self-contained file.
 #ifndef TAPER_TOOLS_MARKUP_H
 #define TAPER_TOOLS_MARKUP_H
 
@@ -11,18 +11,18 @@
 
 #define MARKUP_SUFFIXES ".svg .html"
 
-// Text between tags or in quotes; what is no UTF-8 and control characters become '?'.
+// Writes text for use between tags or in quotes. Control characters and bytes that are not UTF-8 become '?'.
 void markup_text(FILE *stream, const char *text, size_t length);
 
-// A file that ends in .svg or .html. Failures are reported. What is written between is SVG's content, of so many
-// pixels; as .html it stands in a page with the title.
+// Opens a picture whose file name ends in .svg or .html. Until markup_close_picture, the caller writes SVG elements for
+// an area of width x height pixels. An .html file is a page with the title around them. Failures are reported.
 bool markup_open_picture(output_file *output, const char *path, const char *title, double width, double height);
 bool markup_close_picture(output_file *output, const char *path);
 
-// The head of a page; the caller writes its body and markup_close_page.
+// Opens a page and writes its head. The caller writes the body and calls markup_close_page.
 bool markup_open_page(output_file *output, const char *path, const char *title);
 bool markup_close_page(output_file *output, const char *path);
-// What all that write to the stream end with: false, and nothing is left, where not all could be written.
+// Ends each file of this module. Returns false, and removes the file, if some bytes could not be written.
 bool markup_close_file(output_file *output, const char *path);
 
 #endif

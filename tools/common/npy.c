@@ -16,14 +16,15 @@ static bool little_endian(void)
 }
 
 static const struct {
-    const char *code; // without the byte order
+    const char *code; // name without the byte order
     taper_dtype dtype;
 } dtypes[] = {
     {"f4", TAPER_F32}, {"f8", TAPER_F64}, {"f2", TAPER_F16},  {"u1", TAPER_U8},  {"i1", TAPER_I8},    {"i2", TAPER_I16},
     {"i4", TAPER_I32}, {"i8", TAPER_I64}, {"b1", TAPER_BOOL}, {"c8", TAPER_C64}, {"c16", TAPER_C128},
 };
 
-// The value of a key in the header's dict, with its length up to the end of the header; NULL when absent.
+// Finds the value of a key in the dict of the header. *left is the length from there to the end of the header. Returns
+// NULL if the key is absent.
 static const char *find_key(const char *header, size_t length, const char *key, size_t *left)
 {
     const size_t key_length = strlen(key);
@@ -130,7 +131,7 @@ bool npy_parse(const char *path, const unsigned char *bytes, size_t size, npy_ar
     array->bytes = taper_dtype_size(array->dtype);
     const size_t held = size - array->offset;
     for (size_t i = 0; i < array->rank; i++) {
-        // bounded by what the file holds, so that no product overflows
+        // The size of the file bounds the product, so that it cannot overflow.
         if (array->sizes[i] != 0 && array->bytes > held / (uint64_t)array->sizes[i]) {
             bool empty = false;
             for (size_t k = 0; k < array->rank; k++) {
@@ -165,9 +166,9 @@ const char *npy_descr(taper_dtype dtype)
 size_t npy_header(char header[NPY_HEADER_MAX], const char *descr, size_t rank, const int64_t *sizes)
 {
     char *text = header + 10;
-    const size_t room = NPY_HEADER_MAX - 10 - 65; // for padding and newline
+    const size_t room = NPY_HEADER_MAX - 10 - 65; // reserves space for padding and newline
     size_t used = (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-    for (size_t i = 0; i < rank; i++) { // at most 8 sizes of 20 characters
+    for (size_t i = 0; i < rank; i++) { // needs at most 8 sizes of 20 characters
         used += (size_t)snprintf(text + used, room - used, "%" PRId64 "%s", sizes[i],
                                  rank == 1      ? ","
                                  : i + 1 < rank ? ", "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Zip without zip64: an archive, and each array in it, may have up to 4 GiB.
+// Writes zip without zip64, so that the archive and each array are limited to 4 GiB.
 #include "common/npz.h"
 
 #include <stdlib.h>
@@ -23,14 +23,14 @@ static void put32(unsigned char *out, uint64_t value)
     put16(out + 2, (unsigned)(value >> 16 & 0xFFFF));
 }
 
-// The fields that the local and the central header share, from "version needed" to the length of the extra field.
+// Writes the fields shared by the local and the central header, from "version needed" to the length of the extra field.
 static void put_common(unsigned char *out, bool utf8, uint32_t crc, uint64_t size, size_t name_length)
 {
     put16(out, 20);
     put16(out + 2, utf8 ? 0x800 : 0);
-    put16(out + 4, 0);    // stored
-    put16(out + 6, 0);    // midnight of
-    put16(out + 8, 0x21); // 1980-01-01
+    put16(out + 4, 0);    // method: stored
+    put16(out + 6, 0);    // time: midnight
+    put16(out + 8, 0x21); // date: 1980-01-01
     put32(out + 10, crc);
     put32(out + 14, size);
     put32(out + 18, size);
@@ -71,7 +71,7 @@ static uint32_t checksum(const char *header, size_t header_size, const void *dat
 {
     uLong crc = crc32(0, (const Bytef *)header, (uInt)header_size);
     const Bytef *at = data;
-    while (bytes != 0) { // zlib's lengths have 32 bits
+    while (bytes != 0) { // zlib takes lengths of 32 bits
         const size_t part = bytes < 1u << 30 ? bytes : 1u << 30;
         crc = crc32(crc, at, (uInt)part);
         at += part;
@@ -109,7 +109,7 @@ bool npz_add(npz_writer *npz, const char *name, size_t name_length, const char *
     unsigned char *central = npz->directory + npz->directory_size;
     memset(central, 0, CENTRAL_SIZE);
     memcpy(central, "PK\1\2", 4);
-    put16(central + 4, 3 << 8 | 20); // made on Unix, so that the mode below holds
+    put16(central + 4, 3 << 8 | 20); // made on Unix, which makes the file mode below valid
     put_common(central + 6, utf8, crc, size, full_length);
     put32(central + 38, UINT64_C(0100644) << 16);
     put32(central + 42, position);

@@ -18,10 +18,10 @@ typedef struct npz_writer {
 } npz_writer;
 
 bool npz_open(npz_writer *npz, const char *path);
-// `data` holds the elements in C order.
+// Appends an array. `data` contains the elements in C order.
 bool npz_add(npz_writer *npz, const char *name, size_t name_length, const char *descr, size_t rank,
              const int64_t *sizes, const void *data, size_t bytes);
 bool npz_commit(npz_writer *npz);
-void npz_discard(npz_writer *npz); // after a commit: nothing
+void npz_discard(npz_writer *npz); // removes the file; has no effect after a commit
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The central directory says where everything is and how large; every number of it is held against the file's size.
+// Offsets and sizes come from the central directory, and each is checked against the size of the file.
 #include "common/npz_read.h"
 
 #include <stdint.h>
@@ -12,10 +12,10 @@
 
 enum { LOCAL_SIZE = 30, CENTRAL_SIZE = 46, END_SIZE = 22, COMMENT_MOST = 65535 };
 enum { STORED = 0, DEFLATED = 8 };
-#define INFLATED_MOST 1032 // times its size: no deflated data becomes larger
+#define INFLATED_MOST 1032 // greatest ratio of inflated to deflated size
 
 typedef struct entry {
-    const char *name; // with ".npy"
+    const char *name; // name in the archive, with ".npy"
     size_t name_length;
     unsigned method;
     uint32_t crc, packed, size, position;
@@ -50,7 +50,7 @@ bool npz_read(npz_archive *npz, const char *path, const unsigned char *bytes, si
     return damaged(npz);
 }
 
-// The entry at *at of the directory, which moves on to the next. False at a damaged one.
+// Reads the entry at *at of the directory and moves *at to the next one. Returns false if the entry is damaged.
 static bool next_entry(const npz_archive *npz, size_t *at, entry *e)
 {
     const unsigned char *c = npz->bytes + *at;
@@ -95,7 +95,7 @@ bool npz_has(const npz_archive *npz, const char *key)
     return find(npz, key, strlen(key), &e);
 }
 
-// "x.scale" and "x.zero_point" of an "x" that is there say how x is quantized.
+// Returns true for "x.scale" and "x.zero_point" if the archive has "x": they describe the quantization of x.
 static bool belongs_to_another(const npz_archive *npz, const entry *e)
 {
     static const char *const suffixes[] = {".scale.npy", ".zero_point.npy"};
@@ -150,7 +150,7 @@ static bool unpack(const npz_archive *npz, const entry *e, const unsigned char *
 
 static uint32_t checksum(const unsigned char *bytes, size_t size)
 {
-    return (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)size); // an entry's size has 32 bits
+    return (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)size); // the sizes of entries have 32 bits
 }
 
 bool npz_take(const npz_archive *npz, const char *key, unsigned char **npy, size_t *size)

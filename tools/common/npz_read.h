@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads arrays of NumPy's archives, as numpy.savez, numpy.savez_compressed and npz.h write them.
+// Reads NumPy's archives of arrays, written by numpy.savez, numpy.savez_compressed or npz.h.
 #ifndef TAPER_TOOLS_NPZ_READ_H
 #define TAPER_TOOLS_NPZ_READ_H
 
@@ -7,20 +7,20 @@
 #include <stddef.h>
 
 typedef struct npz_archive {
-    const char *path; // of reports
+    const char *path; // path for error messages
     const unsigned char *bytes;
     size_t size;
-    size_t directory, count; // of what it holds
+    size_t directory, count; // offset of the central directory, and number of its entries
 } npz_archive;
 
-// The bytes stay the caller's and must live as long. Failures are reported.
+// Opens an archive. The bytes belong to the caller and must outlive `npz`. Failures are reported.
 bool npz_read(npz_archive *npz, const char *path, const unsigned char *bytes, size_t size);
-// Whether there is an array of that name.
+// Returns true if the archive has an array with this name.
 bool npz_has(const npz_archive *npz, const char *key);
-// The name of the array that is meant when none is named: the only one, or the only one beside the scale and the zero
-// point that a quantized one has. False when there are several; *known lists them then.
+// Writes the name of the array that is used without a key. This is the only array, not counting the scale and zero
+// point of a quantized array. Returns false if there are several; `known` then lists them.
 bool npz_only(const npz_archive *npz, char key[512], char known[256]);
-// The .npy file of an array; the caller frees it. Failures are reported, also when there is no such array.
+// Returns an array as a .npy file, which the caller frees. Failures are reported; a missing array is a failure.
 bool npz_take(const npz_archive *npz, const char *key, unsigned char **npy, size_t *size);
 
 #endif

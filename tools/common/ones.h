@@ -7,10 +7,11 @@
 
 #include <stdbool.h>
 
-// Sizes separated by commas, empty pieces ignored; ends at `length`. Failures are reported under `subject`.
+// Parses comma-separated sizes and ignores empty pieces. The text ends at `length`. Failures are reported with
+// `subject`.
 bool ones_parse_sizes(const char *subject, const char *text, size_t length, int64_t sizes[TAPER_MAX_RANK],
                       size_t *rank);
-// dtype TAPER_F32, TAPER_U8 or TAPER_I64; every element is `number`. channels_last needs rank 4.
+// Makes a tensor with `number` in each element. dtype is TAPER_F32, TAPER_U8 or TAPER_I64. channels_last needs rank 4.
 bool ones_tensor(const char *subject, taper_context *context, taper_error *error, taper_dtype dtype, size_t rank,
                  const int64_t *sizes, bool channels_last, int64_t number, taper_value **value);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks a structure and writes .npz archives.
+// Visits the leaves of a result and writes .npz archives.
 #include "common/result.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "common/tensor_data.h"
 #include "common/utf8.h"
 
-// A model may return lists that hold one another, so depth and number of parts are bounded.
+// Limits, because a model may return lists that contain one another.
 enum { DEPTH_LIMIT = 64, PATH_LIMIT = 8192, LEAF_LIMIT = 1 << 24 };
 
 typedef struct walk {
@@ -36,7 +36,7 @@ static bool append(walk *w, size_t *length, const char *text, size_t text_length
     return true;
 }
 
-// A dict's key, an attribute's name or an item's number.
+// Appends the key of a dict's item, the name of an attribute, or the index of an item.
 static bool append_key(walk *w, size_t *length, const taper_value *value, size_t index)
 {
     const taper_kind kind = taper_value_kind(value);
@@ -69,7 +69,7 @@ static bool append_key(walk *w, size_t *length, const taper_value *value, size_t
         done = append(w, length, digits, strlen(digits));
     } else if (taper_value_get_bool(key, &flag, NULL) == TAPER_OK) {
         done = flag ? append(w, length, "True", 4) : append(w, length, "False", 5);
-    } else { // a tensor, say: its position stands for it
+    } else { // other keys, for example tensors, are replaced by their index
         snprintf(digits, sizeof digits, "%zu", index);
         done = append(w, length, digits, strlen(digits));
     }
@@ -133,7 +133,7 @@ bool result_walk(const char *name, const taper_value *value, taper_error *error,
 typedef struct npz_visit {
     npz_writer *npz;
     taper_error *error;
-    char left_out[256]; // the first part that an array cannot hold, "" when there is none
+    char left_out[256]; // name of the first part that cannot be stored as an array; "" if there is none
     char left_out_type[64];
     size_t left_out_count;
 } npz_visit;
@@ -166,8 +166,8 @@ static bool add_tensor(const npz_visit *v, const char *path, size_t length, cons
                                             add_scalar(v->npz, path, ".zero_point", TAPER_I64, &info.zero_point)));
 }
 
-// As an array of no dimensions of NumPy's str: code points of 32 bits. Bytes that are no UTF-8 become the surrogates
-// that Python has for them.
+// Stores a string as a NumPy array of rank 0 and dtype str, with code points of 32 bits. Bytes that are not UTF-8
+// become surrogates, as in Python.
 static bool add_string(const npz_visit *v, const char *path, size_t length, const taper_value *value)
 {
     const char *text;
@@ -189,7 +189,7 @@ static bool add_string(const npz_visit *v, const char *path, size_t length, cons
         }
         i += bytes != 0 ? bytes : 1;
     }
-    count += count == 0; // NumPy has no str of no characters
+    count += count == 0; // NumPy has no dtype str with length 0
     snprintf(descr, sizeof descr, "%cU%zu", *npy_descr(TAPER_I32), count);
     const bool done = npz_add(v->npz, path, length, descr, 0, NULL, points, count * sizeof *points);
     free(points);
@@ -232,7 +232,7 @@ static bool add_leaf(void *user, const char *path, size_t length, const taper_va
     case TAPER_KIND_STRING:
         return add_string(v, path, length, leaf);
     default:
-        leave_out(v, path, leaf); // None, empty containers
+        leave_out(v, path, leaf); // None and empty containers
         return true;
     }
 }

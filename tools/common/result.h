@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a model returned, written out: as an .npz or a .npy file, as JSON, or as text for people. The parts of a
-// structure are named by their path: "output", "output.0", "output.key", "output.0.key".
+// Writes the result of a model as an .npz or a .npy file, as JSON or as text. Parts of a structure are named by their
+// path: "output", "output.0", "output.key", "output.0.key".
 #ifndef TAPER_TOOLS_RESULT_H
 #define TAPER_TOOLS_RESULT_H
 
@@ -10,13 +10,13 @@
 
 #include "common/npz.h"
 
-// Each leaf: tensors, numbers, strings, None, empty containers. Returns false to stop.
+// Called for each leaf: tensor, number, string, None or empty container. Returns false to stop.
 typedef bool (*result_visit)(void *user, const char *path, size_t path_length, const taper_value *leaf);
-// `name` is the path of the value itself. Failures are reported.
+// Visits all leaves. `name` is the path of the value itself. Failures are reported.
 bool result_walk(const char *name, const taper_value *value, taper_error *error, result_visit visit, void *user);
 
 bool result_to_npz(npz_writer *npz, const char *name, const taper_value *value, taper_error *error);
-// Of a result that is one tensor, not quantized.
+// Writes a result that is one tensor and not quantized.
 bool result_to_npy(output_file *output, const char *name, const taper_value *value, taper_error *error);
 bool result_to_json(FILE *stream, const char *subject, const taper_value *value, taper_error *error);
 bool result_to_text(FILE *stream, const char *name, const taper_value *value, taper_error *error);

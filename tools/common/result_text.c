@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A result for people: one line for each part with its type, shape, range and first elements.
+// Writes a result as text: one line for each part with its type, shape, range and first elements.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists, tuples, dicts and objects that a value holds more than once. Written out each is there as often as it is held,
-// and a few lines of a program can make a tuple that would take years: repetitions are counted, and end in an error.
+// Counts containers that a value refers to more than once. Output repeats such a container at each reference. A short
+// program can make a tuple whose output would take years, so that too many repetitions are an error.
 #ifndef TAPER_TOOLS_SHARED_PARTS_H
 #define TAPER_TOOLS_SHARED_PARTS_H
 
@@ -9,14 +9,15 @@
 
 #include <taper/taper.h>
 
-typedef struct shared_parts { // begins as zeros
-    const void **met;         // by a hash of the address; NULL: free
+typedef struct shared_parts { // zero-initialized
+    const void **met;         // open-addressing hash table of addresses; NULL for a free slot
     size_t size, count;
-    size_t repeated; // parts that were written before
+    size_t repeated; // number of parts written more than once
 } shared_parts;
 
-// Before the parts of a container that is not empty. *again: what holds it was met before; afterwards: so was it.
-// false: too much is repeated, or there is no memory (reported).
+// Call this before the items of a non-empty container are written. On input, *again is true if the container's parent
+// was met before; on return, it is true if the container was. Returns false after it has reported too many repetitions
+// or lack of memory.
 bool shared_parts_enter(shared_parts *shared, const char *subject, const taper_value *value, bool *again);
 void shared_parts_free(shared_parts *shared);
 

@@ -39,7 +39,7 @@ double stats_minimum(const double *numbers, size_t count)
 
 long stats_peak_rss_kb(void)
 {
-    // Linux's own figure first: ru_maxrss also counts the program that started this one.
+    // Linux's own figure is preferred, because ru_maxrss includes the peak of the parent process before exec.
     FILE *status = fopen("/proc/self/status", "r");
     char line[256];
     long peak = 0;
@@ -54,7 +54,7 @@ long stats_peak_rss_kb(void)
     struct rusage usage;
     if (peak == 0 && getrusage(RUSAGE_SELF, &usage) == 0) {
 #if defined(__APPLE__)
-        peak = usage.ru_maxrss / 1024; // bytes there
+        peak = usage.ru_maxrss / 1024; // macOS counts bytes
 #else
         peak = usage.ru_maxrss;
 #endif

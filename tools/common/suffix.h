@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ends of file names, which say what a file holds or shall hold.
+// Suffixes of file names, which decide the format of input and output.
 #ifndef TAPER_TOOLS_SUFFIX_H
 #define TAPER_TOOLS_SUFFIX_H
 
 #include <stdbool.h>
 
-// Of formats that something writes, though not what is written here: who asks for one gets no other in its stead.
+// Suffixes of formats that these programs do not write but other programs do. A file with one of them is refused,
+// instead of being written in another format.
 #define SUFFIXES_OF_MODELS ".pt2 .onnx .tflite .pte .safetensors"
 #define SUFFIXES_OF_ARRAYS ".npy .npz .json .csv .txt .h5 .hdf5 .mat .pkl .pickle"
 #define SUFFIXES_OF_PICTURES ".png " SUFFIXES_OF_OTHER_PICTURES
 #define SUFFIXES_OF_OTHER_PICTURES ".jpg .jpeg .gif .webp .bmp .tif .tiff .svg .pdf"
 
-// Whether a name ends in one of the suffixes, in letters of any case, and has something before it. The list has a blank
-// between them: ".npy .npz".
+// Returns true if the name ends in one of the suffixes, in any case, and has characters before it. The list is
+// separated by blanks: ".npy .npz".
 bool suffix_among(const char *name, const char *list);
 
 #endif

@@ -14,7 +14,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Letters to add, drop, change or swap with their neighbour until `a` is `b`.
+// Returns the number of letters to add, drop, change or swap with a neighbour to turn `a` into `b`.
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][SUGGEST_LENGTH + 1];
@@ -46,7 +46,7 @@ static size_t dashes(const char *text, size_t length)
 
 void suggest_among(suggestion *s, const char *candidate)
 {
-    // Dashes say nothing of what was meant.
+    // Leading dashes are ignored, because they do not show which name was meant.
     const size_t skip = dashes(s->name, s->length), length = s->length - skip;
     const char *bare = candidate + dashes(candidate, strlen(candidate));
     const size_t bare_length = strlen(bare);

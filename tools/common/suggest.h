@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// "Did you mean --threads?": the nearest of the names that there are, for a name that there is not.
+// Spelling help, for example "did you mean --threads?": finds the name closest to an unknown name.
 #ifndef TAPER_TOOLS_SUGGEST_H
 #define TAPER_TOOLS_SUGGEST_H
 
@@ -9,17 +9,17 @@
 enum { SUGGEST_LENGTH = 96 }; // longer names are not compared
 
 typedef struct suggestion {
-    const char *name; // what was written; need not end at length
+    const char *name; // the unknown name; not terminated at length
     size_t length;
-    const char *best; // NULL: nothing is near
+    const char *best; // NULL if no name is close
     size_t distance;
-    const char *prefix; // of what is suggested; "" unless set
+    const char *prefix; // prefix of the suggested name; "" by default
     char text[SUGGEST_LENGTH + 32];
 } suggestion;
 
 suggestion suggest_for(const char *name, size_t length);
 void suggest_among(suggestion *s, const char *candidate);
-// "; did you mean BEST?", or "". The text is the suggestion's.
+// Returns "; did you mean BEST?", or "". The text is stored in the suggestion.
 const char *suggest_text(suggestion *s);
 
 #endif

@@ -28,7 +28,7 @@ bool tensor_count(const char *subject, const taper_tensor_info *info, size_t lim
             return true;
         }
     }
-    for (size_t i = 0; i < info->rank; i++) { // expanded tensors may have more elements than memory
+    for (size_t i = 0; i < info->rank; i++) { // expanded tensors may have more elements than memory has bytes
         if ((uint64_t)info->sizes[i] > limit / element / *count) {
             return error_report(subject, "the tensor has more than %zu MiB of elements", limit >> 20);
         }
@@ -86,7 +86,7 @@ static bool is_contiguous(const taper_tensor_info *info)
     return true;
 }
 
-// Copies rows of the last dimension, counting up the others.
+// Copies one row of the last dimension after the other.
 static void copy_strided(const taper_tensor_info *info, size_t count, char *out)
 {
     const size_t element = taper_dtype_size(info->dtype);
@@ -114,7 +114,8 @@ void *tensor_gather(const char *subject, const taper_tensor_info *info, size_t *
         error_report_memory(subject);
         return NULL;
     }
-    char *packed = widen ? out + count * element : out; // widened from the back half towards the front
+    // Bfloat16 is put in the second half, so that widening from the front overwrites nothing unread.
+    char *packed = widen ? out + count * element : out;
     if (is_contiguous(info) && count != 0) {
         memcpy(packed, info->data, count * element);
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the elements of a tensor, whatever its strides.
+// Reads the elements of a tensor with any strides.
 #ifndef TAPER_TOOLS_TENSOR_DATA_H
 #define TAPER_TOOLS_TENSOR_DATA_H
 
@@ -8,18 +8,20 @@
 #include <stdbool.h>
 
 bool tensor_info(const char *subject, const taper_value *value, taper_error *error, taper_tensor_info *info);
-// Number of elements; reported and false when they would not fit `limit` bytes or have a dtype below a byte.
+// Computes the number of elements. Returns false after it has reported that they need more than `limit` bytes or that
+// the dtype is smaller than a byte.
 bool tensor_count(const char *subject, const taper_tensor_info *info, size_t limit, size_t *count);
 
-// The elements in C order, in memory that the caller frees; NULL after a report. bfloat16 is widened to float32.
+// Returns the elements in C order, bfloat16 widened to float32. The caller frees them. Returns NULL after it has
+// reported a failure.
 void *tensor_gather(const char *subject, const taper_tensor_info *info, size_t *bytes);
-// The same as floats: numbers of any real dtype, quantized ones as the numbers they stand for.
+// Works like tensor_gather, but converts numbers of any real dtype to floats. Quantized numbers are dequantized.
 float *tensor_floats(const char *subject, const taper_tensor_info *info, size_t *count);
 
-// One element of a real dtype (the integer of a quantized one), not bfloat16.
+// Returns one element of a real dtype except bfloat16, or the integer of a quantized element.
 double tensor_number(taper_dtype dtype, const void *element);
 
-// Where element `index` (counted in C order) lies, from info->data.
+// Returns the address of element `index`, counted in C order.
 const void *tensor_element(const taper_tensor_info *info, size_t index);
 float tensor_half(const void *element);     // float16
 float tensor_bfloat16(const void *element); // bfloat16

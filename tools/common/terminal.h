@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the terminal can show, and progress of long work on stderr when that is a terminal.
+// The abilities of the terminal, and a progress line on stderr for long work.
 #ifndef TAPER_TOOLS_TERMINAL_H
 #define TAPER_TOOLS_TERMINAL_H
 
@@ -7,24 +7,24 @@
 #include <stddef.h>
 #include <stdio.h>
 
-bool terminal_has_colors(FILE *stream); // a terminal, and NO_COLOR is not set
-bool terminal_has_unicode(void);        // by the locale variables
+bool terminal_has_colors(FILE *stream); // true if the stream is a terminal and NO_COLOR is not set
+bool terminal_has_unicode(void);        // true if the locale variables name UTF-8
 
-int terminal_columns(FILE *stream); // its width; 0 when it is none, or does not say
+int terminal_columns(FILE *stream); // width of the terminal; 0 if the stream is no terminal or its width is unknown
 
-// A bar of `width` columns, filled to `part` of it.
+// Draws a bar of `width` columns, of which the fraction `part` is filled.
 void terminal_bar(FILE *stream, double part, int width);
 
 typedef struct progress {
     const char *what;
-    double shown_at; // when the line was last drawn
+    double shown_at; // time when the line was last drawn
     bool active;
 } progress;
 
 // Draws "what 12/50" at most ten times a second.
 void progress_begin(progress *p, const char *what);
 void progress_step(progress *p, size_t done, size_t total);
-void progress_end(progress *p); // wipes the line
+void progress_end(progress *p); // removes the line
 
 double clock_seconds(void); // monotonic
 

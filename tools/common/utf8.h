@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// UTF-8, as far as printing text of files needs it.
+// The parts of UTF-8 that printing text from files needs.
 #ifndef TAPER_TOOLS_UTF8_H
 #define TAPER_TOOLS_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// Length of the valid sequence at text, or 0.
+// Returns the length of the valid sequence at text, or 0.
 static inline size_t utf8_length(const char *text, size_t left)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -26,7 +26,8 @@ static inline size_t utf8_length(const char *text, size_t left)
     return length;
 }
 
-// Whether a valid sequence is a control character: of ASCII, DEL, or of the second set, which terminals obey as well.
+// Returns true if a valid sequence is a control character: an ASCII one, DEL, or one of U+0080 to U+009F, which
+// terminals also obey.
 static inline bool utf8_is_control(const char *text, size_t length)
 {
     const unsigned char *c = (const unsigned char *)text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Work whose end nobody can foresee: when it takes more than a second, a line on stderr says what it is and for how
-// long, where that is a terminal. TAPER_PATIENCE: other seconds.
+// A note for work of unknown duration. If the work takes more than a second and stderr is a terminal, a line on stderr
+// names it and shows the elapsed time. TAPER_PATIENCE sets another number of seconds.
 #ifndef TAPER_TOOLS_WAITING_H
 #define TAPER_TOOLS_WAITING_H
 
@@ -17,7 +17,8 @@ typedef struct waiting {
     bool active, ended, shown;
 } waiting;
 
-// Nothing else may be written to the terminal until waiting_end, which wipes the line. The texts must stay valid.
+// Starts the work. Nothing else may be written to the terminal until waiting_end, which removes the line. The texts
+// must stay valid.
 void waiting_begin(waiting *w, const char *what, const char *path);
 void waiting_end(waiting *w);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Completion for fish: a line for each command and option.
+// Writes the completion for fish: one line for each command and option.
 #include <string.h>
 
 #include "manual/manual.h"

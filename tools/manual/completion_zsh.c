@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Completion for zsh, by its own function _arguments.
+// Writes the completion for zsh, which uses zsh's function _arguments.
 #include <string.h>
 
 #include "manual/manual.h"
 
-// Within single quotes, in a part of _arguments that brackets and colons end.
+// Writes text inside single quotes and inside a part of _arguments, which brackets and colons would end.
 static void put_quoted(FILE *file, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pages for man(1): taper.1, a page for each command, speed_benchmark_torch.1. No date is in them: pages made again are
-// the same.
+// Writes pages for man(1): taper.1, a page for each command, and speed_benchmark_torch.1. Pages have no date, so that a
+// rebuild makes identical files.
 #include <ctype.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void put_synopsis(FILE *file, const char *text, const char *end)
     fputs(".fi\n", file);
 }
 
-// Paragraphs are filled; what is indented keeps its lines.
+// Writes paragraphs as filled text and indented lines as they are.
 static void put_description(FILE *file, const char *text, const char *end)
 {
     const char *line;
@@ -81,7 +81,7 @@ static void put_option(FILE *file, const manual_verb *verb, const arg_option *op
 {
     usage_entry entry;
     if (!usage_find(verb->usage, option->name, &entry)) {
-        return; // main has found that out
+        return; // main has already checked this
     }
     fputs(".TP\n", file);
     if (option->letter != 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// manual DIR: writes man/*.1, bash/, zsh/ and fish/ and commands.md there. The commands are compiled once more for it,
-// with args_parse and flags_parse replaced by the functions below, which take the tables and parse nothing; so there is
-// no other list of options.
+// manual DIR: writes man/*.1, bash/, zsh/, fish/ and commands.md to DIR. The commands are compiled a second time, with
+// args_parse and flags_parse replaced by the functions below, which record the tables and parse nothing. There is
+// therefore no second list of options.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ bool manual_flags_parse(const flag *flags, size_t count, int argc, char **argv, 
 void manual_flags_put_help(const flag *flags, size_t count);
 int speed_benchmark_main(int argc, char **argv);
 
-// What the commands hand over: they are functions without a place for more.
+// The recorded tables are global, because the replaced functions have no argument for them.
 static manual program = {.program = "taper", .has_verbs = true};
 static manual benchmark = {.program = "speed_benchmark_torch"};
 static char benchmark_usage[8192];
@@ -25,7 +25,7 @@ static void fail(const char *what, const char *name)
     exit(1);
 }
 
-// Every row is in the usage, and nothing else.
+// Checks that the usage text has exactly the options of the table.
 static void check(const manual_verb *verb)
 {
     usage_entry entry;
@@ -65,14 +65,14 @@ bool manual_flags_parse(const flag *flags, size_t count, int argc, char **argv, 
 {
     (void)argc;
     (void)argv;
-    *help = true; // nothing is run
+    *help = true; // stops the program before it runs anything
     manual_verb *verb = &benchmark.verbs[0];
     size_t used =
         (size_t)snprintf(benchmark_usage, sizeof benchmark_usage,
                          "usage: speed_benchmark_torch --model=FILE [--NAME=VALUE]…\n\n"
                          "Measures a model as PyTorch's program of this name does, with its flags and its lines.\n\n");
     for (size_t i = 0; i < count; i++) {
-        if (flags[i].summary == NULL) { // accepted for old command lines, and does nothing
+        if (flags[i].summary == NULL) { // accepted for compatibility, without effect
             continue;
         }
         char name[64];
@@ -174,7 +174,7 @@ int main(int argc, char **argv)
     benchmark.verbs[0] =
         (manual_verb){.name = benchmark.program, .summary = "measure a model as PyTorch's program of this name does"};
     benchmark.verb_count = 1;
-    if (freopen("/dev/null", "w", stdout) == NULL) { // where its --help goes
+    if (freopen("/dev/null", "w", stdout) == NULL) { // discards the output of --help
         fail("cannot be opened", "/dev/null");
     }
     speed_benchmark_main(1, (char *[]){(char[]){"speed_benchmark_torch"}, NULL});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pages of the manual, completions for shells, and the list of commands in the documentation, from the tables that the
-// programs parse their options with. The build runs this program; each writer below makes one file.
+// Makes manual pages, shell completions and the list of commands in the documentation from the tables with which the
+// programs parse their options. The build runs this program. Each writer below makes one file.
 #ifndef TAPER_TOOLS_MANUAL_H
 #define TAPER_TOOLS_MANUAL_H
 
@@ -12,44 +12,48 @@
 
 enum { MANUAL_VERBS = 32, MANUAL_OPTIONS = 64 };
 
-// A command of taper, or a program that has none.
+// A subcommand of taper, or a program without subcommands.
 typedef struct manual_verb {
     const char *name, *summary, *usage;
-    arg_option options[MANUAL_OPTIONS]; // only name, letter and kind mean something
+    arg_option options[MANUAL_OPTIONS]; // only name, letter and kind are used
     size_t option_count;
 } manual_verb;
 
 typedef struct manual {
     const char *program;
-    bool has_verbs; // else verbs[0] is the program
+    bool has_verbs; // if false, verbs[0] is the program itself
     manual_verb verbs[MANUAL_VERBS];
     size_t verb_count;
 } manual;
 
-// What a usage text says of an option: "  -i, --input INPUT   the next argument", and the lines below.
+// The text about an option in a usage text: "  -i, --input INPUT   the next argument", and the continuation lines
+// below.
 typedef struct usage_entry {
     const char *value; // "INPUT"; not terminated
     size_t value_length;
     const char *choice; // "[=strict]" in "--json[=strict]"
     size_t choice_length;
-    const char *help, *end; // from the first word to behind the last line
+    const char *help, *end; // from the first word to the end of the last line
 } usage_entry;
 
 bool takes_value(const arg_option *option);
-// False when the usage says nothing of it.
+// Finds an option in the usage text. Returns false if it is missing.
 bool usage_find(const char *usage, const char *name, usage_entry *entry);
-// How many options the usage speaks of.
+// Returns the number of options in the usage text.
 size_t usage_count(const char *usage);
-// The lines "usage: …" are [*synopsis, *description), what is said before the options [*description, *options).
+// Splits a usage text: the lines "usage: …" are [*synopsis, *description), the text before the options is
+// [*description, *options).
 void usage_parts(const char *usage, const char **synopsis, const char **description, const char **options);
-// The help as one line of at most `capacity` - 1 bytes, up to a semicolon or the end of the line.
+// Writes the help as one line of at most `capacity` - 1 bytes, which ends at the first semicolon or line end.
 void usage_summary(const usage_entry *entry, char *summary, size_t capacity);
-// Continues a walk over the lines of [*text, end): the line's length, or -1 at the end. *text goes to the next one.
+// Iterates over the lines of [*text, end). Returns the length of the next line, or -1 at the end, and moves *text past
+// it.
 long usage_line(const char **text, const char *end, const char **line);
 
 typedef enum value_kind { VALUE_NONE, VALUE_FILE, VALUE_FOLDER, VALUE_WORDS, VALUE_OTHER } value_kind;
 
-// What a shell can offer for an option's value; `words` are separated by blanks.
+// Returns the kind of values that a shell can complete for an option. `words` receives the possible words, separated by
+// blanks.
 value_kind value_kind_of(const manual_verb *verb, const arg_option *option, char *words, size_t capacity);
 
 void put_man_program(FILE *file, const manual *m);

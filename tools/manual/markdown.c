@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The page of the documentation that has every command: commands.md.
+// Writes commands.md, the page of the documentation with all commands.
 #include <string.h>
 
 #include "manual/manual.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads usage texts, which are written for people: a synopsis, a description, and a line or more for each option.
+// Parses usage texts, which are written for people: a synopsis, a description, and one or more lines for each option.
 #include <ctype.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static size_t indentation(const char *line, size_t length)
     return count;
 }
 
-// "  -i, --input INPUT   …" or "  --json  …": where the long name begins, or NULL.
+// Returns the begin of the long name in "  -i, --input INPUT   …" or "  --json  …", or NULL.
 static const char *option_name(const char *line, size_t length)
 {
     if (length > 6 && memcmp(line, "  -", 3) == 0 && line[4] == ',' && memcmp(line + 5, " --", 3) == 0) {
@@ -46,7 +46,7 @@ bool usage_find(const char *usage, const char *name, usage_entry *entry)
             continue;
         }
         const char *name_end = found + size;
-        while (name_end < stop && *name_end != ' ') { // "[=strict]"
+        while (name_end < stop && *name_end != ' ') { // skips a choice such as "[=strict]"
             name_end++;
         }
         const char *value = name_end + (name_end < stop && name_end[1] != ' ');
@@ -59,7 +59,8 @@ bool usage_find(const char *usage, const char *name, usage_entry *entry)
                                .choice = found + size,
                                .choice_length = (size_t)(name_end - found) - size,
                                .help = behind};
-        // Lines further in belong to it; a value that fills the line has its help there.
+        // Lines with more indentation belong to the option. If its value fills the first line, the help begins on the
+        // next line.
         entry->end = stop;
         while ((length = usage_line(&text, end, &line)) > 0 && indentation(line, (size_t)length) > 6) {
             entry->end = line + length;
@@ -131,7 +132,7 @@ bool takes_value(const arg_option *option)
     case ARG_TRIPLE:
         return true;
     default:
-        return false; // a flag, or one with a choice
+        return false; // flags, also flags with a choice
     }
 }
 
@@ -150,7 +151,7 @@ value_kind value_kind_of(const manual_verb *verb, const arg_option *option, char
     if (is_among(entry.value, entry.value_length, folders)) {
         return VALUE_FOLDER;
     }
-    // "low|fast": words as they are given. What stands for something else is in capitals.
+    // "low|fast" are literal words; placeholders are in capitals.
     for (size_t i = 0; i < entry.value_length; i++) {
         const char c = entry.value[i];
         if ((!islower((unsigned char)c) && !isdigit((unsigned char)c) && c != '|') || i + 1 >= capacity) {

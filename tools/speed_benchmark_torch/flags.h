@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flags of PyTorch's benchmark program: --name=value, --name value; a bool may stand alone, or as --noname.
+// The flags of PyTorch's benchmark program: --name=value or --name value. A bool may be --name or --noname.
 #ifndef TAPER_TOOLS_FLAGS_H
 #define TAPER_TOOLS_FLAGS_H
 
@@ -11,10 +11,11 @@ typedef enum flag_kind { FLAG_TEXT, FLAG_INT, FLAG_BOOL } flag_kind;
 typedef struct flag {
     const char *name, *summary;
     flag_kind kind;
-    void *target; // const char *, int or bool; NULL: accepted and ignored
+    void *target; // pointer to const char *, int or bool; NULL if the flag is accepted and ignored
 } flag;
 
-// False after a report on stderr. `help` is set when --help was given. Arguments that are no flags are ignored.
+// Parses the flags and ignores other arguments. Sets *help if --help is given. Returns false after it has reported an
+// error on stderr.
 bool flags_parse(const flag *flags, size_t count, int argc, char **argv, bool *help);
 void flags_put_help(const flag *flags, size_t count);
 

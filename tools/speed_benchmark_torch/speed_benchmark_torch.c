@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's benchmark program: the same flags, the same lines on stdout.
+// PyTorch's benchmark program, with the same flags and the same lines on stdout.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +32,10 @@ typedef struct benchmark {
     taper_session *session;
     taper_value *inputs[INPUT_LIMIT];
     size_t input_count;
-    fresh_inputs fresh; // of the inputs, for each run
+    fresh_inputs fresh; // copies of the inputs for each run
 } benchmark;
 
-// The next piece between semicolons; empty pieces are skipped. False at the end.
+// Finds the next piece between semicolons and skips empty pieces. Returns false at the end.
 static bool next_piece(const char **rest, const char **piece, size_t *length)
 {
     while (**rest == ';') {
@@ -92,7 +92,7 @@ static bool add_input(benchmark *b, const char *dims, size_t dims_length, const 
     return true;
 }
 
-// Nothing is said of inputs: what the model carries will do, once it is loaded.
+// Returns true if no flag is about inputs. Then the model's bundled inputs are used after the model is loaded.
 static bool says_nothing(const settings *f)
 {
     return !f->no_inputs && f->use_bundled_input < 0 && *f->input_dims == '\0' && *f->input_type == '\0' &&
@@ -195,7 +195,7 @@ static bool take_bundled(benchmark *b)
     return done;
 }
 
-// Of flags that say nothing of inputs; PyTorch's program fails then.
+// Uses the model's bundled inputs if no flag is about inputs. PyTorch's program fails in that case.
 static bool take_default(benchmark *b)
 {
     size_t count;
@@ -258,7 +258,7 @@ static bool measure(benchmark *b)
         return error_report_memory(NULL);
     }
     const bool done = run_times(b, f->iter, seconds);
-    double micros = 0; // without what makes the inputs
+    double micros = 0; // without the time to make the inputs
     for (int i = 0; i < f->iter; i++) {
         micros += seconds[i] * 1e6;
     }
@@ -293,7 +293,7 @@ static bool load(benchmark *b)
 {
     const taper_load_options options = {.struct_size = sizeof options,
                                         .compiler = taper_compiler(),
-                                        .flags = TAPER_LOAD_EVALUATION}; // PyTorch's calls eval()
+                                        .flags = TAPER_LOAD_EVALUATION}; // PyTorch's program calls eval()
     return (taper_model_load(b->context, b->flags->model, &options, &b->model, b->error) == TAPER_OK &&
             taper_session_create(b->model, NULL, &b->session, b->error) == TAPER_OK) ||
            library_failed(b);
