@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TPRModule.h over the C library: errors, the context, and modules. It compiles with and without automatic reference
-// counting, and uses no blocks.
+// TPRModule.h over the C library: errors, the context, and modules. The file compiles with and without automatic
+// reference counting and uses no blocks.
 #import "TPRShared.h"
 
 #include <limits.h>
@@ -38,7 +38,7 @@ id tpr_wrong(NSError **error, NSString *message)
     return tpr_fail(error, TPRErrorArgument, message, nil);
 }
 
-// What the library said, which may have had no memory to say it.
+// Converts the library's error. `said` is NULL if there was no memory for it.
 id tpr_fail_as(NSError **error, taper_error *said, taper_status status)
 {
     const char *message = said != NULL ? taper_error_message(said) : "there is not enough memory";
@@ -53,7 +53,7 @@ id tpr_fail_as(NSError **error, taper_error *said, taper_status status)
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static taper_context *shared_context;
 
-// Modules and tensors that are still there keep what they need of it.
+// Modules and tensors that still exist keep the parts of the context that they need.
 static void release_context(void)
 {
     (void)pthread_mutex_lock(&context_lock);
@@ -67,7 +67,7 @@ taper_context *tpr_context(void)
     static bool registered;
     (void)pthread_mutex_lock(&context_lock);
     if (shared_context == NULL && taper_context_create(NULL, &shared_context, NULL) != TAPER_OK) {
-        shared_context = NULL; // no memory: whoever asks next may have more luck
+        shared_context = NULL; // memory ran out; the next call tries again
     }
     if (shared_context != NULL && !registered) {
         registered = atexit(release_context) == 0;
@@ -87,7 +87,7 @@ void tpr_release_object(void *object)
 @implementation TPRModule {
     taper_model *_model;
     taper_session *_session;
-    pthread_mutex_t _lock; // of the session, but for -cancel
+    pthread_mutex_t _lock; // protects the session, except for -cancel
     bool _has_lock;
 }
 
@@ -116,7 +116,7 @@ void tpr_release_object(void *object)
     return YES;
 }
 
-// Of the bytes of `data`, or else of the file at `path`.
+// Loads the bytes of `data`, or the file at `path` if data is nil.
 - (nullable instancetype)initWithPath:(nullable NSString *)path
                                orData:(nullable NSData *)data
                                device:(nullable NSString *)device
@@ -132,7 +132,7 @@ void tpr_release_object(void *object)
         (void)tpr_fail_as(error, NULL, TAPER_ERROR_RESOURCE);
         return TPR_FAILED(self);
     }
-    // As PyTorch Mobile's loaders did it: ready for use, whatever the mode it was saved in.
+    // PyTorch Mobile's loaders call eval(), whichever mode the model was saved in.
     taper_device_choice choice = {.struct_size = sizeof choice};
     taper_load_options options = {
         .struct_size = sizeof options, .compiler = taper_compiler(), .flags = TAPER_LOAD_EVALUATION};
@@ -143,7 +143,7 @@ void tpr_release_object(void *object)
         options.device = &choice;
     }
     if (status != TAPER_OK) {
-        // The device's name is wrong.
+        // The name of the device is wrong.
     } else if (data != nil) {
         void *const held = TPR_RETAINED(data);
         status = taper_model_load_memory(shared, [data bytes], [data length], tpr_release_object, held, &options,
@@ -158,7 +158,7 @@ void tpr_release_object(void *object)
         status = taper_session_create(_model, NULL, &_session, said);
     }
     if (status != TAPER_OK) {
-        if (status == TAPER_ERROR_FILE && path != nil && said != NULL) { // which file
+        if (status == TAPER_ERROR_FILE && path != nil && said != NULL) { // adds the path to the message
             (void)tpr_fail(error, TPRErrorFile,
                            [NSString stringWithFormat:@"%s: %s", [path UTF8String], taper_error_message(said)], nil);
             taper_error_destroy(said);
@@ -243,7 +243,8 @@ void tpr_release_object(void *object)
         (void)pthread_mutex_lock(&_lock);
         const taper_status status = taper_session_run(_session, method, values, count, &result, said);
         if (status == TAPER_ERROR_ARGUMENT) {
-            (void)!taper_session_advise(_session, method, values, count, said); // the error is complete without
+            // Without advice the error is still complete.
+            (void)!taper_session_advise(_session, method, values, count, said);
         }
         (void)pthread_mutex_unlock(&_lock);
         if (status != TAPER_OK) {
@@ -302,7 +303,7 @@ void tpr_release_object(void *object)
 
 typedef const char *(*question)(const taper_model *model, const char *method, size_t index);
 
-// What is said of each argument; nil where nothing is.
+// Returns the names or types of all arguments, or nil if the file does not contain them.
 - (nullable NSArray<NSString *> *)ask:(question)ask ofMethod:(NSString *)name
 {
     const char *const method = [name UTF8String];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the files of the class share: both ways of counting references, errors, the context.
+// Declarations shared by the files of the class: macros for reference counting with and without ARC, errors, and the
+// context.
 #import "TPRModule.h"
 
 #include <taper/taper_app.h>
@@ -26,22 +27,23 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-// Sets *error, and returns nil.
+// Sets *error and returns nil.
 _Nullable id tpr_fail(NSError **error, NSInteger code, NSString *message, NSString *_Nullable detail);
-_Nullable id tpr_wrong(NSError **error, NSString *message); // TPRErrorArgument
+_Nullable id tpr_wrong(NSError **error, NSString *message); // fails with TPRErrorArgument
 _Nullable id tpr_fail_as(NSError **error, taper_error *_Nullable said,
-                         taper_status status); // what the library said; `said` is destroyed
+                         taper_status status); // converts the library's error and destroys `said`
 NSString *tpr_text(const char *text);
 
-taper_context *_Nullable tpr_context(void); // the process's one; NULL: there is not enough memory
+taper_context *_Nullable tpr_context(void); // returns the context of the process, or NULL if memory runs out
 void tpr_release_object(void *object);
 taper_value *_Nullable tpr_value_of(id object, const taper_type *_Nullable type,
-                                    NSError **error); // a new reference; type may be NULL
+                                    NSError **error); // returns a new reference; type may be NULL
 _Nullable id tpr_object_of(const taper_value *value, NSError **error);
 
 @interface TPRTensor ()
-- (nullable instancetype)initWithValue:(nullable taper_value *)value; // retained; nil: it is no tensor
-- (taper_value *)value;                                               // borrowed
+- (nullable instancetype)initWithValue:
+    (nullable taper_value *)value; // retains the value; returns nil if it is no tensor
+- (taper_value *)value;            // borrowed
 @end
 
 NS_ASSUME_NONNULL_END

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors: over an NSData, a pixel buffer or a value of the library, and their elements as NSData.
+// Tensors over an NSData, a pixel buffer or a value of the library, and their elements as NSData.
 #import "TPRShared.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- memory of values as NSData, memory of objects as values
+// ---- NSData over the memory of values, values over the memory of objects
 
-// Bytes that lie in a value, which it holds.
+// Bytes inside a value, which this object retains.
 @interface TPRBytes : NSData {
     taper_value *_value;
     const void *_start;
@@ -59,7 +59,7 @@ static void release_pixels(void *buffer)
     CVPixelBufferRelease(buffer);
 }
 
-// The elements of a tensor in order, from `at`, at `to`; returns what is behind them.
+// Copies the elements of a tensor from `at` to `to` in C order and returns the end of the copy.
 static char *copy_elements(const taper_tensor_info *info, size_t dimension, const char *at, size_t size, char *to)
 {
     if (dimension == info->rank) {
@@ -107,7 +107,7 @@ static char *copy_elements(const taper_tensor_info *info, size_t dimension, cons
     taper_context *const shared = tpr_context();
     taper_status status = TAPER_ERROR_RESOURCE;
     if (shared != NULL) {
-        // Never written to: read-only.
+        // The cast is safe, because the value is read-only.
         status = taper_value_tensor_from(shared, dtype, rank, sizes, strides, (void *)(uintptr_t)bytes, count, 1,
                                          release, user, &value, said);
     }
@@ -177,7 +177,7 @@ static char *copy_elements(const taper_tensor_info *info, size_t dimension, cons
                     error:error];
 }
 
-// What a format's pixels are: false where it is none of those that a tensor can lie over.
+// Returns the dtype and number of channels of a pixel format, or false for a format that a tensor cannot view.
 static bool read_format(OSType format, bool planar, NSUInteger plane, taper_dtype *dtype, int64_t *channels)
 {
     *dtype = TAPER_U8;
@@ -313,7 +313,8 @@ static bool read_format(OSType format, bool planar, NSUInteger plane, taper_dtyp
     bool in_order = true;
     for (size_t i = _info.rank; i-- > 0;) {
         in_order = in_order && (_info.sizes[i] == 1 || _info.strides[i] == (int64_t)count);
-        if (__builtin_mul_overflow(count, (size_t)_info.sizes[i], &count)) { // of one element that is seen many times
+        // An expanded tensor may have more elements than memory has bytes.
+        if (__builtin_mul_overflow(count, (size_t)_info.sizes[i], &count)) {
             return nil;
         }
     }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of the library as objects, and objects as values of the type that a method declares (NULL: not known).
+// Converts values of the library to objects, and objects to values of the type that a method declares (NULL if
+// unknown).
 #import "TPRShared.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-// An array may hold one array twice, and so on in each level: what lies deeper than the items of an input or result
-// itself has a limit, MOST_ITEMS.
+// An array may contain one array twice on each level, so that the number of visits grows exponentially. MOST_ITEMS
+// limits the visits below the first level of an input or result.
 enum { MOST_NESTED = 64, MOST_TYPE = 2048, MOST_ITEMS = 1 << 20 };
 
 // ---- types
 
-// The text of a type for the library; NULL if the type is not known or too long, and the library looks at the items.
+// Returns the text of a type for the library, or NULL if the type is unknown or its text is too long. The library then
+// takes the type of the first item.
 static const char *text_of(const taper_type *type, char text[MOST_TYPE])
 {
     return type != NULL && taper_type_text(type, text, MOST_TYPE) < MOST_TYPE ? text : NULL;
@@ -23,8 +25,8 @@ static const char *text_of(const taper_type *type, char text[MOST_TYPE])
 typedef struct conversion {
     taper_context *context;
     taper_error *said;
-    NSString *wrong; // instead of what the library said
-    size_t left;     // items that may follow
+    NSString *wrong; // message that replaces the library's
+    size_t left;     // number of further items allowed
 } conversion;
 
 static taper_status convert(conversion *c, id object, const taper_type *type, unsigned depth, taper_value **value);
@@ -48,7 +50,8 @@ static taper_status convert_number(conversion *c, NSNumber *number, const taper_
     if (is_float) {
         return taper_value_double(c->context, [number doubleValue], value, c -> said);
     }
-    // Foundation's own booleans are of type char. A number of one byte is one too, where the method does not say "int".
+    // Foundation's booleans have the type char. Any one-byte number is therefore a bool, unless the method declares
+    // int.
     if ((kind == 'c' || kind == 'B') && taper_type_kind_of(type) != TAPER_TYPE_INT) {
         return taper_value_bool(c->context, [number boolValue] ? 1 : 0, value, c->said);
     }
@@ -267,7 +270,7 @@ static id object_of(const taper_value *value, unsigned depth, size_t *left, NSEr
             return nil;
         }
         string = [[NSString alloc] initWithBytes:text length:length encoding:NSUTF8StringEncoding];
-        return string != nil ? (id)TPR_AUTORELEASE(string) : (id)[NSData dataWithBytes:text length:length]; // no UTF-8
+        return string != nil ? (id)TPR_AUTORELEASE(string) : (id)[NSData dataWithBytes:text length:length]; // not UTF-8
     case TAPER_KIND_TENSOR:
         tensor = [[TPRTensor alloc] initWithValue:(taper_value *)(uintptr_t)value];
         return tensor != nil ? (id)TPR_AUTORELEASE(tensor)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// make_operators METHODS FUNCTIONS: runs on the building machine and writes two headers from the operator list: the
-// declarations of Tensor's methods, which stand inside the class, and at::name( ) with what the methods do. Signatures
-// are those that PyTorch declares for such a schema (torchgen/api/cpp.py of PyTorch 1.13 says how they follow from it):
-// dtype, layout, device and pin_memory together are a TensorOptions, or four arguments; an operator that writes to
-// `out` is name_out(out, …) with defaults and name_outf(…, out) without.
+// make_operators METHODS FUNCTIONS: runs on the build machine and writes two headers from the operator list: the
+// declarations of Tensor's methods, for inclusion in the class, and the functions at::name() with the bodies of the
+// methods. The signatures are those of PyTorch 1.13, derived from the schemas as in torchgen/api/cpp.py. dtype, layout,
+// device and pin_memory together become a TensorOptions, or four arguments. An operator that writes to `out` becomes
+// name_out(out, …) with defaults and name_outf(…, out) without.
 //
-// An operator without tensors has no function; one that changes `self` is a method; any other with a `self` is both,
-// unless its name begins as those of a family of functions; all others are functions. Rows that differ say so: CPP( ).
+// An operator without tensors has no function. One that changes `self` is a method. Any other operator with a `self` is
+// both, unless its name begins with the prefix of a family of functions. All others are functions. Rows of the list
+// with CPP() override these rules.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +21,10 @@ static void fail(const char *what, const char *which)
 
 #include "ops/list/expand_rows.h"
 
-enum { MOST = 48, FUNCTION = 1, METHOD = 2 }; // arguments of one operator: fewer
+enum { MOST = 48, FUNCTION = 1, METHOD = 2 }; // MOST: no operator has that many arguments
 
 typedef struct cpp_type {
-    const char *schema, *cpp, *add; // add: the function of Call (taper/cpp/call.h) that takes it
+    const char *schema, *cpp, *add; // add: the function of Call (taper/cpp/call.h) for arguments of this type
 } cpp_type;
 
 static const cpp_type types[] = {
@@ -66,22 +67,23 @@ static const cpp_type types[] = {
 };
 
 typedef struct argument {
-    char text[64], name[48], value[96]; // as the schema has them: "int[2]?"; value "": there is no default
+    // Text: type as in the schema, for example "int[2]?"; value: default, "" for none.
+    char text[64], name[48], value[96];
     const cpp_type *type;
-    bool out; // a tensor after the star that is written to
+    bool out; // true for a tensor after the star that the operator writes to
 } argument;
 
 typedef struct operator
 {
     const char *schema;
-    char full[128], name[96]; // "aten::add.Tensor", "add"
+    char full[128], name[96]; // for example "aten::add.Tensor" and "add"
     argument args[MOST];
     size_t count;
-    argument results[MOST]; // of these the types alone
+    argument results[MOST]; // only their types are used
     size_t result_count;
-    bool result_list; // no tuple, "(…)", stands there
-    size_t options;   // the place of dtype, layout, device, pin_memory; count: there are none
-    size_t outs;      // arguments that are `out`
+    bool result_list; // true if the schema's result is not a tuple "(…)"
+    size_t options;   // index of dtype, the first of dtype, layout, device, pin_memory; count if there are none
+    size_t outs;      // number of `out` arguments
 }
 operator;
 
@@ -96,14 +98,14 @@ static void copy(char *to, size_t size, const char *from, size_t length)
 
 // ---- reading a schema
 
-// "Tensor(a!)[] values" becomes text "Tensor[]!" and name "values"; the sizes of lists of numbers are left out.
+// Splits "Tensor(a!)[] values" into text "Tensor[]!" and name "values". The sizes of number lists are removed.
 static const char *read_argument(const char *at, argument *arg, const char *schema)
 {
     size_t n = 0;
     bool writes = false;
     memset(arg, 0, sizeof *arg);
     while (*at != ' ' && *at != ',' && *at != ')' && *at != '\0') {
-        if (*at == '(') { // what it is an alias of
+        if (*at == '(') { // skips the alias annotation
             const char *const end = strchr(at, ')');
             if (end == NULL) {
                 fail("no )", schema);
@@ -145,7 +147,7 @@ static const cpp_type *find_type(const char *text)
         n = 3;
         text += 6;
     }
-    const bool flags = strncmp(text, "bool[", 5) == 0; // those alone have their size in C++
+    const bool flags = strncmp(text, "bool[", 5) == 0; // only bool lists have a fixed size in C++ (std::array)
     for (; *text != '\0'; text++) {
         if (flags || *text < '0' || *text > '9') {
             plain[n++] = *text;
@@ -219,7 +221,7 @@ static bool ends(const char *text, const char *with)
     return length >= end && strcmp(text + length - end, with) == 0;
 }
 
-static size_t self_of(const operator* op) // count: it has none
+static size_t self_of(const operator* op) // returns count if there is no self
 {
     for (size_t i = 0; i < op->count; i++) {
         if (strcmp(op->args[i].name, "self") == 0 && (is(op, i, "Tensor", "self") || is(op, i, "Tensor!", "self"))) {
@@ -229,7 +231,7 @@ static size_t self_of(const operator* op) // count: it has none
     return op->count;
 }
 
-// cpp: what stands in the row's CPP( ); NULL: what is usual.
+// Returns FUNCTION, METHOD, both or 0. cpp: the CPP() of the row, which overrides the rules; NULL if it has none.
 static unsigned kinds_of(const operator* op, const char *cpp)
 {
     static const struct {
@@ -255,7 +257,7 @@ static unsigned kinds_of(const operator* op, const char *cpp)
     return family ? FUNCTION : FUNCTION | METHOD;
 }
 
-// Arguments that have defaults in the schema and none in C++, where calls would fit several overloads.
+// Arguments that have a default in the schema but not in C++, where it would make calls ambiguous.
 static const struct {
     const char *full, *args;
 } undefaulted[] = {
@@ -295,7 +297,7 @@ static void drop_defaults(operator* op)
 
 // ---- writing C++
 
-enum { GROUPED = 1, DEFAULTS = 2, OUT_FIRST = 4 }; // how a signature differs from the schema
+enum { GROUPED = 1, DEFAULTS = 2, OUT_FIRST = 4 }; // differences of a signature from the schema
 
 static void print_default(FILE *to, const argument *arg)
 {
@@ -353,7 +355,8 @@ static void print_result_type(FILE *to, const operator* op, const argument *writ
     fputs(lone || op->result_count == 0 ? "" : ">", to);
 }
 
-// What is written to and given back: `self` or the `out`s. NULL: a new value.
+// Returns the argument that the operator writes to and returns: `self` or the first `out`. Returns NULL if the result
+// is a new value.
 static const argument *written_of(const operator* op)
 {
     for (size_t i = 0; i < op->count; i++) {
@@ -364,13 +367,13 @@ static const argument *written_of(const operator* op)
     return NULL;
 }
 
-// "at::Tensor name(const at::Tensor &self, …)"; skip: the argument that is the object of a method.
+// Prints "at::Tensor name(const at::Tensor &self, …)". skip: index of the argument that is the object of a method.
 static void print_signature(FILE *to, const operator* op, const char *name, size_t skip, unsigned how)
 {
     print_result_type(to, op, written_of(op));
     fprintf(to, " %s(", name);
     const char *comma = "";
-    for (size_t pass = 0; pass < 2; pass++) { // the `out`s and the others, in one order or the other
+    for (size_t pass = 0; pass < 2; pass++) { // one pass for the `out` arguments and one for the others
         const bool outs = (pass == 0) == ((how & OUT_FIRST) != 0);
         for (size_t i = 0; i < op->count; i++) {
             if (i == skip || op->args[i].out != outs) {
@@ -438,8 +441,8 @@ static void print_body(FILE *to, const operator* op, size_t skip, unsigned how)
     }
 }
 
-// A body that calls the function with the operator's other signature, how: name_outf calls name_out, a method the
-// function, four arguments the one with a TensorOptions.
+// Prints a body that calls another signature of the operator, which `how` describes. name_outf calls name_out, a method
+// calls the function, and the function with four arguments calls the one with TensorOptions.
 static void print_call(FILE *to, const operator* op, const char *suffix, size_t self, unsigned how, bool spread)
 {
     fprintf(to, "\n{\n    return at::%s%s(", op->name, suffix);

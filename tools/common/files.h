@@ -20,8 +20,8 @@ typedef struct output_file {
 } output_file;
 
 bool output_open(output_file *output, const char *path);
-// Works like fwrite to the stream and is meant for large files. Returns false, with errno set, if not all bytes could
-// be written.
+// Works like fwrite to the stream and is meant for large files. Returns false, with errno set, if some bytes could
+// not be written.
 bool output_write(output_file *output, const void *data, size_t size);
 bool output_commit(output_file *output);  // closes and renames; after a failure no file is left
 void output_discard(output_file *output); // removes the temporary file; has no effect after a commit

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// java ListApi.java JAR|FOLDER…: the public and protected members of the classes in the first, a line each, in order; the
-// others are there to find superclasses and parameters' classes in. With --missing LIST: which of a list's lines are not
-// among them, and which constants an enum of the list has that the list does not have: those break a switch over all of
-// them. The last line counts, and the exit status is 1 where there is such a line.
+// java ListApi.java JAR|FOLDER…: lists the public and protected members of the classes in the first argument, sorted,
+// one per line. The other arguments are searched for superclasses and for the classes of parameters. With --missing
+// LIST it prints the lines of LIST that are not among the members, and the enum constants that are not in LIST, because
+// these break a switch over all constants. The last line has the counts; the exit status is 1 if there is such a line.
 
 import java.io.File;
 import java.lang.reflect.Constructor;
@@ -82,7 +82,7 @@ final class ListApi {
         lines.add(name + ": " + kind(k.getModifiers()) + "<init>" + types(k.getGenericParameterTypes(), k.isVarArgs()));
       }
     }
-    // Those of superclasses that nobody outside can name are members all the same.
+    // Members of superclasses that are not public are members of the class for other packages.
     for (Class<?> s = c; s != null && (s == c || !Modifier.isPublic(s.getModifiers())); s = s.getSuperclass()) {
       for (Method k : s.getDeclaredMethods()) {
         if (isSeen(k.getModifiers()) && !k.isSynthetic()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the files of the binding share. Functions that take a JNIEnv and can fail leave an exception pending when they
-// do; none of those is ever a java.lang.Error.
+// Declarations shared by the files of the binding. Functions that take a JNIEnv and can fail leave an exception pending
+// after a failure. The exception is never a java.lang.Error.
 #ifndef TAPER_BINDING_H
 #define TAPER_BINDING_H
 
@@ -10,11 +10,11 @@
 
 #include <taper/taper.h>
 
-// ---- Java's side, looked up once (ids.c)
+// ---- classes, methods and fields of Java, looked up once (ids.c)
 
 typedef struct binding_exception {
     jclass type;
-    jmethodID create; // (String)
+    jmethodID create; // constructor with a String
 } binding_exception;
 
 typedef struct binding_ids {
@@ -23,15 +23,16 @@ typedef struct binding_ids {
     jmethodID value_create, value_pairs, value_dict, value_object, tensor_create;
     jfieldID value_code, value_number, value_data, value_type;
     jfieldID tensor_shape, tensor_data, tensor_dtype, tensor_format, tensor_read_only, tensor_handle;
-    jfieldID descriptor; // of java.io.FileDescriptor
-    // model: com.facebook.jni.CppException where there is one
+    jfieldID descriptor; // field of java.io.FileDescriptor
+    // model: com.facebook.jni.CppException if the app has that class
     binding_exception runtime, argument, null_pointer, cancelled, model;
-    jthrowable no_memory; // made beforehand
+    jthrowable no_memory; // created in advance
 } binding_ids;
 
-extern binding_ids binding; // set by JNI_OnLoad, constant from then on
+extern binding_ids binding; // set by JNI_OnLoad and constant afterwards
 
-JNIEnv *binding_env(bool *attached); // of this thread; *attached: binding_detach it when done. NULL: it cannot have one
+// Returns the JNIEnv of this thread, or NULL; if *attached, call binding_detach after use.
+JNIEnv *binding_env(bool *attached);
 void binding_detach(bool attached);
 
 // ---- exceptions (throw.c)
@@ -39,14 +40,17 @@ void binding_detach(bool attached);
 void binding_throw(JNIEnv *env, const binding_exception *type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void binding_throw_no_memory(JNIEnv *env);
-// After a call of Java's that failed: what is pending stays, unless it is an Error.
+// Call this after a failed call of Java. A pending exception remains. If it is an Error, or none is pending, the
+// exception for lack of memory is thrown instead.
 void binding_no_error(JNIEnv *env);
-// What Taper says. before: what PyTorch said there, or NULL.
+// Throws the exception for a status of Taper. before: the text that PyTorch has for this error, put before Taper's, or
+// NULL.
 void binding_throw_status(JNIEnv *env, taper_status status, const taper_error *error, const char *before);
 
 // ---- text (text.c)
 
-// UTF-8 of a string, to be freed; what is no Unicode becomes U+FFFD. name is of what is null, if it is.
+// Returns the UTF-8 of a string, which the caller frees. Invalid Unicode becomes U+FFFD. If string is NULL, the
+// exception names `name`. Returns NULL with an exception.
 char *binding_text(JNIEnv *env, jstring string, const char *name, size_t *length);
 jstring binding_string(JNIEnv *env, const char *text, size_t length);
 
@@ -57,7 +61,7 @@ taper_context *binding_module_context(const binding_module *module);
 
 // ---- values (value_in.c, value_out.c, tensor.c)
 
-// IValue.TYPE_CODE_…
+// The values of IValue.TYPE_CODE_….
 typedef enum binding_code {
     CODE_NULL = 1,
     CODE_TENSOR,
@@ -76,17 +80,18 @@ typedef enum binding_code {
     CODE_OBJECT
 } binding_code;
 
-// Limits of a value that goes in or out. Its depth: each level is a call, on stacks as small as 256 KB. Its items: a
-// tuple may hold one tuple twice, and so on in each level, so that there are more paths than anybody can walk.
+// Limits of a value that is converted in either direction. Each level of depth is a recursive call, on stacks as small
+// as 256 KB. Items are counted each time they are visited: a tuple may contain one tuple twice on each level, so that
+// the number of visits grows exponentially.
 enum { BINDING_DEPTH = 64, BINDING_ITEMS = 1 << 20 };
 
-// A new reference; NULL: an exception is pending.
+// Return a new reference, or NULL with an exception pending.
 taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value);
 taper_value *binding_tensor_in(JNIEnv *env, taper_context *context, jobject tensor);
-// A new local reference, to an IValue or Tensor; NULL: an exception is pending.
+// Return a new local reference to an IValue or Tensor, or NULL with an exception pending.
 jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *value);
 jobject binding_tensor_out(JNIEnv *env, taper_context *context, taper_value *tensor);
-// Its type as text, to be freed; NULL: an exception is pending.
+// Returns the type of the value as text, which the caller frees, or NULL with an exception pending.
 char *binding_value_type(JNIEnv *env, const taper_value *value);
 
 static inline void *binding_pointer(jlong handle)

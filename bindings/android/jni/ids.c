@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loading the library: classes, methods and fields that it uses, looked up once. An app may load it under several
-// names, so this may run again; then nothing is left to do.
+// Loads the library and looks up the classes, methods and fields that it uses. An app may load it under several names,
+// so that this may run again; later calls do nothing.
 #include "binding.h"
 
 #include <pthread.h>
 
-// The last argument but one of AttachCurrentThread: an NDK's jni.h has another type there than a JDK's, which knows
-// JNI_VERSION_9 and later.
+// Casts the second argument of AttachCurrentThread, whose type differs between the NDK's jni.h and a JDK's. Only a JDK
+// defines JNI_VERSION_9.
 #ifdef JNI_VERSION_9
 #define ATTACHED(env) ((void **)(env))
 #else
@@ -99,7 +99,7 @@ static bool find_descriptor(JNIEnv *env, binding_ids *ids)
     if (type == NULL) {
         return false;
     }
-    ids->descriptor = (*env)->GetFieldID(env, type, "descriptor", "I"); // Android
+    ids->descriptor = (*env)->GetFieldID(env, type, "descriptor", "I"); // name on Android
     if (ids->descriptor == NULL) {
         (*env)->ExceptionClear(env);
         ids->descriptor = (*env)->GetFieldID(env, type, "fd", "I");
@@ -128,7 +128,8 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
         }
     }
     pthread_mutex_unlock(&lock);
-    return found ? JNI_VERSION_1_6 : JNI_ERR; // what was not found is pending, and becomes an UnsatisfiedLinkError
+    // The exception of the failed lookup is pending and becomes an UnsatisfiedLinkError.
+    return found ? JNI_VERSION_1_6 : JNI_ERR;
 }
 
 JNIEnv *binding_env(bool *attached)

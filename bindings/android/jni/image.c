@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Images to floats. What a colour of 8 bits becomes is looked up, once there are enough pixels to make that worth
-// while: a division each otherwise.
+// Converts images to floats. With enough pixels, a table has the result for each 8-bit colour; otherwise each colour
+// needs a division.
 #include "image.h"
 
-enum { TABLE = 256, FEW = 1024 }; // below FEW pixels no table is made
+enum { TABLE = 256, FEW = 1024 }; // FEW: with fewer pixels the table costs more than it saves
 
 // ---- bitmaps
 
@@ -39,23 +39,23 @@ void image_from_pixels(const uint32_t *pixels, size_t count, const image_norm *n
 
 // ---- camera images
 
-// How a place of the tensor is one of the image: start + step * index, for both axes.
+// Maps an index of the tensor to one of the image on one axis: start + step * index.
 typedef struct axis {
     int64_t start, step;
-    int64_t last; // of the image's axis
+    int64_t last; // last index of the image's axis
 } axis;
 
 static void centre(const image_yuv *image, const image_crop *crop, axis *x, axis *y)
 {
     const bool turned = crop->degrees == 90 || crop->degrees == 270;
-    // Sizes after turning: the largest centre of the tensor's proportions.
+    // The largest centred part of the image, after rotation, with the aspect ratio of the tensor.
     int64_t width = turned ? image->height : image->width, height = turned ? image->width : image->height;
     if (crop->width * height <= crop->height * width) {
         width = crop->width * height / crop->height;
     } else {
         height = crop->height * width / crop->width;
     }
-    const int64_t scale = width / crop->width; // a whole number: the rest is cropped
+    const int64_t scale = width / crop->width; // integer, as in PyTorch: the remainder is cropped
     if (turned) {
         const int64_t swap = width;
         width = height;
@@ -67,7 +67,7 @@ static void centre(const image_yuv *image, const image_crop *crop, axis *x, axis
     *y = (axis){back_y ? top + height - 1 : top, back_y ? -scale : scale, image->height - 1};
 }
 
-// Tensors that are not square leave a turned image: the border's pixels stand for what is beyond.
+// If the tensor is not square, a rotated image does not cover it. Pixels at the border are repeated there.
 static int64_t place(const axis *a, int64_t index)
 {
     const int64_t at = a->start + a->step * index;
@@ -102,7 +102,7 @@ static inline float normal(int32_t colour, float mean255, float std255)
     return ((float)colour - mean255) / std255;
 }
 
-// The row of the image that row y of the tensor is made of.
+// The row of the image from which row y of the tensor is computed.
 typedef struct row {
     const uint8_t *y, *u, *v;
 } row;

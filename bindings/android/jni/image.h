@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Images to floats, without Java. The arithmetic is that of pytorch_android_torchvision, to the bit.
+// Converts images to floats, without Java. The results are bit-identical to those of pytorch_android_torchvision.
 #ifndef TAPER_BINDING_IMAGE_H
 #define TAPER_BINDING_IMAGE_H
 
@@ -11,22 +11,22 @@ typedef struct image_norm {
     float mean[3], std[3]; // red, green, blue
 } image_norm;
 
-// count pixels, 0xAARRGGBB each, to 3 * count floats: (colour / 255 - mean) / std.
+// Converts count pixels 0xAARRGGBB to 3 * count floats: (colour / 255 - mean) / std.
 void image_from_pixels(const uint32_t *pixels, size_t count, const image_norm *norm, bool channels_last, float *out);
 
 typedef struct image_yuv {
     const uint8_t *y, *u, *v;
-    size_t y_size, u_size, v_size;            // bytes of the planes
-    int32_t y_row, y_pixel, uv_row, uv_pixel; // strides
+    size_t y_size, u_size, v_size;            // sizes of the planes in bytes
+    int32_t y_row, y_pixel, uv_row, uv_pixel; // strides of rows and pixels in bytes
     int32_t width, height;
 } image_yuv;
 
 typedef struct image_crop {
-    int32_t width, height; // of the tensor
-    int32_t degrees;       // clockwise: 0, 90, 180, 270
+    int32_t width, height; // size of the tensor
+    int32_t degrees;       // clockwise rotation: 0, 90, 180 or 270
 } image_crop;
 
-// NULL, or what is wrong with the planes or sizes: then out was not written.
+// Returns NULL, or an error about the planes or sizes; then out was not written.
 const char *image_from_yuv(const image_yuv *image, const image_crop *crop, const image_norm *norm, bool channels_last,
                            float *out);
 

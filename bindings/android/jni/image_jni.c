@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TensorImageUtils' native part. Java has held sizes against the output buffer.
+// The native methods of TensorImageUtils. Java has checked the sizes against the output buffer.
 #include "binding.h"
 #include "image.h"
-#include "org_pytorch_torchvision_ImageFunctions.h" // made of the class
+#include "org_pytorch_torchvision_ImageFunctions.h" // generated from the Java class
 
 static void norm_of(JNIEnv *env, jfloatArray mean, jfloatArray std, image_norm *norm)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Modules: a model with one session, and a lock around its runs. Java sees to it that a module is released after the
-// last call that uses it.
+// Modules: a model with one session, and a lock around its runs. Java ensures that a module is released after the last
+// call that uses it.
 #include "binding.h"
-#include "org_pytorch_NativeLibrary.h" // made of the class
+#include "org_pytorch_NativeLibrary.h" // generated from the Java class
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,18 +18,18 @@
 #include <taper/taper_device.h>
 
 struct binding_module {
-    taper_context *context; // of the process: not a reference
+    taper_context *context; // context of the process, borrowed
     taper_model *model;
     taper_session *session;
     pthread_mutex_t lock;
-    jlong bytes; // of its file
+    jlong bytes; // size of the model file
 };
 
-// The context of the process: never released, as tensors go from module to module.
+// The context of the process. It is never released, because tensors are passed between modules.
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static taper_context *shared_context;
-static unsigned threads; // that were asked for; 0: Taper's own choice
-static bool no_nnapi;    // for files that were converted for it
+static unsigned threads; // number that the app requested; 0 for Taper's default
+static bool no_nnapi;    // true if files converted for NNAPI run on the CPU
 
 static taper_status get_context(taper_context **context, taper_error *error)
 {
@@ -93,10 +93,10 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setNnapiEnabled(JNIEnv *en
 
 typedef struct source {
     const char *path;
-    int descriptor; // -1: none
+    int descriptor; // -1 for none
     uint64_t offset, length;
     const void *bytes;
-    jobject buffer; // a global reference, which holds bytes
+    jobject buffer; // global reference that keeps `bytes` valid
 } source;
 
 static void release_buffer(void *user)
@@ -109,14 +109,14 @@ static void release_buffer(void *user)
     }
 }
 
-// The one way in which a path is opened here: a pipe is opened without waiting for somebody to write to it.
+// All paths are opened here. With O_NONBLOCK, opening a pipe does not wait for a writer.
 static int open_path(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-// Whether the end of the file has the signature of a zip archive's directory, which lies in its last 65,557 bytes. The
-// descriptor's position, which is the host's, stays.
+// Returns true if the end of the file has the signature of a zip archive's directory, which is in the last 65,557
+// bytes. The position of the descriptor belongs to the host and does not change.
 static bool has_directory(int fd)
 {
     enum { PIECE = 4096, TAIL = 65557 };
@@ -134,7 +134,7 @@ static bool has_directory(int fd)
     return found;
 }
 
-// What PyTorch Mobile said of such a file, for apps that look at it; "": nothing of the kind.
+// Writes the message that PyTorch Mobile has for such a file, because apps may look for it, or "" if it has none.
 static void before_text(const source *from, taper_status status, char *text, size_t size)
 {
     text[0] = '\0';
@@ -153,8 +153,7 @@ static void before_text(const source *from, taper_status status, char *text, siz
     }
 }
 
-// Device.CPU is for files that were converted for NNAPI what it was in PyTorch Mobile, where NNAPI ran them. Files for
-// Vulkan run on the CPU then.
+// Device.CPU runs files converted for NNAPI on NNAPI, as in PyTorch Mobile. Files converted for Vulkan run on the CPU.
 static taper_load_options options_for(const taper_device_choice *device)
 {
     pthread_mutex_lock(&context_lock);
@@ -298,7 +297,7 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_releaseModule(JNIEnv *env,
 JNIEXPORT jlong JNICALL Java_org_pytorch_NativeLibrary_moduleBytes(JNIEnv *env, jclass type, jlong module)
 {
     (void)env, (void)type;
-    enum { SMALL = 256 << 10 }; // measured
+    enum { SMALL = 256 << 10 }; // bytes of a loaded model besides its file, as measured
     return ((binding_module *)binding_pointer(module))->bytes + SMALL;
 }
 
@@ -310,7 +309,7 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_releaseValue(JNIEnv *env, 
 
 // ---- running
 
-// The model's own name of a method; NULL: an exception is pending.
+// Returns the model's own copy of the method name, or NULL with an exception pending.
 static const char *find_method(JNIEnv *env, const binding_module *m, jstring method)
 {
     size_t length;
@@ -340,7 +339,8 @@ static jobject run(JNIEnv *env, binding_module *m, const char *method, taper_val
     pthread_mutex_lock(&m->lock);
     const taper_status status = taper_session_run(m->session, method, inputs, count, &result, error);
     if (status == TAPER_ERROR_ARGUMENT) {
-        (void)!taper_session_advise(m->session, method, inputs, count, error); // the error is complete without
+        // Without advice the error is still complete.
+        (void)!taper_session_advise(m->session, method, inputs, count, error);
     }
     pthread_mutex_unlock(&m->lock);
     jobject out = NULL;
@@ -396,7 +396,7 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_cancel(JNIEnv *env, jclass
     taper_session_cancel(((binding_module *)binding_pointer(module))->session);
 }
 
-// ---- what a module says of itself
+// ---- facts about a module
 
 JNIEXPORT jstring JNICALL Java_org_pytorch_NativeLibrary_device(JNIEnv *env, jclass type, jlong module)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors. Those of Java are direct buffers that Taper uses in place; those of Taper are direct buffers for Java, whose
-// memory the value behind Tensor.mHandle keeps.
+// Tensors. A Java tensor is a direct buffer that Taper uses in place. A tensor of Taper becomes a direct buffer for
+// Java; the value in Tensor.mHandle keeps its memory valid.
 #include "binding.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// By ScalarType.jniCode.
+// Indexed by ScalarType.jniCode.
 static const int dtype_of_code[] = {-1,         TAPER_U8,  TAPER_I8,  TAPER_I32,  TAPER_F32,  TAPER_I64,
                                     TAPER_F64,  TAPER_I16, TAPER_F16, TAPER_BF16, TAPER_BOOL, TAPER_C64,
                                     TAPER_C128, TAPER_C32, TAPER_QI8, TAPER_QU8,  TAPER_QI32};
@@ -14,13 +14,13 @@ enum { CODES = sizeof dtype_of_code / sizeof dtype_of_code[0] };
 
 enum { CONTIGUOUS = 1, CHANNELS_LAST = 2, CHANNELS_LAST_3D = 3 };
 
-// The dimensions from the innermost to the outermost.
+// Writes the dimensions from the innermost to the outermost.
 static void order_of(int format, size_t rank, size_t order[TAPER_MAX_RANK])
 {
     for (size_t i = 0; i < rank; i++) {
         order[i] = rank - 1 - i;
     }
-    if (format != CONTIGUOUS) { // C, W, H, (D,) N
+    if (format != CONTIGUOUS) { // channels, width, height, (depth,) batch
         order[0] = 1;
         for (size_t i = 1; i < rank - 1; i++) {
             order[i] = rank - i;
@@ -69,7 +69,8 @@ taper_value *binding_tensor_in(JNIEnv *env, taper_context *context, jobject tens
     size_t order[TAPER_MAX_RANK];
     int64_t count = 1;
     order_of(format, rank, order);
-    for (size_t i = 0; i < rank; i++) { // Java held the product against the buffer, but for zeros among the sizes
+    // Java has checked the product of the sizes, but sizes beside a zero may be anything.
+    for (size_t i = 0; i < rank; i++) {
         const size_t d = order[i];
         shaped[d] = sizes[d];
         strides[d] = count;
@@ -85,7 +86,7 @@ taper_value *binding_tensor_in(JNIEnv *env, taper_context *context, jobject tens
         binding_throw_no_memory(env);
         return NULL;
     }
-    static char none[16]; // empty tensors may have no address
+    static char none[16]; // Java may have no address for an empty buffer
     taper_error *error = taper_error_create();
     taper_value *value;
     const size_t bytes = (size_t)count * taper_dtype_size((taper_dtype)dtype_of_code[code]);
@@ -117,10 +118,10 @@ static bool is_dense(const taper_tensor_info *info, int format)
     return true;
 }
 
-// 0: neither.
+// Returns the memory format, or 0 if the tensor is in neither.
 static int format_of(const taper_tensor_info *info)
 {
-    // In this order: what is both counts as channels-last, as with PyTorch.
+    // The order matters: a tensor that is in both formats counts as channels-last, as in PyTorch.
     if (info->rank == 4 && is_dense(info, CHANNELS_LAST)) {
         return CHANNELS_LAST;
     }
@@ -156,7 +157,7 @@ static void copy_dense(char *to, const taper_tensor_info *info, size_t element)
     }
 }
 
-// A contiguous tensor with the same elements.
+// Returns a contiguous tensor with the same elements.
 static taper_value *dense_copy(JNIEnv *env, taper_context *context, const taper_tensor_info *info, size_t bytes)
 {
     const size_t element = taper_dtype_size(info->dtype);
@@ -195,7 +196,7 @@ static taper_value *dense_copy(JNIEnv *env, taper_context *context, const taper_
     return copy;
 }
 
-// value is given away.
+// Takes ownership of value.
 static jobject make_tensor(JNIEnv *env, taper_value *value, const taper_tensor_info *info, size_t bytes, int code,
                            int format)
 {
@@ -219,7 +220,8 @@ static jobject make_tensor(JNIEnv *env, taper_value *value, const taper_tensor_i
                                                 (jint)format, (jboolean)(info->read_only != 0), binding_handle(value),
                                                 info->scale, (jlong)info->zero_point);
         if ((*env)->ExceptionCheck(env) || tensor == NULL) {
-            binding_no_error(env); // whether Java has taken the value is unknown: rather kept than used when gone
+            // It is unknown if Java has taken the value, and leaking it is safer than a second release.
+            binding_no_error(env);
             tensor = NULL;
         }
     }
@@ -254,7 +256,7 @@ jobject binding_tensor_out(JNIEnv *env, taper_context *context, taper_value *val
         overflows = __builtin_mul_overflow(bytes, (uint64_t)info.sizes[i], &bytes) || overflows;
     }
     for (size_t i = 0; i < info.rank && overflows; i++) {
-        overflows = info.sizes[i] != 0; // an empty tensor's other sizes may be anything
+        overflows = info.sizes[i] != 0; // other sizes of an empty tensor may be anything
     }
     if (overflows || bytes > INT32_MAX) {
         binding_throw(env, &binding.model, "The result is larger than 2 GB, which is more than a buffer can hold");

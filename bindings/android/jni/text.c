@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Strings: Java's are UTF-16, Taper's UTF-8. JNI's own functions speak another form of UTF-8, so they are of no use.
+// Converts strings between Java's UTF-16 and Taper's UTF-8. JNI's own functions use a modified UTF-8 and are therefore
+// not used.
 #include "binding.h"
 
 #include <stdlib.h>
@@ -37,7 +38,7 @@ char *binding_text(JNIEnv *env, jstring string, const char *name, size_t *length
         return NULL;
     }
     const size_t units = (size_t)(*env)->GetStringLength(env, string);
-    // A unit is at most three bytes, and a pair of them four. The units lie behind the room for the text.
+    // A unit becomes at most three bytes, and a surrogate pair four. The units are put after the space for the text.
     char *text = units < SIZE_MAX / 8 ? malloc(units * 3 + 2 + units * sizeof(jchar)) : NULL;
     if (text == NULL) {
         binding_throw_no_memory(env);
@@ -55,12 +56,12 @@ char *binding_text(JNIEnv *env, jstring string, const char *name, size_t *length
         }
         n += put_utf8(text + n, c);
     }
-    text[n] = '\0'; // before the units: those that were read are behind it
+    text[n] = '\0'; // overwrites no unread unit, because the units come after the text
     *length = n;
     return text;
 }
 
-// The next character and its bytes; REPLACEMENT and 1 for what is none.
+// Returns the next character and its length in bytes, or REPLACEMENT and 1 for an invalid byte.
 static uint32_t get_utf8(const unsigned char *from, size_t left, size_t *used)
 {
     static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
@@ -92,7 +93,8 @@ jstring binding_string(JNIEnv *env, const char *text, size_t length)
     jchar small[256];
     jchar *units = small;
     if (length > sizeof small / sizeof small[0]) {
-        units = length < INT32_MAX ? malloc(length * sizeof *units) : NULL; // no character has more units than bytes
+        // No character has more UTF-16 units than UTF-8 bytes.
+        units = length < INT32_MAX ? malloc(length * sizeof *units) : NULL;
         if (units == NULL) {
             binding_throw_no_memory(env);
             return NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exceptions: Taper's statuses as apps of PyTorch Mobile know them, and nothing that is a java.lang.Error.
+// Throws exceptions: maps Taper's statuses to the exceptions that apps of PyTorch Mobile expect. None is a
+// java.lang.Error.
 #include "binding.h"
 
 #include <stdarg.h>
@@ -17,7 +18,7 @@ void binding_no_error(JNIEnv *env)
 {
     const jthrowable pending = (*env)->ExceptionOccurred(env);
     if (pending == NULL) {
-        binding_throw_no_memory(env); // it failed, and did not say why
+        binding_throw_no_memory(env); // the call failed without an exception
         return;
     }
     (*env)->ExceptionClear(env);
@@ -62,7 +63,7 @@ void binding_throw_status(JNIEnv *env, taper_status status, const taper_error *e
                                                                       : &binding.model;
     const char *message = taper_error_message(error), *detail = taper_error_detail(error);
     const size_t size = (before != NULL ? strlen(before) : 0) + strlen(message) + strlen(detail) + 3;
-    const bool unsaid = size == 3 && status != TAPER_ERROR_CANCELLED; // there was no memory for the error's text
+    const bool unsaid = size == 3 && status != TAPER_ERROR_CANCELLED; // memory ran out for the text of the error
     char *text = unsaid ? NULL : malloc(size);
     if (text == NULL) {
         binding_throw_no_memory(env);

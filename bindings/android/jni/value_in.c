@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// IValues to values. Local references are dropped as soon as they were used, so their number does not depend on sizes.
+// Converts IValues to values. Local references are deleted immediately after use, so that their number does not depend
+// on the sizes.
 #include "binding.h"
 
 #include <stdlib.h>
@@ -21,10 +22,10 @@ static void release_items(taper_value **items, size_t count)
     free(items);
 }
 
-// A value on its way in.
+// The state of a conversion.
 typedef struct walk {
-    unsigned depth; // of the item at hand
-    size_t left;    // items that may follow
+    unsigned depth; // depth of the current item
+    size_t left;    // number of further items allowed
 } walk;
 
 static taper_value *value_in(JNIEnv *env, taper_context *context, jobject value, walk *w);
@@ -45,7 +46,7 @@ static taper_value *string_in(JNIEnv *env, taper_context *context, jstring strin
     return made(env, status, error, value);
 }
 
-// The items of an array of objects, to be released; NULL: an exception is pending.
+// Returns the items of an array of objects, which the caller releases, or NULL with an exception pending.
 static taper_value **items_in(JNIEnv *env, taper_context *context, jobjectArray array, item_kind kind, size_t *count,
                               walk *w)
 {
@@ -74,7 +75,7 @@ static taper_value **items_in(JNIEnv *env, taper_context *context, jobjectArray 
     return items;
 }
 
-// Those of an array of numbers, in pieces of a fixed size.
+// Returns the items of an array of numbers, which is read in pieces of a fixed size.
 static taper_value **numbers_in(JNIEnv *env, taper_context *context, jobject array, binding_code code, size_t *count)
 {
     enum { PIECE = 64 };
@@ -140,8 +141,9 @@ static taper_value *list_in(JNIEnv *env, taper_context *context, jobject value, 
                           : code == CODE_BOOL_LIST   ? "bool"
                           : code == CODE_LONG_LIST   ? "int"
                           : code == CODE_DOUBLE_LIST ? "float"
-                          : code == CODE_TENSOR_LIST ? "Tensor"
-                                                     : NULL; // the method's type says what it is, of an empty one too
+                          : code == CODE_TENSOR_LIST
+                              ? "Tensor"
+                              : NULL; // the declared type of the method decides, also for an empty list
     taper_error *error = taper_error_create();
     taper_value *list;
     const taper_status status = taper_value_list(context, element, items, count, &list, error);
@@ -190,7 +192,7 @@ static taper_value *dict_in(JNIEnv *env, taper_context *context, jobject value, 
             type = binding_text(env, known, "type", &length);
             (*env)->DeleteLocalRef(env, known);
         }
-        if (type != NULL || known == NULL) { // the method's type says what it holds if nothing else does
+        if (type != NULL || known == NULL) { // if the type of items is unknown, the declared type of the method decides
             taper_error *error = taper_error_create();
             const taper_status status = taper_value_dict(context, code == CODE_DICT_LONG_KEY ? "int" : "str", type,
                                                          names, items, count, &dict, error);
@@ -246,9 +248,9 @@ static taper_value *value_in(JNIEnv *env, taper_context *context, jobject value,
     if (code == CODE_OBJECT) {
         return taper_value_retain(binding_pointer(number));
     }
-    // Each level holds a few references: together more than the 16 that a native method may count on.
+    // Each level holds a few references. Together they exceed the 16 that a native method is guaranteed.
     if ((*env)->PushLocalFrame(env, 8) != 0) {
-        return NULL; // with an exception pending
+        return NULL; // an exception is pending
     }
     const jobject data = (*env)->GetObjectField(env, value, binding.value_data);
     w->depth++;

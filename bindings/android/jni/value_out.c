@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values to IValues.
+// Converts values to IValues.
 #include "binding.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 char *binding_value_type(JNIEnv *env, const taper_value *value)
 {
-    const size_t length = taper_value_type(value, NULL, 0); // 0: not enough memory
+    const size_t length = taper_value_type(value, NULL, 0); // 0 if memory runs out
     char *type = length != 0 ? malloc(length + 1) : NULL;
     if (type == NULL || taper_value_type(value, type, length + 1) != length) {
         free(type);
@@ -27,7 +27,7 @@ static jobject create(JNIEnv *env, binding_code code, jlong number, jobject data
     return value;
 }
 
-// item is a new reference; false: an exception is pending.
+// *item is a new reference. Returns false with an exception pending.
 static bool item_at(JNIEnv *env, const taper_value *value, size_t index, bool key, taper_value **item)
 {
     taper_error *error = taper_error_create();
@@ -40,15 +40,15 @@ static bool item_at(JNIEnv *env, const taper_value *value, size_t index, bool ke
     return status == TAPER_OK;
 }
 
-// A value on its way out.
+// The state of a conversion.
 typedef struct walk {
-    unsigned depth; // of the item at hand
-    size_t left;    // items that may follow
+    unsigned depth; // depth of the current item
+    size_t left;    // number of further items allowed
 } walk;
 
 static jobject value_out(JNIEnv *env, taper_context *context, taper_value *value, walk *w);
 
-// IValue[] or Tensor[].
+// Returns an IValue[] or Tensor[].
 static jobjectArray items_out(JNIEnv *env, taper_context *context, const taper_value *value, bool tensors, walk *w)
 {
     const size_t count = taper_value_count(value);
@@ -75,7 +75,7 @@ static jobjectArray items_out(JNIEnv *env, taper_context *context, const taper_v
     return array;
 }
 
-// A number of the kind that an array has, to place i of the piece; false: it is of another kind.
+// Functions that store a number in element i of the piece. They return false if the number is of another kind.
 enum { PIECE = 64 };
 typedef union number_piece {
     jboolean bools[PIECE];
@@ -100,7 +100,7 @@ static bool get_number(const taper_value *item, binding_code code, number_piece 
     return status == TAPER_OK;
 }
 
-// boolean[], long[] or double[].
+// Returns a boolean[], long[] or double[].
 static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code code, bool keys)
 {
     const size_t count = taper_value_count(value);
@@ -144,7 +144,7 @@ static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code c
 
 static jobject list_out(JNIEnv *env, taper_context *context, const taper_value *value, walk *w)
 {
-    char *type = binding_value_type(env, value); // "List[int]"
+    char *type = binding_value_type(env, value); // for example "List[int]"
     if (type == NULL) {
         return NULL;
     }
@@ -207,7 +207,8 @@ static jobjectArray strings_out(JNIEnv *env, const taper_value *dict)
     return array;
 }
 
-// Where the value type of "Dict(str, List[int])" begins; NULL: it is no such text. It loses its parenthesis.
+// Returns the position of the value type in "Dict(str, List[int])" and removes the closing parenthesis, or NULL if the
+// text has another form.
 static char *split_dict(char *type)
 {
     const size_t length = strlen(type);
@@ -216,7 +217,7 @@ static char *split_dict(char *type)
         return NULL;
     }
     type[length - 1] = '\0';
-    *comma = '\0'; // a key's type has no comma
+    *comma = '\0'; // the type of a key contains no comma
     return comma + 2;
 }
 
@@ -259,7 +260,7 @@ static jobject dict_out(JNIEnv *env, taper_context *context, const taper_value *
     return dict;
 }
 
-// With what was just made: gives the reference to it up.
+// Makes an IValue of `data` and deletes the reference to it.
 static jobject with(JNIEnv *env, binding_code code, jobject data)
 {
     const jobject value = data != NULL ? create(env, code, 0, data, NULL) : NULL;
@@ -273,7 +274,7 @@ static jobject object_out(JNIEnv *env, taper_value *value)
     const jobject object =
         (*env)->CallStaticObjectMethod(env, binding.value, binding.value_object, binding_handle(kept));
     if ((*env)->ExceptionCheck(env) || object == NULL) {
-        binding_no_error(env); // the value is lost: whether Java has taken it is unknown
+        binding_no_error(env); // the value is leaked, because it is unknown if Java has taken it
         return NULL;
     }
     return object;
@@ -289,7 +290,7 @@ static jobject any_out(JNIEnv *env, taper_context *context, taper_value *value, 
     } real;
     const char *text;
     size_t length;
-    // Getters of the kind that was asked for do not fail.
+    // Getters that match the kind of the value do not fail.
     switch (taper_value_kind(value)) {
     case TAPER_KIND_NONE:
         return create(env, CODE_NULL, 0, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arrays of the host become tensors over their memory. What Taper's tensors cannot be is copied: negative strides or
-// such that are no multiple of an element, elements that are not aligned or have the other byte order.
+// Converts arrays in the host's memory to tensors over that memory. Arrays whose layout tensors cannot have are copied:
+// strides that are negative or no multiple of an element, unaligned elements, and elements in the other byte order.
 #include "binding.h"
 
 #include <stdint.h>
@@ -9,9 +9,9 @@
 // ---- formats of buffers
 
 typedef struct element {
-    int dtype;    // -1: Taper has none
-    size_t unit;  // bytes of each number
-    bool swapped; // its bytes are in the other order
+    int dtype;    // -1 if Taper has no such dtype
+    size_t unit;  // bytes of each number; a complex number has two
+    bool swapped; // true if the bytes of each number must be reversed
 } element;
 
 static element read_format(const binding_state *state, const char *format, size_t size)
@@ -26,7 +26,7 @@ static element read_format(const binding_state *state, const char *format, size_
     const bool complex = *c == 'Z';
     c += complex;
     if (*c == '\0' || c[1] != '\0') {
-        return e; // several numbers, or a structure
+        return e; // several numbers or a structure
     }
     const char kind = strchr("bhilqn", *c) != NULL   ? 'i'
                       : strchr("BHILQN", *c) != NULL ? 'u'
@@ -66,7 +66,7 @@ void binding_copy_strided(void *to, const void *from, size_t rank, const Py_ssiz
                 }
             }
         }
-        size_t d = rank > 1 ? rank - 1 : 0; // the next row
+        size_t d = rank > 1 ? rank - 1 : 0; // advances the indices to the next row
         while (d > 0) {
             d--;
             row += strides[d];
@@ -114,7 +114,7 @@ taper_value *binding_tensor_over(const binding_state *state, binding_context *co
                                  const int64_t *sizes, const int64_t *strides, void *data, size_t bytes, bool read_only,
                                  binding_later *later)
 {
-    static int64_t nothing; // memory for tensors without elements: some exporters have none
+    static int64_t nothing; // memory for tensors without elements, because some exporters pass NULL
     taper_error *const error = taper_error_create();
     taper_value *value;
     const taper_status status =
@@ -127,7 +127,8 @@ taper_value *binding_tensor_over(const binding_state *state, binding_context *co
     return value;
 }
 
-// The layout in elements; false where a tensor cannot have it. *bytes: from the first element to behind the last.
+// Computes the layout in elements. *bytes is the size from the first to the end of the last element. Returns false if a
+// tensor cannot have this layout.
 static bool lay_out(const Py_buffer *view, int64_t *sizes, int64_t *strides, size_t *bytes)
 {
     bool empty = false;
@@ -135,11 +136,11 @@ static bool lay_out(const Py_buffer *view, int64_t *sizes, int64_t *strides, siz
         sizes[d] = view->shape[d];
         empty = empty || sizes[d] == 0;
     }
-    int64_t last = 0;   // each product is one of offsets that are inside the exporter's memory
-    uint64_t dense = 1; // may wrap where elements share memory
+    int64_t last = 0;   // products cannot overflow, because they are offsets inside the exporter's memory
+    uint64_t dense = 1; // may wrap if elements share memory
     for (int d = view->ndim; d-- > 0;) {
         const int64_t step = view->strides[d];
-        if (empty || sizes[d] == 1) { // what such a stride says means nothing
+        if (empty || sizes[d] == 1) { // such a stride has no meaning
             strides[d] = (int64_t)dense;
         } else if (step < 0 || step % view->itemsize != 0) {
             return false;
@@ -180,11 +181,11 @@ taper_value *binding_view_in(const binding_state *state, binding_context *contex
     return element_in(state, context, view, (element){.dtype = dtype, .unit = 1}, later);
 }
 
-// ctypes gives no strides, whoever asks for them: the memory is contiguous then.
+// ctypes never fills strides, even if they are requested; its memory is contiguous.
 static bool complete(Py_buffer *view, Py_ssize_t *shape, Py_ssize_t *strides)
 {
     if (view->ndim > TAPER_MAX_RANK) {
-        return true; // refused below
+        return true; // a later check refuses this rank
     }
     if (view->shape == NULL && view->ndim > 0) {
         if (view->ndim > 1 || view->itemsize <= 0) {
@@ -196,7 +197,7 @@ static bool complete(Py_buffer *view, Py_ssize_t *shape, Py_ssize_t *strides)
     }
     if (view->strides == NULL) {
         Py_ssize_t step = view->itemsize;
-        for (int d = view->ndim; d-- > 0; step *= view->shape[d]) { // all of it is memory
+        for (int d = view->ndim; d-- > 0; step *= view->shape[d]) { // cannot overflow, because all of it is memory
             strides[d] = step;
         }
         view->strides = strides;
@@ -224,7 +225,7 @@ static taper_value *from_view(const binding_state *state, binding_context *conte
     return element_in(state, context, &view, e, later);
 }
 
-// forced: the dtype that its elements are, whatever they say; or -1.
+// forced: the dtype of the elements, regardless of the buffer's format, or -1.
 static taper_value *buffer_in(const binding_state *state, binding_context *context, PyObject *object, int forced)
 {
     binding_later *const later = binding_later_new();
@@ -255,7 +256,7 @@ bool binding_is_array(PyObject *object)
            has(object, "__array_interface__");
 }
 
-// bfloat16 is a dtype that packages add to NumPy, and that buffers do not know.
+// bfloat16 is a dtype that packages add to NumPy. The buffer protocol does not support it.
 static taper_value *bfloat_in(const binding_state *state, binding_context *context, PyObject *object)
 {
     PyObject *const dtype = PyObject_GetAttrString(object, "dtype");
@@ -281,7 +282,7 @@ static taper_value *numpy_in(const binding_state *state, binding_context *contex
     return value;
 }
 
-// Tries another way after a failure; where that fails too, the first exception says why.
+// Tries another way after a failure. If that fails as well, the first exception is raised.
 typedef taper_value *array_way(const binding_state *state, binding_context *context, PyObject *object);
 
 static taper_value *or_else(taper_value *value, array_way *way, const binding_state *state, binding_context *context,
@@ -304,8 +305,8 @@ static taper_value *or_else(taper_value *value, array_way *way, const binding_st
     return value;
 }
 
-// PyTorch 1.13 has no DLPack of bools, and takes half a millisecond to say so: the last dtype that was refused, one of
-// its own objects, is remembered.
+// PyTorch 1.13 has no DLPack for bool and takes half a millisecond to refuse. The last dtype that was refused is
+// therefore remembered.
 static taper_value *dlpack_or_numpy(const binding_state *state, binding_context *context, PyObject *object)
 {
     PyObject *const dtype = PyObject_GetAttrString(object, "dtype");
@@ -322,7 +323,8 @@ static taper_value *dlpack_or_numpy(const binding_state *state, binding_context 
         value = or_else(value, numpy_in, state, context, object);
     }
     if (refused && value != NULL && dtype != NULL) {
-        (void)PyList_SetItem(state->met, BINDING_MET_REFUSED, Py_NewRef(dtype)); // these places are there
+        // Cannot fail, because the list has these indices.
+        (void)PyList_SetItem(state->met, BINDING_MET_REFUSED, Py_NewRef(dtype));
         (void)PyList_SetItem(state->met, BINDING_MET_REFUSED_OF, Py_NewRef(type));
     }
     Py_XDECREF(dtype);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _taper.Calibrator: quantization after training, which taper.quantize drives with samples.
+// _taper.Calibrator: post-training quantization. taper.quantize passes the samples to it.
 #include "binding.h"
 
 typedef struct calibrator_object {
     PyObject_HEAD binding_context *context;
-    PyObject *source; // the bytes, which the calibrator reads again
+    PyObject *source; // the bytes of the model, which the calibrator reads again
     taper_calibrator *calibrator;
-    bool busy; // in a call that gave the GIL away
+    bool busy; // true during a call that has released the GIL
 } calibrator_object;
 
 static calibrator_object *calibrator_of(PyObject *self)
@@ -73,7 +73,7 @@ static bool open_calibrator(const binding_state *state, calibrator_object *self,
     return done;
 }
 
-// Calibrator(context, path or bytes, load options, options)
+// Implements Calibrator(context, path or bytes, load options, options).
 static PyObject *create(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     const binding_state *const state = PyType_GetModuleState(type);
@@ -165,7 +165,7 @@ static PyObject *finish(PyObject *object, PyObject *options)
     return bytes;
 }
 
-// Rows (name, operator, kept float, scale, zero point, sqnr).
+// Returns rows (name, operator, kept float, scale, zero point, sqnr).
 static PyObject *layers(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -194,7 +194,7 @@ static PyObject *layers(PyObject *object, PyObject *unused)
     return rows;
 }
 
-// The scale and zero point of each input of a model in mode "full", None where it stays float.
+// Returns the scale and zero point of each input of a model in mode "full". The item of a float input is None.
 static PyObject *inputs(PyObject *object, PyObject *unused)
 {
     (void)unused;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper.Context: threads and settings that models share. What models print is kept in a log until the run is over, as
-// Taper calls the log's function without the GIL.
+// taper.Context: threads and settings that models share. Text printed by models is kept in a log until the run ends,
+// because Taper calls the log function without the GIL.
 #include "binding.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MOST = 1 << 20 }; // bytes that are kept between two looks
+enum { LOG_MOST = 1 << 20 }; // limit of the kept text in bytes
 
 typedef struct log_text {
     struct log_text *next;
@@ -22,7 +22,7 @@ typedef struct binding_log {
     bool lost;
 } binding_log;
 
-// From any thread, without the GIL.
+// Runs in any thread, without the GIL.
 static void write_log(void *user, taper_log_level level, const char *text, size_t length)
 {
     binding_log *const log = user;
@@ -61,8 +61,7 @@ static bool hand_over(const binding_state *state, int level, const char *text, s
 
 bool binding_log_flush(const binding_state *state, binding_context *context)
 {
-    if (context->log->first == NULL ||
-        state->log == Py_None) { // who misses what is just being written sees it next time
+    if (context->log->first == NULL || state->log == Py_None) { // text that is added now is passed on by the next call
         return true;
     }
     bool lost, done = true;
@@ -184,7 +183,8 @@ static void destroy(PyObject *object)
     PyTypeObject *const type = Py_TYPE(object);
     taper_operator_release(self->alias);
     taper_context_release(self->context);
-    // Values outlive it, and its memory; nothing of those that hold it writes to the log: who runs holds this object.
+    // Values may outlive the context and keep its memory. They write nothing to the log, because each run holds a
+    // reference to this object.
     free_log(self->log);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors to and from other packages by DLPack, without copies.
+// Exchanges tensors with other packages by DLPack, without copies.
 #include "binding.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ typedef struct exported {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
 } exported;
 
-// From any thread, with the GIL or without.
+// Runs in any thread, with or without the GIL.
 static void free_exported(exported *e)
 {
     taper_value_release(e->value);
@@ -48,7 +48,7 @@ static void destroy_capsule(PyObject *capsule)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (PyCapsule_IsValid(capsule, name_plain)) { // nobody has taken it
+    if (PyCapsule_IsValid(capsule, name_plain)) { // no consumer has taken it
         dlpack_delete(PyCapsule_GetPointer(capsule, name_plain), false);
     } else if (PyCapsule_IsValid(capsule, name_versioned)) {
         dlpack_delete(PyCapsule_GetPointer(capsule, name_versioned), true);
@@ -68,7 +68,7 @@ static int code_of(const binding_dtype *dtype)
     return -1;
 }
 
-// A writable tensor of the same elements.
+// Returns a writable copy of the tensor.
 static taper_value *writable_copy(const binding_state *state, const binding_tensor *self)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -92,7 +92,7 @@ static taper_value *writable_copy(const binding_state *state, const binding_tens
     return copy;
 }
 
-// Takes the value over, also on failure.
+// Takes ownership of the value, also after a failure.
 static PyObject *capsule_of(const binding_state *state, taper_value *value, bool versioned, uint64_t flags)
 {
     taper_tensor_info info = {.struct_size = sizeof info};
@@ -133,7 +133,7 @@ static PyObject *capsule_of(const binding_state *state, taper_value *value, bool
     return capsule;
 }
 
-// Whether the device that is asked for is the CPU, the only one.
+// Returns true if the requested device is the CPU, the only supported one.
 static bool is_here(PyObject *device)
 {
     long type, id;
@@ -179,7 +179,7 @@ PyObject *binding_tensor_dlpack(PyObject *object, PyObject *args, PyObject *keyw
     if ((copy != Py_None && must < 0) || !binding_tensor_know(object)) {
         return NULL;
     }
-    // What is read-only may be pages of a file: who does not know the flag, or does not mind it, would die of a write.
+    // Read-only memory may be pages of a file. A consumer that ignores the read-only flag would crash when it writes.
     if (self->info.read_only && must == 0) {
         PyErr_SetString(PyExc_BufferError, "the tensor is read-only: it can be exported as a copy");
         return NULL;
@@ -227,8 +227,8 @@ static bool says_reachable(PyObject *object)
     return !PyErr_Occurred() && is_reachable(type);
 }
 
-// A type that gave a tensor before is not asked for the device, which takes PyTorch longer than the rest; nor with a
-// version, if it is older than those.
+// Asks the object for a capsule. A type that gave a tensor before is not asked for its device, because that takes
+// PyTorch longer than the rest. It is asked without a version if it did not know versions before.
 static PyObject *ask(const binding_state *state, PyObject *object)
 {
     PyObject *const type = (PyObject *)Py_TYPE(object);
@@ -253,7 +253,7 @@ static PyObject *ask(const binding_state *state, PyObject *object)
     if (capsule == NULL && known && PyErr_Occurred()) {
         PyObject *kind, *exception, *traceback;
         PyErr_Fetch(&kind, &exception, &traceback);
-        if (says_reachable(object)) { // else that is the reason
+        if (says_reachable(object)) { // otherwise the unreachable device is the reason
             PyErr_Restore(kind, exception, traceback);
         } else {
             Py_XDECREF(kind);
@@ -261,7 +261,7 @@ static PyObject *ask(const binding_state *state, PyObject *object)
             Py_XDECREF(traceback);
         }
     }
-    if (capsule != NULL && !known) { // these places are there
+    if (capsule != NULL && !known) { // cannot fail, because the list has these indices
         (void)PyList_SetItem(state->met, BINDING_MET_TYPE, Py_NewRef(type));
         (void)PyList_SetItem(state->met, BINDING_MET_OLDER, Py_NewRef(older ? Py_True : Py_False));
     }
@@ -271,7 +271,7 @@ static PyObject *ask(const binding_state *state, PyObject *object)
     return capsule;
 }
 
-// The tensor of a capsule, which is the caller's to delete from now on; NULL with an exception.
+// Returns the tensor of a capsule, which the caller must delete afterwards, or NULL with an exception.
 static dlpack_tensor *take(PyObject *capsule, binding_later *later, bool *read_only)
 {
     const bool versioned = PyCapsule_IsValid(capsule, name_versioned) != 0;
@@ -309,7 +309,7 @@ static int dtype_of(const binding_state *state, const dlpack_tensor *tensor)
     return dtype;
 }
 
-// As a buffer, so that one way leads to a tensor or a copy.
+// Fills a buffer description, so that buffers and DLPack share the code that makes tensors and copies.
 static bool describe(const dlpack_tensor *tensor, const binding_dtype *dtype, bool read_only, Py_buffer *view,
                      Py_ssize_t *shape, Py_ssize_t *strides)
 {

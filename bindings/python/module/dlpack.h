@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// DLPack's structures, as version 1.0 has them, and as it was before versions. Names of members are ours.
+// DLPack's structures, of version 1.0 and of the form before versions. The names of members are our own.
 #ifndef TAPER_PYTHON_DLPACK_H
 #define TAPER_PYTHON_DLPACK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DLPACK_CPU = 1, DLPACK_CUDA_HOST = 3 };    // kinds of devices whose memory the CPU sees
+enum { DLPACK_CPU = 1, DLPACK_CUDA_HOST = 3 };    // devices whose memory the CPU can read
 enum { DLPACK_READ_ONLY = 1, DLPACK_COPIED = 2 }; // flags
-enum { DLPACK_INT, DLPACK_UINT, DLPACK_FLOAT, DLPACK_BFLOAT = 4, DLPACK_COMPLEX, DLPACK_BOOL }; // codes
-enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 0 };                                                    // of the versioned form
+enum { DLPACK_INT, DLPACK_UINT, DLPACK_FLOAT, DLPACK_BFLOAT = 4, DLPACK_COMPLEX, DLPACK_BOOL }; // type codes
+enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 0 }; // version of the versioned form
 
 typedef struct dlpack_tensor {
     void *data;
@@ -21,17 +21,17 @@ typedef struct dlpack_tensor {
         uint8_t code, bits;
         uint16_t lanes;
     } dtype;
-    int64_t *sizes, *strides; // in elements; strides NULL: contiguous
+    int64_t *sizes, *strides; // in elements; strides is NULL for contiguous
     uint64_t offset;          // in bytes
 } dlpack_tensor;
 
-typedef struct dlpack_managed { // in a capsule "dltensor"
+typedef struct dlpack_managed { // content of a capsule "dltensor"
     dlpack_tensor tensor;
     void *user;
     void (*deleter)(struct dlpack_managed *self);
 } dlpack_managed;
 
-typedef struct dlpack_versioned { // in a capsule "dltensor_versioned"
+typedef struct dlpack_versioned { // content of a capsule "dltensor_versioned"
     uint32_t major, minor;
     void *user;
     void (*deleter)(struct dlpack_versioned *self);

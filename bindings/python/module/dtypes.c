@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Python calls Taper's dtypes. The library names them and knows their sizes; the rest follows from these.
+// Python's names and formats for Taper's dtypes. The library gives name and size; everything else is derived from them.
 #include "binding.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static char kind_of(const char *name)
                                        : '\0';
 }
 
-// As in Python's module struct, and NumPy's for complex numbers.
+// Returns the format code of Python's module struct, or NumPy's code for complex numbers.
 static const char *format_of(char kind, size_t size)
 {
     switch (kind) {

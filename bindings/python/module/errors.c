@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper.Status, and how the exceptions of taper/_errors.py are raised.
+// taper.Status, and the exceptions of taper/_errors.py, which are raised here.
 #include "binding.h"
 
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static PyObject *make_status(void)
         done = number != NULL && PyDict_SetItemString(members, statuses[i].name, number) == 0;
         Py_XDECREF(number);
     }
-    if (done) { // its module's name, so that errors can be pickled
+    if (done) { // the module's name is needed to pickle errors
         PyObject *const args = Py_BuildValue("(sO)", "Status", members);
         PyObject *const keywords = Py_BuildValue("{ss}", "module", "taper");
         result = args != NULL && keywords != NULL ? PyObject_Call(enumeration, args, keywords) : NULL;
@@ -52,8 +52,7 @@ bool binding_errors_add(PyObject *module, binding_state *state)
     return done != NULL && state->make_error != NULL && PyModule_AddObjectRef(module, "Status", state->status) == 0;
 }
 
-// The class of the package's own that stands for one of Python's, borrowed. NULL if there is none, without an
-// exception.
+// Returns the package's own class for a class of Python, borrowed, or NULL without an exception if there is none.
 static PyObject *own_class(PyObject *kind)
 {
     PyObject *const errors = PyImport_ImportModule("taper._errors");
@@ -61,7 +60,7 @@ static PyObject *own_class(PyObject *kind)
     PyObject *const found = own != NULL ? PyDict_GetItemWithError(own, kind) : NULL;
     Py_XDECREF(own);
     Py_XDECREF(errors);
-    PyErr_Clear(); // a module that is gone at the end of the interpreter
+    PyErr_Clear(); // the module may be gone when the interpreter ends
     return found;
 }
 
@@ -97,7 +96,7 @@ bool binding_adopt(const char *name)
     return false;
 }
 
-// A file's texts need not be UTF-8.
+// Texts from a file may not be UTF-8.
 static PyObject *text_of(const char *text)
 {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
@@ -106,7 +105,7 @@ static PyObject *text_of(const char *text)
 void binding_raise(const binding_state *state, taper_status status, taper_error *error, const char *about)
 {
     const char *const message = error != NULL ? taper_error_message(error) : "";
-    if (message[0] == '\0' && status != TAPER_ERROR_CANCELLED) { // there was no memory for the text
+    if (message[0] == '\0' && status != TAPER_ERROR_CANCELLED) { // memory ran out for the text
         taper_error_destroy(error);
         PyErr_NoMemory();
         return;

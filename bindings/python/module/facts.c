@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of a model: its methods, operators and files, its graph, where the time and the memory of its runs
-// went.
+// Facts about a model: its methods, operators and files, its graph, and the time and memory of its runs.
 #include "binding.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@ static PyObject *text_or_none(const char *text)
     return text != NULL ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace") : Py_NewRef(Py_None);
 }
 
-// Takes the value over; false with an exception.
+// Adds an item. Takes ownership of the value. Returns false with an exception.
 static bool add(PyObject *dict, const char *name, PyObject *value)
 {
     const bool done = value != NULL && PyDict_SetItemString(dict, name, value) == 0;

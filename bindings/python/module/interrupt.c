@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ctrl-C during a run in Python's main thread. Python looks at signals when it has the GIL again, which may be never: a
-// model can loop for ever. So a handler of ours cancels the run and passes the signal on to Python's, and the exception
-// that this one raises follows the run. Where the program has a handler of its own for SIGINT, which need not mean the
-// end of anything, the signal is left alone.
+// Handles Ctrl-C during a run in Python's main thread. Python handles signals when it has the GIL again, which may be
+// never, because a model can loop forever. A handler of this module therefore cancels the run and calls Python's
+// handler; the exception that Python then raises is raised after the run. If the program has its own handler for
+// SIGINT, the signal is left alone, because it may not mean the end of the run.
 #include "interrupt.h"
 
 #include <signal.h>
@@ -11,14 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-// The handler stays once it is there, since to put it in place and take it away costs more than a small model's run.
-// Whoever calls signal.signal takes it away; so whether it is there is looked at, but not within a millisecond of the
-// last look. Where neither it nor what it took the place of is there, somebody else has SIGINT, and perhaps hands it on
-// to ours.
+// The handler remains installed, because to install and remove it costs more than the run of a small model.
+// signal.signal replaces it, so that its presence is checked, at most once per millisecond. If neither our handler nor
+// the one it replaced is installed, other code has taken SIGINT and may still call our handler.
 
-enum { LOOK = 1000000 }; // nanoseconds
+enum { LOOK = 1000000 }; // interval in nanoseconds
 
-// A handler gets no argument. One run at a time: that of the main thread.
+// A signal handler has no user argument, so this is global. Only the main thread's run is stored here.
 static _Atomic(taper_session *) running;
 static atomic_bool asked;
 static struct sigaction before;
@@ -30,7 +29,7 @@ static void handle(int number, siginfo_t *info, void *context)
     taper_session *const session = atomic_load(&running);
     if (session != NULL) {
         atomic_store(&asked, true);
-        taper_session_cancel(session); // stores a flag
+        taper_session_cancel(session); // only stores a flag, so that it may be called in a signal handler
     }
     if ((before.sa_flags & SA_SIGINFO) != 0) {
         before.sa_sigaction(number, info, context);
@@ -59,7 +58,7 @@ static bool is_default(const binding_state *state)
     return is;
 }
 
-// Our handler is in place.
+// Installs our handler. Returns true if it is installed.
 static bool install(void)
 {
     struct timespec now;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Taper lets go of is given back to Python later. Taper calls a release function in whichever thread drops the
-// last reference, in a run without the GIL or while it holds a lock of its own; to wait for the GIL there could be
-// waiting for a thread that waits for that lock. So the function puts its argument on a list, and whoever next holds
-// the GIL and released something, or ends a run, empties it. Threads that Python does not know ask its main thread to
-// do so.
+// Returns objects that Taper releases to Python, later. Taper calls a release function in whichever thread drops the
+// last reference, possibly in a run without the GIL or with a lock of Taper held. Waiting for the GIL there could
+// deadlock with a thread that holds the GIL and waits for that lock. The function therefore appends its argument to a
+// list. The next thread that holds the GIL, and releases an object or ends a run, empties the list. From a thread
+// unknown to Python, the main thread is asked to do so.
 #include "binding.h"
 
 #include <stdatomic.h>
@@ -11,8 +11,8 @@
 
 #include "dlpack.h"
 
-// The only mutable global: a release function gets what was given with the memory, and may come when the module is
-// gone.
+// The only mutable global. A release function may run after the module is gone, so that it cannot use the module's
+// state.
 static _Atomic(binding_later *) first;
 
 binding_later *binding_later_new(void)
@@ -38,7 +38,7 @@ void binding_later_release(void *later)
     while (!atomic_compare_exchange_weak(&first, &own->next, own)) {
     }
     if (Py_IsInitialized() && PyGILState_GetThisThreadState() == NULL) {
-        (void)Py_AddPendingCall(empty_pending, NULL); // full: somebody empties the list soon
+        (void)Py_AddPendingCall(empty_pending, NULL); // if the queue is full, the list is emptied soon in any case
     }
 }
 
@@ -47,7 +47,7 @@ void binding_later_drop(binding_later *later)
     if (later == NULL) {
         return;
     }
-    // A destructor of Python's may run here, which must not see the exception that is on its way.
+    // A Python destructor may run here. It must not see the current exception.
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     if (later->view.obj != NULL) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper.Model: a file that was loaded and one session of it, with a lock around its runs; clone() makes another session
-// of the same file. taper.Method: one of its methods.
+// taper.Model: a loaded file and one session, with a lock around its runs. clone() makes another session of the same
+// file. taper.Method: one method of a model.
 #include "binding.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// ---- what models of one file share
+// ---- state shared by the models of one file
 
 static void release_loaded(binding_loaded *loaded)
 {
@@ -22,7 +22,7 @@ static void release_loaded(binding_loaded *loaded)
     binding_context_drop(loaded->context);
     Py_XDECREF(loaded->source);
     free(loaded);
-    binding_later_empty(); // the file's bytes
+    binding_later_empty(); // releases the bytes of the file
 }
 
 static bool read_signature(binding_signature *signature, const taper_model *model, size_t index)
@@ -44,7 +44,7 @@ static bool read_signature(binding_signature *signature, const taper_model *mode
     return true;
 }
 
-// Takes the model over, also on failure.
+// Takes ownership of the model, also after a failure.
 static binding_loaded *new_loaded(binding_context *context, PyObject *source, taper_model *model)
 {
     binding_loaded *const loaded = calloc(1, sizeof *loaded);
@@ -84,7 +84,7 @@ const binding_signature *binding_signature_find(const binding_loaded *loaded, co
 
 // ---- loading
 
-// Takes the reference over, also on failure.
+// Takes ownership of the reference, also after a failure.
 static PyObject *new_model(const binding_state *state, binding_loaded *loaded, PyObject *budgets)
 {
     taper_session_options options = {.struct_size = sizeof options};
@@ -115,7 +115,7 @@ static PyObject *new_model(const binding_state *state, binding_loaded *loaded, P
     return (PyObject *)self;
 }
 
-// The bytes of an object of type bytes, which nobody can change.
+// Loads a model from a bytes object, which is immutable.
 static taper_status load_bytes(binding_context *context, PyObject *bytes, const taper_load_options *options,
                                taper_model **model, taper_error *error)
 {
@@ -138,7 +138,7 @@ static taper_status load_bytes(binding_context *context, PyObject *bytes, const 
     return status;
 }
 
-// load(context, path or bytes, options, budgets)
+// Implements load(context, path or bytes, options, budgets).
 PyObject *binding_load_model(PyObject *module, PyObject *args)
 {
     const binding_state *const state = PyModule_GetState(module);
@@ -268,7 +268,7 @@ static PyObject *seed(PyObject *self, PyObject *number)
         return NULL;
     }
     unsigned long long value = PyLong_AsUnsignedLongLong(number);
-    if (PyErr_Occurred() != NULL) { // negative, or too large for either
+    if (PyErr_Occurred() != NULL) { // negative, or too large for both types
         PyErr_Clear();
         int overflow;
         const long long negative = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -373,7 +373,7 @@ static PyObject *get_source(PyObject *self, void *unused)
     return Py_NewRef(model_of(self)->loaded->source);
 }
 
-// Python's attributes first, then the model's methods and its attributes.
+// Looks up Python's attributes first, then the model's methods, then its attributes.
 static PyObject *get(PyObject *self, PyObject *name)
 {
     PyObject *const found = PyObject_GenericGetAttr(self, name);

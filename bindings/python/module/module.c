@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The module taper._taper: its types, and functions that belong to none. What people call is taper/__init__.py.
+// The module taper._taper: its types and its functions. taper/__init__.py is the public interface.
 #include "binding.h"
 
 #include <signal.h>
@@ -89,7 +89,7 @@ static PyObject *set_log(PyObject *module, PyObject *function)
     Py_RETURN_NONE;
 }
 
-// In a child process, in the thread that forked, which is its main thread.
+// Runs after a fork in the child process, in the thread that called fork, which is its main thread.
 static PyObject *after_fork(PyObject *module, PyObject *unused)
 {
     (void)unused;
@@ -124,7 +124,7 @@ static bool find_signals(binding_state *state)
 static int execute(PyObject *module)
 {
     binding_state *const state = PyModule_GetState(module);
-    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) { // what is given back later goes to one interpreter
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) { // objects released later go to one interpreter
         PyErr_SetString(PyExc_ImportError, "taper works in Python's main interpreter only, not in subinterpreters");
         return -1;
     }
@@ -208,7 +208,7 @@ struct PyModuleDef binding_module = {
     .m_traverse = traverse,          .m_clear = clear,
 };
 
-PyMODINIT_FUNC PyInit__taper(void); // Python calls it by its name
+PyMODINIT_FUNC PyInit__taper(void); // declares the entry point, which Python finds by name
 
 PyMODINIT_FUNC PyInit__taper(void)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dicts of options, which the package's Python code makes of keyword arguments.
+// Reads dicts of options, which the package's Python code makes from keyword arguments.
 #include "binding.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// The member, borrowed; NULL without an exception where it is missing or None.
+// Returns the member, borrowed, or NULL without an exception if it is missing or None. *failed is set after an
+// exception.
 static PyObject *member(PyObject *dict, const char *name, bool *failed)
 {
     PyObject *const key = PyUnicode_FromString(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files made of files: a draft is loaded, optimized if it shall be, given its bundled inputs, and saved to bytes.
+// Makes a file from a file: loads a draft, optimizes it if requested, adds bundled inputs and saves it to bytes.
 #include "binding.h"
 
 PyObject *binding_save(const binding_state *state, taper_draft *draft, PyObject *options)
@@ -129,8 +129,8 @@ static bool bundle(const binding_state *state, binding_context *context, taper_d
     return true;
 }
 
-// prepare(context, path or bytes, load options, what to do): of it "optimize" is whether that shall be, "inputs" the
-// sample for NNAPI, "bundle" a list of samples for "method". Returns the bytes of the file.
+// Implements prepare(context, path or bytes, load options, actions) and returns the bytes of the file. The actions are
+// a dict: "optimize" is a bool, "inputs" the sample for NNAPI, and "bundle" a list of samples for "method".
 PyObject *binding_prepare(PyObject *module, PyObject *args)
 {
     const binding_state *const state = PyModule_GetState(module);
@@ -150,7 +150,8 @@ PyObject *binding_prepare(PyObject *module, PyObject *args)
     PyObject *const samples = PyDict_GetItemString(options, "bundle");
     const bool bundles = samples != NULL && PyList_Check(samples);
     const size_t count = bundles ? (size_t)PyList_Size(samples) : 0;
-    binding_values *const kept = PyMem_Calloc(count + 1, sizeof *kept); // what is bundled is not copied
+    // Kept until the file is saved, because bundled inputs are not copied.
+    binding_values *const kept = PyMem_Calloc(count + 1, sizeof *kept);
     bool done =
         kept != NULL && (!optimized || optimize(state, context, draft, options)) &&
         (count == 0 || bundle(state, context, draft, samples, method != NULL ? method : "forward", kept, count));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls: arguments to values, the run without the GIL, the result back.
+// Calls of methods: converts arguments to values, runs without the GIL and converts the result.
 #include "binding.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ enum { FEW = 16 };
 
 typedef struct arguments {
     taper_value *few[FEW];
-    binding_values many; // where there are more
+    binding_values many; // used for more than FEW arguments
     taper_value **items;
     size_t count, room;
 } arguments;
@@ -79,7 +79,7 @@ static bool convert(const binding_state *state, const binding_model *model, cons
     return a->items[index] != NULL;
 }
 
-// The number of a keyword among the arguments; -1 with an exception.
+// Returns the index of the argument with the name, or -1 with an exception.
 static int place_of(const binding_signature *signature, PyObject *name)
 {
     const char *const text = PyUnicode_AsUTF8AndSize(name, NULL);
@@ -119,7 +119,7 @@ static bool convert_keywords(const binding_state *state, const binding_model *mo
         }
         a->count = (size_t)place >= a->count ? (size_t)place + 1 : a->count;
     }
-    for (size_t i = 0; i < a->count; i++) { // a default is given where a later argument is
+    for (size_t i = 0; i < a->count; i++) { // a default is passed for an argument if a later one is given
         if (a->items[i] == NULL &&
             taper_inspect_default(model->loaded->model, signature->name, i, &a->items[i], NULL) != TAPER_OK) {
             binding_refuse(PyExc_TypeError, "%s: the argument '%s' is missing", signature->name,
@@ -156,7 +156,8 @@ static bool read_arguments(const binding_state *state, const binding_model *mode
 
 // ---- running
 
-// Runs; false: a signal that came before it has raised its exception. *asked: one came during it.
+// Runs the method. Returns false if a signal before the run has raised its exception. *asked: true if a signal came
+// during the run.
 static bool run_session(const binding_state *state, binding_model *model, const char *method, const arguments *a,
                         taper_value **result, taper_error *error, taper_status *status, bool *asked)
 {
@@ -171,8 +172,8 @@ static bool run_session(const binding_state *state, binding_model *model, const 
     do {
         Py_BEGIN_ALLOW_THREADS *status = taper_session_run(session, method, a->items, a->count, result, error);
         Py_END_ALLOW_THREADS
-        // A run that was done before it saw that it should stop leaves that to the next one, which ends before its
-        // first instruction. Nobody meant that one.
+        // A cancelled run may finish before it sees the request. The request then ends the next run before its first
+        // instruction, although it was not meant for it, so that run is repeated.
     } while (*status == TAPER_ERROR_CANCELLED && !model->cancelled && !(trapped && interrupt_asked()));
     model->running = false;
     *asked = trapped && interrupt_asked();
@@ -180,7 +181,7 @@ static bool run_session(const binding_state *state, binding_model *model, const 
         interrupt_end();
     }
     if (*status == TAPER_ERROR_ARGUMENT) {
-        taper_status advised; // no matter: the error is complete without
+        taper_status advised; // ignored: without advice the error is still complete
         Py_BEGIN_ALLOW_THREADS advised = taper_session_advise(session, method, a->items, a->count, error);
         Py_END_ALLOW_THREADS;
         (void)advised;
@@ -203,7 +204,7 @@ PyObject *binding_run(const binding_state *state, binding_model *model, const bi
     taper_error *const error = taper_error_create();
     const bool ran = run_session(state, model, signature->name, &a, &result, error, &status, &asked);
     free_arguments(&a);
-    if (!ran || (asked && PyErr_CheckSignals() != 0)) { // KeyboardInterrupt
+    if (!ran || (asked && PyErr_CheckSignals() != 0)) { // raises KeyboardInterrupt
         binding_value_release(result);
         taper_error_destroy(error);
     } else if (binding_check(state, status, error)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper.Tensor: a tensor value with its memory shown by the buffer protocol, __array_interface__ and DLPack.
+// taper.Tensor: a tensor value whose memory is available by the buffer protocol, __array_interface__ and DLPack.
 #include "binding.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static binding_tensor *tensor_of(PyObject *self)
     return (binding_tensor *)(void *)self;
 }
 
-// What a run of another thread did meanwhile may have moved the memory, never the sizes.
+// Reads info again: a run in another thread may have moved the memory, but cannot change the sizes.
 static bool look(binding_tensor *self)
 {
     taper_error *const error = taper_error_create();
@@ -32,7 +32,7 @@ bool binding_tensor_know(PyObject *object)
     if (self->known) {
         return true;
     }
-    // A value of its own, which no later run gives other sizes. Making it is looking at it.
+    // Makes the tensor's own value, whose sizes no later run can change. This also waits for the data.
     taper_value *const own =
         binding_value_own(binding_state_of(object), self->context, taper_value_retain(self->value));
     if (own == NULL) {
@@ -80,7 +80,7 @@ static void destroy(PyObject *object)
 
 static int64_t count_of(const binding_tensor *self)
 {
-    int64_t count = 1; // the library holds it within limits
+    int64_t count = 1; // cannot overflow, because the library limits the number of elements
     for (size_t d = 0; d < self->info.rank; d++) {
         count *= self->shape[d];
     }
@@ -168,7 +168,7 @@ static PyObject *get_array_interface(PyObject *object, void *unused)
     if (!binding_tensor_know(object) || !look(self)) {
         return NULL;
     }
-    if (format_of(object) == NULL) { // hasattr says no
+    if (format_of(object) == NULL) { // an AttributeError makes hasattr return False
         PyErr_Clear();
         PyErr_SetString(PyExc_AttributeError, "NumPy has no such dtype");
         return NULL;
@@ -254,7 +254,7 @@ static PyObject *item(PyObject *self, PyObject *unused)
     return ask_numpy(self, "item");
 }
 
-// The bytes of one element, for the package's Python code, which prints without NumPy.
+// Returns the bytes of one element. The package's Python code prints tensors with it, without NumPy.
 static PyObject *element(PyObject *object, PyObject *place)
 {
     binding_tensor *const self = tensor_of(object);
@@ -279,12 +279,12 @@ static PyObject *element(PyObject *object, PyObject *place)
 
 // ---- operators
 
-// Calls an operator on the tensor, with a second argument where it has one.
+// Calls an operator on the tensor. number: its second argument, or NULL.
 static PyObject *call(PyObject *object, const char *name, const int64_t *number)
 {
     binding_tensor *const self = tensor_of(object);
     const binding_state *const state = binding_state_of(object);
-    if (!binding_tensor_know(object)) { // which changes the value; below other threads may run
+    if (!binding_tensor_know(object)) { // this changes the value, so it comes before code that lets other threads run
         return NULL;
     }
     taper_error *const error = taper_error_create();
@@ -400,7 +400,7 @@ static Py_ssize_t length(PyObject *self)
     return tensor_of(self)->shape[0];
 }
 
-// A part, as NumPy has it: an array over the same memory, or a number.
+// Returns an array over the same memory, or a number, as NumPy's indexing does.
 static PyObject *part(PyObject *self, PyObject *key)
 {
     PyObject *const array = as_numpy(self);
@@ -409,7 +409,7 @@ static PyObject *part(PyObject *self, PyObject *key)
     return result;
 }
 
-// NumPy takes for a part of another array only what is a sequence, too: np.array([t, u]).
+// NumPy only accepts a sequence as an item of another array: np.array([t, u]).
 static PyObject *row(PyObject *self, Py_ssize_t index)
 {
     PyObject *const array = as_numpy(self);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Python's objects to values, shaped by the types that a method declares, as PyTorch's own binding does it.
+// Converts Python's objects to values of the types that a method declares, as PyTorch's own binding does.
 #include "binding.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// A level takes up to 3 KB of the stack, of which threads may have little. A tuple may hold one tuple twice, and so on
-// in each level: what lies deeper than the items of an input itself has a limit.
+// Each level needs up to 3 KB of the stack, which may be small in threads. A tuple may contain one tuple twice on each
+// level, so that the number of visits grows exponentially. ITEMS_MOST limits the visits below the first level of an
+// input.
 enum { DEEPEST = 64, ITEMS_MOST = 1 << 22 };
 
 typedef struct writer {
     const binding_state *state;
     binding_context *context;
     unsigned depth;
-    size_t left; // items that may follow
+    size_t left; // number of further items allowed
 } writer;
 
 static taper_value *value_in(writer *w, PyObject *object, const taper_type *type);
@@ -40,10 +41,10 @@ void binding_values_free(binding_values *values)
     *values = (binding_values){0};
 }
 
-// The items of a list or tuple: all of the type `shared`, or item i of argument i of it when `apart`.
+// Converts the items of a list or tuple: to the type `shared`, or, if `apart`, item i to argument i of `shared`.
 static bool items_in(writer *w, PyObject *sequence, const taper_type *shared, bool apart, binding_values *values)
 {
-    // A conversion may run Python code, which may change a list: what is converted is a copy of it.
+    // A conversion may run Python code that changes the list, so a copy is converted.
     PyObject *const items = PySequence_Tuple(sequence);
     bool done = items != NULL && binding_values_room(values, (size_t)PyTuple_Size(items));
     if (!done) {
@@ -92,7 +93,7 @@ static taper_value *finish(const binding_state *state, taper_status status, tape
 
 typedef struct type_string {
     char text[1024];
-    const char *pointer; // NULL: unknown, and the library looks at the first item
+    const char *pointer; // NULL if unknown; the library then takes the type of the first item
 } type_string;
 
 static bool write_type(const taper_type *type, const char *otherwise, type_string *string)
@@ -109,7 +110,7 @@ static taper_value *list_in(writer *w, PyObject *object, const taper_type *eleme
 {
     binding_values values;
     type_string type;
-    // TorchScript's type of [] is List[Tensor].
+    // TorchScript gives [] the type List[Tensor].
     if (!write_type(element, PySequence_Size(object) == 0 ? "Tensor" : NULL, &type) ||
         !items_in(w, object, element, false, &values)) {
         return NULL;
@@ -146,7 +147,7 @@ static taper_value *dict_in(writer *w, PyObject *object, const taper_type *key, 
 {
     binding_values keys, values;
     type_string key_type, item_type;
-    const bool bare = item == NULL && PyDict_Size(object) == 0; // Dict[str, Tensor] is TorchScript's type of {}
+    const bool bare = item == NULL && PyDict_Size(object) == 0; // TorchScript gives {} the type Dict[str, Tensor]
     PyObject *const pairs[2] = {PyDict_Keys(object), PyDict_Values(object)};
     taper_value *dict = NULL;
     if (pairs[0] != NULL && pairs[1] != NULL && write_type(key, bare ? "str" : NULL, &key_type) &&
@@ -167,7 +168,7 @@ static taper_value *dict_in(writer *w, PyObject *object, const taper_type *key, 
 
 // ---- tensors of other contexts
 
-// Their memory, held by the Tensor, as a tensor of this context.
+// Makes a tensor of this context over the same memory, which the Tensor keeps.
 static taper_value *foreign_in(const binding_state *state, binding_context *context, binding_tensor *tensor)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
@@ -292,8 +293,7 @@ static bool is_number_type(const taper_type *type)
            taper_type_kind_of(type) == TAPER_TYPE_NUMBER;
 }
 
-// The number in one of NumPy's scalars or another array without dimensions; NULL, without an exception, of anything
-// else.
+// Returns the number in a NumPy scalar or another array of rank 0. Returns NULL without an exception for other objects.
 static PyObject *scalar_of(PyObject *object)
 {
     PyObject *const shape = PyObject_GetAttrString(object, "shape");
@@ -348,7 +348,7 @@ static taper_value *freely_in(writer *w, PyObject *object)
                                       : refuse(object, unknown);
 }
 
-// Whether an object may stand for the type, for choosing among the members of a Union.
+// Returns true if the object may stand for the type; used to choose a member of a Union.
 static bool may_be(const binding_state *state, PyObject *object, const taper_type *type)
 {
     return object == Py_None
@@ -368,7 +368,7 @@ static bool may_be(const binding_state *state, PyObject *object, const taper_typ
                                                : taper_type_kind_of(type) == TAPER_TYPE_TENSOR;
 }
 
-// The member that fits, an int's own type before float, a list's before that of tuples; NULL when there is none.
+// Returns the member of a Union that fits, or NULL. int is preferred to float for an int, and list to tuple for a list.
 static const taper_type *member_for(const binding_state *state, PyObject *object, const taper_type *type)
 {
     const taper_type_kind best = PyLong_Check(object) && !PyBool_Check(object) ? TAPER_TYPE_INT
@@ -422,10 +422,10 @@ static taper_value *typed_in(writer *w, PyObject *object, const taper_type *type
     if (taper_type_kind_of(type) == TAPER_TYPE_DICT && PyDict_Check(object)) {
         return dict_in(w, object, taper_type_item(type, 0), taper_type_item(type, 1));
     }
-    if (taper_type_kind_of(type) == TAPER_TYPE_CLASS && is_sequence(object)) { // perhaps a named tuple
+    if (taper_type_kind_of(type) == TAPER_TYPE_CLASS && is_sequence(object)) { // may be a named tuple
         return tuple_in(w, object, NULL);
     }
-    return freely_in(w, object); // if it is not of the type, the library says so
+    return freely_in(w, object); // the library reports an object of the wrong type
 }
 
 static taper_value *value_in(writer *w, PyObject *object, const taper_type *type)
@@ -440,7 +440,7 @@ static taper_value *value_in(writer *w, PyObject *object, const taper_type *type
         binding_refuse(PyExc_RecursionError, "the input is nested more than %d deep, or contains itself", (int)DEEPEST);
         return NULL;
     }
-    if (w->depth > 1 && w->left-- == 0) { // one list of any length may be given
+    if (w->depth > 1 && w->left-- == 0) { // the first level is not limited, because it may be one list of any length
         w->left = 0;
         binding_refuse(PyExc_MemoryError, "the input holds too many items, each counted as often as it is held");
         return NULL;

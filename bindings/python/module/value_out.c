@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values to Python's objects, and taper.Object for what Python has nothing for: objects of the model's own classes.
+// Converts values to Python's objects. taper.Object stands for objects that Python cannot represent: those of the
+// model's own classes.
 #include "binding.h"
 
 #include <string.h>
 
-// A list may hold one item many times, and so on in each level: what a result comes to as objects of Python's has a
-// limit.
-enum { ITEMS_MOST = 1 << 22, DEEPEST = 500 }; // it may contain itself, too
+// A list may contain one item many times on each level, so that the number of visits grows exponentially.
+enum { ITEMS_MOST = 1 << 22, DEEPEST = 500 }; // DEEPEST: a list may contain itself
 
 typedef struct reader {
     const binding_state *state;
     binding_context *context;
     size_t left;
-    bool stays; // tensors are looked at when the program does
+    bool stays; // true if tensors are read when the program first uses them
     unsigned depth;
 } reader;
 
 static PyObject *read_value(reader *r, taper_value *value);
 
-// Takes the item; NULL with an exception.
+// Converts an item. Returns NULL with an exception.
 static PyObject *item_out(reader *r, const taper_value *value, size_t index, bool key)
 {
     if (r->left-- == 0) {
@@ -46,7 +46,7 @@ static PyObject *list_out(reader *r, const taper_value *value)
     return list;
 }
 
-// collections.namedtuple(name, fields), once for all tuples of these fields.
+// Returns collections.namedtuple(name, fields), which is made once for all tuples of these fields.
 static PyObject *tuple_class(const binding_state *state, const taper_value *value, size_t count)
 {
     char type[256];
@@ -129,7 +129,7 @@ static PyObject *text_out(const taper_value *value)
     if (taper_value_get_string(value, &text, &length, NULL) != TAPER_OK) {
         return PyErr_NoMemory();
     }
-    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "surrogateescape"); // any bytes come back as they were
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "surrogateescape"); // bytes that are not UTF-8 are kept
 }
 
 // ---- taper.Object

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What JavaScript calls beside the functions of taper.h that take numbers and addresses only (exports.txt): those that
-// take structs, whose layout nobody should know a second time. Every function is called by package/taper.js alone.
+// Functions for JavaScript, in addition to the functions of taper.h in exports.txt, which take only numbers and
+// addresses. These replace functions that take structs, so that JavaScript does not depend on their layout. Only
+// package/taper.js calls them.
 #include <math.h>
 #include <stdlib.h>
 
@@ -42,7 +43,7 @@ taper_context *js_context_create(taper_error *error)
     return taper_context_create(&options, &context, error) == TAPER_OK ? context : NULL;
 }
 
-// The bytes are js_allocate's; they are the model's from here on, and freed here where there is none.
+// Loads a model from bytes allocated by js_allocate. The model owns the bytes; after a failure they are freed.
 taper_status js_model_load(taper_context *context, void *bytes, size_t size, int flags, taper_model **model,
                            taper_error *error)
 {
@@ -59,7 +60,7 @@ taper_status js_model_load(taper_context *context, void *bytes, size_t size, int
     return status;
 }
 
-// 0: no limit.
+// seconds and bytes are the budgets of a run; 0 means no limit.
 taper_status js_session_create(taper_model *model, double seconds, double bytes, taper_session **session,
                                taper_error *error)
 {
@@ -69,7 +70,7 @@ taper_status js_session_create(taper_model *model, double seconds, double bytes,
     return taper_session_create(model, &options, session, error);
 }
 
-// facts: dtype, rank, address, 1 where the tensor is quantized, then the sizes: of 4 + TAPER_MAX_RANK numbers.
+// Fills facts, an array of 4 + TAPER_MAX_RANK numbers: dtype, rank, address, 1 for a quantized tensor, then the sizes.
 taper_status js_tensor_facts(const taper_value *tensor, double *facts, taper_error *error)
 {
     taper_tensor_info info = {.struct_size = sizeof info};
@@ -86,8 +87,8 @@ taper_status js_tensor_facts(const taper_value *tensor, double *facts, taper_err
     return status;
 }
 
-// RGBA pixels as the input that the settings describe. own: width, height, resize, mean, std that the page has of its
-// own; NaN: as the settings have them.
+// Converts RGBA pixels to the input that the settings describe. own: width, height, resize, mean and std from the page;
+// NaN selects the value of the settings.
 taper_status js_picture(taper_context *context, const taper_settings *settings, const char *task, const void *pixels,
                         int width, int height, const float *own, taper_value **tensor, taper_error *error)
 {
@@ -118,7 +119,7 @@ taper_status js_picture(taper_context *context, const taper_settings *settings, 
     return status;
 }
 
-// ranked: class and probability of the best, in turns.
+// Fills ranked with pairs of class and probability, the most probable first.
 taper_status js_classes(taper_context *context, const taper_value *result, double *ranked, size_t room, size_t *count,
                         taper_error *error)
 {

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Taper runs PyTorch's model files (.pt, .ptl, .pt2) in browsers, workers and node.
+// Runs PyTorch's model files (.pt, .ptl, .pt2) in browsers, workers and Node.js.
 //
-// Memory: what goes in and what comes out is copied, so tensors and results are JavaScript's, like any other object. A
-// model's weights lie in WebAssembly's memory: model.free() gives it back, and so does the garbage collector, later.
-// Work: run(), classify() and segment() compute in the calling thread until they are done. A page that must not stand
-// still meanwhile calls them in a Worker. No headers for isolation are needed: there is one thread.
+// Memory: inputs and results are copied, so that tensors and results are ordinary JavaScript objects. A model's weights
+// are in WebAssembly's memory, until model.free() or, later, the garbage collector frees them.
+// Work: run(), classify() and segment() block the calling thread until they finish. A page that must stay responsive
+// calls them in a Worker. Isolation headers are not needed, because Taper uses one thread here.
 
 export type DType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int64' | 'int32' | 'int16' | 'int8' | 'uint8' |
     'bool' | 'complex64' | 'complex128';
 
-/** float16 and bfloat16 are their bits; of complex numbers real and imaginary parts follow each other; bool is 0 or 1. */
+/**
+ * The array type of each dtype. float16 and bfloat16 are stored as their bits. A complex number is its real part
+ * followed by its imaginary part. bool is 0 or 1.
+ */
 export type TensorData = Float32Array | Float64Array | BigInt64Array | Int32Array | Int16Array | Int8Array | Uint8Array |
     Uint8ClampedArray | Uint16Array;
 
 export type Nested<T> = T | readonly Nested<T>[];
 
 export class Tensor {
-    /** `data` is kept, not copied; `sizes` is copied, and fixed. sizes: PyTorch's; without them one dimension. dtype: what the array stands for. */
+    /**
+     * Makes a tensor over `data`, which is not copied. sizes are copied; without them the tensor has one dimension.
+     * dtype is the dtype of the elements; without it the type of the array decides.
+     */
     constructor(data: TensorData, sizes?: readonly number[], dtype?: DType);
     readonly data: TensorData;
     readonly sizes: readonly number[];
@@ -24,85 +30,95 @@ export class Tensor {
     toArray(): Nested<number | bigint | boolean | {re: number, im: number}>;
 }
 
-/** As torch.tensor: int64 of whole numbers, bool of booleans, otherwise float32. A RangeError where one does not fit. tensor([[1, 2], [3, 4]], 'float32') */
+/**
+ * Makes a tensor like torch.tensor: int64 for whole numbers, bool for booleans, otherwise float32. Throws a RangeError
+ * for a number that does not fit. Example: tensor([[1, 2], [3, 4]], 'float32')
+ */
 export function tensor(nested: Nested<number | bigint | boolean>, dtype?: DType): Tensor;
 
-/** An array that a method gets as a tuple. Methods that declare a tuple take plain arrays, too. */
+/** An array that is passed to a method as a tuple. A method that declares a tuple also accepts plain arrays. */
 export class Tuple extends Array<Value> {}
 export function tuple(...items: Value[]): Tuple;
 
-/** What models take and give. A number is an int where it is whole, unless the method declares a float; ints have 64 bits.
- *  What lists, tuples and dicts hold is of the types that the method declares, however deep. Dicts come back
- *  as maps, named tuples and objects as objects, ints beyond 2^53 as bigints, quantized tensors as float32. */
+/**
+ * Inputs and results of models. A whole number is an int, unless the method declares a float; ints have 64 bits. Items
+ * of lists, tuples and dicts have the types that the method declares, at any depth. In results, dicts are Maps, named
+ * tuples and objects are objects, ints beyond 2^53 are bigints, and quantized tensors are float32.
+ */
 export type Value = null | undefined | boolean | number | bigint | string | Tensor | TensorData | {re: number, im: number} |
     Value[] | Map<Value, Value> | {[name: string]: Value};
 
 export interface InitOptions {
-    /** taper.wasm, where it does not lie beside taper.js: its bytes, the module, or an answer of fetch(). */
+    /**
+     * The file taper.wasm, if it is not in the folder of taper.js: its bytes, the compiled module, or a Response of
+     * fetch().
+     */
     wasm?: BufferSource | WebAssembly.Module | Response | Promise<BufferSource | WebAssembly.Module | Response>;
-    /** Lines that a model prints; console.log. */
+    /** Called with each line that a model prints; default console.log. */
     print?: (line: string) => void;
-    /** Its warnings, and Taper's remarks; console.warn. */
+    /** Called with warnings of the model and notes of Taper; default console.warn. */
     warn?: (line: string) => void;
 }
-/** Loads taper.wasm, once for this page or worker. loadModel() does it by itself. */
+/** Loads taper.wasm, once for this page or worker. loadModel() calls this if necessary. */
 export function init(options?: InitOptions): Promise<void>;
-/** Taper's version. */
+/** Returns the version of Taper. */
 export function version(): Promise<string>;
 
 export interface LoadOptions {
-    /** Bytes so far, and all of them where the server says how many there are. */
+    /** Called with the number of bytes loaded, and the total if the server sends it. */
     onProgress?: (loaded: number, total: number | undefined) => void;
-    /** Ends the download. */
+    /** Aborts the download. */
     signal?: AbortSignal;
-    /** Module.eval() first; true. */
+    /** Call Module.eval() after loading; default true. */
     evaluation?: boolean;
-    /** Optimize the model while it loads; true. */
+    /** Optimize the model while it is loaded; default true. */
     optimize?: boolean;
-    /** Check inputs of an exported program against the sizes it was exported for; true. */
+    /** Check the inputs of an exported program against the sizes of its export; default true. */
     guards?: boolean;
-    /** Compare the checksums of all records first; false. */
+    /** Check the checksums of all records first; default false. */
     verify?: boolean;
-    /** A run that takes longer ends in an error; 0: no limit. */
+    /** Time limit of a run in seconds, after which it fails; default 0, no limit. */
     seconds?: number;
-    /** So does one whose values take more bytes at once; 0: no limit. */
+    /** Memory limit of a run's values in bytes, beyond which it fails; default 0, no limit. */
     memory?: number;
 }
 export type ModelSource = string | URL | Request | Response | Blob | BufferSource;
-/** A model of its bytes, of a File or Blob, an answer of fetch(), or of where it is; in node a string may be a path. */
+/** Loads a model from bytes, a File or Blob, a Response of fetch(), or a URL. In Node.js a string may be a path. */
 export function loadModel(source: ModelSource, options?: LoadOptions): Promise<Model>;
 
 export interface Method {
     name: string;
     arguments: {name: string, type: string}[];
-    /** How many of them have no default. */
+    /** Number of arguments without a default. */
     required: number;
     returns: string | undefined;
 }
 
 export interface Facts {
     name: string;
-    /** Saved in training mode, and loaded with evaluation: false. */
+    /** True if the model was saved in training mode and loaded with evaluation: false. */
     training: boolean;
-    /** Of its taper.json. */
+    /** The next two members come from the model's taper.json. */
     task: string;
     labels: string[];
     extraFiles: string[];
 }
 
-/** RGBA, a row behind the other: an ImageData, or what has its members. */
+/** RGBA pixels, row by row: an ImageData, or an object with its members. */
 export interface Picture {
     data: Uint8ClampedArray | Uint8Array;
     width: number;
     height: number;
 }
 
-/** How a picture becomes an input, where the model's taper.json says nothing, or something else. Without either it is as
- *  torchvision does it for ImageNet: shorter side 256, 224 x 224 of the middle. */
+/**
+ * How a picture becomes an input. These values override the model's taper.json. Without either, torchvision's preset
+ * for ImageNet applies: resize the shorter side to 256, then crop the central 224 x 224.
+ */
 export interface Preparation {
     size?: [width: number, height: number];
     resize?: number;
-    /** Of red, green and blue, in 0..1. */
+    /** Means and standard deviations of red, green and blue, for colours in 0..1. */
     mean?: [number, number, number];
     std?: [number, number, number];
 }
@@ -117,26 +133,26 @@ export class Model {
     private constructor();
     readonly methods: Method[];
     readonly facts: Facts;
-    /** forward(...inputs) */
+    /** Runs forward(...inputs). */
     run(...inputs: Value[]): Value;
     runMethod(name: string, inputs?: Value[]): Value;
     classify(picture: Picture, options?: {top?: number, labels?: readonly string[], preparation?: Preparation}): Class[];
-    /** int16 [height, width]: the class of each pixel. */
+    /** Returns an int16 tensor [height, width] with the class of each pixel. */
     segment(picture: Picture, options?: {preparation?: Preparation}): Tensor;
     extraFile(name: string): Uint8Array;
-    /** "layer1.0.weight" */
+    /** Returns an attribute by its path, for example "layer1.0.weight". */
     attribute(path: string): Value;
-    /** torch.manual_seed */
+    /** Seeds the random numbers, like torch.manual_seed. */
     seed(number: number | bigint): void;
-    /** Gives the model's memory back, after which it cannot be used. */
+    /** Frees the model's memory. The model cannot be used afterwards. */
     free(): void;
 }
 
 export type Status = 'argument' | 'file' | 'unsupported' | 'resource' | 'device' | 'raised' | 'cancelled' | 'internal';
 export class TaperError extends Error {
     readonly status: Status;
-    /** More lines: operators that are missing, where in the model's code it happened. */
+    /** Further lines, such as missing operators or the place in the model's code. */
     readonly detail: string;
-    /** The byte of the file, or -1. */
+    /** Position of the error in the file in bytes, or -1. */
     readonly offset: number;
 }

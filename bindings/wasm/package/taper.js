@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs PyTorch's model files in browsers and node: taper.wasm, and what JavaScript sees of it. taper.d.ts says what is
-// promised. Everything that goes in or comes out is copied; what a model holds lies in the module's memory until free().
+// Runs PyTorch's model files in browsers and Node.js: loads taper.wasm and implements the interface in taper.d.ts.
+// Inputs and results are copied. The data of a model is in the module's memory until free().
 import {Tensor, checked, dtypes} from './tensor.js';
 import {isInt64, itemOf, typeOf, unknownType} from './types.js';
 import {imports} from './wasi.js';
@@ -12,7 +12,7 @@ const [NONE, BOOL, INT, DOUBLE, COMPLEX, , STRING, TENSOR, LIST, TUPLE, DICT, OB
 const MOST_RANK = 16, MOST_ITEMS = 1 << 20, MOST_DEPTH = 64;
 const decoder = new TextDecoder(), encoder = new TextEncoder();
 
-/** What Taper says went wrong. */
+/** An error reported by Taper. */
 export class TaperError extends Error {
     constructor(message, status, detail = '', offset = -1) {
         super(detail ? `${message}\n${detail}` : message);
@@ -23,17 +23,17 @@ export class TaperError extends Error {
     }
 }
 
-/** Items that a method wants as a tuple; an array is a list. */
+/** An array that is passed to a method as a tuple; other arrays are lists. */
 export class Tuple extends Array {}
 export const tuple = (...items) => Tuple.from(items);
 
 // ---- the module
 
-let loading; // a promise of the one module of this page or worker
+let loading; // promise of the one module of this page or worker
 
 async function moduleBytes() {
     const url = new URL('taper.wasm', import.meta.url);
-    if (url.protocol === 'file:') { // node, where fetch knows no files
+    if (url.protocol === 'file:') { // Node.js cannot fetch files
         const {readFile} = await import('node:fs/promises');
         return readFile(url);
     }
@@ -55,24 +55,24 @@ async function start({wasm, print = line => console.log(line), warn = line => co
     return new Runtime(exports);
 }
 
-/** Loads taper.wasm, once; loadModel() does so by itself. */
+/** Loads taper.wasm once; loadModel() calls this if necessary. */
 export function init(options = {}) {
     loading ??= start(options).catch(error => {
-        loading = undefined; // the next one tries again
+        loading = undefined; // the next call tries again
         throw error;
     });
     return loading.then(() => undefined);
 }
 
-// The bytes of a buffer or of a view of one.
+// Returns the bytes of a buffer or of a view.
 const asBytes = given => new Uint8Array(given.buffer ?? given, given.byteOffset ?? 0, given.byteLength);
 
-// The module's functions, and its memory, which moves when it grows: no view of it outlives a call.
+// The module's functions and memory. Memory moves when it grows, so that no view of it is kept after a call.
 class Runtime {
     constructor(exports) {
         this.exports = exports;
         this.error = exports.taper_error_create();
-        this.cell = exports.js_allocate(8 * (4 + MOST_RANK)); // for results by address
+        this.cell = exports.js_allocate(8 * (4 + MOST_RANK)); // memory for results returned by address
         this.context = exports.js_context_create(this.error);
         this.depth = this.left = 0;
         if (this.context === 0) {
@@ -88,7 +88,7 @@ class Runtime {
         return new Uint8Array(this.exports.memory.buffer, at >>> 0, size);
     }
 
-    // NUL-terminated; undefined: there is none.
+    // Returns the NUL-terminated text at an address, or undefined for address 0.
     text(at) {
         if (at === 0) {
             return undefined;
@@ -97,7 +97,7 @@ class Runtime {
         return decoder.decode(memory.subarray(at >>> 0, memory.indexOf(0, at >>> 0)));
     }
 
-    // A declared type of the library's (types.js).
+    // Returns a declared type of the library (types.js).
     type(at) {
         return typeOf(this.exports, at, type => {
             const size = this.exports.taper_type_text(type, 0, 0) + 1, buffer = this.allocate(size);
@@ -125,14 +125,14 @@ class Runtime {
         return at;
     }
 
-    // A copy of the bytes, which the caller frees.
+    // Copies bytes to the module's memory. The caller frees the copy.
     place(bytes) {
         const at = this.allocate(bytes.byteLength);
         this.bytes(at, bytes.byteLength).set(asBytes(bytes));
         return at;
     }
 
-    // f(address) of a text's copy, or of no text.
+    // Calls f with the address of a copy of the text, or with 0 if the text is undefined.
     withText(text, f) {
         if (text === undefined) {
             return f(0);
@@ -145,7 +145,7 @@ class Runtime {
         }
     }
 
-    // Calls a function whose last two parameters are where the result goes, and the error.
+    // Calls a function whose last two parameters are the address of the result and the error.
     result(name, ...parameters) {
         if (this.exports[name](...parameters, this.cell, this.error) !== 0) {
             throw this.failure();
@@ -153,9 +153,10 @@ class Runtime {
         return this.view().getUint32(this.cell, true);
     }
 
-    // ---- values of JavaScript to Taper's
+    // ---- values of JavaScript to values of Taper
 
-    // `type`: what the method declares (types.js). It says what arrays, maps and numbers are.
+    // Converts a value. `type` is the type that the method declares (types.js); it decides how arrays, maps and numbers
+    // are converted.
     value(given, type = unknownType()) {
         while (type.name === 'Optional' && given !== null && given !== undefined) {
             type = itemOf(type, 0);
@@ -205,7 +206,7 @@ class Runtime {
         return this.result('taper_value_int', context, whole);
     }
 
-    // A list or a tuple. A class's name, "__torch__.Pair", is that of a named tuple.
+    // Converts to a list or a tuple. The name of a class, "__torch__.Pair", is that of a named tuple.
     array(given, type) {
         const {name} = type;
         if (name === 'Tuple' && given.length !== type.items.length) {
@@ -217,7 +218,8 @@ class Runtime {
                 this.result('taper_value_tuple', this.context, at, count));
         }
         const item = name === 'List' ? itemOf(type, 0) : unknownType();
-        const text = item.text ?? (given.length === 0 ? 'Tensor' : undefined); // TorchScript's type of []
+        // TorchScript gives [] the type List[Tensor].
+        const text = item.text ?? (given.length === 0 ? 'Tensor' : undefined);
         return this.withText(text, element => this.withValues(given, () => item, (at, count) =>
             this.result('taper_value_list', this.context, element, at, count)));
     }
@@ -232,9 +234,10 @@ class Runtime {
             return this.result('taper_value_complex', this.context, Number(given.re), Number(given.im));
         }
         const pairs = isPlain ? Object.entries(given) : [...given];
-        const isDict = type.name === 'Dict', isEmpty = pairs.length === 0; // {} is a Dict[str, Tensor] in TorchScript
+        // TorchScript gives {} the type Dict[str, Tensor].
+        const isDict = type.name === 'Dict', isEmpty = pairs.length === 0;
         const [key, item] = isDict ? [itemOf(type, 0), itemOf(type, 1)] : [unknownType(), unknownType()];
-        // An object's keys are texts.
+        // The keys of an object are strings.
         const keyOf = name => !isPlain ? name : key.name === 'int' && /^-?\d+$/.test(name) ? BigInt(name)
             : key.name === 'float' && name !== '' ? Number(name) : name;
         return this.withText(key.text ?? (isEmpty ? 'str' : undefined), keyText =>
@@ -253,8 +256,8 @@ class Runtime {
         }
     }
 
-    // f(), one level deeper in a value. An array may hold one array twice, and so on in each level: what lies deeper than
-    // the items of inputs and results themselves has a limit.
+    // Calls f() one level deeper in a value. An array may contain one array twice on each level, so that the number of
+    // visits grows exponentially. MOST_ITEMS limits the visits below the first level of inputs and results.
     deeper(f) {
         if (this.depth++ === 0) {
             this.left = MOST_ITEMS;
@@ -273,8 +276,8 @@ class Runtime {
         }
     }
 
-    // f(address, count) of an array of values, which are released afterwards: whoever keeps them has them, too. typeAt(i)
-    // is the type of item i.
+    // Calls f(address, count) with an array of values and releases them afterwards; f retains the values it keeps.
+    // typeAt(i) is the type of item i.
     withValues(items, typeAt, f) {
         const values = [];
         let at = 0;
@@ -298,7 +301,7 @@ class Runtime {
         }
     }
 
-    // Its array may have been moved or shortened since the tensor was made, so it is looked at again.
+    // The array may have been transferred or resized since the tensor was made, so it is checked again.
     tensor(given) {
         const {data, sizes, dtype} = checked(given.data, given.sizes, given.dtype), bytes = asBytes(data);
         const value = this.withPlaced(BigInt64Array.from(sizes, BigInt), at =>
@@ -307,7 +310,7 @@ class Runtime {
         return value;
     }
 
-    // ---- and back
+    // ---- values of Taper to values of JavaScript
 
     facts(value) {
         if (this.exports.js_tensor_facts(value, this.cell, this.error) !== 0) {
@@ -389,7 +392,7 @@ class Runtime {
     }
 }
 
-// Whether a value may stand for a member of a Union.
+// Returns true if a value may stand for a member of a Union.
 function mayBe(given, {name}) {
     return given === null || given === undefined ? ['NoneType', 'None', 'Optional'].includes(name)
         : typeof given === 'boolean' ? name === 'bool'
@@ -401,7 +404,7 @@ function mayBe(given, {name}) {
                                 : name === 'Dict' || name === 'complex';
 }
 
-// The member of a Union that fits: an int's own type before float, a list's before a tuple's.
+// Returns the member of a Union that fits. int is preferred to float for an int, and list to tuple for an array.
 function memberFor(given, union) {
     const fitting = union.items.filter(item => mayBe(given, item));
     const best = Array.isArray(given) ? (given instanceof Tuple ? 'Tuple' : 'List') : 'int';
@@ -410,7 +413,7 @@ function memberFor(given, union) {
 
 // ---- models
 
-// Whatever a file may be given as.
+// Returns the bytes of a file in any of the forms that loadModel accepts.
 async function fileBytes(source, {onProgress, signal}) {
     if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
         return source;
@@ -430,7 +433,7 @@ async function fileBytes(source, {onProgress, signal}) {
     if (!response.ok) {
         throw new TaperError(`${response.url || source}: the server answers ${response.status}`, 'file');
     }
-    // Of an encoded answer the length is that of what was sent.
+    // For an encoded response, content-length is the length of the encoded bytes.
     const length = response.headers.get('content-encoding') ? 0 : Number(response.headers.get('content-length'));
     const parts = [];
     let loaded = 0;
@@ -448,13 +451,13 @@ async function fileBytes(source, {onProgress, signal}) {
     return all;
 }
 
-/** Loads a .pt, .ptl or .pt2 file: its bytes, a Blob or File, an answer of fetch(), or where it is. */
+/** Loads a .pt, .ptl or .pt2 file from its bytes, a Blob or File, a Response of fetch(), or a URL. */
 export async function loadModel(source, options = {}) {
     const [bytes] = await Promise.all([fileBytes(source, options), init()]);
     return new Model(await loading, bytes, options);
 }
 
-// Models that nobody holds any more, and were not freed.
+// Frees models that are unreachable and were not freed.
 const forgotten = new FinalizationRegistry(parts => release(...parts));
 
 export class Model {
@@ -463,14 +466,14 @@ export class Model {
     #session = 0;
     #settings = 0;
     #methods;
-    #types = new Map(); // by method: the declared types of its arguments
+    #types = new Map(); // declared types of the arguments, by method
 
     constructor(runtime, bytes, options) {
         const {evaluation = true, optimize = true, guards = true, verify = false, seconds = 0, memory = 0} = options;
         const x = runtime.exports;
         this.#runtime = runtime;
         const flags = Number(evaluation) | Number(!optimize) << 1 | Number(!guards) << 2 | Number(verify) << 3;
-        const at = runtime.place(bytes); // the model's from here on
+        const at = runtime.place(bytes); // the model owns the bytes from here on
         this.#model = runtime.result('js_model_load', runtime.context, at, bytes.byteLength, flags);
         try {
             this.#session = runtime.result('js_session_create', this.#model, seconds, memory);
@@ -482,7 +485,7 @@ export class Model {
         forgotten.register(this, [x, this.#model, this.#session, this.#settings], this);
     }
 
-    /** Gives the module's memory of this model back. Results stay valid; the model does not. */
+    /** Frees the model's memory in the module. Results stay valid; the model does not. */
     free() {
         if (this.#model !== 0) {
             forgotten.unregister(this);
@@ -521,7 +524,7 @@ export class Model {
         return this.#methods;
     }
 
-    /** What the file says of itself. */
+    /** Facts about the file. */
     get facts() {
         const r = this.#alive(), x = r.exports;
         return {
@@ -535,11 +538,11 @@ export class Model {
         };
     }
 
-    /** The bytes of a file that was saved beside the model. */
+    /** Returns the bytes of a file that was saved with the model. */
     extraFile(name) {
         const r = this.#alive();
         return r.withText(name, at => {
-            const size = r.cell + 8; // the address first, then the size
+            const size = r.cell + 8; // the address is stored first, then the size
             if (r.exports.taper_model_extra(this.#model, at, r.cell, size, r.error) !== 0) {
                 throw r.failure();
             }
@@ -547,13 +550,13 @@ export class Model {
         });
     }
 
-    /** An attribute of the model, as "layer1.0.weight". */
+    /** Returns an attribute of the model by its path, for example "layer1.0.weight". */
     attribute(path) {
         const r = this.#alive();
         return this.#read(r.withText(path, at => r.result('taper_session_attribute', this.#session, at)));
     }
 
-    /** torch.manual_seed */
+    /** Seeds the random numbers, like torch.manual_seed. */
     seed(number) {
         const seed = BigInt(number);
         if (!isInt64(seed) && BigInt.asUintN(64, seed) !== seed) {
@@ -592,7 +595,7 @@ export class Model {
         }));
     }
 
-    // The error of the last run, with what the library finds out about the inputs.
+    // Returns the error of the last run, with the library's advice about the inputs.
     #advised(name, values, count) {
         const r = this.#runtime;
         r.exports.taper_session_advise(this.#session, name, values, count, r.error);
@@ -607,7 +610,7 @@ export class Model {
         }
     }
 
-    // forward's result for a picture; f(result) reads it.
+    // Runs forward for a picture; f(result) reads the result.
     #seen({data, width, height}, task, {size = [], resize = NaN, mean = [], std = []} = {}, f) {
         const r = this.#alive();
         const isSize = size => Number.isSafeInteger(size) && size > 0;
@@ -629,7 +632,7 @@ export class Model {
         }
     }
 
-    /** The classes that the model sees in a picture, best first. */
+    /** Returns the most probable classes of a picture, best first. */
     classify(picture, {top = 5, labels, preparation} = {}) {
         const name = (r, index) =>
             labels?.[index] ?? r.text(r.exports.taper_settings_label(this.#settings, index)) ?? `class ${index}`;
@@ -643,7 +646,7 @@ export class Model {
             }));
     }
 
-    /** The class of each pixel of a picture. */
+    /** Returns the class of each pixel of a picture. */
     segment(picture, {preparation} = {}) {
         return this.#seen(picture, 'segment', preparation, (r, result) =>
             this.#read(r.result('js_mask', r.context, result, picture.width, picture.height)));
@@ -656,7 +659,7 @@ function release(exports, model, session, settings) {
     exports.taper_model_release(model);
 }
 
-/** Taper's version, "0.2.0"; after init() or loadModel(). */
+/** Returns the version of Taper, for example "0.2.0". */
 export async function version() {
     await init();
     const runtime = await loading;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors of JavaScript: typed arrays with sizes and a dtype, contiguous, in JavaScript's own memory.
+// JavaScript's tensors: typed arrays with sizes and a dtype, contiguous, in JavaScript's own memory.
 
 import {isInt64} from './types.js';
 
-// number: PyTorch's; parts: numbers of JavaScript for one of the tensor. Halves are their bits.
+// number: PyTorch's number of the dtype; parts: array elements for each element of the tensor. float16 and bfloat16 are
+// stored as their bits.
 export const dtypes = {
     float32: {number: 6, array: Float32Array, parts: 1},
     float64: {number: 7, array: Float64Array, parts: 1},
@@ -37,7 +38,7 @@ function knownDtype(dtype) {
     return dtypes[dtype];
 }
 
-/** What a tensor has, with a copy of its sizes; or the error that says why these three do not make one. */
+/** Returns the parts of a tensor, with a copy of its sizes, or throws an error if they do not fit together. */
 export function checked(data, given, dtype) {
     const {array, parts} = knownDtype(dtype), sizes = Array.from(given);
     const clamped = data instanceof Uint8ClampedArray && array === Uint8Array;
@@ -62,7 +63,7 @@ export class Tensor {
         }
     }
 
-    /** Nested arrays of its numbers; of a tensor without dimensions the number. */
+    /** Returns nested arrays of the numbers, or the number if the tensor has rank 0. */
     toArray() {
         const {parts} = dtypes[this.dtype], one = at => {
             const x = this.data[at * parts];
@@ -77,8 +78,8 @@ export class Tensor {
     }
 }
 
-// A number as an element of an array of ints, as torch.tensor takes it: its whole part, and of unsigned ones what is
-// below zero from the top; an error where it does not fit.
+// Converts a number to an element of an integer array, as torch.tensor does: truncates it, and wraps negative numbers
+// for unsigned dtypes. Throws an error if the number does not fit.
 function wholeNumber(x, dtype, {array}) {
     if (array === BigInt64Array) {
         const whole = typeof x === 'number' ? BigInt(Math.trunc(x)) : BigInt(x);
@@ -95,7 +96,10 @@ function wholeNumber(x, dtype, {array}) {
     throw new RangeError(`${x} does not fit into ${dtype}`);
 }
 
-/** A tensor of nested arrays, as torch.tensor makes it: int64 of whole numbers or bigints, bool, else float32. */
+/**
+ * Makes a tensor from nested arrays like torch.tensor: int64 for whole numbers or bigints, bool for booleans, otherwise
+ * float32.
+ */
 export function tensor(nested, dtype) {
     const sizes = [], flat = [];
     for (let at = nested; Array.isArray(at); at = at[0]) {

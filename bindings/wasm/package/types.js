@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types that methods declare, as the library tells them (taper_type of taper.h); and the integers that models have.
+// The types that methods declare, read from the library (taper_type of taper.h), and the range of a model's integers.
 
 const UNKNOWN = {name: '', text: undefined, items: []};
 
-// By the numbers of taper_type_kind.
+// Indexed by taper_type_kind.
 const NAMES = ['Any', 'NoneType', 'Tensor', 'int', 'float', 'bool', 'complex', 'number', 'str', 'Device', 'Generator', 'opaque', 'list', 'tuple',
     'List', 'Optional', 'Future', 'Dict', 'Tuple', 'Union', 'class', 'variable'];
 
 /**
- * {name: 'List', text: 'List[int]', items: the types of its arguments}. `type` is an address in the module's memory, textOf(type) its text; of
- * no type this is one that says nothing.
+ * Returns {name: 'List', text: 'List[int]', items: the types of its arguments}. `type` is an address in the module's
+ * memory, and textOf(type) its text. Address 0 returns the unknown type.
  */
 export function typeOf(exports, type, textOf) {
     if (!type) {
@@ -20,11 +20,11 @@ export function typeOf(exports, type, textOf) {
     return {name: NAMES[exports.taper_type_kind_of(type)] ?? '', text: textOf(type), items};
 }
 
-/** The type that says nothing. */
+/** Returns the unknown type, which has no name. */
 export const unknownType = () => UNKNOWN;
 
-/** Item i of a type; one that says nothing where there is none. */
+/** Returns item i of a type, or the unknown type if it has none. */
 export const itemOf = (type, i) => type.items[i] ?? UNKNOWN;
 
-/** Whether an int of a model, which has 64 bits, can be that bigint. */
+/** Returns true if the bigint fits into an int of a model, which has 64 bits. */
 export const isInt64 = whole => BigInt.asIntN(64, whole) === whole;

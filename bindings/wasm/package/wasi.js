@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the module asks of its surroundings: a clock, and two streams of text. It reads models from memory, so there are
-// no files: whatever else it asks for is refused.
+// The imports of the module: a clock and two output streams. The module reads models from memory and needs no files;
+// all other system calls are refused.
 
-const DENIED = 52; // of WASI: not supported
+const DENIED = 52; // WASI's error code for "not supported"
 const decoder = new TextDecoder();
 
-// Texts come in pieces; the console wants lines.
+// Output comes in pieces, but the console takes lines.
 function lineWriter(write) {
     let pending = '';
     return text => {
@@ -15,7 +15,8 @@ function lineWriter(write) {
     };
 }
 
-// The imports of a module. `memory` is asked for once the module is there; `print` and `warn` take lines.
+// Returns the imports of a module. `memory` is called after the module is instantiated; `print` and `warn` are called
+// with lines.
 export function imports(module, memory, print, warn) {
     const streams = {1: lineWriter(print), 2: lineWriter(warn)};
     const known = {

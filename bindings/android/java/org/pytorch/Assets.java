@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** Models among an app's assets: mapped where they are stored as they are, read where the package compressed them. */
+/** Opens models in an app's assets: uncompressed assets are mapped, compressed ones are read. */
 final class Assets {
   private Assets() {}
 
@@ -24,7 +24,7 @@ final class Assets {
     try {
       file = manager.openFd(name);
     } catch (IOException e) {
-      // Compressed, or missing: the stream tells.
+      // The asset is compressed or missing; opening the stream tells which.
     }
     if (file != null) {
       try {
@@ -41,7 +41,7 @@ final class Assets {
     try {
       file.close();
     } catch (IOException e) {
-      // Nothing was written to it.
+      // The stream was only read, so an error of close() means no loss.
     }
   }
 

@@ -2,13 +2,13 @@
 package org.pytorch;
 
 /**
- * Where a module runs. If the phone or this library does not have the device, the CPU runs the module and the log says so
- * in one line.
+ * The device of a module. If the phone or this library does not support the device, the module runs on the CPU, and one
+ * line in the log says so.
  */
 public enum Device {
-  /** The CPU; for a file that was converted for NNAPI that, as in PyTorch Mobile (PyTorchAndroid.setNnapiEnabled). */
+  /** The CPU. A file converted for NNAPI runs on NNAPI, as in PyTorch Mobile (PyTorchAndroid.setNnapiEnabled). */
   CPU(1, "cpu"),
-  /** The first GPU that Vulkan finds. It runs any model, whether the file was prepared for Vulkan or not. */
+  /** The first GPU that Vulkan finds. It runs any model, with or without preparation for Vulkan. */
   VULKAN(2, "vulkan");
 
   final int jniCode;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package org.pytorch;
 
-/** What stands behind a {@link Module}. */
+/** The native part of a {@link Module}. */
 interface INativePeer {
   void resetNative();
 

@@ -6,10 +6,10 @@ import java.util.Map;
 
 /**
  * A value that a model takes or returns. The to… methods throw {@link IllegalStateException} for a value of another
- * kind. A value may keep what it was made of, and to… methods may return that itself.
+ * kind. A value may keep the object it was made of, and the to… methods may return that object itself.
  */
 public class IValue {
-  // Native code knows these numbers, and the fields.
+  // Native code uses these numbers, and the fields.
   private static final int TYPE_CODE_NULL = 1;
   private static final int TYPE_CODE_TENSOR = 2;
   private static final int TYPE_CODE_BOOL = 3;
@@ -32,9 +32,10 @@ public class IValue {
   };
 
   private final int mTypeCode;
-  private final long mNumber; // of bool, long and double (its bits); the handle of an object
-  private final Object mData; // of all else
-  private final String mType; // of a list or dict from a model: its elements' type; null: as the first one's
+  private final long mNumber; // a bool, a long, the bits of a double, or the handle of an object
+  private final Object mData; // the value of all other kinds
+  // Type of the elements of a list or dict from a model; null for the type of the first element.
+  private final String mType;
 
   private IValue(int typeCode, long number, Object data, String type) {
     mTypeCode = typeCode;
@@ -103,12 +104,15 @@ public class IValue {
     return mTypeCode == TYPE_CODE_DICT_LONG_KEY;
   }
 
-  /** Of a kind that Java has no form for, a TorchScript object or a complex number: to be handed back to a model. */
+  /**
+   * Returns true for a kind that Java has no type for: a TorchScript object or a complex number. Such a value can only
+   * be passed back to a model.
+   */
   public boolean isObject() {
     return mTypeCode == TYPE_CODE_OBJECT;
   }
 
-  /** None, for an argument of type Optional. */
+  /** Makes None, for an argument of type Optional. */
   public static IValue optionalNull() {
     return new IValue(TYPE_CODE_NULL, null);
   }
@@ -121,12 +125,12 @@ public class IValue {
     return new IValue(TYPE_CODE_BOOL, value ? 1 : 0, null, null);
   }
 
-  /** An int of TorchScript, which has 64 bits. */
+  /** Makes an int of TorchScript, which has 64 bits. */
   public static IValue from(long value) {
     return new IValue(TYPE_CODE_LONG, value, null, null);
   }
 
-  /** A float of TorchScript, which has 64 bits. */
+  /** Makes a float of TorchScript, which has 64 bits. */
   public static IValue from(double value) {
     return new IValue(TYPE_CODE_DOUBLE, Double.doubleToRawLongBits(value), null, null);
   }
@@ -135,27 +139,27 @@ public class IValue {
     return new IValue(TYPE_CODE_STRING, value);
   }
 
-  /** A List[bool]. */
+  /** Makes a List[bool]. */
   public static IValue listFrom(boolean... list) {
     return new IValue(TYPE_CODE_BOOL_LIST, list);
   }
 
-  /** A List[int]. */
+  /** Makes a List[int]. */
   public static IValue listFrom(long... list) {
     return new IValue(TYPE_CODE_LONG_LIST, list);
   }
 
-  /** A List[float]. */
+  /** Makes a List[float]. */
   public static IValue listFrom(double... list) {
     return new IValue(TYPE_CODE_DOUBLE_LIST, list);
   }
 
-  /** A List[Tensor]. */
+  /** Makes a List[Tensor]. */
   public static IValue listFrom(Tensor... list) {
     return new IValue(TYPE_CODE_TENSOR_LIST, list);
   }
 
-  /** A list of values of one kind. */
+  /** Makes a list of values of one kind. */
   public static IValue listFrom(IValue... array) {
     for (int i = 1; i < array.length; i++) {
       if (array[i].mTypeCode != array[0].mTypeCode) {
@@ -169,12 +173,12 @@ public class IValue {
     return new IValue(TYPE_CODE_TUPLE, array);
   }
 
-  /** A Dict[str, V]. */
+  /** Makes a Dict[str, V]. */
   public static IValue dictStringKeyFrom(Map<String, IValue> map) {
     return new IValue(TYPE_CODE_DICT_STRING_KEY, map);
   }
 
-  /** A Dict[int, V]. */
+  /** Makes a Dict[int, V]. */
   public static IValue dictLongKeyFrom(Map<Long, IValue> map) {
     return new IValue(TYPE_CODE_DICT_LONG_KEY, map);
   }
@@ -195,7 +199,7 @@ public class IValue {
     return Double.longBitsToDouble(number(TYPE_CODE_DOUBLE));
   }
 
-  /** The text of a string: {@link #toString} is Java's. */
+  /** Returns the text of a string. {@link #toString} is that of Object. */
   public String toStr() {
     return (String) data(TYPE_CODE_STRING);
   }
@@ -253,7 +257,7 @@ public class IValue {
 
   // ---- called by native code
 
-  /** A dict from its keys (String[] or long[]) and values. */
+  /** Makes a dict from its keys (String[] or long[]) and values. */
   private static IValue nativeDict(int typeCode, Object keys, IValue[] values, String type) {
     final Map<Object, IValue> map = new LinkedHashMap<Object, IValue>();
     for (int i = 0; i < values.length; i++) {
@@ -262,13 +266,13 @@ public class IValue {
     return new IValue(typeCode, 0, map, type);
   }
 
-  /** A dict's keys, String[] or long[], and its values. */
+  /** Returns the keys of a dict, String[] or long[], and its values. */
   private Object[] nativePairs() {
     if (mData == null) {
       throw new NullPointerException("Map of a dict must be not null");
     }
     final Map<?, ?> map = (Map<?, ?>) mData;
-    // Another thread may change it meanwhile; then there are nulls among these, or an exception.
+    // If another thread changes the map meanwhile, this returns nulls or throws an exception.
     final int size = map.size();
     final IValue[] values = new IValue[size];
     final String[] strings = mTypeCode == TYPE_CODE_DICT_STRING_KEY ? new String[size] : null;
@@ -288,7 +292,7 @@ public class IValue {
     return new Object[] {strings != null ? strings : longs, values};
   }
 
-  /** An object; given back when the IValue is gone. */
+  /** Makes an object. It is released when the IValue is unreachable. */
   private static IValue nativeObject(long handle) {
     final IValue value = new IValue(TYPE_CODE_OBJECT, handle, null, null);
     Reclaimer.ofValue(value, handle, 0);

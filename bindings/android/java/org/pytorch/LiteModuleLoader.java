@@ -4,16 +4,16 @@ package org.pytorch;
 import android.content.res.AssetManager;
 import java.util.Map;
 
-/** Loads models. There is one runtime: .ptl and .pt files load here and with {@link Module#load(String)}. */
+/** Loads models. Taper has one runtime: .ptl and .pt files can be loaded here and with {@link Module#load(String)}. */
 public class LiteModuleLoader {
 
-  /** As {@link Module#load(String, Map, Device)}. */
+  /** Works like {@link Module#load(String, Map, Device)}. */
   public static Module load(
       final String modelPath, final Map<String, String> extraFiles, final Device device) {
     return new Module(new LiteNativePeer(modelPath, extraFiles, device));
   }
 
-  /** As {@link Module#load(String)}. */
+  /** Works like {@link Module#load(String)}. */
   public static Module load(final String modelPath) {
     return load(modelPath, null, Device.CPU);
   }

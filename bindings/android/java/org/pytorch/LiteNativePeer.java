@@ -4,7 +4,7 @@ package org.pytorch;
 import android.content.res.AssetManager;
 import java.util.Map;
 
-/** The peer of {@link LiteModuleLoader}: there is one runtime for both kinds of files. */
+/** The native part of a module of {@link LiteModuleLoader}. Taper has one runtime for both kinds of files. */
 class LiteNativePeer extends NativePeer {
   LiteNativePeer(String moduleAbsolutePath, Map<String, String> extraFiles, Device device) {
     super(moduleAbsolutePath, extraFiles, device);

@@ -4,7 +4,7 @@ package org.pytorch;
 import android.content.res.AssetManager;
 import java.io.File;
 
-/** Models among an app's assets, and the threads that models run with. */
+/** Loads models from an app's assets and sets the number of threads of all models. */
 public final class LitePyTorchAndroid {
 
   /** Loads a model from an app's assets. */
@@ -19,10 +19,10 @@ public final class LitePyTorchAndroid {
   }
 
   /**
-   * Sets with how many threads models run, the caller's included: all models, those that are loaded already and those
-   * that will be. Without it they are as many as the phone has large cores.
+   * Sets the number of threads that run models, including the calling thread. This applies to all models, also to those
+   * already loaded. The default is the number of the phone's large cores.
    *
-   * @param numThreads at least 1; of more than 64, 64
+   * @param numThreads at least 1; more than 64 is treated as 64
    */
   public static void setNumThreads(int numThreads) {
     if (numThreads < 1) {
@@ -33,11 +33,11 @@ public final class LitePyTorchAndroid {
   }
 
   /**
-   * Lets models that are loaded from now on keep there what takes long to make on this phone, packed weights above all:
-   * a file for each model, about as large as it, written by a thread after the first runs. When the app starts again,
-   * loading takes a fraction of the time. The files may be deleted at any time. New in Taper.
+   * Sets a directory where models that are loaded from now on cache data, mainly packed weights, so that loading takes
+   * a fraction of the time when the app starts again. Each model has one file, about as large as the model, which a
+   * background thread writes after the first runs. The files may be deleted at any time. New in Taper.
    *
-   * @param directory one of the app's own, such as {@code context.getCacheDir()}; it must exist
+   * @param directory an existing directory of the app, such as {@code context.getCacheDir()}
    */
   public static void setCacheDir(File directory) {
     NativeLibrary.load();
@@ -45,8 +45,8 @@ public final class LitePyTorchAndroid {
   }
 
   /**
-   * Whether models that are loaded from now on, and whose files were converted for NNAPI, run on NNAPI where the phone has
-   * it, as in PyTorch Mobile. That is so without this method; with false the CPU runs them. New in Taper.
+   * Selects the device of models that are loaded from now on from files converted for NNAPI. With true, the default as
+   * in PyTorch Mobile, they run on NNAPI if the phone has it; with false they run on the CPU. New in Taper.
    */
   public static void setNnapiEnabled(boolean enabled) {
     NativeLibrary.load();

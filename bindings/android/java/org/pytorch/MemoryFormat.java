@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package org.pytorch;
 
-/** The order in which the elements of a {@link Tensor} lie in memory. */
+/** The order of the elements of a {@link Tensor} in memory. */
 public enum MemoryFormat {
   /** The last dimension is dense. */
   CONTIGUOUS(1),
-  /** Four dimensions, the second of which is dense: N, H, W, C in memory. */
+  /** Four dimensions, stored as N, H, W, C. The second dimension, C, is dense. */
   CHANNELS_LAST(2),
-  /** Five dimensions, the second of which is dense: N, D, H, W, C in memory. */
+  /** Five dimensions, stored as N, D, H, W, C. The second dimension, C, is dense. */
   CHANNELS_LAST_3D(3);
 
   final int jniCode;

@@ -7,32 +7,32 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 
 /**
- * A model, loaded to be run. Its methods may be called from any thread; calls on one module are made one after the
- * other.
+ * A loaded model. Its methods may be called from any thread; calls on one module are serialized.
  *
- * <p>What goes wrong is a {@link RuntimeException}: {@link IllegalArgumentException} for what a method here refuses, a
- * plain RuntimeException for an exception that the model raised, {@link java.util.concurrent.CancellationException}
- * after {@link #cancel}, and for all else, damaged files and wrong inputs among it, com.facebook.jni.CppException where
- * that class is on the class path, {@link TaperException} where it is not. The module stays usable.
+ * <p>Failures are {@link RuntimeException}s: {@link IllegalArgumentException} for arguments that a method here refuses,
+ * a plain RuntimeException for an exception that the model raised, and {@link
+ * java.util.concurrent.CancellationException} after {@link #cancel}. All other failures, such as damaged files and
+ * wrong inputs, are com.facebook.jni.CppException if that class is on the class path, otherwise {@link TaperException}.
+ * The module stays usable.
  */
 public class Module implements AutoCloseable {
 
   private final INativePeer mNativePeer;
 
   /**
-   * Loads a model from a file: .pt or .ptl.
+   * Loads a model from a .pt or .ptl file.
    *
    * @param modelPath path of the file
-   * @param extraFiles null, or a map with names of files that were saved beside the model as keys: their contents become
-   *     its values, "" where there is no such file
-   * @param device where the model shall run
+   * @param extraFiles null, or a map whose keys are the names of files that were saved with the model; the values
+   *     become their contents, "" for a missing file
+   * @param device the device on which the model runs
    */
   public static Module load(
       final String modelPath, final Map<String, String> extraFiles, final Device device) {
     return new Module(new NativePeer(modelPath, extraFiles, device));
   }
 
-  /** Loads a model from a file, .pt or .ptl, to run on the CPU. */
+  /** Loads a model from a .pt or .ptl file, to run on the CPU. */
   public static Module load(final String modelPath) {
     return load(modelPath, null, Device.CPU);
   }
@@ -43,23 +43,23 @@ public class Module implements AutoCloseable {
   }
 
   /**
-   * Loads a model from a part of an open file, as AssetFileDescriptor gives it.
+   * Loads a model from a part of an open file, as described by an AssetFileDescriptor.
    *
-   * @param length in bytes; 0: to the end
+   * @param length in bytes; 0 for the rest of the file
    */
   public static Module loadFrom(final FileDescriptor descriptor, final long offset, final long length) {
     return new Module(new NativePeer(descriptor, offset, length, Device.CPU));
   }
 
   /**
-   * Loads a model from the bytes between position and limit. Those of a direct buffer are used in place, and must not
-   * change while the module, or a tensor that it returned, is in use.
+   * Loads a model from the bytes between position and limit. The bytes of a direct buffer are used in place. They must
+   * not change while the module, or a tensor that it returned, is in use.
    */
   public static Module loadFrom(final ByteBuffer bytes) {
     return new Module(new NativePeer(bytes, Device.CPU));
   }
 
-  /** Loads a model from an app's assets. It is mapped into memory where the package holds it uncompressed. */
+  /** Loads a model from an app's assets. It is mapped into memory if the package stores it uncompressed. */
   public static Module loadFrom(final AssetManager assetManager, final String assetName) {
     return new Module(new NativePeer(assetName, assetManager, Device.CPU));
   }
@@ -73,54 +73,61 @@ public class Module implements AutoCloseable {
     return mNativePeer.forward(inputs);
   }
 
-  /** Runs a method. Inputs that are missing at the end take the method's defaults. */
+  /** Runs a method. Missing inputs at the end have the method's defaults. */
   public IValue runMethod(String methodName, IValue... inputs) {
     return mNativePeer.runMethod(methodName, inputs);
   }
 
   /**
-   * Frees the model's memory at once, or when runs in progress end. Without it that happens some time after the module
-   * became unreachable. Tensors that it returned stay valid; any further run is a {@link NullPointerException}.
+   * Frees the model's memory, immediately or when the current runs end. Without this call it is freed some time after
+   * the module becomes unreachable. Tensors that the module returned stay valid. A later run throws {@link
+   * NullPointerException}.
    */
   public void destroy() {
     mNativePeer.resetNative();
   }
 
-  /** As {@link #destroy}. */
+  /** Calls {@link #destroy}. */
   @Override
   public void close() {
     destroy();
   }
 
-  /** Ends the run in progress, or else the next one, with a CancellationException in its thread. From any thread. */
+  /**
+   * Cancels the current run, or the next one if none is active, with a CancellationException in its thread. May be
+   * called from any thread.
+   */
   public void cancel() {
     peer().cancel();
   }
 
   /**
-   * What the model runs on: "cpu", or what its file or {@link Device} names if the phone has it, "nnapi" or "vulkan". The
-   * CPU does what that device cannot do, or does more slowly. New in Taper.
+   * Returns the device of the model: "cpu", or, if the phone has the device that the file or {@link Device} names,
+   * "nnapi" or "vulkan". The CPU computes operators that the device cannot run, or runs more slowly. New in Taper.
    */
   public String device() {
     return peer().device();
   }
 
-  /** The names of the model's methods. */
+  /** Returns the names of the model's methods. */
   public String[] methods() {
     return peer().methods();
   }
 
-  /** The names of a method's inputs, without self; null where the file does not say. */
+  /** Returns the names of a method's inputs, without self, or null if the file does not contain them. */
   public String[] inputNames(String methodName) {
     return every(peer().inputs(methodName), 0);
   }
 
-  /** The types of a method's inputs as PyTorch writes them, "Tensor", "List[int]"; null where the file does not say. */
+  /**
+   * Returns the types of a method's inputs in PyTorch's notation, for example "Tensor" and "List[int]", or null if the
+   * file does not contain them.
+   */
   public String[] inputTypes(String methodName) {
     return every(peer().inputs(methodName), 1);
   }
 
-  /** The type of what a method returns; null where the file does not say. */
+  /** Returns the type of a method's result, or null if the file does not contain it. */
   public String returnType(String methodName) {
     return peer().returnType(methodName);
   }

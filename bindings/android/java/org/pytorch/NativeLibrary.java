@@ -7,15 +7,15 @@ import java.io.FileDescriptor;
 import java.nio.ByteBuffer;
 
 /**
- * libpytorch_jni.so: loads it and declares its functions. A handle is the address of a native object, never 0; whoever
- * calls a function with one sees to it that it is not released meanwhile.
+ * Loads libpytorch_jni.so and declares its functions. A handle is the address of a native object and never 0. The
+ * caller of a function ensures that the handle is not released during the call.
  */
 public final class NativeLibrary {
   private static volatile boolean loaded;
 
   private NativeLibrary() {}
 
-  /** @throws UnsatisfiedLinkError where the library is missing, each time. */
+  /** @throws UnsatisfiedLinkError if the library is missing, at each call */
   public static void load() {
     if (!loaded) {
       synchronized (NativeLibrary.class) {
@@ -28,7 +28,9 @@ public final class NativeLibrary {
     }
   }
 
-  /** As the app's loader does it, or the system's where nativeloader is not on the class path. */
+  /**
+   * Loads a library with the app's nativeloader, or with the system's loader if nativeloader is not on the class path.
+   */
   static void loadByName(String name) {
     try {
       Loader.load(name);
@@ -37,7 +39,7 @@ public final class NativeLibrary {
     }
   }
 
-  /** A class of its own, so that its absence shows here and nowhere else. */
+  /** A separate class, so that a missing nativeloader is only detected here. */
   private static final class Loader {
     static void load(String name) {
       if (!NativeLoader.isInitialized()) {
@@ -47,12 +49,12 @@ public final class NativeLibrary {
     }
   }
 
-  // Modules. Each of these throws what the class comment of Module says.
+  // Modules. Each of these functions throws the exceptions that the comment of class Module lists.
   static native long loadFile(String path, String device);
 
   static native long loadDescriptor(FileDescriptor descriptor, long offset, long length, String device);
 
-  /** The buffer is direct, and kept until the module and every value over it are gone. */
+  /** The buffer must be direct. It is kept until the module and every value over it are released. */
   static native long loadBuffer(ByteBuffer bytes, String device);
 
   static native IValue run(long module, String method, IValue[] inputs);
@@ -61,20 +63,20 @@ public final class NativeLibrary {
 
   static native void releaseModule(long module);
 
-  /** About what a module holds: its file, and what a small one takes. */
+  /** Returns an estimate of the memory that a module keeps: the size of its file plus a constant. */
   static native long moduleBytes(long module);
 
-  /** "cpu", or what it runs on as far as that is there. */
+  /** Returns "cpu", or the selected device if it is available. */
   static native String device(long module);
 
   static native String[] methods(long module);
 
-  /** Name and type of each input in turn; null where the file does not say. */
+  /** Returns the name and the type of each input, alternating, or null if the file does not contain them. */
   static native String[] inputs(long module, String method);
 
   static native String returnType(long module, String method);
 
-  /** null: the model has no such file. */
+  /** Returns null if the model has no such file. */
   static native byte[] extraFile(long module, String name);
 
   static native void setNumThreads(int threads);

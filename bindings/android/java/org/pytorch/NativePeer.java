@@ -7,12 +7,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.Charset;
 import java.util.Map;
 
-/** A native module. It is released when nobody uses it any more: see {@link #resetNative} and {@link Reclaimer}. */
+/**
+ * A native module. It is released when no call uses it and it is unreachable or reset: see {@link #resetNative} and
+ * {@link Reclaimer}.
+ */
 class NativePeer implements INativePeer {
   private static final Charset UTF_8 = Charset.forName("UTF-8");
 
   private final Reclaimer reclaimer;
-  // Under this object's lock.
+  // Guarded by this object's lock.
   private long handle;
   private int users;
   private boolean closed;
@@ -80,7 +83,7 @@ class NativePeer implements INativePeer {
     return device.nativeName;
   }
 
-  /** What the model has under the names in the map; "" where it has nothing. */
+  /** Sets the values of the map to the model's files with the names in its keys; "" for a missing file. */
   private void fill(Map<String, String> extraFiles) {
     try {
       for (Map.Entry<String, String> file : extraFiles.entrySet()) {
@@ -93,7 +96,7 @@ class NativePeer implements INativePeer {
     }
   }
 
-  /** The handle, which stays valid until {@link #leave}. */
+  /** Returns the handle, which is valid until {@link #leave}. */
   private synchronized long enter() {
     if (closed) {
       throw new NullPointerException("The module was destroyed");
@@ -108,7 +111,7 @@ class NativePeer implements INativePeer {
     }
   }
 
-  /** At once, or when the runs in progress end. */
+  /** Releases the module, immediately or when the current runs end. */
   @Override
   public synchronized void resetNative() {
     closed = true;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package org.pytorch;
 
-/** Loads a library of operators that an app may bring along. */
+/** Loads a library of operators that an app may contain. */
 public class PyTorchCodegenLoader {
 
-  /** Loads libtorch-code-gen.so where the app has one. */
+  /** Loads libtorch-code-gen.so if the app contains it. */
   public static void loadNativeLibs() {
     try {
       NativeLibrary.loadByName("torch-code-gen");
     } catch (Throwable t) {
-      // Nearly no app has it.
+      // Most apps do not contain it, so that a failure is not an error.
     }
   }
 

@@ -5,15 +5,17 @@ import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 
 /**
- * Gives native memory back when the Java object that stands for it is gone: one queue, one thread. The collector does
- * not see native memory; so when much of it hangs on Java objects, this asks for a collection.
+ * Frees native memory after its Java object became unreachable, with one queue and one thread. The garbage collector
+ * does not count native memory. If Java objects keep much of it, this class requests a collection.
  */
 final class Reclaimer extends PhantomReference<Object> {
-  /** What hangs on the objects of one kind. All under LOCK. */
+  /** The native memory kept by the objects of one kind. Guarded by LOCK. */
   private static final class Account {
-    final long slack; // so much may hang on them before the first collection is asked for, besides some of the largest
+    // Bytes that may be kept before the first collection is requested, plus an allowance for the largest objects.
+    final long slack;
     final int most;
-    final long room; // many of the largest fit until then
+    // Limit in bytes of the allowance for 32 of the largest objects; the allowance for `most` has no limit.
+    final long room;
     long held;
     long limit;
     long largest;
@@ -34,12 +36,12 @@ final class Reclaimer extends PhantomReference<Object> {
   private static final Account MODULES = new Account(32 << 20, 0, 0);
   private static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<Object>();
   private static final Object LOCK = new Object();
-  // All under LOCK.
+  // The members below are guarded by LOCK.
   private static Reclaimer first;
   private static boolean collecting;
 
   private final Account account;
-  private long handle; // 0: given back. Under LOCK.
+  private long handle; // 0 after release; guarded by LOCK
   private final long bytes;
   private Reclaimer next;
   private Reclaimer previous;
@@ -53,7 +55,7 @@ final class Reclaimer extends PhantomReference<Object> {
               try {
                 giveBack(QUEUE.remove());
               } catch (InterruptedException e) {
-                // Nobody has a reason to.
+                // The thread is never interrupted on purpose.
               }
             }
           }
@@ -76,7 +78,7 @@ final class Reclaimer extends PhantomReference<Object> {
     return r;
   }
 
-  /** owner: what all that reads the value's memory hangs on. */
+  /** owner: the object that everything that reads the value's memory keeps reachable. */
   static void ofValue(Object owner, long handle, long bytes) {
     add(new Reclaimer(owner, VALUES, handle, bytes));
     collectIfMuch(VALUES);
@@ -95,7 +97,7 @@ final class Reclaimer extends PhantomReference<Object> {
     return r;
   }
 
-  /** Gives back, once. */
+  /** Releases the handle once. */
   void release() {
     long released;
     synchronized (LOCK) {
@@ -126,11 +128,14 @@ final class Reclaimer extends PhantomReference<Object> {
     try {
       ((Reclaimer) dead).release();
     } catch (RuntimeException e) {
-      // The next one may fare better.
+      // An error of one release must not prevent the others.
     }
   }
 
-  /** What an app keeps on purpose doubles the limit, so that collections stay rare. */
+  /**
+   * Requests a collection if much memory is kept. Memory that an app keeps on purpose doubles the limit, so that
+   * collections stay rare.
+   */
   private static void collectIfMuch(Account account) {
     synchronized (LOCK) {
       if (!account.isMuch() || collecting) {
@@ -140,8 +145,8 @@ final class Reclaimer extends PhantomReference<Object> {
     }
     System.gc();
     try {
-      // The collector hands dead references over in a thread of its own, which gets its turn late on a busy machine: then
-      // what is dead must not count as kept. They are given back here, not waiting for the thread of the queue as well.
+      // The collector hands over dead references in a thread of its own, which may be delayed on a busy machine. Dead
+      // objects must not count as kept meanwhile. They are released here, without waiting for the thread of the queue.
       for (int i = 0; i < 60; i++) {
         for (Object dead = QUEUE.poll(); dead != null; dead = QUEUE.poll()) {
           giveBack(dead);

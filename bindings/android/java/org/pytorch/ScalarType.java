@@ -2,8 +2,8 @@
 package org.pytorch;
 
 /**
- * Every type that elements of a {@link Tensor} may have. The constants may be compared with ==. This is a class, not an
- * enum: there will be more of them.
+ * Every type of {@link Tensor} elements. The constants may be compared with ==. This is a class and not an enum,
+ * because more constants will be added.
  */
 public final class ScalarType {
   /** torch.uint8 */
@@ -20,33 +20,33 @@ public final class ScalarType {
   public static final ScalarType FLOAT64 = new ScalarType("float64", 6, 8, DType.FLOAT64);
   /** torch.int16 */
   public static final ScalarType INT16 = new ScalarType("int16", 7, 2, null);
-  /** torch.float16: the bits of each element are those of a short. */
+  /** torch.float16; an element is a short with its bits */
   public static final ScalarType FLOAT16 = new ScalarType("float16", 8, 2, null);
-  /** torch.bfloat16: the bits of each element are those of a short. */
+  /** torch.bfloat16; an element is a short with its bits */
   public static final ScalarType BFLOAT16 = new ScalarType("bfloat16", 9, 2, null);
-  /** torch.bool: a byte each, 0 or 1. */
+  /** torch.bool; an element is a byte, 0 or 1 */
   public static final ScalarType BOOL = new ScalarType("bool", 10, 1, null);
-  /** torch.complex64: pairs of floats. */
+  /** torch.complex64; an element is a pair of floats */
   public static final ScalarType COMPLEX64 = new ScalarType("complex64", 11, 8, null);
-  /** torch.complex128: pairs of doubles. */
+  /** torch.complex128; an element is a pair of doubles */
   public static final ScalarType COMPLEX128 = new ScalarType("complex128", 12, 16, null);
-  /** torch.complex32: pairs of float16. */
+  /** torch.complex32; an element is a pair of float16 */
   public static final ScalarType COMPLEX32 = new ScalarType("complex32", 13, 4, null);
-  /** torch.qint8, in results alone. */
+  /** torch.qint8, only in results */
   public static final ScalarType QINT8 = new ScalarType("qint8", 14, 1, null);
-  /** torch.quint8, in results alone. */
+  /** torch.quint8, only in results */
   public static final ScalarType QUINT8 = new ScalarType("quint8", 15, 1, null);
-  /** torch.qint32, in results alone. */
+  /** torch.qint32, only in results */
   public static final ScalarType QINT32 = new ScalarType("qint32", 16, 4, null);
 
-  // By code, from 1.
+  // Indexed by code - 1.
   private static final ScalarType[] ALL = {
     UINT8, INT8, INT32, FLOAT32, INT64, FLOAT64, INT16, FLOAT16, BFLOAT16, BOOL, COMPLEX64, COMPLEX128, COMPLEX32, QINT8,
     QUINT8, QINT32
   };
 
   private final String name;
-  final int jniCode; // native code's
+  final int jniCode; // number of the type in native code
   private final int bytes;
   private final DType dtype;
 
@@ -57,12 +57,12 @@ public final class ScalarType {
     this.dtype = dtype;
   }
 
-  /** All types that there are. */
+  /** Returns all types. */
   public static ScalarType[] values() {
     return ALL.clone();
   }
 
-  /** The type that one of PyTorch Mobile's six is. */
+  /** Returns the ScalarType of a DType. */
   public static ScalarType of(DType dtype) {
     if (dtype == null) {
       throw new IllegalArgumentException("DType must be not null");
@@ -74,22 +74,22 @@ public final class ScalarType {
     return ALL[code - 1];
   }
 
-  /** The one of PyTorch Mobile's six that it is; null if it is none of them. */
+  /** Returns the DType of this type, or null if PyTorch Mobile does not have it. */
   public DType dtype() {
     return dtype;
   }
 
-  /** Bytes of one element. */
+  /** Returns the number of bytes of an element. */
   public int itemsize() {
     return bytes;
   }
 
-  /** Whether elements are integers with a scale and a zero point. */
+  /** Returns true if elements are integers with a scale and a zero point. */
   public boolean isQuantized() {
     return jniCode >= QINT8.jniCode;
   }
 
-  /** As Python has it: "torch.float16". */
+  /** Returns the name in Python, for example "torch.float16". */
   @Override
   public String toString() {
     return "torch." + name;

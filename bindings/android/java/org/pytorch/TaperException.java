@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package org.pytorch;
 
-/** A model that cannot be loaded or run as asked, where com.facebook.jni.CppException is not on the class path. */
+/** A failure to load or run a model. It is thrown if com.facebook.jni.CppException is not on the class path. */
 public class TaperException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -13,12 +13,13 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * A tensor: a direct buffer with its shape, type and memory format. Most are of one of the six types that {@link
- * #dtype} gives; {@link #scalarType} gives the type of any.
+ * A tensor: a direct buffer with its shape, type and memory format. Most tensors have one of the six types that {@link
+ * #dtype} returns; {@link #scalarType} returns any type.
  *
- * <p>fromBlob copies arrays and uses direct buffers in place: what the app writes there the model reads in its next
- * run, and what a model writes to its input in place the app sees. The getDataAs… methods return copies; {@link
- * #getDataAsBuffer} does not. Of an app's buffer they return what lies before its limit. The tensors that a module returns are dense, in one of the three memory formats.
+ * <p>fromBlob copies arrays and uses direct buffers in place: the next run reads data that the app writes to such a
+ * buffer, and the app sees data that a model writes to its input. The getDataAs… methods return copies, except {@link
+ * #getDataAsBuffer}. For an app's buffer they return the elements before its limit. The tensors that a module returns
+ * are dense, in one of the three memory formats.
  */
 public abstract class Tensor {
   private static final String ERROR_MSG_DATA_BUFFER_NOT_NULL = "Data buffer must be not null";
@@ -33,18 +34,19 @@ public abstract class Tensor {
   // Native code reads these fields.
   final long[] shape;
   final MemoryFormat memoryFormat;
-  private final Buffer mData; // of bytes or elements; its address counts, not its position
+  private final Buffer mData; // buffer of bytes or elements; only its address is used, not its position
   private final ScalarType mType;
   private final int mDType;
   private final int mFormat;
   private final boolean mReadOnly;
-  private final Buffer mTyped; // of elements, where Java has such buffers
-  private final long mHandle; // the native value that mData is the memory of; 0: there is none
-  private final Object mOwner; // what the native value's life hangs on: Android's views do not hold it before 7.0
+  private final Buffer mTyped; // buffer of elements, if Java has such a buffer for the type
+  private final long mHandle; // native value that owns the memory of mData; 0 for none
+  // Object that keeps the native value; needed because views of buffers do not keep it on Android before 7.0.
+  private final Object mOwner;
 
-  /** What tensors of all dtypes are made of. */
+  /** The members of a tensor of any dtype. */
   private static final class Parts {
-    final Buffer data; // native code's buffer of bytes, or the app's
+    final Buffer data; // native code's buffer of bytes, or the app's buffer
     final Buffer typed;
     final long[] shape;
     final MemoryFormat memoryFormat;
@@ -82,27 +84,27 @@ public abstract class Tensor {
     mOwner = parts.owner;
   }
 
-  /** A direct buffer of native byte order with room for numElements bytes. */
+  /** Allocates a direct buffer of native byte order for numElements bytes. */
   public static ByteBuffer allocateByteBuffer(int numElements) {
     return allocate(numElements, 1);
   }
 
-  /** A direct buffer of native byte order with room for numElements ints. */
+  /** Allocates a direct buffer of native byte order for numElements ints. */
   public static IntBuffer allocateIntBuffer(int numElements) {
     return allocate(numElements, 4).asIntBuffer();
   }
 
-  /** A direct buffer of native byte order with room for numElements floats. */
+  /** Allocates a direct buffer of native byte order for numElements floats. */
   public static FloatBuffer allocateFloatBuffer(int numElements) {
     return allocate(numElements, 4).asFloatBuffer();
   }
 
-  /** A direct buffer of native byte order with room for numElements longs. */
+  /** Allocates a direct buffer of native byte order for numElements longs. */
   public static LongBuffer allocateLongBuffer(int numElements) {
     return allocate(numElements, 8).asLongBuffer();
   }
 
-  /** A direct buffer of native byte order with room for numElements doubles. */
+  /** Allocates a direct buffer of native byte order for numElements doubles. */
   public static DoubleBuffer allocateDoubleBuffer(int numElements) {
     return allocate(numElements, 8).asDoubleBuffer();
   }
@@ -118,12 +120,12 @@ public abstract class Tensor {
     }
   }
 
-  /** A torch.uint8 tensor of a copy of the array. */
+  /** Makes a torch.uint8 tensor with a copy of the array. */
   public static Tensor fromBlobUnsigned(byte[] data, long[] shape) {
     return fromBlobUnsigned(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.uint8 tensor of a copy of the array, whose order is memoryFormat's. */
+  /** Makes a torch.uint8 tensor with a copy of the array, whose elements are in the order of memoryFormat. */
   public static Tensor fromBlobUnsigned(byte[] data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
     check(data.length, shape, memoryFormat);
@@ -132,12 +134,14 @@ public abstract class Tensor {
     return new Tensor_uint8(new Parts(buffer, shape, memoryFormat));
   }
 
-  /** A torch.uint8 tensor over a direct buffer of native byte order, which is used in place. */
+  /** Makes a torch.uint8 tensor over a direct buffer of native byte order, which is used in place. */
   public static Tensor fromBlobUnsigned(ByteBuffer data, long[] shape) {
     return fromBlobUnsigned(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.uint8 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  /**
+   * Makes a torch.uint8 tensor over a direct buffer of native byte order, used in place, in the order of memoryFormat.
+   */
   public static Tensor fromBlobUnsigned(ByteBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
     check(data.capacity(), shape, memoryFormat);
@@ -145,12 +149,12 @@ public abstract class Tensor {
     return new Tensor_uint8(new Parts(data, shape, memoryFormat));
   }
 
-  /** A torch.int8 tensor of a copy of the array. */
+  /** Makes a torch.int8 tensor with a copy of the array. */
   public static Tensor fromBlob(byte[] data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.int8 tensor of a copy of the array, whose order is memoryFormat's. */
+  /** Makes a torch.int8 tensor with a copy of the array, whose elements are in the order of memoryFormat. */
   public static Tensor fromBlob(byte[] data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
     check(data.length, shape, memoryFormat);
@@ -159,12 +163,14 @@ public abstract class Tensor {
     return new Tensor_int8(new Parts(buffer, shape, memoryFormat));
   }
 
-  /** A torch.int8 tensor over a direct buffer of native byte order, which is used in place. */
+  /** Makes a torch.int8 tensor over a direct buffer of native byte order, which is used in place. */
   public static Tensor fromBlob(ByteBuffer data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.int8 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  /**
+   * Makes a torch.int8 tensor over a direct buffer of native byte order, used in place, in the order of memoryFormat.
+   */
   public static Tensor fromBlob(ByteBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
     check(data.capacity(), shape, memoryFormat);
@@ -172,12 +178,12 @@ public abstract class Tensor {
     return new Tensor_int8(new Parts(data, shape, memoryFormat));
   }
 
-  /** A torch.int32 tensor of a copy of the array. */
+  /** Makes a torch.int32 tensor with a copy of the array. */
   public static Tensor fromBlob(int[] data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.int32 tensor of a copy of the array, whose order is memoryFormat's. */
+  /** Makes a torch.int32 tensor with a copy of the array, whose elements are in the order of memoryFormat. */
   public static Tensor fromBlob(int[] data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
     check(data.length, shape, memoryFormat);
@@ -186,12 +192,14 @@ public abstract class Tensor {
     return new Tensor_int32(new Parts(buffer, shape, memoryFormat));
   }
 
-  /** A torch.int32 tensor over a direct buffer of native byte order, which is used in place. */
+  /** Makes a torch.int32 tensor over a direct buffer of native byte order, which is used in place. */
   public static Tensor fromBlob(IntBuffer data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.int32 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  /**
+   * Makes a torch.int32 tensor over a direct buffer of native byte order, used in place, in the order of memoryFormat.
+   */
   public static Tensor fromBlob(IntBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
     check(data.capacity(), shape, memoryFormat);
@@ -199,12 +207,12 @@ public abstract class Tensor {
     return new Tensor_int32(new Parts(data, shape, memoryFormat));
   }
 
-  /** A torch.float32 tensor of a copy of the array. */
+  /** Makes a torch.float32 tensor with a copy of the array. */
   public static Tensor fromBlob(float[] data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.float32 tensor of a copy of the array, whose order is memoryFormat's. */
+  /** Makes a torch.float32 tensor with a copy of the array, whose elements are in the order of memoryFormat. */
   public static Tensor fromBlob(float[] data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
     check(data.length, shape, memoryFormat);
@@ -213,12 +221,15 @@ public abstract class Tensor {
     return new Tensor_float32(new Parts(buffer, shape, memoryFormat));
   }
 
-  /** A torch.float32 tensor over a direct buffer of native byte order, which is used in place. */
+  /** Makes a torch.float32 tensor over a direct buffer of native byte order, which is used in place. */
   public static Tensor fromBlob(FloatBuffer data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.float32 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  /**
+   * Makes a torch.float32 tensor over a direct buffer of native byte order, used in place, in the order of
+   * memoryFormat.
+   */
   public static Tensor fromBlob(FloatBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
     check(data.capacity(), shape, memoryFormat);
@@ -226,12 +237,12 @@ public abstract class Tensor {
     return new Tensor_float32(new Parts(data, shape, memoryFormat));
   }
 
-  /** A torch.int64 tensor of a copy of the array. */
+  /** Makes a torch.int64 tensor with a copy of the array. */
   public static Tensor fromBlob(long[] data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.int64 tensor of a copy of the array, whose order is memoryFormat's. */
+  /** Makes a torch.int64 tensor with a copy of the array, whose elements are in the order of memoryFormat. */
   public static Tensor fromBlob(long[] data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
     check(data.length, shape, memoryFormat);
@@ -240,12 +251,14 @@ public abstract class Tensor {
     return new Tensor_int64(new Parts(buffer, shape, memoryFormat));
   }
 
-  /** A torch.int64 tensor over a direct buffer of native byte order, which is used in place. */
+  /** Makes a torch.int64 tensor over a direct buffer of native byte order, which is used in place. */
   public static Tensor fromBlob(LongBuffer data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.int64 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  /**
+   * Makes a torch.int64 tensor over a direct buffer of native byte order, used in place, in the order of memoryFormat.
+   */
   public static Tensor fromBlob(LongBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
     check(data.capacity(), shape, memoryFormat);
@@ -253,12 +266,12 @@ public abstract class Tensor {
     return new Tensor_int64(new Parts(data, shape, memoryFormat));
   }
 
-  /** A torch.float64 tensor of a copy of the array. */
+  /** Makes a torch.float64 tensor with a copy of the array. */
   public static Tensor fromBlob(double[] data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.float64 tensor of a copy of the array, whose order is memoryFormat's. */
+  /** Makes a torch.float64 tensor with a copy of the array, whose elements are in the order of memoryFormat. */
   public static Tensor fromBlob(double[] data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
     check(data.length, shape, memoryFormat);
@@ -267,12 +280,15 @@ public abstract class Tensor {
     return new Tensor_float64(new Parts(buffer, shape, memoryFormat));
   }
 
-  /** A torch.float64 tensor over a direct buffer of native byte order, which is used in place. */
+  /** Makes a torch.float64 tensor over a direct buffer of native byte order, which is used in place. */
   public static Tensor fromBlob(DoubleBuffer data, long[] shape) {
     return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A torch.float64 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  /**
+   * Makes a torch.float64 tensor over a direct buffer of native byte order, used in place, in the order of
+   * memoryFormat.
+   */
   public static Tensor fromBlob(DoubleBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
     check(data.capacity(), shape, memoryFormat);
@@ -280,12 +296,12 @@ public abstract class Tensor {
     return new Tensor_float64(new Parts(data, shape, memoryFormat));
   }
 
-  /** As {@link #fromBlob(double[], long[])}; the order of arguments is that of PyTorch Mobile 1.3. */
+  /** Works like {@link #fromBlob(double[], long[])}, with the order of arguments of PyTorch Mobile 1.3. */
   public static Tensor fromBlob(long[] shape, double[] data) {
     return fromBlob(data, shape);
   }
 
-  /** A torch.bool tensor of a copy of the array. */
+  /** Makes a torch.bool tensor with a copy of the array. */
   public static Tensor fromBlob(boolean[] data, long[] shape) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
     check(data.length, shape, MemoryFormat.CONTIGUOUS);
@@ -296,7 +312,7 @@ public abstract class Tensor {
     return new Tensor_bool(new Parts(buffer, shape, MemoryFormat.CONTIGUOUS));
   }
 
-  /** A torch.int16 tensor of a copy of the array. */
+  /** Makes a torch.int16 tensor with a copy of the array. */
   public static Tensor fromBlob(short[] data, long[] shape) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
     check(data.length, shape, MemoryFormat.CONTIGUOUS);
@@ -306,14 +322,14 @@ public abstract class Tensor {
   }
 
   /**
-   * A tensor of any type but quantized ones over a direct buffer of native byte order, which is used in place: as many
-   * bytes as the elements have. Those of torch.bool are 0 or 1.
+   * Makes a tensor of any type except quantized ones over a direct buffer of native byte order, which is used in place.
+   * The buffer has exactly the bytes of the elements. Bytes of torch.bool are 0 or 1.
    */
   public static Tensor fromBlob(ByteBuffer data, ScalarType type, long[] shape) {
     return fromBlob(data, type, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** As {@link #fromBlob(ByteBuffer, ScalarType, long[])}, for elements in the order of memoryFormat. */
+  /** Works like {@link #fromBlob(ByteBuffer, ScalarType, long[])}, with elements in the order of memoryFormat. */
   public static Tensor fromBlob(ByteBuffer data, ScalarType type, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
     checkArgument(type != null, "ScalarType must be not null");
@@ -324,7 +340,7 @@ public abstract class Tensor {
     return of(type, new Parts(data, typed(type, data), shape, memoryFormat.jniCode, 0));
   }
 
-  /** Of native memory; data carries all of it. Called by native code. */
+  /** Makes a tensor of native memory, all of it in data. Called by native code. */
   private static Tensor nativeNewTensor(
       ByteBuffer data, long[] shape, int dtype, int format, boolean readOnly, long handle, double scale,
       long zeroPoint) {
@@ -339,7 +355,7 @@ public abstract class Tensor {
     return of(type, parts);
   }
 
-  // A view has the data's limit in its own elements.
+  // A typed view has the limit of data, in its own elements.
   private static Buffer typed(ScalarType type, ByteBuffer data) {
     if (type.dtype() == null) {
       return data;
@@ -386,12 +402,12 @@ public abstract class Tensor {
     }
   }
 
-  /** Number of elements. */
+  /** Returns the number of elements. */
   public long numel() {
     return numel(shape);
   }
 
-  /** Number of elements of a tensor with that shape. */
+  /** Returns the number of elements of a tensor with this shape. */
   public static long numel(long[] shape) {
     checkShape(shape);
     long result = 1;
@@ -407,7 +423,7 @@ public abstract class Tensor {
     return result;
   }
 
-  /** The sizes, in an array of their own. */
+  /** Returns the sizes, in a new array. */
   public long[] shape() {
     return shape.clone();
   }
@@ -417,9 +433,9 @@ public abstract class Tensor {
   }
 
   /**
-   * The type of the elements, one of PyTorch Mobile's six.
+   * Returns the type of the elements, one of PyTorch Mobile's six.
    *
-   * @throws IllegalStateException for a tensor of another type, which {@link #scalarType} gives.
+   * @throws IllegalStateException for a tensor of another type; use {@link #scalarType}
    */
   public DType dtype() {
     final DType dtype = mType.dtype();
@@ -430,7 +446,7 @@ public abstract class Tensor {
     return dtype;
   }
 
-  /** The type of the elements, whichever it is. */
+  /** Returns the type of the elements. */
   public ScalarType scalarType() {
     return mType;
   }
@@ -443,15 +459,16 @@ public abstract class Tensor {
     return memoryFormat.jniCode;
   }
 
-  /** The elements, in place. */
+  /** Returns the elements, in place. */
   Buffer getRawDataBuffer() {
     return mTyped;
   }
 
   /**
-   * The bytes of the elements in place, without a copy: a direct buffer of native byte order, whose views are typed
-   * (asFloatBuffer() …). It keeps the memory of a result alive. On Android before 7.0 views do not: keep the tensor
-   * there. Read-only where the bytes are the model's own. A tensor over an app's typed buffer has no such bytes.
+   * Returns the bytes of the elements without a copy, as a direct buffer of native byte order. Its views are typed
+   * (asFloatBuffer() …). The buffer keeps the memory of a result alive. On Android before 7.0 views do not, so keep the
+   * tensor there. The buffer is read-only if the bytes belong to the model. A tensor over an app's typed buffer has no
+   * such bytes.
    */
   public ByteBuffer getDataAsBuffer() {
     if (!(mData instanceof ByteBuffer)) {
@@ -462,7 +479,7 @@ public abstract class Tensor {
     return bytes;
   }
 
-  /** The bytes of a tensor that has such a buffer, up to its limit. */
+  /** Returns the bytes of a tensor with such a buffer, up to its limit. */
   final ByteBuffer limited() {
     final ByteBuffer bytes = ((ByteBuffer) mData).duplicate().order(ByteOrder.nativeOrder());
     bytes.rewind();
@@ -474,52 +491,58 @@ public abstract class Tensor {
         "Tensor of type " + getClass().getSimpleName() + " cannot return data as " + kind + " array.");
   }
 
-  /** The elements of a torch.int8 tensor; also the integers of a torch.qint8 one. */
+  /** Returns the elements of a torch.int8 tensor, or the integers of a torch.qint8 tensor. */
   public byte[] getDataAsByteArray() {
     throw cannot("byte");
   }
 
-  /** The elements of a torch.uint8 tensor; also the integers of a torch.quint8 one. */
+  /** Returns the elements of a torch.uint8 tensor, or the integers of a torch.quint8 tensor. */
   public byte[] getDataAsUnsignedByteArray() {
     throw cannot("byte");
   }
 
-  /** The elements of a torch.int32 tensor; also the integers of a torch.qint32 one. */
+  /** Returns the elements of a torch.int32 tensor, or the integers of a torch.qint32 tensor. */
   public int[] getDataAsIntArray() {
     throw cannot("int");
   }
 
-  /** The elements of a torch.float32 tensor; those of torch.float16 and torch.bfloat16 ones as floats. */
+  /** Returns the elements of a torch.float32 tensor, or those of a torch.float16 or torch.bfloat16 tensor as floats. */
   public float[] getDataAsFloatArray() {
     throw cannot("float");
   }
 
-  /** The elements of a torch.int64 tensor. */
+  /** Returns the elements of a torch.int64 tensor. */
   public long[] getDataAsLongArray() {
     throw cannot("long");
   }
 
-  /** The elements of a torch.float64 tensor. */
+  /** Returns the elements of a torch.float64 tensor. */
   public double[] getDataAsDoubleArray() {
     throw cannot("double");
   }
 
-  /** The elements of a torch.bool tensor. */
+  /** Returns the elements of a torch.bool tensor. */
   public boolean[] getDataAsBooleanArray() {
     throw cannot("boolean");
   }
 
-  /** The elements of a torch.int16 tensor, and the bits of those of torch.float16 and torch.bfloat16 ones. */
+  /**
+   * Returns the elements of a torch.int16 tensor, or the bits of the elements of a torch.float16 or torch.bfloat16
+   * tensor.
+   */
   public short[] getDataAsShortArray() {
     throw cannot("short");
   }
 
-  /** Of a quantized tensor: real = scale × (integer − zero point). Of one that is quantized per channel: 0. */
+  /**
+   * Returns the scale of a quantized tensor: real = scale × (integer − zero point). Returns 0 for quantization per
+   * channel.
+   */
   public double quantizationScale() {
     throw new IllegalStateException("Tensor of type " + getClass().getSimpleName() + " is not quantized.");
   }
 
-  /** See {@link #quantizationScale}. */
+  /** Returns the zero point of a quantized tensor; see {@link #quantizationScale}. */
   public long quantizationZeroPoint() {
     throw new IllegalStateException("Tensor of type " + getClass().getSimpleName() + " is not quantized.");
   }
@@ -529,7 +552,7 @@ public abstract class Tensor {
     return "Tensor(" + Arrays.toString(shape) + ", dtype=" + mType + ")";
   }
 
-  /** A Java array; no Error where the heap has no room for it. */
+  /** Allocates a Java array. Throws no Error if the heap has no room for it. */
   private static Object newArray(Class<?> type, int length) {
     try {
       return java.lang.reflect.Array.newInstance(type, length);
@@ -662,7 +685,7 @@ public abstract class Tensor {
     }
   }
 
-  /** Elements of two bytes. */
+  /** A tensor with elements of two bytes. */
   private abstract static class Tensor_2bytes extends Tensor {
     private Tensor_2bytes(Parts parts, ScalarType type) {
       super(parts, type);
@@ -688,10 +711,10 @@ public abstract class Tensor {
     private static float ofHalf(short bits) {
       final int magnitude = bits & 0x7fff;
       final int sign = (bits & 0x8000) << 16;
-      if (magnitude >= 0x7c00) { // infinite, or not a number
+      if (magnitude >= 0x7c00) { // infinity or NaN
         return Float.intBitsToFloat(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
       }
-      // The exponent's bias is 112 less; a product brings subnormals to their place as well.
+      // The exponent's bias is 112 less than that of float32. Multiplying by 2^112 corrects it, also for subnormals.
       final float value = Float.intBitsToFloat(magnitude << 13) * 0x1p112f;
       return Float.intBitsToFloat(Float.floatToRawIntBits(value) | sign);
     }
@@ -725,7 +748,7 @@ public abstract class Tensor {
     }
   }
 
-  /** Complex numbers, and quantized ones. */
+  /** A tensor of complex or quantized numbers. */
   static class Tensor_other extends Tensor {
     private final double scale;
     private final long zeroPoint;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// TensorAccessor: elements by index, with the tensor's strides. Indices are not checked.
+// TensorAccessor: access to elements by index, using the tensor's strides. Indices are not checked.
 #ifndef TAPER_CPP_ACCESSOR_H
 #define TAPER_CPP_ACCESSOR_H
 
@@ -80,7 +80,7 @@ template <class T, class Index> class TensorAccessor<T, 1, Index>
     const Index *sizes_, *strides_;
 };
 
-// With sizes and strides of its own.
+// An accessor with its own copies of sizes and strides.
 template <class T, size_t N, class Index> class PackedTensorAccessor
 {
   public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// All of it, and the standard headers that sources written for PyTorch find without naming them.
+// All headers, and the standard headers that code for PyTorch uses without including them.
 #ifndef TAPER_CPP_ALL_H
 #define TAPER_CPP_ALL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// ArrayRef: a pointer and a length over what somebody else keeps; string_view.
+// ArrayRef: a pointer and a length that do not own the memory; string_view.
 #ifndef TAPER_CPP_ARRAY_REF_H
 #define TAPER_CPP_ARRAY_REF_H
 
@@ -48,7 +48,7 @@ template <class T> class ArrayRef final
     template <size_t N> constexpr ArrayRef(const T (&all)[N]) : data_(all), size_(N)
     {
     }
-    // As an argument only: the list is gone at the end of the expression.
+    // For arguments only: the list is destroyed at the end of the full expression.
     ArrayRef(const std::initializer_list<T> &all)
         : data_(std::begin(all) == std::end(all) ? nullptr : std::begin(all)), size_(all.size())
     {
@@ -157,7 +157,7 @@ template <class T> std::ostream &operator<<(std::ostream &out, ArrayRef<T> all)
 
 using IntArrayRef = ArrayRef<int64_t>;
 
-// Of what apps do with it: comparing, printing, turning into a string.
+// The functions that apps use: comparing, printing and converting to a string.
 class string_view final
 {
   public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::CPUCachingAllocator: memory of finished runs stays for the next.
+// c10::CPUCachingAllocator: keeps the memory of finished runs for the next run.
 #ifndef TAPER_CPP_CACHING_ALLOCATOR_H
 #define TAPER_CPP_CACHING_ALLOCATOR_H
 
@@ -14,8 +14,9 @@
 namespace c10
 {
 
-// What threads with a guard of it allocate. Modules keep what their runs need; what they give back, because sizes
-// changed or they are gone, stays here. Any threads may use one.
+// Serves the allocations of threads with a guard of this allocator. Modules keep the memory that their runs need.
+// Memory that they free, because sizes changed or they are destroyed, is cached here. Any number of threads may use one
+// allocator.
 class CPUCachingAllocator
 {
   public:
@@ -25,7 +26,7 @@ class CPUCachingAllocator
         error.check(taper_caching_allocator_create(nullptr, 0, &caching_, error));
         guarded_ = {*taper_caching_allocator_get(caching_), ran, this};
     }
-    // What is still in use is freed when it comes back.
+    // Blocks that are still in use are freed when they are returned.
     virtual ~CPUCachingAllocator()
     {
         trim_models();
@@ -37,14 +38,14 @@ class CPUCachingAllocator
     CPUCachingAllocator(const CPUCachingAllocator &) = delete;
     CPUCachingAllocator &operator=(const CPUCachingAllocator &) = delete;
 
-    // Gives back to the system what is not in use; what modules keep for their next runs, too, but for those that run.
+    // Frees the cached blocks, and the memory that modules keep for their next runs, except modules that are running.
     void free_cached()
     {
         trim_models();
         taper_caching_allocator_trim(caching_);
     }
 
-    // Blocks for the app itself, aligned to 64 bytes.
+    // Allocates a block for the app itself, aligned to 64 bytes.
     virtual void *allocate(size_t bytes)
     {
         constexpr size_t alignment = 64;
@@ -100,13 +101,13 @@ class CPUCachingAllocator
         guarded_.allocator.reallocate(guarded_.allocator.user, block.begin, block.size, 0);
     }
 
-    // Called under the guard, by a module that is about to run.
+    // Called with the guard active by a module before it runs.
     static void ran(void *user, const std::shared_ptr<taper::cpp::LoadedModel> &model)
     {
         CPUCachingAllocator *self = static_cast<CPUCachingAllocator *>(user);
         const std::lock_guard<std::mutex> guard(self->lock_);
         std::weak_ptr<taper::cpp::LoadedModel> &kept = self->models_[model.get()];
-        if (kept.expired()) { // new, or one that is gone lay at this address
+        if (kept.expired()) { // the module is new, or an earlier module at this address is gone
             kept = model;
             for (auto at = self->models_.begin(); at != self->models_.end();) {
                 at = at->second.expired() ? self->models_.erase(at) : std::next(at);
@@ -115,7 +116,7 @@ class CPUCachingAllocator
     }
     void trim_models()
     {
-        std::vector<std::shared_ptr<taper::cpp::LoadedModel>> alive; // the last reference may be ours: not in the lock
+        std::vector<std::shared_ptr<taper::cpp::LoadedModel>> alive; // releases last references outside the lock
         {
             const std::lock_guard<std::mutex> guard(lock_);
             for (auto &each : models_) {
@@ -137,7 +138,7 @@ class CPUCachingAllocator
     std::unordered_map<const void *, std::weak_ptr<taper::cpp::LoadedModel>> models_;
 };
 
-// This thread's allocations are the allocator's, which must be there as long as the guard; guards of one thread nest.
+// Makes the allocator serve this thread's allocations. The allocator must outlive the guard; guards of one thread nest.
 class WithCPUCachingAllocatorGuard
 {
   public:

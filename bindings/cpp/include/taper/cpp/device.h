@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Devices, layouts, memory formats, schemes of quantization.
+// Devices, layouts, memory formats and quantization schemes.
 #ifndef TAPER_CPP_DEVICE_H
 #define TAPER_CPP_DEVICE_H
 
@@ -44,7 +44,7 @@ struct Device {
     Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index)
     {
     }
-    // "cpu", "vulkan:0"
+    // text: for example "cpu" or "vulkan:0".
     Device(const std::string &text) : type_(DeviceType::CPU), index_(-1)
     {
         const size_t colon = text.find(':');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // Devices as values, and the elements of a list as an array.
-#include <taper/cpp/ivalue.h> // includes this one at its end: whichever is named first
+#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
 #ifndef TAPER_CPP_DEVICE_VALUE_H
 #define TAPER_CPP_DEVICE_VALUE_H
 
@@ -25,7 +25,7 @@ inline Device IValue::toDevice() const
 
 namespace ivalue
 {
-// What a list held when its elements were first asked for as an array.
+// The elements of a list, copied when they were first requested as an array.
 class ListElements final : public intrusive_ptr_target
 {
   public:
@@ -47,7 +47,7 @@ class ListElements final : public intrusive_ptr_target
 };
 } // namespace ivalue
 
-// Holds as long as this IValue does, and does not see what is put into the list behind the first such look at it.
+// Returns the elements as they were at the first call for this IValue. The array is valid as long as the IValue.
 inline ArrayRef<IValue> IValue::toListRef() const
 {
     expect(TAPER_KIND_LIST, "GenericList");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::Dict: a dict that models know too, in the order of insertion, shared by its copies.
-#include <taper/cpp/ivalue.h> // includes this one at its end: whichever is named first
+// c10::Dict: a dict that models can use as well, ordered by insertion. Copies share it.
+#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
 #ifndef TAPER_CPP_DICT_H
 #define TAPER_CPP_DICT_H
 
@@ -39,7 +39,7 @@ template <class K, class V> class DictEntry
 
   private:
     template <class, class> friend class DictIterator;
-    const Dict<K, V> *dict_; // the dict that begin() was called on
+    const Dict<K, V> *dict_; // the dict on which begin() was called
     size_t index_;
 };
 
@@ -110,7 +110,7 @@ template <class K, class V> class Dict final
                                  impl::TypeName<V>::known ? impl::TypeName<V>::text().c_str() : "Any", {}, {}))
     {
     }
-    // An empty dict of these types.
+    // Makes an empty dict with these types.
     Dict(const TypePtr &key, const TypePtr &value)
         : value_(impl::make_dict(key->annotation_str().c_str(),
                                  value->kind() == TypeKind::NoneType ? "Any" : value->annotation_str().c_str(), {}, {}))
@@ -140,7 +140,7 @@ template <class K, class V> class Dict final
     {
         return contains(key) ? 1 : 0;
     }
-    // What is there already stays.
+    // Inserts the item, unless the key exists.
     template <class Key, class Value> std::pair<iterator, bool> insert(Key &&key_, Value &&value) const
     {
         const K key(std::forward<Key>(key_));
@@ -220,7 +220,7 @@ template <class K, class V> class Dict final
         error.check(taper_value_key(value_.get(), index, &key, error));
         return IValue(taper::cpp::Handle(key));
     }
-    // size() where there is none.
+    // Returns the index of the key, or size() if it is missing.
     size_t index_of(const K &key) const
     {
         const IValue wanted(key);
@@ -246,7 +246,7 @@ template <class K, class V> class Dict final
         taper::cpp::call_operator(taper::cpp::operator_named(operator_for("aten::_set_item.", at_key)),
                                   {value_, at_key.handle(), IValue(value).handle()});
     }
-    // Of "Dict[str, List[int]]": a key has no comma in its name.
+    // Splits a type such as "Dict[str, List[int]]". The name of a key type contains no comma.
     std::pair<TypePtr, TypePtr> types() const
     {
         const std::string text = IValue(value_).type()->annotation_str();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// For what tensors a function of an operator is.
+// Dispatch keys: the tensors for which a function of an operator is registered.
 #ifndef TAPER_CPP_DISPATCH_KEY_H
 #define TAPER_CPP_DISPATCH_KEY_H
 
@@ -8,8 +8,9 @@
 namespace c10
 {
 
-// Those that apps name. Tensors are on the CPU here: QuantizedCPU is for calls with a quantized one, then comes CPU,
-// then the keys for all devices, then those of autograd. Functions of other keys are kept and never called.
+// The keys that apps use. All tensors are on the CPU here. A call with a quantized tensor looks for QuantizedCPU first.
+// All calls then look for CPU, the keys for all devices, and the autograd keys. Functions of other keys are stored and
+// never called.
 enum class DispatchKey : uint16_t {
     Undefined,
     CPU,
@@ -39,7 +40,7 @@ enum class DispatchKey : uint16_t {
     Tracer
 };
 
-// Of functions for tensors on a device.
+// Returns the key of functions for tensors on the device.
 inline DispatchKey dispatch_key_of(DeviceType type)
 {
     switch (type) {
@@ -56,7 +57,8 @@ inline DispatchKey dispatch_key_of(DeviceType type)
     }
 }
 
-// What a function does to its arguments; here every operator of an app is taken to do anything that its schema allows.
+// Declares the side effects of a function. It is ignored: every operator of an app is assumed to do whatever its schema
+// allows.
 enum class AliasAnalysisKind : uint8_t { INTERNAL_SPECIAL_CASE, CONSERVATIVE, FROM_SCHEMA, PURE_FUNCTION };
 
 } // namespace c10

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Errors: c10::Error and its kinds, TORCH_CHECK, and what turns a taper_status into one. Whatever these headers throw
-// is derived from std::exception, and what() is the library's message.
+// Errors: c10::Error and its subclasses, TORCH_CHECK, and the conversion from taper_status. All exceptions of these
+// headers are derived from std::exception, and what() returns the library's message.
 #ifndef TAPER_CPP_ERROR_H
 #define TAPER_CPP_ERROR_H
 
@@ -33,7 +33,7 @@ class Error : public std::exception
     {
         return message_;
     }
-    // What the library had to say beyond one line: where in the model it happened.
+    // Returns the library's details beyond the message, such as the place in the model's code.
     const std::string &backtrace() const noexcept
     {
         return backtrace_;
@@ -85,7 +85,7 @@ template <class T, class... Rest> void append(std::ostringstream &out, const T &
 }
 } // namespace detail
 
-// Its arguments as text, one behind the other.
+// Returns the arguments as concatenated text.
 template <class... T> std::string str(const T &...parts)
 {
     std::ostringstream out;
@@ -95,7 +95,7 @@ template <class... T> std::string str(const T &...parts)
 
 namespace detail
 {
-// condition: what was checked, and false.
+// condition: the checked condition, which is false.
 template <class Condition, class... T> std::string check_message(const Condition &, const T &...parts)
 {
     return sizeof...(T) == 0 ? "a condition that must hold does not" : str(parts...);
@@ -109,7 +109,7 @@ namespace at
 using namespace c10;
 }
 
-// The message is what follows the condition; it may be left out.
+// The arguments after the condition are the message, which may be omitted.
 #define TAPER_CPP_CHECK(kind, condition, ...)                                                                          \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
@@ -129,8 +129,7 @@ namespace taper
 namespace cpp
 {
 
-// A taper_error for the calls of one function.
-// Each thread keeps one for the next.
+// A taper_error for the calls of one function. Each thread keeps one for reuse.
 class ErrorScope
 {
   public:
@@ -159,14 +158,14 @@ class ErrorScope
         return error_;
     }
 
-    // Throws unless status is TAPER_OK. about: what failed, where the message does not say.
+    // Throws unless status is TAPER_OK. about: what failed, for errors whose message does not say so.
     void check(taper_status status, const std::string &about = std::string()) const
     {
         if (status == TAPER_OK) {
             return;
         }
         std::string message, detail;
-        if (error_ != nullptr) { // there was memory for it
+        if (error_ != nullptr) { // false if memory ran out
             message = taper_error_message(error_);
             detail = taper_error_detail(error_);
         }
@@ -185,7 +184,7 @@ class ErrorScope
   private:
     struct Kept {
         taper_error *error = nullptr;
-        bool closed = false; // the thread ends
+        bool closed = false; // true when the thread ends
         ~Kept()
         {
             taper_error_destroy(error);

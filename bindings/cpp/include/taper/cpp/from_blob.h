@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// from_blob: a tensor over memory of the app, which is neither copied nor freed.
+// from_blob: a tensor over the app's memory, which is neither copied nor freed.
 #ifndef TAPER_CPP_FROM_BLOB_H
 #define TAPER_CPP_FROM_BLOB_H
 
@@ -17,7 +17,7 @@ using Deleter = std::function<void(void *)>;
 struct BlobOwner {
     Deleter deleter;
     void *data;
-    // Called by the library, in C: nothing may leave it.
+    // The library calls this from C, so that no exception may leave it.
     static void release(void *user) noexcept
     {
         const std::unique_ptr<BlobOwner> owner(static_cast<BlobOwner *>(user));
@@ -28,12 +28,12 @@ struct BlobOwner {
     }
 };
 
-// The bytes from the first element to behind the last one.
+// Returns the number of bytes from the first to the end of the last element.
 inline size_t blob_bytes(c10::IntArrayRef sizes, c10::IntArrayRef strides, size_t element)
 {
     const int64_t most = std::numeric_limits<int64_t>::max();
     const bool contiguous = strides.empty();
-    int64_t last = 0, step = 1; // of the last element, in elements
+    int64_t last = 0, step = 1; // last: offset of the last element, in elements
     for (size_t i = sizes.size(); i-- > 0;) {
         if (sizes[i] < 0) {
             throw c10::Error(c10::str("Trying to create tensor with negative dimension ", sizes[i], ": ", sizes));
@@ -88,7 +88,7 @@ inline at::Tensor blob(void *data, c10::IntArrayRef sizes, const c10::IntArrayRe
                                         sizes.empty() ? none : sizes.data(), strided ? strides->data() : nullptr,
                                         data != nullptr ? data : nothing, bytes, 0,
                                         owner ? BlobOwner::release : nullptr, owner.get(), &value, error));
-    owner.release(); // the library's from here on
+    owner.release(); // the library owns it from here on
     return at::Tensor(Handle(value));
 }
 

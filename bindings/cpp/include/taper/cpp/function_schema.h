@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Schemas of operators: what a C++ function's type says, and what a text like "ns::name(Tensor a) -> Tensor" says.
+// Schemas of operators, from the type of a C++ function and from a text such as "ns::name(Tensor a) -> Tensor".
 #ifndef TAPER_CPP_FUNCTION_SCHEMA_H
 #define TAPER_CPP_FUNCTION_SCHEMA_H
 
@@ -18,7 +18,7 @@ namespace taper
 namespace cpp
 {
 
-// The type of an argument or result as schemas have it: SchemaType<c10::optional<int64_t>>::text() is "int?".
+// The schema's name of an argument or result type: SchemaType<c10::optional<int64_t>>::text() is "int?".
 template <class T> struct SchemaType {
     static_assert(!std::is_integral<T>::value, "of integers an operator's function takes and gives int64_t and bool");
     static_assert(!std::is_same<T, float>::value, "of floats an operator's function takes and gives double");
@@ -83,13 +83,13 @@ template <class... T> struct SchemaType<std::tuple<T...>> {
     }
 };
 
-// What a schema says of types. Names, defaults and annotations are the library's to read.
+// The types of a schema. Names, defaults and annotations are parsed by the library.
 struct Signature {
     std::vector<std::string> arguments, results;
-    std::vector<bool> written; // of a function: arguments that are Tensor &
+    std::vector<bool> written; // one for each argument of a function: true for Tensor &
 };
 
-// A function's results: those of a tuple each, none of void.
+// The types of a function's results: one for each item of a tuple, none for void.
 template <class R> struct SchemaResults {
     static std::vector<std::string> all()
     {
@@ -116,14 +116,14 @@ template <class R, class... Args> Signature signature_of()
             {std::is_same<Args, at::Tensor &>::value...}};
 }
 
-// Reads a schema only as far as types go; what is wrong with it the library says, whose parser knows all of it.
+// Parses only the types of a schema. Errors are reported by the library, whose parser reads all of it.
 class SchemaText
 {
   public:
     explicit SchemaText(const std::string &text) : text_(text)
     {
     }
-    // "ns::name.overload"
+    // Returns the name, for example "ns::name.overload".
     std::string name() const
     {
         return text_.substr(0, text_.find('('));
@@ -159,7 +159,7 @@ class SchemaText
             at_++;
         }
     }
-    // Behind what is in brackets, from the opening one on; quotes hide theirs.
+    // Skips a bracket and everything up to its partner. Brackets inside quotes do not count.
     void skip_brackets()
     {
         int depth = 0;
@@ -180,7 +180,7 @@ class SchemaText
         }
         at_++;
     }
-    // What is in these brackets. rest: names and defaults may stand behind the types.
+    // Returns the types inside these brackets. rest: true if names and defaults may follow the types.
     std::vector<std::string> types(bool rest)
     {
         std::vector<std::string> all;
@@ -203,7 +203,7 @@ class SchemaText
         at_++;
         return all;
     }
-    // "Dict(str, int)[]?", without sizes of lists and annotations.
+    // Returns a type such as "Dict(str, int)[]?", without list sizes and annotations.
     std::string type()
     {
         std::string word;
@@ -219,7 +219,7 @@ class SchemaText
                 word = "int";
             }
         }
-        while (is("([?")) { // Tensor?(a!)[]
+        while (is("([?")) { // suffixes as in Tensor?(a!)[]
             word += is("[") ? "[]" : is("?") ? "?" : "";
             if (is("?")) {
                 at_++;
@@ -242,7 +242,8 @@ class SchemaText
     size_t at_ = 0;
 };
 
-// "my_ops::warp(Tensor _0, Tensor(a!) _1) -> Tensor": arguments are called as PyTorch calls them.
+// Returns the schema, for example "my_ops::warp(Tensor _0, Tensor(a!) _1) -> Tensor". Arguments have the names that
+// PyTorch gives them.
 inline std::string schema_text(const std::string &name, const Signature &signature)
 {
     std::string text = name + "(";
@@ -276,7 +277,7 @@ inline void compare_types(const std::string &name, const char *what, const std::
         }
     }
 }
-// Throws unless the schema says of types what the function's own says. What is no schema is left to the library.
+// Throws if the types of the schema and the function differ. An invalid schema is left to the library to report.
 inline void check_signature(const std::string &schema, const Signature &function)
 {
     if (schema.find("->") == std::string::npos) {

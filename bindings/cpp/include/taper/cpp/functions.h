@@ -11,7 +11,7 @@
 namespace at
 {
 
-// A tensor of one dimension, a copy of these numbers.
+// Returns a 1-D tensor with a copy of the numbers.
 template <class T> Tensor tensor(c10::ArrayRef<T> numbers, const c10::TensorOptions &options = {})
 {
     const c10::ScalarType type = std::is_same<T, double>::value ? c10::kFloat : c10::CppTypeToScalarType<T>::value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// at::Generator: what random operators draw from; all of them from one, the default, where no other is given.
+// at::Generator: the source of random operators. Without another generator, all of them use one default generator.
 #ifndef TAPER_CPP_GENERATOR_H
 #define TAPER_CPP_GENERATOR_H
 
@@ -62,7 +62,7 @@ class GeneratorState
     std::mutex mutex_;
 };
 
-// There until the process ends; then operators that are still called draw from sources of their own.
+// Exists until the process ends. Operators called after that use sources of their own.
 class DefaultGenerator
 {
   public:
@@ -115,7 +115,7 @@ namespace at
 
 class CPUGeneratorImpl;
 
-// Copies are of the same generator.
+// A reference: copies share the generator.
 class Generator
 {
   public:
@@ -181,7 +181,7 @@ template <class Impl> Generator make_generator(uint64_t seed = c10::detail::defa
     return detail::createCPUGenerator(seed);
 }
 
-// Of the default generator, from which modules draw, too.
+// Seeds the default generator, which modules also use.
 inline void manual_seed(uint64_t seed)
 {
     detail::getDefaultCPUGenerator().set_current_seed(seed);

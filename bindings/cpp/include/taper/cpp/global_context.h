@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// at::globalContext(), threads, which devices there are.
+// at::globalContext(), numbers of threads, and available devices.
 #ifndef TAPER_CPP_GLOBAL_CONTEXT_H
 #define TAPER_CPP_GLOBAL_CONTEXT_H
 
@@ -20,7 +20,7 @@ constexpr QEngine kNoQEngine = QEngine::NoQEngine, kFBGEMM = QEngine::FBGEMM, kQ
 class Context
 {
   public:
-    // Quantized models compute as QNNPACK does.
+    // Quantized models compute with the arithmetic of QNNPACK.
     static const std::vector<QEngine> &supportedQEngines()
     {
         static const std::vector<QEngine> all = {QEngine::NoQEngine, QEngine::QNNPACK};
@@ -53,16 +53,16 @@ inline Context &globalContext()
     return context;
 }
 
-// Taper's own: a directory of the app's in which models that are loaded later keep what takes long to make, packed
-// weights above all, for the next start of the app. Empty: nowhere.
+// An addition to PyTorch's interface. Sets a directory of the app where models that are loaded later cache data for the
+// next start, mainly packed weights. An empty path disables the cache.
 inline void set_cache_dir(const std::string &path)
 {
     taper::cpp::ErrorScope error;
     error.check(taper_context_set_cache_dir(taper::cpp::context(), path.empty() ? nullptr : path.c_str(), error));
 }
 
-// Whether models that are loaded for Vulkan, or were prepared for it, run there. A driver that computes on the CPU does
-// not count.
+// Returns true if models that are loaded for Vulkan, or prepared for it, run on a GPU. Drivers that compute on the CPU
+// do not count.
 inline bool is_vulkan_available()
 {
     bool found = false;

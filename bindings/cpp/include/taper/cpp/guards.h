@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Guards of autograd and of the graph executor. Nothing here computes gradients, so they have nothing to do.
+// Guards of autograd and of the graph executor. They do nothing, because gradients are not supported.
 #ifndef TAPER_CPP_GUARDS_H
 #define TAPER_CPP_GUARDS_H
 
 #include <taper/cpp/error.h>
 
-// A class that takes a flag and gives it back; the destructor keeps an unused guard from being warned of.
+// Defines a class that stores a flag. Its destructor prevents warnings about unused guards.
 #define TAPER_CPP_GUARD(name, ...)                                                                                     \
     class name                                                                                                         \
     {                                                                                                                  \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// A reference to a taper_value, and the context that all values of the process are made in.
+// A reference to a taper_value, and the context of all values of the process.
 #ifndef TAPER_CPP_HANDLE_H
 #define TAPER_CPP_HANDLE_H
 
@@ -14,8 +14,8 @@ namespace taper
 namespace cpp
 {
 
-// Released at exit; values, modules and operators that are still there keep it. Whatever asks for it later gets NULL,
-// which the library answers with an error.
+// Returns the context of the process. It is released at exit; existing values, modules and operators keep it. Later
+// calls return NULL, for which the library reports an error.
 inline taper_context *context()
 {
     struct Made {
@@ -36,7 +36,7 @@ inline taper_context *context()
         }
         std::atomic<taper_context *> context;
     };
-    static Made made; // a constructor that throws is tried again by the next call
+    static Made made; // if the constructor throws, the next call tries again
     return made.context.load(std::memory_order_acquire);
 }
 
@@ -46,7 +46,7 @@ class Handle
     Handle() noexcept : value_(nullptr)
     {
     }
-    // Takes over the reference.
+    // Takes ownership of the reference.
     explicit Handle(taper_value *value) noexcept : value_(value)
     {
     }
@@ -83,7 +83,7 @@ class Handle
     taper_value *value_;
 };
 
-// Makes a value: make(context, arguments…, &value, error).
+// Makes a value with make(context, arguments…, &value, error).
 template <class Make, class... Args> Handle make_value(Make make, Args... args)
 {
     ErrorScope error;
@@ -92,7 +92,7 @@ template <class Make, class... Args> Handle make_value(Make make, Args... args)
     return Handle(value);
 }
 
-// Item `index` of a list or tuple, value of a dict.
+// Returns item `index` of a list or tuple, or value `index` of a dict.
 inline Handle item_of(const Handle &all, size_t index)
 {
     ErrorScope error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Tensor::index and index_put_, and what stands between their brackets: torch::indexing.
+// Tensor::index and index_put_, and the types of their indices: torch::indexing.
 #ifndef TAPER_CPP_INDEXING_H
 #define TAPER_CPP_INDEXING_H
 
@@ -161,7 +161,7 @@ inline std::ostream &operator<<(std::ostream &out, const std::vector<TensorIndex
 namespace impl
 {
 
-// What is left of a tensor behind integers, slices, None and "...", and the tensors among the indices.
+// The result of integers, slices, None and "..." on a tensor, and the tensors among the indices.
 struct Sliced {
     Tensor tensor;
     std::vector<c10::optional<Tensor>> indices;
@@ -240,7 +240,7 @@ struct Sliced {
         indices.resize(static_cast<size_t>(dim) + 1);
         indices.back() = index;
     }
-    // A new dimension of one element, or of none.
+    // Applies a bool index: inserts a dimension and an index that selects its element if `keep`, otherwise nothing.
     void keep_or_drop(int64_t dim, bool keep)
     {
         tensor = tensor.unsqueeze(dim);
@@ -287,7 +287,7 @@ inline void put(const Tensor &self, c10::ArrayRef<TensorIndex> indices, const Te
 } // namespace impl
 } // namespace indexing
 
-// A part of a tensor that something is assigned to, as in x[0] = y, is written to.
+// Assignment to a part of a tensor, as in x[0] = y, writes to the tensor.
 inline Tensor &Tensor::operator=(const Tensor &from) &&
 {
     return copy_(from);
@@ -309,7 +309,7 @@ inline Tensor Tensor::index(c10::ArrayRef<indexing::TensorIndex> indices) const
             return sliced.tensor.index(c10::List<c10::optional<Tensor>>(sliced.indices));
         } catch (const c10::NotImplementedError &) {
             throw;
-        } catch (const c10::Error &thrown) { // as everything that is wrong with an index
+        } catch (const c10::Error &thrown) { // all errors about an index are IndexErrors
             throw c10::IndexError(thrown.what_without_backtrace(), thrown.backtrace());
         }
     }

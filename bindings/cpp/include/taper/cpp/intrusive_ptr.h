@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// intrusive_ptr: a shared reference to what counts its references itself.
+// intrusive_ptr: a shared reference to an object that contains its reference count.
 #ifndef TAPER_CPP_INTRUSIVE_PTR_H
 #define TAPER_CPP_INTRUSIVE_PTR_H
 
@@ -53,7 +53,7 @@ template <class T> class intrusive_ptr
     intrusive_ptr(std::nullptr_t) noexcept : target_(nullptr)
     {
     }
-    // One reference more.
+    // Adds a reference.
     explicit intrusive_ptr(T *target) noexcept : target_(target)
     {
         if (target_ != nullptr) {

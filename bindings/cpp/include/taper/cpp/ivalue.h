@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// IValue: any value that a model takes or gives. Lists, dicts, tensors and objects are shared by its copies.
+// IValue: any value that a model takes or returns. Copies share lists, dicts, tensors and objects.
 #ifndef TAPER_CPP_IVALUE_H
 #define TAPER_CPP_IVALUE_H
 
@@ -34,7 +34,7 @@ using GenericList = List<IValue>;
 using GenericDict = Dict<IValue, IValue>;
 } // namespace impl
 
-// A value as a C++ type: convert.h.
+// Conversion of a value to a C++ type; see convert.h.
 template <class T> struct Convert;
 
 struct IValue final {
@@ -116,7 +116,7 @@ struct IValue final {
     IValue(MemoryFormat format) : IValue(static_cast<int64_t>(format))
     {
     }
-    IValue(Device device); // device_value.h
+    IValue(Device device); // defined in device_value.h
     IValue(const std::string &text) : IValue(text.data(), text.size())
     {
     }
@@ -142,7 +142,7 @@ struct IValue final {
         }
     }
 
-    // ---- what it is
+    // ---- kind of the value
 
     taper_kind taper_kind_of() const noexcept
     {
@@ -224,7 +224,7 @@ struct IValue final {
     {
         return Type::of(isNone() ? "NoneType" : type_text());
     }
-    // "GenericList", as error messages have it
+    // Returns the name of the kind in error messages, for example "GenericList".
     std::string tagKind() const
     {
         static const char *const names[] = {"None",   "Bool",   "Int",         "Double", "ComplexDouble", "Device",
@@ -233,7 +233,7 @@ struct IValue final {
         return kind < sizeof names / sizeof names[0] ? names[kind] : "InvalidTag";
     }
 
-    // ---- what is in it; whatever does not fit throws
+    // ---- contents; functions throw for another kind
 
     at::Tensor &toTensor() &
     {
@@ -292,12 +292,12 @@ struct IValue final {
         }
         return isComplexDouble() ? Scalar(toComplexDouble()) : Scalar(toDouble());
     }
-    Device toDevice() const; // device_value.h
+    Device toDevice() const; // defined in device_value.h
     void toNone() const
     {
         expect(TAPER_KIND_NONE, "None");
     }
-    // Both references hold as long as the IValue does.
+    // Both references are valid as long as the IValue.
     const std::string &toStringRef() const;
     string_view toStringView() const
     {
@@ -327,7 +327,7 @@ struct IValue final {
         return isNone() ? optional<T>() : optional<T>(to<T>());
     }
 
-    // The same value: numbers and strings by what they are, everything else by being the same thing.
+    // Returns true for the same value: equal numbers or strings, or two references to one object of another kind.
     bool is(const IValue &other) const;
     const taper::cpp::Handle &handle() const noexcept
     {
@@ -356,7 +356,7 @@ struct IValue final {
         text.resize(length);
         return text;
     }
-    // The elements of a tuple or list and the characters of a string, made when they are first asked for, by any
+    // The elements of a tuple or list, or the characters of a string. They are made at the first request, from any
     // thread.
     template <class Box> const Box &boxed() const
     {
@@ -371,7 +371,7 @@ struct IValue final {
         return *static_cast<const Box *>(box);
     }
 
-    at::Tensor held_; // any value, a tensor or not; undefined: None
+    at::Tensor held_; // the value, which need not be a tensor; an undefined tensor is None
     mutable std::atomic<const intrusive_ptr_target *> box_;
 };
 

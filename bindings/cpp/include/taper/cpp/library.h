@@ -8,7 +8,7 @@
 namespace torch
 {
 
-// A function, and the tensors that it is for: those of the library that it is given to, unless dispatch() said others.
+// A function and its dispatch key. Without dispatch(), the key is that of the library to which the function is added.
 class CppFunction final
 {
   public:
@@ -44,7 +44,7 @@ template <class Function> CppFunction dispatch(c10::DeviceType type, Function &&
     return dispatch(c10::dispatch_key_of(type), std::forward<Function>(function));
 }
 
-// The text of a schema.
+// Returns the text as a schema.
 inline std::string schema(const char *text)
 {
     return text;
@@ -101,7 +101,7 @@ class Library final
                              ": TORCH_LIBRARY and TORCH_LIBRARY_FRAGMENT do");
         }
     }
-    // With the namespace in front, which must be this one where it was there.
+    // Adds the namespace to a name. If the name has one, it must be this namespace.
     std::string qualified(const std::string &text) const
     {
         const std::string name = text.substr(0, text.find('('));
@@ -153,13 +153,13 @@ class TorchLibraryInit final
         torch::Library::kind, &TAPER_CPP_JOINED(TORCH_LIBRARY_fill_##ns##_, unique), #ns, key, __FILE__, __LINE__);    \
     void TAPER_CPP_JOINED(TORCH_LIBRARY_fill_##ns##_, unique)(torch::Library & m)
 
-// TORCH_LIBRARY(my_ops, m) { m.def("warp(Tensor image, Tensor flow) -> Tensor", &warp); }
+// Example: TORCH_LIBRARY(my_ops, m) { m.def("warp(Tensor image, Tensor flow) -> Tensor", &warp); }
 #define TORCH_LIBRARY(ns, m) TAPER_CPP_LIBRARY(DEF, ns, c10::nullopt, m, __COUNTER__)
 #define TORCH_LIBRARY_FRAGMENT(ns, m) TAPER_CPP_LIBRARY(FRAGMENT, ns, c10::nullopt, m, __COUNTER__)
 #define TORCH_LIBRARY_IMPL(ns, k, m)                                                                                   \
     TAPER_CPP_LIBRARY(IMPL, ns, c10::make_optional(c10::DispatchKey::k), m, __COUNTER__)
 
-// Builds for one model leave operators out by other means here.
+// These do nothing, because selective builds of Taper omit operators in another way.
 #define TORCH_SELECTIVE_NAME(name) name
 #define TORCH_SELECTIVE_SCHEMA(schema) schema
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::List: a list that models know too, shared by its copies.
-#include <taper/cpp/ivalue.h> // includes this one at its end: whichever is named first
+// c10::List: a list that models can use as well. Copies share it.
+#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
 #ifndef TAPER_CPP_LIST_H
 #define TAPER_CPP_LIST_H
 
@@ -15,7 +15,7 @@ namespace c10
 namespace impl
 {
 
-// What list[i] is: read by converting, written by assigning.
+// The type of list[i]: it is read by conversion and written by assignment.
 template <class T> class ListElementReference
 {
   public:
@@ -85,11 +85,11 @@ template <class T> class ListIterator
     }
 
   private:
-    const List<T> *list_; // the list that begin() was called on
+    const List<T> *list_; // the list on which begin() was called
     size_t index_;
 };
 
-// A list of these items; type NULL: that of the first.
+// Makes a list of these items. type is NULL for the type of the first item.
 inline taper::cpp::Handle make_list(const char *type, const std::vector<IValue> &items)
 {
     std::vector<taper::cpp::Handle> made;
@@ -122,7 +122,7 @@ template <class T> class List final
                                  std::vector<IValue>(items.begin(), items.end())))
     {
     }
-    // An empty list of this type.
+    // Makes an empty list of this element type.
     explicit List(const TypePtr &element)
         : value_(impl::make_list(element->kind() == TypeKind::NoneType ? "Any" : element->annotation_str().c_str(), {}))
     {

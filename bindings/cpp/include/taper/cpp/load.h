@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::jit::load and torch::jit::_load_for_mobile: both read every kind of file.
+// torch::jit::load and torch::jit::_load_for_mobile. Both read all file formats.
 #ifndef TAPER_CPP_LOAD_H
 #define TAPER_CPP_LOAD_H
 
@@ -17,12 +17,12 @@ namespace caffe2
 namespace serialize
 {
 
-// Where an app's bytes come from.
+// The source of an app's bytes.
 class ReadAdapterInterface
 {
   public:
     virtual size_t size() const = 0;
-    // Copies n bytes from pos on, and says how many there were.
+    // Copies up to n bytes from position pos and returns the number of bytes copied.
     virtual size_t read(uint64_t pos, void *buffer, size_t n, const char *what = "") const = 0;
     virtual ~ReadAdapterInterface() = default;
 };
@@ -40,8 +40,8 @@ inline std::atomic<bool> &nnapi_flag()
     static std::atomic<bool> enabled(true);
     return enabled;
 }
-// Files that were converted for NNAPI: modules loaded after this call run on NNAPI where the system has it (the
-// default, as in PyTorch Mobile), or with false on the CPU.
+// Selects the device of modules that are loaded after this call from files converted for NNAPI. With true, the default
+// as in PyTorch Mobile, they run on NNAPI if the system has it; with false they run on the CPU.
 inline void set_nnapi_enabled(bool enabled)
 {
     nnapi_flag().store(enabled);
@@ -50,7 +50,8 @@ inline void set_nnapi_enabled(bool enabled)
 struct ReadSource {
     const caffe2::serialize::ReadAdapterInterface *adapter;
     std::exception_ptr thrown;
-    // Called by the library, in C: what the adapter throws waits here until it is back.
+    // The library calls this from C, so that an exception of the adapter is stored and thrown again after the library
+    // returns.
     static int read(void *user, uint64_t offset, void *buffer, size_t size) noexcept
     {
         ReadSource *source = static_cast<ReadSource *>(user);
@@ -64,10 +65,10 @@ struct ReadSource {
 };
 
 struct ModelSource {
-    std::string path;                                                 // or, where it is empty:
-    std::shared_ptr<std::string> bytes;                               // or:
-    std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter; // one of these
-    std::string device;                                               // "": what it was prepared for
+    std::string path;                                                 // one of path, bytes and adapter is set
+    std::shared_ptr<std::string> bytes;                               // contents of the file
+    std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter; // source of the contents
+    std::string device; // "" for the device that the file was prepared for
 
     static void release(void *user) noexcept
     {
@@ -82,7 +83,7 @@ struct ModelSource {
         options.compiler = taper_compiler();
         options.flags = evaluation ? TAPER_LOAD_EVALUATION : 0;
         const bool nnapi = nnapi_flag().load();
-        const bool own = device.empty() || (device == "cpu" && nnapi); // PyTorch's CPU hands such files to NNAPI
+        const bool own = device.empty() || (device == "cpu" && nnapi); // PyTorch's CPU passes such files to NNAPI
         const uint32_t gpus = TAPER_DEVICE_BIT(TAPER_DEVICE_VULKAN) | TAPER_DEVICE_BIT(TAPER_DEVICE_METAL);
         options.barred_devices = !nnapi ? TAPER_DEVICE_BIT(TAPER_DEVICE_NNAPI) : device.empty() ? 0 : gpus;
         ErrorScope error;
@@ -107,7 +108,7 @@ struct ModelSource {
             std::unique_ptr<std::shared_ptr<std::string>> owner(new std::shared_ptr<std::string>(bytes));
             error.check(taper_model_load_memory(context(), bytes->data(), bytes->size(), release, owner.get(), &options,
                                                 &model, error));
-            owner.release(); // the library's from here on
+            owner.release(); // the library owns it from here on
         } else {
             if (path.find('\0') != std::string::npos) {
                 throw c10::Error("the path of the model has a character 0");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::FunctionSchema: what a module's method takes and gives, self first.
+// c10::FunctionSchema: the arguments and results of a module's method, with self first.
 #ifndef TAPER_CPP_METHOD_SCHEMA_H
 #define TAPER_CPP_METHOD_SCHEMA_H
 
@@ -64,7 +64,7 @@ namespace jit
 {
 using c10::FunctionSchema;
 
-// What a method is of its module.
+// The facts about a method that PyTorch's Function has: its name and its schema.
 class Function
 {
   public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Modules: a model and a session, which all copies of a module share, with a lock around its runs.
+// Modules: a model and a session, shared by all copies of a module, with a lock around its runs.
 #ifndef TAPER_CPP_MODULE_H
 #define TAPER_CPP_MODULE_H
 
@@ -25,14 +25,14 @@ using Kwargs = std::unordered_map<std::string, c10::IValue>;
 class LoadedModel : public std::enable_shared_from_this<LoadedModel>
 {
   public:
-    // Loads the file once more, in evaluation mode or as it was saved.
+    // Loads the file again, in evaluation mode or in the mode it was saved in.
     using Loader = std::function<taper_model *(bool evaluation)>;
 
     explicit LoadedModel(Loader loader) : loader_(std::move(loader))
     {
         open(false);
         if (!taper_model_is_training(model_.get())) {
-            loader_ = nullptr; // nothing that eval() would change
+            loader_ = nullptr; // eval() would change nothing
         }
     }
 
@@ -49,7 +49,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         const Locked guard(*this);
         const taper_status status = taper_session_run(session_.get(), method, all.data(), all.size(), &result, error);
         if (status == TAPER_ERROR_ARGUMENT) {
-            // The error is complete without what this adds.
+            // Adds advice; without it the error is still complete.
             (void)!taper_session_advise(session_.get(), method, all.data(), all.size(), error);
         }
         error.check(status);
@@ -125,7 +125,8 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         const Locked guard(*this);
         return taper_model_is_training(model_.get()) != 0;
     }
-    // A model that was saved in training mode is loaded again; of one that was not, nobody knows what it was.
+    // A model saved in training mode is loaded again. The training mode of another model is unknown and cannot be
+    // restored.
     void train(bool on)
     {
         if (on && !loader_ && has_attribute("training") && !is_training()) {
@@ -136,7 +137,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
             open(!on);
         }
     }
-    // Gives back what is kept for the next run, unless there is one now.
+    // Frees the memory kept for the next run, unless a run is active.
     void trim()
     {
         if (!is_mine() && lock_.try_lock()) {
@@ -144,7 +145,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
             lock_.unlock();
         }
     }
-    // Extra files that the model has, of those that are asked for.
+    // Fills in the extra files of the model whose names are requested.
     void extra_files(std::unordered_map<std::string, std::string> &files)
     {
         for (auto &file : files) {
@@ -179,7 +180,8 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     {
         return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
     }
-    // One thread at a time, and not from within a run: an operator of the app cannot call the module that called it.
+    // Locks the session. An operator of the app cannot call the module that called it: this throws instead of a
+    // deadlock.
     class Locked
     {
       public:
@@ -214,7 +216,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         model_ = std::move(model);
     }
 
-    // Puts arguments that were given by name where the method's schema has them.
+    // Puts keyword arguments at their places in the method's schema.
     void place(const char *method, std::vector<c10::IValue> &inputs, const Kwargs &kwargs)
     {
         const Locked guard(*this);
@@ -233,7 +235,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     std::atomic<std::thread::id> owner_{std::thread::id()};
     Loader loader_;
     std::unique_ptr<taper_model, ReleaseModel> model_;
-    std::unique_ptr<taper_session, DestroySession> session_; // goes before the model
+    std::unique_ptr<taper_session, DestroySession> session_; // destroyed before the model
 };
 
 } // namespace cpp
@@ -247,7 +249,7 @@ namespace jit
 using Kwargs = taper::cpp::Kwargs;
 using ExtraFilesMap = std::unordered_map<std::string, std::string>;
 
-// A method of a module that stays loaded as long as this does.
+// A method of a module. The module stays loaded as long as the method exists.
 class Method
 {
   public:
@@ -269,7 +271,7 @@ class Method
     {
         return name_;
     }
-    // Stays while the method does. Files of bytecode 3 and 4 have no schemas: then it is not there.
+    // Returns the schema, valid as long as the method. Throws for files of bytecode 3 and 4, which have no schemas.
     const Function &function() const
     {
         if (!function_) {
@@ -287,7 +289,7 @@ class Method
 namespace detail
 {
 
-// What both kinds of modules are.
+// The common base of both kinds of modules.
 class ModuleBase
 {
   public:
@@ -346,7 +348,7 @@ class ModuleBase
     {
         return loaded().is_training();
     }
-    // "layer1.weight": attributes of submodules stand behind points.
+    // Returns an attribute by its path; names of submodules are separated by points: "layer1.weight".
     c10::IValue attr(const std::string &name) const
     {
         return loaded().attribute(name);
@@ -363,7 +365,7 @@ class ModuleBase
     {
         return loaded().bytecode_version();
     }
-    // Models stay on the CPU, and nothing here computes gradients.
+    // Has no effect: models stay on the CPU, and gradients are not supported.
     void to(c10::Device device, bool = false)
     {
         if (!device.is_cpu()) {

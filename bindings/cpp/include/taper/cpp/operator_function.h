@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// A C++ function as an operator's: arguments come from values and results become values.
+// Wraps a C++ function as an operator: values are converted to arguments, and results to values.
 #ifndef TAPER_CPP_OPERATOR_FUNCTION_H
 #define TAPER_CPP_OPERATOR_FUNCTION_H
 
@@ -12,12 +12,12 @@
 
 namespace c10
 {
-// What functors that operators are made of may be derived from.
+// A base class for functors that implement operators.
 struct OperatorKernel {
     virtual ~OperatorKernel() = default;
 };
 
-// A function whose address is part of the type: TORCH_FN(f).
+// A function whose address is part of the type, made by TORCH_FN(f).
 template <class Function, Function *address> struct CompileTimeFunctionPointer {
     using FuncType = Function;
 };
@@ -32,14 +32,14 @@ namespace taper
 namespace cpp
 {
 
-// Arguments in the order of the schema come in, results go out.
+// A function of an operator. Arguments are in the order of the schema.
 struct OperatorFunction {
     std::function<void(std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results)> call;
-    bool typed = false; // the signature is known
+    bool typed = false; // true if signature is known
     Signature signature;
 };
 
-// An argument while its function runs: views of lists and of text need something to look at.
+// Holds the converted argument while the function runs, because views of lists and texts need an owner.
 template <class T> struct Held {
     explicit Held(const c10::IValue &value) : value_(value.to<T>())
     {
@@ -130,7 +130,7 @@ template <class T> struct Held<c10::optional<T>> {
     }
 
   private:
-    std::unique_ptr<Held<T>> held_; // what the value looks at
+    std::unique_ptr<Held<T>> held_; // owner of what the value refers to
     std::unique_ptr<c10::optional<T>> value_;
 };
 
@@ -176,14 +176,15 @@ template <> struct Caller<void> {
     }
 };
 
-// Of type R(Args…).
+// Calls a function of type R(Args…).
 template <class R, class... Args> struct FunctionCaller {
     template <class Function> static std::shared_ptr<OperatorFunction> make(Function function)
     {
         std::shared_ptr<OperatorFunction> made = std::make_shared<OperatorFunction>();
         made->typed = true;
         made->signature = signature_of<R, Args...>();
-        const std::shared_ptr<Function> kept = std::make_shared<Function>(std::move(function)); // may not be copyable
+        // Shared, because the function may not be copyable.
+        const std::shared_ptr<Function> kept = std::make_shared<Function>(std::move(function));
         made->call = [kept](std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results) {
             each(*kept, arguments, results, std::index_sequence_for<Args...>());
         };
@@ -199,7 +200,7 @@ template <class R, class... Args> struct FunctionCaller {
     static void each(Function &function, std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results,
                      std::index_sequence<I...>)
     {
-        if (arguments.size() != sizeof...(Args)) { // checked when it was registered
+        if (arguments.size() != sizeof...(Args)) { // registration has checked this for typed calls
             throw c10::Error("it was called with another number of arguments");
         }
         std::tuple<Held<std::decay_t<Args>>...> held{Held<std::decay_t<Args>>(arguments[I])...};
@@ -240,7 +241,7 @@ template <class Function> bool is_null(Function *function)
     return function == nullptr;
 }
 
-// Of a pointer to a function, a lambda, anything that can be called in one way.
+// Wraps a pointer to a function, a lambda, or another object with a single call operator.
 template <class Function> std::shared_ptr<OperatorFunction> operator_function(Function function)
 {
     if (is_null(function)) {

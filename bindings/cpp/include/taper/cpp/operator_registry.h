@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The operators that an app adds: their schemas and functions, in whatever order they come, and how models reach them.
+// The operators that an app adds. Schemas and functions may be registered in any order.
 #ifndef TAPER_CPP_OPERATOR_REGISTRY_H
 #define TAPER_CPP_OPERATOR_REGISTRY_H
 
@@ -17,23 +17,24 @@ namespace taper
 namespace cpp
 {
 
-// The library keeps an operator for good, so what it calls stays, too: a name whose registration ended has no function.
+// The library keeps an operator forever, so this object is kept, too. An operator whose registration has ended has no
+// function.
 struct AddedOperator {
     struct Kernel {
         c10::DispatchKey key;
         std::shared_ptr<OperatorFunction> function;
     };
     std::string name;
-    std::string schema; // as the library has it; empty: not yet
-    std::string where;  // it was defined; empty: it is not
-    bool own = false;   // the library had it before: its own is what models call
+    std::string schema; // schema registered with the library; empty if none is yet
+    std::string where;  // place of the definition; empty if it is not defined
+    bool own = false;   // true if the library has an operator of this name, which models call
     std::vector<Kernel> kernels;
 };
 
 class OperatorRegistry
 {
   public:
-    // Never destroyed: models may call operators as long as the process lives.
+    // Never destroyed, because models may call operators until the process ends.
     static OperatorRegistry &all()
     {
         static OperatorRegistry *const registry = new OperatorRegistry;
@@ -68,7 +69,7 @@ class OperatorRegistry
         if (!op.schema.empty()) {
             check(op.schema, *function);
         }
-        op.kernels.push_back({key, function}); // before one of the same key, which comes back when this one goes
+        op.kernels.push_back({key, function}); // overrides earlier functions with this key until it is removed
         return op;
     }
     void undefine(AddedOperator &op)
@@ -86,7 +87,7 @@ class OperatorRegistry
             }
         }
     }
-    // One library of the whole namespace, as PyTorch has it.
+    // Claims a namespace, which can be claimed only once, as in PyTorch.
     void claim(const std::string &space, const std::string &where)
     {
         const std::lock_guard<std::mutex> guard(lock_);
@@ -123,7 +124,8 @@ class OperatorRegistry
         ErrorScope error;
         const taper_status status = taper_operator_register(schema.c_str(), call, &op, error);
         op.own = status == TAPER_ERROR_ARGUMENT && std::strstr(taper_error_message(error), "is Taper's own") != nullptr;
-        // Apps bring operators for PyTorch that the library has. Those of PyTorch itself they cannot replace there.
+        // Apps may bring operators for PyTorch that the library already has, which are ignored. The operators of
+        // PyTorch itself cannot be replaced.
         if (!op.own || op.name.compare(0, 6, "aten::") == 0 || op.name.compare(0, 6, "prim::") == 0) {
             error.check(status);
         }
@@ -178,7 +180,7 @@ class OperatorRegistry
             results[i] = taper_value_retain(value.get());
         }
     }
-    // Called by the library, in C: what a function throws is what the run says.
+    // The library calls this from C, so that an exception of the function becomes the error of the run.
     static taper_status call(void *user, taper_context *values, taper_value *const *args, size_t count,
                              taper_value **results, size_t result_count, taper_error *error) noexcept
     {
@@ -203,11 +205,11 @@ class OperatorRegistry
     }
 
     std::mutex lock_;
-    std::map<std::string, std::unique_ptr<AddedOperator>> operators_; // of "ns::name.overload"
-    std::map<std::string, std::string> spaces_;                       // where each was claimed
+    std::map<std::string, std::unique_ptr<AddedOperator>> operators_; // by "ns::name.overload"
+    std::map<std::string, std::string> spaces_;                       // by namespace: the place of the claim
 };
 
-// What one object registered, which goes with it.
+// The registrations of one object. They are removed with it.
 class Registrations
 {
   public:
@@ -238,7 +240,7 @@ class Registrations
         }
     }
 
-    // What was registered stays.
+    // Keeps the registrations forever.
     void keep()
     {
         done_.clear();
@@ -256,7 +258,7 @@ class Registrations
         done_.reserve(done_.size() + 1);
         done_.push_back({&OperatorRegistry::all().define(schema, where), nullptr});
     }
-    // name: "ns::name.overload"
+    // Registers a function. name: "ns::name.overload".
     void implement(const std::string &name, c10::DispatchKey key, const std::shared_ptr<OperatorFunction> &function)
     {
         const std::string space = name.substr(0, name.find("::"));
@@ -267,7 +269,7 @@ class Registrations
         done_.reserve(done_.size() + 1);
         done_.push_back({&OperatorRegistry::all().implement(name, key, function), function.get()});
     }
-    // name_or_schema: what it lacks its function's type says.
+    // Defines an operator. Parts missing in name_or_schema are derived from the type of the function.
     void define(const std::string &name_or_schema, c10::DispatchKey key,
                 const std::shared_ptr<OperatorFunction> &function, const std::string &where)
     {
@@ -285,7 +287,7 @@ class Registrations
   private:
     struct Done {
         AddedOperator *op;
-        const OperatorFunction *function; // nullptr: the definition
+        const OperatorFunction *function; // nullptr for the definition
     };
     std::vector<Done> done_;
     std::vector<std::string> spaces_;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// An operator of the library, by name: what every at::name() keeps of its own.
+// An operator of the library, by name. Each at::name() has one as a static.
 #ifndef TAPER_CPP_OPERATORS_H
 #define TAPER_CPP_OPERATORS_H
 
@@ -16,8 +16,8 @@ namespace taper
 namespace cpp
 {
 
-// Handles are one thread's at a time: a call takes one and brings it back. As a static without a guard, and without a
-// destructor: others may call it while the process ends.
+// A handle is used by one thread at a time: a call takes one and returns it. The class needs no static guard and no
+// destructor, because other threads may call the operator while the process ends.
 class Operator
 {
   public:
@@ -45,7 +45,8 @@ class Operator
             for (std::atomic<taper_operator *> &each : free_) {
                 taper_operator *nothing = nullptr;
                 if (each.compare_exchange_strong(nothing, op, std::memory_order_acq_rel)) {
-                    if (all().closed.load(std::memory_order_acquire)) { // meanwhile: nobody looks any more
+                    // The cache was closed meanwhile, so this thread releases the handles.
+                    if (all().closed.load(std::memory_order_acquire)) {
                         release();
                     }
                     return;
@@ -58,7 +59,7 @@ class Operator
   private:
     struct All {
         std::mutex lock;
-        Operator *first = nullptr; // of those that keep handles
+        Operator *first = nullptr; // head of the list of operators with cached handles
         std::atomic<bool> closed{false};
     };
     struct Closer {
@@ -74,14 +75,14 @@ class Operator
     };
     static All &all()
     {
-        static All *const those = new All; // outlives all who call
+        static All *const those = new All; // never destroyed, so that it outlives all callers
         return *those;
     }
     taper_operator *find()
     {
         static const Closer closer{};
         (void)closer;
-        DefaultGenerator::get().state(); // made before there is a handle that could be lost
+        DefaultGenerator::get().state(); // made before any handle exists that an exception could leak
         ErrorScope error;
         taper_operator *found = nullptr;
         error.check(taper_operator_find(context(), name_, &found, error));
@@ -131,7 +132,7 @@ class OperatorLease
     taper_operator *op_;
 };
 
-// One whose name is known at run time alone. They are kept for good.
+// Returns the operator with a name known only at run time. It is kept forever.
 inline Operator &operator_named(const std::string &name)
 {
     struct Named {
@@ -142,12 +143,13 @@ inline Operator &operator_named(const std::string &name)
     const std::lock_guard<std::mutex> guard(named->lock);
     const auto found = named->all.emplace(name, nullptr).first;
     if (found->second == nullptr) {
-        found->second = new Operator(found->first.c_str()); // the key stays where it is when others come
+        // Nodes of a map do not move, so that the pointer to the key stays valid.
+        found->second = new Operator(found->first.c_str());
     }
     return *found->second;
 }
 
-// Values as they are, in the order of the schema.
+// Calls an operator with values in the order of the schema.
 inline std::vector<Handle> call_operator(Operator &op, const std::vector<Handle> &args)
 {
     const OperatorLease lease(op);

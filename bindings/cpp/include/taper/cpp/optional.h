@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::optional, the same class in every C++ standard.
+// c10::optional, which is the same class in every C++ standard.
 #ifndef TAPER_CPP_OPTIONAL_H
 #define TAPER_CPP_OPTIONAL_H
 

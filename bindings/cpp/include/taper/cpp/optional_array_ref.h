@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// OptionalArrayRef: numbers that may be missing, as an argument. Unlike an optional it takes a list in braces.
+// OptionalArrayRef: optional numbers as an argument. Unlike c10::optional<ArrayRef>, it accepts a list in braces.
 #ifndef TAPER_CPP_OPTIONAL_ARRAY_REF_H
 #define TAPER_CPP_OPTIONAL_ARRAY_REF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// std::cout << tensor, << ivalue: the text that PyTorch prints.
+// std::cout << tensor and << ivalue print the same text as PyTorch.
 #ifndef TAPER_CPP_PRINT_H
 #define TAPER_CPP_PRINT_H
 
@@ -14,7 +14,7 @@ namespace taper
 namespace cpp
 {
 
-// Gives a stream its format back.
+// Restores the format of a stream.
 class StreamFormat
 {
   public:
@@ -34,13 +34,13 @@ class StreamFormat
     std::ios kept_;
 };
 
-// How the numbers of one matrix are written: divided by scale, in columns of so many characters.
+// The format of the numbers of one matrix: divided by scale, in columns of `width` characters.
 struct NumberFormat {
     double scale = 1;
     int64_t width = 0;
 };
 
-// A matrix or a row of a contiguous tensor of doubles.
+// Prints a matrix or a row of a contiguous tensor of doubles.
 class MatrixPrinter
 {
   public:
@@ -49,7 +49,8 @@ class MatrixPrinter
     {
     }
 
-    // Chooses from the largest and the smallest magnitude, in digits before the point, and sets the stream.
+    // Chooses the format from the number of integer digits of the largest and the smallest magnitude, and sets the
+    // stream.
     NumberFormat choose() const
     {
         NumberFormat format;
@@ -64,7 +65,7 @@ class MatrixPrinter
             const double magnitude = std::fabs(data_[i]);
             whole = whole && !(magnitude < std::ceil(magnitude));
             least = finite == 0 || magnitude < least ? magnitude : least;
-            // The first number counts by its magnitude, the others by their value: so it is there.
+            // PyTorch compares the magnitude of the first number with the values of the others, and so does this.
             most = finite == 0 ? magnitude : data_[i] > most ? data_[i] : most;
             finite++;
         }
@@ -99,7 +100,7 @@ class MatrixPrinter
         }
     }
 
-    // As many columns side by side as a line has room for, then the next ones.
+    // Prints as many columns as a line has room for, then the next columns below.
     void matrix(int64_t line, int64_t indent) const
     {
         const NumberFormat format = choose();
@@ -169,7 +170,7 @@ inline void print_elements(std::ostream &out, const at::Tensor &doubles, int64_t
     } else if (rank == 2) {
         MatrixPrinter(out, data, sizes[0], sizes[1]).matrix(line, 0);
     } else {
-        // A matrix for each index of the dimensions before the last two, of which the first runs fastest.
+        // Print a matrix for each index of the dimensions before the last two; the first dimension varies fastest.
         const int64_t rows = sizes[rank - 2], columns = sizes[rank - 1];
         const c10::IntArrayRef strides = doubles.strides();
         std::vector<int64_t> index(rank - 2, 0);
@@ -193,7 +194,7 @@ inline void print_elements(std::ostream &out, const at::Tensor &doubles, int64_t
     }
 }
 
-// A float of an IValue: "2." where it is whole and an int64_t.
+// Prints a float of an IValue. A whole number in the range of int64_t is printed as "2.".
 inline void print_double(std::ostream &out, double number)
 {
     if (std::fabs(number) < 9223372036854775808.0 && !(number > std::floor(number))) {

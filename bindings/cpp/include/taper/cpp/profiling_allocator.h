@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::CPUProfilingAllocator: what a thread allocates is written down once, given places, and later put there. Modules
-// plan their own runs in this way without being asked, so little is left to plan: what they allocate in their first
-// runs, and for sizes that are new.
+// c10::CPUProfilingAllocator: records the allocations of a thread, plans addresses for them, and serves later
+// allocations from the plan. Modules plan the memory of their runs automatically. Only their first runs, and runs with
+// new sizes, allocate in a way that this can plan.
 #ifndef TAPER_CPP_PROFILING_ALLOCATOR_H
 #define TAPER_CPP_PROFILING_ALLOCATOR_H
 
@@ -21,11 +21,11 @@
 namespace c10
 {
 
-// Allocations in their order: how large each is, and how many there had been when it was freed.
+// Allocations in order: the size of each, and the number of allocations made before it was freed.
 class AllocationPlan
 {
   public:
-    static constexpr uint64_t STAYS = UINT64_MAX; // it was still there at the end: it is not planned
+    static constexpr uint64_t STAYS = UINT64_MAX; // lifetime of an allocation that was not freed; it is not planned
     struct Allocation {
         uint64_t size, lifetime, offset;
     };
@@ -37,7 +37,7 @@ class AllocationPlan
         allocations.clear();
         total_size = 0;
     }
-    // Places, the largest first, each the lowest that is free as long as it is needed.
+    // Plans offsets, largest allocations first. Each gets the lowest offset that is free during its lifetime.
     void place()
     {
         std::vector<size_t> order, beside;
@@ -85,11 +85,11 @@ namespace taper
 namespace cpp
 {
 
-// An allocator for the time of a guard, which stays as long as one of its blocks is out.
+// An allocator for the duration of a guard. It exists until its last block is freed.
 class PlannedAllocator
 {
   public:
-    // plan: what is expected, and where it goes; nullptr: what comes is written down.
+    // plan: the expected allocations and their offsets; nullptr to record allocations.
     static PlannedAllocator *make(const c10::AllocationPlan *plan, bool placed)
     {
         return new PlannedAllocator(plan, placed);
@@ -98,7 +98,8 @@ class PlannedAllocator
     {
         return &guarded_;
     }
-    // The guard ends. seen, unless nullptr, becomes what was allocated. True: it was what was expected.
+    // Ends the guard. Writes the recorded allocations to `seen`, unless it is nullptr. Returns true if they match the
+    // plan.
     bool end(c10::AllocationPlan *seen)
     {
         bool same;
@@ -140,7 +141,7 @@ class PlannedAllocator
         const char *at = static_cast<const char *>(block);
         return begin_ != nullptr && at >= begin_ && at < begin_ + size_;
     }
-    // The planned place of the next allocation; nullptr: it has none, or something else lies there yet.
+    // Returns the planned address of the next allocation, or nullptr if it has none or the address is still in use.
     void *place(size_t size) const
     {
         const size_t next = seen_.size();
@@ -210,7 +211,7 @@ class PlannedAllocator
             delete this;
         }
     }
-    // Called by the library, in C.
+    // The library calls this from C.
     static void *reallocate(void *user, void *block, size_t old_size, size_t new_size) noexcept
     {
         PlannedAllocator *self = static_cast<PlannedAllocator *>(user);
@@ -229,7 +230,7 @@ class PlannedAllocator
     };
     GuardedAllocator guarded_;
     std::mutex lock_;
-    size_t users_ = 1; // blocks that are out, and the guard
+    size_t users_ = 1; // number of blocks in use, plus 1 for the guard
     bool expects_, open_ = true, failed_ = false;
     std::vector<c10::AllocationPlan::Allocation> seen_, expected_;
     std::map<void *, Block> live_;
@@ -244,7 +245,7 @@ class PlannedAllocator
 namespace c10
 {
 
-// Writes down what this thread allocates, and plans it.
+// Records the allocations of this thread and plans them.
 class WithProfileAllocationsGuard
 {
   public:
@@ -269,7 +270,7 @@ class WithProfileAllocationsGuard
     taper::cpp::AllocatorGuard guard_;
 };
 
-// *success becomes whether this thread allocated what the plan says, and freed it when the plan says.
+// Sets *success to true if this thread allocates and frees as planned.
 class WithValidateAllocationPlanGuard
 {
   public:
@@ -289,8 +290,8 @@ class WithValidateAllocationPlanGuard
     taper::cpp::AllocatorGuard guard_;
 };
 
-// Puts what is allocated under a guard where the plan has it, in one block. What differs from the plan has memory of
-// its own: unlike in PyTorch that is no error.
+// Serves allocations under a guard from one block, as planned. Other allocations get memory of their own; in PyTorch
+// they are an error.
 class CPUProfilingAllocator
 {
 };

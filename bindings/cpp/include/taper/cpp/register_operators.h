@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::RegisterOperators: operators by their whole names, one after the other.
+// torch::RegisterOperators: registers operators by their full names.
 #ifndef TAPER_CPP_REGISTER_OPERATORS_H
 #define TAPER_CPP_REGISTER_OPERATORS_H
 
@@ -8,11 +8,11 @@
 namespace c10
 {
 
-// static auto registry = torch::RegisterOperators("my_ops::warp", &warp).op("my_ops::other", &other);
+// Example: static auto registry = torch::RegisterOperators("my_ops::warp", &warp).op("my_ops::other", &other);
 class RegisterOperators final
 {
   public:
-    // The functions of one operator.
+    // The schema and functions of one operator.
     class Options final
     {
       public:
@@ -130,7 +130,7 @@ class RegisterOperators final
         if (schema.empty()) {
             throw Error("an operator has no schema: options().schema(…) or op(\"ns::name\", …) gives it");
         }
-        taper::cpp::Registrations done; // all of it or nothing
+        taper::cpp::Registrations done; // removes all registrations if one of them throws
         if (options.functions_.empty()) {
             done.define(schema, "by RegisterOperators");
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Element types: ScalarType (its numbers are those of taper_dtype), the C++ type of each, TypeMeta.
+// Element types: ScalarType (with the numbers of taper_dtype), the C++ type of each, and TypeMeta.
 #ifndef TAPER_CPP_SCALAR_TYPE_H
 #define TAPER_CPP_SCALAR_TYPE_H
 
@@ -10,7 +10,7 @@
 
 #include <taper/cpp/error.h>
 
-// name, its enumerator, the C++ type of an element
+// Rows of (C++ type of an element, name of the enumerator).
 #define TAPER_CPP_SCALAR_TYPES(row)                                                                                    \
     row(uint8_t, Byte) row(int8_t, Char) row(int16_t, Short) row(int, Int) row(int64_t, Long) row(c10::Half, Half)     \
         row(float, Float) row(double, Double) row(c10::complex<float>, ComplexFloat)                                   \
@@ -20,14 +20,14 @@
 namespace c10
 {
 
-// Sixteen bits, widened to be computed with.
+// A 16-bit float, which is widened for arithmetic.
 struct Half {
     uint16_t x;
     operator float() const
     {
         const uint32_t sign = static_cast<uint32_t>(x & 0x8000U) << 16, bits = x & 0x7fffU;
         uint32_t wide;
-        if (bits >= 0x7c00U) { // infinite, NaN
+        if (bits >= 0x7c00U) { // infinity or NaN
             wide = 0x7f800000U | (bits << 13);
         } else if (bits >= 0x0400U) {
             wide = (bits << 13) + 0x38000000U;
@@ -142,7 +142,7 @@ inline bool isQIntType(ScalarType type)
     return type >= ScalarType::QInt8 && type <= ScalarType::QInt32;
 }
 
-// CppTypeToScalarType<float>::value; there is none for other types, so that data_ptr of one does not compile.
+// CppTypeToScalarType<float>::value. Other types have none, so that data_ptr of such a type does not compile.
 template <class T> struct CppTypeToScalarType;
 #define TAPER_CPP_TYPE(type, name)                                                                                     \
     template <> struct CppTypeToScalarType<type> {                                                                     \
@@ -156,7 +156,7 @@ TAPER_CPP_SCALAR_TYPES(TAPER_CPP_TYPE)
 namespace caffe2
 {
 
-// What Tensor::dtype() gives: a ScalarType, and equal to one.
+// The type of Tensor::dtype(), which compares equal to its ScalarType.
 class TypeMeta
 {
   public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::jit::Operator: operators whose functions take their arguments from a stack and leave the results there.
+// torch::jit::Operator: operators whose functions take their arguments from a stack and push their results.
 #ifndef TAPER_CPP_STACK_OPERATOR_H
 #define TAPER_CPP_STACK_OPERATOR_H
 
@@ -32,7 +32,7 @@ template <class... T> void push(Stack *stack, T &&...values)
 {
     push(*stack, std::forward<T>(values)...);
 }
-// Value i of the last n.
+// Returns value i of the last n values.
 inline IValue &peek(Stack &stack, size_t i, size_t n)
 {
     if (n > stack.size() || i >= n) {
@@ -54,7 +54,7 @@ inline std::vector<IValue> last(const Stack &stack, size_t n)
     }
     return {stack.end() - static_cast<std::ptrdiff_t>(n), stack.end()};
 }
-// pop(stack, a, b): the last ones, in the order in which they were pushed.
+// pop(stack, a, b): removes the last values, in the order in which they were pushed.
 template <class... T> void pop(Stack &stack, T &...values)
 {
     size_t i = 0;
@@ -82,7 +82,7 @@ class Operation
 class Operator
 {
   public:
-    // schema: "my_ops::warp(Tensor image, Tensor flow) -> Tensor"
+    // schema: for example "my_ops::warp(Tensor image, Tensor flow) -> Tensor".
     Operator(std::string schema, Operation operation, c10::AliasAnalysisKind = c10::AliasAnalysisKind::FROM_SCHEMA)
         : schema_(std::move(schema)), operation_(std::move(operation))
     {
@@ -94,7 +94,7 @@ class Operator
     Operation operation_;
 };
 
-// For good, as in PyTorch.
+// Registers an operator forever, as in PyTorch.
 inline void registerOperator(Operator op)
 {
     const std::shared_ptr<taper::cpp::OperatorFunction> function = std::make_shared<taper::cpp::OperatorFunction>();

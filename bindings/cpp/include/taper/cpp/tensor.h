@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// at::Tensor: a reference to a taper_value that is a tensor. Copies are of the same tensor, as in PyTorch. What is
-// computed stands in tensor_ops.h and generated/functions.h.
+// at::Tensor: a reference to a taper_value that is a tensor. Copies refer to the same tensor, as in PyTorch. Operators
+// are in tensor_ops.h and generated/functions.h.
 #ifndef TAPER_CPP_TENSOR_H
 #define TAPER_CPP_TENSOR_H
 
@@ -20,7 +20,7 @@
 
 namespace c10
 {
-// Of tensors of dimensions N, C, H, W or C, H, W, in channels-last order.
+// Returns the channels-last strides for sizes N, C, H, W or C, H, W.
 inline std::vector<int64_t> get_channels_last_strides_2d(IntArrayRef sizes)
 {
     if (sizes.size() != 3 && sizes.size() != 4) {
@@ -52,7 +52,7 @@ class Tensor;
 using TensorList = c10::ArrayRef<Tensor>;
 namespace indexing
 {
-struct TensorIndex; // indexing.h
+struct TensorIndex; // defined in indexing.h
 }
 
 class Tensor
@@ -63,7 +63,7 @@ class Tensor
     Tensor(Tensor &&) = default;
     Tensor &operator=(const Tensor &) & = default;
     Tensor &operator=(Tensor &&) & = default;
-    Tensor &operator=(const Tensor &from) &&; // x[0] = y writes into x: indexing.h
+    Tensor &operator=(const Tensor &from) &&; // x[0] = y writes to x; defined in indexing.h
     Tensor &operator=(Tensor &&from) &&;
     Tensor &operator=(const c10::Scalar &value) &&;
     explicit Tensor(taper::cpp::Handle value) : value_(std::move(value))
@@ -89,7 +89,7 @@ class Tensor
         }
         taper_tensor_info info;
         info.struct_size = sizeof info;
-        // Without an error object: this is what every look at a tensor begins with.
+        // The first call has no error object, because each access to a tensor makes it.
         if (taper_value_get_tensor(value_.get(), &info, nullptr) != TAPER_OK) {
             taper::cpp::ErrorScope error;
             error.check(taper_value_get_tensor(value_.get(), &info, error));
@@ -125,7 +125,7 @@ class Tensor
     }
     int64_t numel() const
     {
-        int64_t count = 1; // the library keeps tensors whose count would not fit from being made
+        int64_t count = 1; // the library refuses tensors whose number of elements would overflow
         for (int64_t size : sizes()) {
             count *= size;
         }
@@ -196,7 +196,7 @@ class Tensor
     {
         return false;
     }
-    // "CPUFloatType"
+    // Returns, for example, "CPUFloatType".
     std::string toString() const
     {
         return defined() ? std::string(is_quantized() ? "QuantizedCPU" : "CPU") + c10::toString(scalar_type()) + "Type"
@@ -206,7 +206,7 @@ class Tensor
     bool is_contiguous(c10::MemoryFormat format = c10::MemoryFormat::Contiguous) const
     {
         const taper_tensor_info all = info();
-        // The order of dimensions in memory, the last one first.
+        // The order of dimensions in memory, from the innermost to the outermost.
         static const size_t last[] = {1, 3, 2, 0}, last3d[] = {1, 4, 3, 2, 0};
         const bool channels = format == c10::MemoryFormat::ChannelsLast || format == c10::MemoryFormat::ChannelsLast3d;
         const size_t rank = format == c10::MemoryFormat::ChannelsLast ? 4 : 5;
@@ -235,8 +235,8 @@ class Tensor
                                                                                     : c10::MemoryFormat::Contiguous;
     }
 
-    // The elements, to be read and written; those of a tensor that lies on the model's own bytes are given bytes of
-    // their own first, so this is not for tensors of a module that another thread runs: const_data_ptr is.
+    // Returns the elements for reading and writing. A tensor over the model's own bytes gets a copy of them first.
+    // Tensors of a module that runs in another thread must therefore use const_data_ptr.
     void *data_ptr() const
     {
         taper_tensor_info all = info();
@@ -277,7 +277,8 @@ class Tensor
         }
         return TensorAccessor<T, N>(data_ptr<T>(), sizes().data(), strides().data());
     }
-    template <class T, size_t N> TensorAccessor<T, N> accessor() && = delete; // it would outlive the tensor
+    // Deleted, because the accessor would outlive the tensor.
+    template <class T, size_t N> TensorAccessor<T, N> accessor() && = delete;
     template <class T, size_t N> PackedTensorAccessor<T, N, int32_t> packed_accessor32() const &
     {
         const TensorAccessor<T, N> all = accessor<T, N>();
@@ -338,7 +339,7 @@ class Tensor
 
 #include <taper/cpp/generated/methods.inc>
 
-    Tensor index(c10::ArrayRef<indexing::TensorIndex> indices) const; // indexing.h
+    Tensor index(c10::ArrayRef<indexing::TensorIndex> indices) const; // defined in indexing.h
     Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
     Tensor &index_put_(c10::ArrayRef<indexing::TensorIndex> indices, const Tensor &value);
     Tensor &index_put_(c10::ArrayRef<indexing::TensorIndex> indices, const c10::Scalar &value);
@@ -369,13 +370,13 @@ class Tensor
         }
         return static_cast<size_t>(wrapped);
     }
-    // A GPU of a phone that is not here, or not in this build, leaves the tensor where it is: models prepared for it
-    // run on the CPU then. No other device stands for one.
+    // Returns the tensor on a device. If the GPU is not available here, the tensor remains where it is, because models
+    // prepared for the GPU then run on the CPU. Other unavailable devices are an error.
     Tensor on(c10::Device device) const
     {
         taper::cpp::ErrorScope error;
         taper_value *moved = nullptr;
-        info(); // throws where there is no tensor
+        info(); // throws for an undefined tensor
         taper_device_choice choice;
         std::memset(&choice, 0, sizeof choice);
         choice.struct_size = sizeof choice;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// What is written by hand of Tensor's methods, and its signs.
+// Tensor's hand-written methods and its operators.
 #ifndef TAPER_CPP_TENSOR_OPS_H
 #define TAPER_CPP_TENSOR_OPS_H
 
@@ -11,8 +11,8 @@ namespace at
 inline c10::Scalar Tensor::item() const
 {
     if (numel() != 1) {
-        throw c10::Error(
-            c10::str("a Tensor with ", numel(), " elements cannot be converted to Scalar")); // as PyTorch says
+        throw c10::Error(c10::str("a Tensor with ", numel(),
+                                  " elements cannot be converted to Scalar")); // the text of PyTorch's error
     }
     const void *data = info().data;
     switch (scalar_type()) {
@@ -109,7 +109,7 @@ TAPER_CPP_ASSIGN(^, bitwise_xor)
 #undef TAPER_CPP_ASSIGN_BOTH
 #undef TAPER_CPP_ASSIGN
 
-// Of two tensors, a tensor and a number, a number and a tensor.
+// Defines an operator for two tensors, a tensor and a number, and a number and a tensor.
 #define TAPER_CPP_TENSORS(sign, name)                                                                                  \
     inline Tensor operator sign(const Tensor &a, const Tensor &b)                                                      \
     {                                                                                                                  \

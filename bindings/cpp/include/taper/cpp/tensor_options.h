@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// TensorOptions: what a function that makes a tensor is told about it.
+// TensorOptions: the options of functions that make a tensor.
 #ifndef TAPER_CPP_TENSOR_OPTIONS_H
 #define TAPER_CPP_TENSOR_OPTIONS_H
 
@@ -61,7 +61,7 @@ class TensorOptions
     {
         return *this;
     }
-    // Nothing here computes gradients.
+    // Has no effect, because gradients are not supported.
     TensorOptions requires_grad(optional<bool>) const
     {
         return *this;

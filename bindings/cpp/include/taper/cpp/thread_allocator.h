@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Where the library's memory comes from: from the allocator whose guard this thread has, otherwise from the system.
+// The library's allocator: uses the allocator of this thread's guard, otherwise the system's.
 #ifndef TAPER_CPP_THREAD_ALLOCATOR_H
 #define TAPER_CPP_THREAD_ALLOCATOR_H
 
@@ -16,23 +16,22 @@ namespace cpp
 
 class LoadedModel;
 
-// An allocator that a thread may have a guard of.
+// An allocator that may be used under a guard.
 struct GuardedAllocator {
-    taper_allocator allocator; // called from any thread, for as long as one of its blocks is out
-    // A module is about to run in this thread; nullptr: nobody wants to know.
+    taper_allocator allocator; // may be called from any thread until its last block is freed
+    // Called before a module runs in this thread; nullptr if unused.
     void (*ran)(void *user, const std::shared_ptr<LoadedModel> &model);
     void *user;
 };
 
-// The one of this thread's innermost guard; nullptr: none.
+// Returns the allocator of this thread's innermost guard, or nullptr if there is none.
 inline const GuardedAllocator *&guarded_allocator()
 {
     static thread_local const GuardedAllocator *current = nullptr;
     return current;
 }
 
-// Each block has in front of it where it came from, and goes back there: whoever frees it, whatever guards there are
-// then.
+// Each block is preceded by a pointer to its allocator, which frees it, regardless of the thread and its guards.
 class ThreadAllocator
 {
   public:
@@ -54,7 +53,7 @@ class ThreadAllocator
         }
         return std::realloc(block, new_size);
     }
-    // Called by the library, in C.
+    // The library calls this from C.
     static void *reallocate(void *, void *block, size_t old_size, size_t new_size) noexcept
     {
         if (new_size > static_cast<size_t>(-1) - sizeof(Origin)) {
@@ -82,7 +81,7 @@ class ThreadAllocator
     }
 };
 
-// A thread's guard: the allocator before it comes back behind it.
+// Sets a thread's allocator and restores the previous one.
 class AllocatorGuard
 {
   public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// caffe2::Timer: time since it was made or started anew.
+// caffe2::Timer: the time since construction or since the last start.
 #ifndef TAPER_CPP_TIMER_H
 #define TAPER_CPP_TIMER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// What an IValue of a tuple, a string or an object points to.
-#include <taper/cpp/ivalue.h> // includes this one at its end: whichever is named first
+// The objects that an IValue of a tuple, a string or an object points to.
+#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
 #ifndef TAPER_CPP_TUPLE_H
 #define TAPER_CPP_TUPLE_H
 
@@ -20,7 +20,8 @@ class Tuple final : public intrusive_ptr_target
             elements_.emplace_back(taper::cpp::item_of(value, i));
         }
     }
-    static intrusive_ptr<Tuple> create(std::vector<IValue> elements); // by value: an lvalue is a tuple's elements, too
+    // By value, because the template would take an lvalue as a single element.
+    static intrusive_ptr<Tuple> create(std::vector<IValue> elements);
     template <class... T> static intrusive_ptr<Tuple> create(T &&...elements)
     {
         return create(std::vector<IValue>{IValue(std::forward<T>(elements))...});
@@ -106,7 +107,7 @@ class Object final : public intrusive_ptr_target
 
 namespace impl
 {
-// Pointers to the values; those that are None are made, and kept in `made`.
+// Returns pointers to the values. Values of undefined tensors are made as None and kept in `made`.
 inline std::vector<taper_value *> pointers(const std::vector<IValue> &items, std::vector<taper::cpp::Handle> &made)
 {
     std::vector<taper_value *> all;

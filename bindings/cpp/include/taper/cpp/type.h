@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Types of values at run time: what a type is called is what it is.
+// Types of values at run time. Two types are equal if their names are.
 #ifndef TAPER_CPP_TYPE_H
 #define TAPER_CPP_TYPE_H
 
@@ -10,7 +10,7 @@
 
 #include <taper/cpp/array_ref.h>
 
-// name of the kind, what the text of such a type begins with
+// Rows of (name of the kind, begin of the text of its types).
 #define TAPER_CPP_TYPE_KINDS(row)                                                                                      \
     row(AnyType, "Any") row(TensorType, "Tensor") row(IntType, "int") row(FloatType, "float") row(BoolType, "bool")    \
         row(ComplexType, "complex") row(StringType, "str") row(NoneType, "NoneType") row(NumberType, "Scalar")         \
@@ -55,7 +55,7 @@ class Type
     {
         return std::make_shared<Type>(std::move(text));
     }
-    // "Tensor[]", "(int, str)", "Dict(str, int)", "Tensor?"
+    // Returns the text in schemas, for example "Tensor[]", "(int, str)", "Dict(str, int)" or "Tensor?".
     std::string str() const
     {
         return short_form(text_);
@@ -64,7 +64,8 @@ class Type
     {
         return text_;
     }
-    // "List[Tensor]", "Tuple[int, str]", "Dict[str, int]", "Optional[Tensor]"
+    // Returns the text in TorchScript, for example "List[Tensor]", "Tuple[int, str]", "Dict[str, int]" or
+    // "Optional[Tensor]".
     const std::string &annotation_str() const
     {
         return text_;
@@ -83,7 +84,7 @@ class Type
     {
         return kind();
     }
-    // What a list, a dict, an optional or a tuple is of.
+    // Return the types inside a list, a dict, an optional or a tuple.
     size_t containedTypeSize() const
     {
         return contained().size();
@@ -96,7 +97,7 @@ class Type
     {
         return contained();
     }
-    // There is one class for all types: they are told apart by kind().
+    // One class represents all types, which differ by kind().
     template <class T> T &expectRef()
     {
         static_assert(std::is_same<T, Type>::value, "types are of one class: compare kind()");
@@ -121,7 +122,7 @@ class Type
     }
 
   private:
-    // What each bracket closes with is kept while the text is read once.
+    // Converts annotation_str to str. A stack of closing brackets allows a single pass over the text.
     static std::string short_form(const std::string &text)
     {
         std::string out, open;
@@ -158,7 +159,7 @@ class Type
                 if (i > start) {
                     all.push_back(of(text_.substr(start, i - start)));
                 }
-                start = i + 2; // behind ", "
+                start = i + 2; // skips ", "
             }
             depth -= text_[i] == ']' && depth != 0 ? 1 : 0;
         }
@@ -171,10 +172,10 @@ class Type
     std::string text_;
 };
 
-// What these types are once modules of the lite interpreter are read.
+// PyTorch's lite interpreter has a type class of its own.
 using DynamicType = Type;
 
-// TensorType::get()
+// Defines, for example, TensorType::get().
 #define TAPER_CPP_KIND(kind, text)                                                                                     \
     struct kind {                                                                                                      \
         static constexpr TypeKind Kind = TypeKind::kind;                                                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The types of TorchScript that C++ types stand for: TypeName<List<int64_t>>::text() is "List[int]".
-#include <taper/cpp/ivalue.h> // includes this one at its end: whichever is named first
+// The TorchScript types of C++ types: TypeName<List<int64_t>>::text() is "List[int]".
+#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
 #ifndef TAPER_CPP_TYPE_NAME_H
 #define TAPER_CPP_TYPE_NAME_H
 
@@ -9,7 +9,7 @@ namespace c10
 namespace impl
 {
 
-// known: false where each value has a type of its own.
+// known: false for C++ types whose values have different TorchScript types.
 template <class T> struct TypeName;
 
 #define TAPER_CPP_TYPE_NAME(type, name)                                                                                \

@@ -5,17 +5,17 @@ import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 
 /**
- * The native part of {@link TensorImageUtils}, which loads the library and checks the arguments but for what images say of
- * themselves.
+ * The native part of {@link TensorImageUtils}, which loads the library and checks all arguments except the strides of
+ * images.
  */
 final class ImageFunctions {
   private ImageFunctions() {}
 
-  /** Colours of pixels (alpha is not looked at) to floats. */
+  /** Converts the colours of pixels to floats; alpha is ignored. */
   static native void bitmap(
       int[] pixels, int count, float[] mean, float[] std, FloatBuffer out, int offset, boolean channelsLast);
 
-  /** @throws IllegalArgumentException where the planes are smaller than strides and sizes say. */
+  /** @throws IllegalArgumentException if the planes are smaller than strides and sizes require */
   static native void yuv420(
       ByteBuffer y,
       int yRowStride,

@@ -13,18 +13,18 @@ import org.pytorch.NativeLibrary;
 import org.pytorch.Tensor;
 
 /**
- * Float tensors of bitmaps and camera images: each channel is (colour / 255 − mean) / std, with mean and std for red,
- * green and blue. Memory format is contiguous (the default) or channels-last.
+ * Converts bitmaps and camera images to float tensors: each channel is (colour / 255 − mean) / std, with mean and std
+ * for red, green and blue. The memory format is contiguous (the default) or channels-last.
  *
- * <p>A wrong argument is an {@link IllegalArgumentException}, a null one a {@link NullPointerException}, an output
- * buffer with too little room an {@link IllegalStateException}.
+ * <p>A wrong argument throws {@link IllegalArgumentException}, a null argument {@link NullPointerException}, and an
+ * output buffer that is too small {@link IllegalStateException}.
  */
 public final class TensorImageUtils {
 
   public static float[] TORCHVISION_NORM_MEAN_RGB = new float[] {0.485f, 0.456f, 0.406f};
   public static float[] TORCHVISION_NORM_STD_RGB = new float[] {0.229f, 0.224f, 0.225f};
 
-  /** A tensor 1×3×height×width of a whole bitmap. */
+  /** Makes a 1×3×height×width tensor of a whole bitmap. */
   public static Tensor bitmapToFloat32Tensor(
       final Bitmap bitmap, final float[] normMeanRGB, final float normStdRGB[], final MemoryFormat memoryFormat) {
     checkNorm(normMeanRGB, normStdRGB);
@@ -32,13 +32,13 @@ public final class TensorImageUtils {
         bitmap, 0, 0, bitmap.getWidth(), bitmap.getHeight(), normMeanRGB, normStdRGB, memoryFormat);
   }
 
-  /** A contiguous tensor 1×3×height×width of a whole bitmap. */
+  /** Makes a contiguous 1×3×height×width tensor of a whole bitmap. */
   public static Tensor bitmapToFloat32Tensor(
       final Bitmap bitmap, final float[] normMeanRGB, final float normStdRGB[]) {
     return bitmapToFloat32Tensor(bitmap, normMeanRGB, normStdRGB, MemoryFormat.CONTIGUOUS);
   }
 
-  /** A tensor 1×3×height×width of an area of a bitmap, whose top left corner is at (x, y). */
+  /** Makes a 1×3×height×width tensor of an area of a bitmap, whose top left corner is at (x, y). */
   public static Tensor bitmapToFloat32Tensor(
       final Bitmap bitmap,
       int x,
@@ -56,7 +56,7 @@ public final class TensorImageUtils {
     return Tensor.fromBlob(floatBuffer, new long[] {1, 3, height, width}, memoryFormat);
   }
 
-  /** A contiguous tensor 1×3×height×width of an area of a bitmap. */
+  /** Makes a contiguous 1×3×height×width tensor of an area of a bitmap. */
   public static Tensor bitmapToFloat32Tensor(
       final Bitmap bitmap, int x, int y, int width, int height, float[] normMeanRGB, float[] normStdRGB) {
     return bitmapToFloat32Tensor(
@@ -105,11 +105,11 @@ public final class TensorImageUtils {
   }
 
   /**
-   * A tensor 1×3×tensorHeight×tensorWidth of the centre of a camera image, turned upright and made smaller by a whole
-   * number (of several pixels one is taken).
+   * Makes a 1×3×tensorHeight×tensorWidth tensor of the centre of a camera image. The image is turned upright and
+   * reduced by an integer factor, taking one pixel of each block.
    *
    * @param image of the format YUV_420_888
-   * @param rotateCWDegrees by how much to turn it clockwise: 0, 90, 180 or 270
+   * @param rotateCWDegrees clockwise rotation: 0, 90, 180 or 270
    */
   public static Tensor imageYUV420CenterCropToFloat32Tensor(
       final Image image,
@@ -130,7 +130,7 @@ public final class TensorImageUtils {
     return Tensor.fromBlob(floatBuffer, new long[] {1, 3, tensorHeight, tensorWidth}, memoryFormat);
   }
 
-  /** A contiguous tensor of the centre of a camera image. */
+  /** Makes a contiguous tensor of the centre of a camera image. */
   public static Tensor imageYUV420CenterCropToFloat32Tensor(
       final Image image,
       int rotateCWDegrees,
@@ -208,7 +208,7 @@ public final class TensorImageUtils {
     }
   }
 
-  /** The buffer, or one that native code can write to in its stead. */
+  /** Returns the buffer, or a direct buffer for native code if it is not direct. */
   private static FloatBuffer directOf(FloatBuffer out, int floats) {
     return out.isDirect() && out.order() == ByteOrder.nativeOrder() ? out : Tensor.allocateFloatBuffer(floats);
   }
@@ -222,7 +222,7 @@ public final class TensorImageUtils {
     }
   }
 
-  /** All of a plane's buffer. */
+  /** Returns the whole buffer of a plane, as a direct buffer. */
   private static ByteBuffer directOf(ByteBuffer plane) {
     if (plane.isDirect()) {
       return plane;
@@ -236,7 +236,7 @@ public final class TensorImageUtils {
 
   // ---- checks
 
-  /** Whether the floats of so many pixels have a number; sizes are not negative. */
+  /** Returns true if the number of floats of that many pixels fits into an int. Sizes are not negative. */
   private static boolean isCountable(int width, int height) {
     return (long) width * height <= Integer.MAX_VALUE / 3;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the bindings use of a class that the app's platform has: to compile against, never packaged.
+// The members that the bindings use of a platform class. Only used for compiling, never packaged.
 package android.content.res;
 
 public class AssetFileDescriptor {
