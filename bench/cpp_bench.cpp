@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// cpp_bench MODEL N,C,H,W: nanoseconds of small calls through the C++ binding, and of Module::forward beside the same run in
-// C. Compiled against PyTorch's headers (g++ -O2 bench/cpp_bench.cpp -I… -ltorch -ltorch_cpu -lc10) it measures PyTorch's.
+// cpp_bench MODEL N,C,H,W: measures small calls of the C++ binding in nanoseconds, and Module::forward next to the same
+// run in C. Compiled with PyTorch's headers (g++ -O2 bench/cpp_bench.cpp -I… -ltorch -ltorch_cpu -lc10), it measures
+// PyTorch.
 #include <ATen/Parallel.h>
 #include <torch/script.h>
 
@@ -14,7 +15,7 @@
 
 static const int ROUNDS = 21;
 
-// The median of rounds, of one call.
+// Returns the time of one call, the median of several rounds.
 static double nanoseconds(const std::function<void()> &call, int calls)
 {
     std::vector<double> times;

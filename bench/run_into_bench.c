@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// run_into_bench MODEL N,C,H,W ROUNDS: what a float result costs that the caller wants in memory of its own: a run and
-// a copy, against taper_session_run_into. The two alternate; the median of each is printed in milliseconds, then the
-// median of the ratios, and how many results were placed in the last run.
+// run_into_bench MODEL N,C,H,W ROUNDS: measures the cost of a float result in memory of the caller, for a run followed
+// by a copy and for taper_session_run_into. The two alternate. Prints the median of each in milliseconds, the median of
+// the ratios, and the number of results that the last run placed in the caller's memory.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     void *memory = aligned_alloc(64, (info.bytes + 63) / 64 * 64);
     const taper_output output = {info.dtype, info.rank, sizes, memory, info.bytes};
     taper_value_release(result);
-    for (size_t i = 0; memory != NULL && i < rounds + 3; i++) { // three to warm up
+    for (size_t i = 0; memory != NULL && i < rounds + 3; i++) { // three rounds of warm-up
         const size_t at = i < 3 ? 0 : i - 3;
         const double begin = now();
         if (copied(session, &input, memory, &info) != TAPER_OK) {

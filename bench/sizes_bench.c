@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// sizes_bench MODEL SMALLEST STEP COUNT RUNS plain|kept: one session whose images have other sizes in each run, COUNT
-// heights and widths from SMALLEST on. kept: over an allocator that keeps what is freed (taper_memory.h). Prints JSON:
-// milliseconds, calls of the system's allocator and page faults a run, the most memory, memory after all was given
-// back. bench/caching.py calls it.
+// sizes_bench MODEL SMALLEST STEP COUNT RUNS plain|kept: runs one session with images of changing sizes: COUNT heights
+// and widths from SMALLEST on. kept: uses an allocator that caches freed memory (taper_memory.h). Prints JSON:
+// milliseconds, calls of the system's allocator and page faults per run, the peak of memory, and the memory after
+// everything was freed. bench/caching.py calls it.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
     double begin = 0;
     unsigned long calls = 0;
     long before = 0;
-    for (long i = -2 * count; i < runs && status == TAPER_OK; i++) { // twice as many runs first as there are sizes
+    for (long i = -2 * count; i < runs && status == TAPER_OK; i++) { // warm-up: two runs for each size
         if (i == 0) {
             calls = system.calls;
             before = faults();

@@ -8,11 +8,11 @@
 #include <taper/taper_compile.h>
 
 typedef struct purse {
-    pthread_mutex_t lock; /* any thread may ask */
+    pthread_mutex_t lock; /* any thread may call the allocator */
     size_t limit, held, most, calls;
 } purse;
 
-/* taper_allocator.reallocate: old_size is always what was asked for. */
+/* Implements taper_allocator.reallocate. old_size is always the size that was requested for the block. */
 static void *reallocate(void *user, void *block, size_t old_size, size_t new_size)
 {
     purse *p = user;

@@ -10,7 +10,7 @@
 #include <taper/taper_app.h>
 #include <taper/taper_compile.h>
 
-/* Fills the piece from the stream; returns how many samples there were. */
+/* Fills the piece from the stream. Returns the number of samples. */
 static int read_piece(float *piece, int samples)
 {
     for (int i = 0; i < samples; i++) {
@@ -27,7 +27,7 @@ static int read_piece(float *piece, int samples)
     return samples;
 }
 
-/* One step: the model's output is printed, its state becomes the next one. */
+/* Runs one step: prints the model's output and replaces *state by its new state. */
 static taper_status step(taper_context *context, taper_session *session, taper_value *sound, taper_value **state,
                          int number, taper_error *error)
 {
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     if (status == TAPER_OK) {
         status = taper_session_create(model, NULL, &session, error);
     }
-    if (status == TAPER_OK) { /* over our own memory, filled anew before each run */
+    if (status == TAPER_OK) { /* the tensor uses the piece's memory, which is refilled before each run */
         status = taper_value_tensor_from(context, TAPER_F32, 2, sizes, NULL, piece, (size_t)samples * sizeof *piece, 1,
                                          NULL, NULL, &sound, error);
     }

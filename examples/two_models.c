@@ -15,7 +15,7 @@ typedef struct worker {
     taper_context *context;
     const char *path;
     int runs;
-    int done; /* of them */
+    int done; /* number of finished runs */
     char result[128];
 } worker;
 
@@ -38,7 +38,7 @@ static int make_inputs(const worker *w, taper_session *session, taper_value **in
 static void *work(void *argument)
 {
     worker *w = argument;
-    taper_error *error = taper_error_create(); /* one for each thread */
+    taper_error *error = taper_error_create(); /* each thread needs an error object of its own */
     taper_model *model = NULL;
     taper_session *session = NULL;
     taper_value *inputs[MOST_INPUTS] = {NULL}, *output = NULL;

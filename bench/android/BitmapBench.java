@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// With JMH: TensorImageUtils on a bitmap of 224 by 224 pixels, beside the arithmetic of pytorch_android_torchvision, which is Java's
-// there: pixel by pixel, with a division for each colour and an absolute put into the buffer for each float.
+// A JMH benchmark: compares TensorImageUtils on a bitmap of 224 by 224 pixels with the arithmetic of
+// pytorch_android_torchvision. That library works in Java, pixel by pixel, with a division for each colour and an
+// absolute put into the buffer for each float.
 
 package dev.taper.bench;
 
@@ -28,7 +29,7 @@ public class BitmapBench {
   private static final float[] MEAN = TensorImageUtils.TORCHVISION_NORM_MEAN_RGB;
   private static final float[] STD = TensorImageUtils.TORCHVISION_NORM_STD_RGB;
 
-  /** A bitmap that costs both the same: a copy of its pixels. */
+  /** A bitmap that costs the same for both: a copy of its pixels. */
   private static final class Picture extends Bitmap {
     private final int[] colours = new Random(1).ints(COUNT).toArray();
 

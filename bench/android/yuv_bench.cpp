@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// yuv_bench: camera images to floats, ours beside the published function of pytorch_android_torchvision, whose source (of
-// android/pytorch_android_torchvision/src/main/cpp in PyTorch) is not part of this repository: bench/android/run.sh compiles
-// it in, with -O2. For each rotation and memory format the results must be the same to the bit.
+// yuv_bench: compares the conversion of camera images to floats with the published function of
+// pytorch_android_torchvision. Its source (android/pytorch_android_torchvision/src/main/cpp in PyTorch) is not part of
+// this repository; bench/android/run.sh compiles it in, with -O2. For each rotation and memory format the results must
+// be bit-identical.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +16,7 @@ extern "C" {
 
 namespace {
 
-// Of JNI the function uses two calls: a buffer is its address, an array its floats.
+// The function uses two calls of JNI: a buffer is replaced by its address, an array by its floats.
 void *address(JNIEnv *, jobject buffer)
 {
     return reinterpret_cast<void *>(buffer);
@@ -65,7 +66,7 @@ int main()
     const image_norm norm = {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
     std::vector<float> want(3 * side * side), got(3 * side * side);
     int status = 0;
-    for (int pixel = 1; pixel <= 2; pixel++) { // planes of their own, and one of both, as most cameras have it
+    for (int pixel = 1; pixel <= 2; pixel++) { // separate planes, then interleaved ones, which most cameras have
         const int row = width / 2 * pixel;
         const uint8_t *u = uv.data(), *v = pixel == 2 ? u + 1 : u + width * height / 4;
         const size_t bytes = static_cast<size_t>(uv.data() + uv.size() - v);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A plugin of qemu-user (TCG plugins, API version 1): instructions that a program executed since its last mark, in all
-// and by function. A mark is getpriority(77, number), which does nothing else. The counts repeat, whatever else the
-// machine does; what an instruction costs on a core they do not say.
-//   cc -shared -fPIC -O1 -o count.so count.c;  qemu-aarch64 -plugin ./count.so[,top=N] PROGRAM
-// Per mark a line "mark NUMBER COUNT" on stderr, behind it "function COUNT NAME" of those that did most. Functions are
-// those of the symbol table, so the program is linked without PIE. One thread.
+// A plugin for qemu-user (TCG plugins, API version 1) that counts the instructions between two marks, in total and by
+// function. A mark is a call of getpriority(77, number), which has no other effect. The counts are reproducible on a
+// busy machine, but they do not show the cost of an instruction on a core.
+//
+//     cc -shared -fPIC -O1 -o count.so count.c
+//     qemu-aarch64 -plugin ./count.so[,top=N] PROGRAM
+//
+// For each mark it prints a line "mark NUMBER COUNT" on stderr, then lines "function COUNT NAME" for the functions with
+// the highest counts. Functions come from the symbol table, so that the program must be linked without PIE. It supports
+// one thread.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// What it needs of qemu-plugin.h, which Debian has in no package for user emulation.
+// The declarations of qemu-plugin.h that this file uses. Debian has no package with that header for user emulation.
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -32,10 +36,10 @@ enum { GETPRIORITY_ARM = 96, GETPRIORITY_ARM64 = 141, MARK = 77, MOST = 1 << 15 
 
 typedef struct counter {
     const char *name;
-    uint64_t now, before; // before: at the last mark
+    uint64_t now, before; // counts now and at the last mark
 } counter;
 
-// Blocks of code hold pointers to the counters: they stay where they are.
+// Blocks of code contain pointers to the counters, which therefore must not move.
 static counter counters[MOST];
 static size_t used;
 static size_t top = 12;

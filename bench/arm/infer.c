@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// infer MODEL SIZE [PRECISION]: runs a model of images, 1 x 3 x SIZE x SIZE, three times in one thread; between marks 2
-// and 3 of count.c lies the third run: in the second packed weights may be made that the first had lent. Prints the sum
-// of the results' magnitudes.
+// infer MODEL SIZE [PRECISION]: runs a model of images, 1 x 3 x SIZE x SIZE, three times in one thread. The third run
+// is between marks 2 and 3 of count.c, because the second may still pack weights that were temporary in the first.
+// Prints the sum of the result's magnitudes.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

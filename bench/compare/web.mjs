@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// web.mjs PACKAGE MODEL.pt MODEL.onnx [ROUNDS]: Taper's module and ONNX Runtime's (npm: onnxruntime-web) on the same network
-// in node, one thread each, in turns; 1 x 3 x 224 x 224. Prints both medians, the median of the ratios, and how far the
-// results are apart. Run it where node finds onnxruntime-web, in a folder with node_modules say.
+// web.mjs PACKAGE MODEL.pt MODEL.onnx [ROUNDS]: compares Taper's module with ONNX Runtime's (npm: onnxruntime-web) on
+// the same network in Node.js, with one thread each, alternating, for an input of 1 x 3 x 224 x 224. Prints both
+// medians, the median of the ratios, and the difference of the results. Run it where Node.js finds onnxruntime-web, for
+// example in a folder with node_modules.
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join, resolve} from 'node:path';
@@ -21,7 +22,7 @@ const median = values => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 const taken = {taper: [], peer: []};
 let ours, theirs;
-for (let i = -10; i < Number(rounds); i++) { // the first ones are compiled better meanwhile
+for (let i = -10; i < Number(rounds); i++) { // the first rounds warm up the JIT compiler
     let begin = performance.now();
     ours = model.run(input).data;
     const between = performance.now() - begin;
@@ -36,4 +37,4 @@ const apart = ours.reduce((most, x, i) => Math.max(most, Math.abs(x - theirs[i])
 const ratio = median(taken.taper.map((time, i) => time / taken.peer[i]));
 console.log(`${file}: ${median(taken.taper).toFixed(1)} ms, ONNX Runtime ${median(taken.peer).toFixed(1)} ms, ` +
     `${ratio.toFixed(2)} of it; ${apart.toExponential(1)} apart`);
-process.exit(0); // which keeps its own worker
+process.exit(0); // ends ONNX Runtime's worker, which would keep the process alive

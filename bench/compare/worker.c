@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// compare_worker MODEL THREADS INPUT N,C,H,W [CACHE]: Taper's side of bench/compare, which speaks to a process that
-// stays. INPUT has the floats of the one input. First a line "LOAD FIRST PEAK", milliseconds and KB; then for each line
-// read:
-//   time SECONDS   runs for that long, at least once: a line of the runs' milliseconds
-//   save FILE      writes the floats of the last result, of its first tensor
+// compare_worker MODEL THREADS INPUT N,C,H,W [CACHE]: the process that runs Taper for bench/compare. INPUT is a file
+// with the floats of the single input. First it prints a line "LOAD FIRST PEAK", in milliseconds and KB. Then it
+// executes each line it reads:
+//   time SECONDS   run for that time, at least once; prints a line with the milliseconds of the runs
+//   save FILE      write the floats of the first tensor of the last result
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,7 +86,8 @@ static void time_runs(worker *w, double seconds)
     printf("\n");
 }
 
-// The first tensor in a result: itself, or of the first entry of a dict, the first element of a tuple or list.
+// Returns the first tensor of a result: the result itself, or that of the first entry of a dict, or of the first
+// element of a tuple or list.
 static const taper_value *tensor_in(const taper_value *value)
 {
     taper_value *inner = NULL;
@@ -94,7 +95,7 @@ static const taper_value *tensor_in(const taper_value *value)
         if (taper_value_item(value, 0, &inner, NULL) != TAPER_OK) {
             return NULL;
         }
-        value = inner; // which the one that it lies in holds too
+        value = inner; // the container holds a reference, too
         taper_value_release(inner);
     }
     return value;

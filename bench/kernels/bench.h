@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For the kernel benchmarks: time, memory, and the machine's own limit, measured in the same run and interleaved with
-// what is compared, because clocks and neighbours change from minute to minute.
+// Helpers for the kernel benchmarks: time, memory, and the machine's peak rate. The peak is measured in the same run,
+// between the measurements compared with it, because clock rates and other load change from minute to minute.
 #ifndef TAPER_BENCH_KERNELS_H
 #define TAPER_BENCH_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-double bench_now(void); // seconds
-// 64-byte aligned, filled with small numbers of mixed sign; ends the program when there is no memory.
+double bench_now(void); // returns seconds
+// Returns 64-byte aligned memory filled with small numbers of mixed sign. Ends the program if there is no memory.
 float *bench_floats(size_t count);
 void bench_free(float *p);
-// Multiply-adds of the widest registers that `cpu` (TAPER_ISA_ bits) allows, GFLOP/s; takes about a millisecond.
+// Returns the peak rate of multiply-adds in GFLOP/s, with the widest registers that `cpu` (TAPER_ISA_ bits) allows.
+// Takes about a millisecond.
 double bench_peak(uint64_t cpu);
-// The instruction sets of this machine that TAPER_CPU_MASK allows.
+// Returns the instruction sets of this machine that TAPER_CPU_MASK allows.
 uint64_t bench_cpu(void);
 
-// Best time of one call of work(argument), from `rounds` rounds of at least `seconds` each.
+// Returns the best time of one call of work(argument), over `rounds` rounds of at least `seconds` each.
 double bench_best(void (*work)(void *argument), void *argument, int rounds, double seconds);
 
 #endif

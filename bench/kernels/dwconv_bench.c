@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Speed of the depthwise kernels on the layers of MobileNetV2 and V3, one thread, as a part of the FMA rate.
+// Measures the depthwise kernels on the layers of MobileNetV2 and V3 in one thread, as a fraction of the FMA rate.
 //   dwconv_bench [part of an entry's name [bytes of L1]]
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "ops/kernels/kernel_select.h"
 
 typedef struct shape {
-    size_t kernel, stride, width, channels, count; // count: layers of this shape in MobileNetV2
+    size_t kernel, stride, width, channels, count; // count: number of layers of this shape in MobileNetV2
 } shape;
 
 static const shape shapes[] = {

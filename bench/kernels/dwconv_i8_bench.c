@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Speed of the int8 depthwise kernels on the layers of MobileNetV2, one thread.  dwconv_i8_bench [part of a name]
+// Measures the int8 depthwise kernels on the layers of MobileNetV2 in one thread.
+//   dwconv_i8_bench [part of an entry's name]
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "ops/kernels/kernel_select.h"
 
 typedef struct shape {
-    size_t kernel, stride, width, channels, count; // count: layers of this shape in MobileNetV2
+    size_t kernel, stride, width, channels, count; // count: number of layers of this shape in MobileNetV2
 } shape;
 
 static const shape shapes[] = {{3, 1, 112, 32, 1}, {3, 2, 112, 96, 1}, {3, 1, 56, 144, 1}, {3, 2, 56, 144, 1},

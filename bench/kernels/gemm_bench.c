@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Speed of the gemm and igemm entries on the layer shapes of MobileNetV2 and ResNet50, one thread, as a part of the
-// FMA rate measured between the rounds.  gemm_bench [part of an entry's name]
+// Measures the gemm and igemm entries on the layer shapes of MobileNetV2 and ResNet50 in one thread, as a fraction of
+// the FMA rate, which is measured between the rounds.
+//   gemm_bench [part of an entry's name]
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 typedef struct shape {
     const char *name;
-    size_t h, w, n, k, taps; // taps 1 or 9, stride 1
+    size_t h, w, n, k, taps; // taps: 1 or 9, with stride 1
 } shape;
 
 static const shape shapes[] = {
@@ -36,7 +37,7 @@ typedef struct job {
     const float **pointers;
 } job;
 
-// All strips of rows; when the weights exceed half of L2, blocks of columns outside.
+// Computes all strips of rows. If the weights exceed half of L2, the outer loop is over blocks of columns.
 static void run(void *argument)
 {
     const job *j = argument;

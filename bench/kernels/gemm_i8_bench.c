@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Speed of the int8 gemm entries on the layer shapes of MobileNetV2 and ResNet, one thread, as a multiple of the peak
-// of float multiply-adds measured between the rounds (VNNI's own peak is 4 of it).  gemm_i8_bench [part of an entry's
-// name] [--wide]
+// Measures the int8 gemm entries on the layer shapes of MobileNetV2 and ResNet in one thread, as a multiple of the peak
+// rate of float multiply-adds, which is measured between the rounds. VNNI's own peak is a multiple of 4.
+//   gemm_i8_bench [part of an entry's name] [--wide]
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 typedef struct shape {
     const char *name;
-    size_t h, w, n, k, taps, count; // taps 1 or 9, stride 1; count: layers of the network
+    size_t h, w, n, k, taps, count; // taps: 1 or 9, with stride 1; count: number of layers of this shape
 } shape;
 
 static const shape shapes[] = {
@@ -38,8 +38,8 @@ typedef struct job {
     uint8_t *c;
 } job;
 
-// All rows at once where the kernel can, or all strips of them; when the weights exceed half of L2, blocks of columns
-// outside.
+// Computes all rows at once if the kernel can, otherwise all strips of rows. If the weights exceed half of L2, the
+// outer loop is over blocks of columns.
 static void run(void *argument)
 {
     const job *j = argument;
@@ -60,7 +60,7 @@ static void run(void *argument)
                                         .ks = s->taps,
                                         .a = j->pointers + first,
                                         .a_tap_stride = m,
-                                        .a_step = s->taps == 1 ? s->k : 0, // as of 1x1 convolutions
+                                        .a_step = s->taps == 1 ? s->k : 0, // as for 1x1 convolutions
                                         .w = j->w + n / nr * panel,
                                         .c = j->c + first * s->n + n,
                                         .c_stride = s->n,
@@ -88,7 +88,7 @@ static uint32_t next_random(void)
     return state >> 8;
 }
 
-// Inputs below `limit`, as many as there are.
+// Returns inputs below `limit`.
 static void *inputs(size_t count, uint32_t limit)
 {
     uint8_t *p = bytes(count);
@@ -97,7 +97,7 @@ static void *inputs(size_t count, uint32_t limit)
     return p;
 }
 
-// Weights as layers have them: most are small beside the largest, which are four times what they mostly are.
+// Packs weights with a realistic distribution: most are small compared with the largest.
 static int8_t *packed(const taper_gemm_i8_entry *entry, const shape *s, size_t whole)
 {
     const size_t count = s->n * s->k * s->taps;
@@ -122,7 +122,7 @@ static int8_t *packed(const taper_gemm_i8_entry *entry, const shape *s, size_t w
     return to;
 }
 
-// --wide: inputs of up to 255, where those of models that quantize to seven bits are below 128.
+// --wide: inputs up to 255. Models quantized to seven bits have inputs below 128.
 int main(int argc, char **argv)
 {
     const uint64_t cpu = bench_cpu();

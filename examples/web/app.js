@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The page: takes a picture, shows it, and the classes that the worker's model sees in it.
+// The page: shows a picture that the user selects and the classes that the worker's model finds in it.
 const SAMPLES = ['picnic.jpg', 'lake.jpg', 'garden.jpg', 'forest.jpg', 'night.png', 'hills.png'];
-const LARGEST = 1024; // of a side: more is no use to a network, and takes time
+const LARGEST = 1024; // limit of both sides; larger pictures take time and do not help the network
 const element = id => document.getElementById(id);
 const worker = new Worker(new URL('worker.js', import.meta.url), {type: 'module'});
-let number = 0; // of the picture that is shown: answers to earlier ones come too late
+let number = 0; // number of the current picture; results of earlier ones are ignored
 
 function say(text, failed = false) {
     element('status').textContent = text;

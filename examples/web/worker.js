@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The model, in a thread of its own: the page stays alive while it loads and computes.
+// The model runs in this worker, so that the page stays responsive while it loads and computes.
 import {loadModel} from './taper-wasm/taper.js';
 
 const model = loadModel(new URL('classifier.ptl', import.meta.url), {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loads a model, runs it on a picture and prints the three classes that it finds most likely: hello_world MODEL
-// IMAGE.ppm LABELS
+// hello_world MODEL IMAGE.ppm LABELS: loads a model, runs it on a picture and prints the three most probable classes.
 #include <torch/script.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// A binary PPM with one byte for each colour: its numbers as the model wants them, channel after channel.
+// Reads a binary PPM with one byte for each colour and returns the floats that the model takes, channel after channel.
 static std::vector<float> read_picture(const std::string &path, int64_t &height, int64_t &width)
 {
     const float mean[] = {0.485F, 0.456F, 0.406F}, deviation[] = {0.229F, 0.224F, 0.225F};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Says for each pixel of a picture what it shows: image_segmentation MODEL IMAGE.ppm MASK.pgm writes the number of each
-// pixel's class, and prints how much of the picture each class has.
+// image_segmentation MODEL IMAGE.ppm MASK.pgm: writes the class number of each pixel to MASK.pgm and prints the share
+// of each class.
 #include <torch/script.h>
 
 #include <fstream>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// A binary PPM with one byte for each colour, as a tensor of sizes 1, 3, height, width.
+// Reads a binary PPM with one byte for each colour and returns a tensor of sizes 1, 3, height, width.
 static at::Tensor read_picture(const std::string &path)
 {
     std::ifstream file(path, std::ios::binary);
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 
         const at::Tensor picture = read_picture(argv[2]);
         const c10::IValue result = module.forward({picture});
-        // DeepLabV3 of torchvision gives a dict, other models the scores alone.
+        // torchvision's DeepLabV3 returns a dict, other models return only the scores.
         const at::Tensor scores =
             result.isGenericDict() ? result.toGenericDict().at("out").toTensor() : result.toTensor();
         const at::Tensor classes = scores.argmax(1).squeeze(0);

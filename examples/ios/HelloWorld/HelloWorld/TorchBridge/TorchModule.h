@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A classifier, for Swift.
+// A classifier, for use from Swift.
 #import <Foundation/Foundation.h>
 
 NS_ASSUME_NONNULL_BEGIN
@@ -10,7 +10,7 @@ NS_ASSUME_NONNULL_BEGIN
 - (instancetype)init NS_UNAVAILABLE;
 + (instancetype)new NS_UNAVAILABLE;
 
-// A score for each class: of 3 x 96 x 96 floats, channel after channel.
+// Returns a score for each class. imageBuffer: 3 x 96 x 96 floats, channel after channel.
 - (nullable NSArray<NSNumber *> *)predictImage:(void *)imageBuffer;
 
 @end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A DeepLabV3, for Swift.
+// A DeepLabV3 model, for use from Swift.
 #import <Foundation/Foundation.h>
 
 NS_ASSUME_NONNULL_BEGIN
@@ -10,7 +10,7 @@ NS_ASSUME_NONNULL_BEGIN
 - (instancetype)init NS_UNAVAILABLE;
 + (instancetype)new NS_UNAVAILABLE;
 
-// The class of each pixel, a byte: of 3 x height x width floats, channel after channel.
+// Returns the class of each pixel as a byte. imageBuffer: 3 x height x width floats, channel after channel.
 - (nullable NSData *)segmentImage:(void *)imageBuffer withWidth:(int)width withHeight:(int)height;
 
 @end

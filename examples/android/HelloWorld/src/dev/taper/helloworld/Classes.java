@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 package dev.taper.helloworld;
 
-/** The classes that the model knows, in the order of its scores. */
+/** The names of the model's classes, in the order of its scores. */
 final class Classes {
   static final String[] NAMES = {
     "dog",

@@ -20,7 +20,7 @@ import org.pytorch.Module;
 import org.pytorch.Tensor;
 import org.pytorch.torchvision.TensorImageUtils;
 
-/** What is on a picture: the three best of the classes that a MobileNetV2 knows. */
+/** Classifies a picture with MobileNetV2 and shows the three most probable classes. */
 public class MainActivity extends Activity {
   private static final String TAG = "HelloWorld";
   private static final int SIDE = 96;
@@ -50,7 +50,7 @@ public class MainActivity extends Activity {
     }
   }
 
-  /** A line for each of the best classes. */
+  /** Returns one line for each of the most probable classes. */
   static String classify(Module module, Bitmap bitmap) {
     final Bitmap scaled = Bitmap.createScaledBitmap(bitmap, SIDE, SIDE, true);
     final Tensor input =
@@ -73,7 +73,7 @@ public class MainActivity extends Activity {
     return lines.toString();
   }
 
-  /** The path of a file with an asset's contents. */
+  /** Returns the path of a file with the contents of an asset. */
   private String assetFilePath(String assetName) throws IOException {
     final File file = new File(getFilesDir(), assetName);
     final InputStream in = getAssets().open(assetName);

@@ -15,7 +15,7 @@ import org.pytorch.LiteModuleLoader
 import org.pytorch.Module
 import org.pytorch.torchvision.TensorImageUtils
 
-/** Where things are on a picture: each pixel in the colour of the class that a DeepLabV3 gives it. */
+/** Segments a picture with DeepLabV3 and shows each pixel in the colour of its class. */
 class MainActivity : Activity() {
     private var module: Module? = null
 
@@ -54,7 +54,7 @@ class MainActivity : Activity() {
     }
 
     companion object {
-        /** The path of a file with an asset's contents. */
+        /** Returns the path of a file with the contents of an asset. */
         fun assetFilePath(context: Context, name: String): String {
             val file = File(context.filesDir, name)
             context.assets.open(name).use { input -> file.outputStream().use { input.copyTo(it, 4 * 1024) } }
@@ -83,7 +83,7 @@ object Segmentation {
         return Bitmap.createScaledBitmap(result, bitmap.width, bitmap.height, true)
     }
 
-    /** The colour of the class with the highest of the scores [classes, pixels], for each pixel. */
+    /** Returns for each pixel the colour of the class with the highest of the scores [classes, pixels]. */
     private fun best(scores: FloatArray, classes: Int, pixels: Int): IntArray = IntArray(pixels) { pixel ->
         var best = 0
         for (c in 1 until classes) {
