@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instruction sets that a test, a fuzzer or a benchmark may use: those that the environment variable TAPER_CPU_MASK
-// names as the programs' option --cpu does; all where it is not set.
+// The instruction sets that a test, a fuzzer or a benchmark may use: those in the environment variable TAPER_CPU_MASK,
+// in the syntax of the programs' option --cpu, or all if it is not set.
 #ifndef TAPER_TESTS_CPU_MASK_H
 #define TAPER_TESTS_CPU_MASK_H
 
@@ -8,7 +8,7 @@
 
 #include "tools/common/cpu_names.h"
 
-// cpu_mask of taper_context_options. Ends the program when the machine lacks one.
+// Returns cpu_mask for taper_context_options. Ends the program if the machine lacks one of the sets.
 static inline uint64_t test_cpu_mask(void)
 {
     const char *names = getenv("TAPER_CPU_MASK");

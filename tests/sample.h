@@ -15,20 +15,23 @@ static inline size_t sample_number(const char *name, size_t otherwise)
     return text != NULL && *text != '\0' ? (size_t)strtoul(text, NULL, 10) : otherwise;
 }
 
-/* Returns the distance between two steps that are taken: 1 or more. */
+/* Returns the distance between two steps that are run: 1 or more. */
 static inline size_t sample_stride(void)
 {
     const size_t stride = sample_number("TAPER_STRIDE", 1);
     return stride == 0 ? 1 : stride;
 }
 
-/* Returns the seed of random choices; 0 without TAPER_SEED. */
+/* Returns the seed of random choices, or 0 without TAPER_SEED. */
 static inline size_t sample_seed(void)
 {
     return sample_number("TAPER_SEED", 0);
 }
 
-/* Returns the number of the first step that is taken, below the stride: a sweep goes on from it by sample_stride(). */
+/*
+ * Returns the index of the first step that is run, which is below the stride. A sweep continues from it by
+ * sample_stride().
+ */
 static inline size_t sample_first(void)
 {
     return sample_seed() % sample_stride();

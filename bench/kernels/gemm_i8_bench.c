@@ -60,7 +60,7 @@ static void run(void *argument)
                                         .ks = s->taps,
                                         .a = j->pointers + first,
                                         .a_tap_stride = m,
-                                        .a_step = s->taps == 1 ? s->k : 0, // as for 1x1 convolutions
+                                        .a_step = s->taps == 1 ? s->k : 0, // step of 1x1 convolutions
                                         .w = j->w + n / nr * panel,
                                         .c = j->c + first * s->n + n,
                                         .c_stride = s->n,

@@ -8,29 +8,29 @@
 
 #include "backends/cpu/cpu_backend.h"
 
-// A tensor's elements as they lay in the host's memory, each byte scrambled.
+// The elements of a tensor, in the layout of the host's memory, with each byte scrambled.
 typedef struct away_memory {
-    taper_memory memory; // first
+    taper_memory memory; // must be the first member
     away_backend *backend;
     taper_heap *heap;
-    size_t bytes; // of this block
+    size_t bytes; // size of this block in bytes
     uint8_t dtype, rank;
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
-    size_t size; // of data
+    size_t size; // size of data in bytes
     unsigned char data[];
 } away_memory;
 
 typedef struct away_state {
-    taper_device cpu; // whose kernels run the nodes
+    taper_device cpu; // the CPU's device, whose kernels run the nodes
 } away_state;
 
-// A hash of what a recording is made for.
+// A recording: a hash of the calls it was made for.
 typedef struct away_recording {
     uint64_t calls;
 } away_recording;
 
 typedef struct away_plan {
-    uint64_t seed; // tells segments apart
+    uint64_t seed; // differs between segments
 } away_plan;
 
 static away_backend *backend_of(const taper_device *device)
@@ -51,7 +51,7 @@ static void scramble(void *to, const void *from, size_t size)
     }
 }
 
-// Elements from the first to the last one.
+// Returns the number of elements between the first and the last one, inclusive.
 static int64_t extent(const taper_tensor *x)
 {
     int64_t steps[TAPER_MAX_RANK], last = 0;
@@ -62,7 +62,7 @@ static int64_t extent(const taper_tensor *x)
     return taper_tensor_numel(x) == 0 ? 0 : last + 1;
 }
 
-// Item by item, between any strides.
+// Copies element by element, with any strides.
 static void scramble_items(char *to, const int64_t *to_steps, const char *from, const int64_t *from_steps,
                            const taper_tensor *x, unsigned dim)
 {
@@ -112,7 +112,7 @@ static void drop(taper_memory *memory)
     taper_heap_free(m->heap, m, m->bytes);
 }
 
-// What has more room than elements (an expanded tensor, a slice) is laid out anew.
+// A tensor whose memory is larger than its elements (an expanded tensor, a slice) is copied to a dense one.
 static taper_status keep(taper_device *device, taper_run *run, const taper_tensor *x, taper_memory **memory)
 {
     away_backend *backend = backend_of(device);
@@ -209,7 +209,7 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
     if (made == NULL) {
         return taper_fail_memory(error);
     }
-    made->seed = atomic_fetch_add(&backend->segments, 1u); // not a value's number, which any pass changes
+    made->seed = atomic_fetch_add(&backend->segments, 1u); // not a value number, which passes may change
     for (size_t i = 0; i < node->input_count; i++) {
         segment->forms[i] =
             taper_node_in(node, i)->node != NULL && taper_node_in(node, i)->node->kind == TAPER_NODE_CONSTANT
@@ -226,7 +226,7 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
 
 // ---- a run
 
-// Of the kinds, dtypes and sizes of the arguments.
+// Hashes the kinds, dtypes and sizes of the arguments.
 static uint64_t hash_shapes(const taper_call *call)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
@@ -266,7 +266,7 @@ static void forget(const taper_segment *segment, void *recording)
     memset(recording, 0, sizeof(away_recording));
 }
 
-// The elements of a tensor of the device, for the CPU's kernels.
+// Returns an unscrambled copy of a tensor of the device for the CPU's kernels.
 static taper_status at_hand(taper_run *run, taper_tensor *away, taper_tensor **hand)
 {
     taper_memory *memory = away->storage->memory;
@@ -297,7 +297,7 @@ static taper_status keep_results(const taper_segment *segment, taper_call *call)
         }
         const taper_status status = keep(segment->device, call->run, call->rets[i].as.tensor, &memory);
         if (status == TAPER_DECLINED) {
-            continue; // stays with the host
+            continue; // the tensor stays with the host
         }
         TAPER_TRY(status);
         TAPER_TRY(

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A backend for tests. It claims what its policy says, runs the plain nodes with the CPU's kernels, and keeps its
-// tensors scrambled in memory of its own, so that whoever reads them without fetching gets nonsense.
+// A backend for tests. It claims nodes by its policy, runs them with the CPU's kernels, and keeps its tensors scrambled
+// in its own memory, so that code that reads them without fetching them gets wrong numbers.
 #ifndef TAPER_TESTS_AWAY_H
 #define TAPER_TESTS_AWAY_H
 
 #include "ops/backend.h"
 
 typedef enum away_claims {
-    AWAY_EVERYTHING,   // a region is one segment
-    AWAY_EVERY_SECOND, // one segment of the nodes 0, 2, 4, …
+    AWAY_EVERYTHING,   // each region becomes one segment
+    AWAY_EVERY_SECOND, // one segment with the nodes 0, 2, 4, …
     AWAY_ODD_PAIRS,    // segments of the nodes 2 and 3, 6 and 7, …
     AWAY_CLAIMS
 } away_claims;
 
 typedef struct away_backend {
-    taper_backend table; // first
+    taper_backend table; // must be the first member
     away_claims claims;
-    unsigned declines; // one in so many shapes is declined when it is met; 0: none
-    bool always_away;  // every input and every result is with the device, else most
-    bool keeps_layout; // no input is wanted in PyTorch's order, in which some kernels round otherwise than in hidden
-                       // NHWC
-    // What happened, in all contexts that have it.
+    unsigned declines; // one in `declines` shapes is declined at its first run; 0 for none
+    bool always_away;  // true if all inputs and results stay on the device, false if most do
+    bool keeps_layout; // true if inputs keep PyTorch's order; some kernels round differently in hidden NHWC
+    // Counts of events in all contexts with this backend.
     atomic_size_t segments, nodes, runs, declined, stored, fetched, memories;
 } away_backend;
 
-// Its kind of device, which no host can name.
+// A kind of device that no public name has.
 enum { AWAY_KIND = 1000 };
 static const taper_device_choice away_choice = {.struct_size = sizeof away_choice,
                                                 .kind = (taper_device_kind)AWAY_KIND};
 static const taper_device_choice away_required = {
     .struct_size = sizeof away_required, .kind = (taper_device_kind)AWAY_KIND, .required = 1};
 
-// As device "away". records: it has recordings, which say later calls whether they are the calls they were made for.
+// Fills the backend for the device "away". records: true if it has recordings, which check that later calls match the
+// recorded ones.
 void away_init(away_backend *backend, away_claims claims, bool records);
 const char *away_claims_name(away_claims claims);
 

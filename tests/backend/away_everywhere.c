@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The backend for tests in every context of a program: see away_everywhere.h.
+// Adds the backend for tests to every context of a program: see away_everywhere.h.
 #include "tests/backend/away_everywhere.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void end(void)
     }
 }
 
-// What follows the word, where TAPER_AWAY has it.
+// Returns the text after the word in TAPER_AWAY, or NULL if the word is missing.
 static const char *has(const char *word)
 {
     const char *words = getenv("TAPER_AWAY");
@@ -79,7 +79,7 @@ static void begin(void)
 
 taper_status away_context_create(const taper_context_options *options, taper_context **context, taper_error *error)
 {
-    if (away.table.name == NULL) { // programs make their first context before they have threads
+    if (away.table.name == NULL) { // needs no lock: programs make their first context before they start threads
         begin();
     }
     taper_status status = taper_context_create(options, context, error);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Programs as they are, with the backend for tests in every context and as the device of every model that names none:
-// the build gives the names of these functions to what they stand for. The environment variable TAPER_AWAY has words:
-// everything, every-second or odd-pairs; records; declines; always (with the device); plain (the CPU
-// has no chains, inputs keep their layout: then results are the CPU's without chains bit for bit); fails-at-CALL-N: the
-// N-th call of a kind (layer.h) is declined, with lost: the device is lost there.
-// The program ends with status 99 where the validating layer has complaints, or something of the device is left.
+// Runs unmodified programs with the backend for tests: each context has it, and each model without a device uses it.
+// The build renames the library's functions to the functions below. The environment variable TAPER_AWAY contains words:
+// everything, every-second or odd-pairs; records; declines; always (on the device); plain (the CPU has no chains and
+// inputs keep their layout, so that results equal those of the CPU without chains bit for bit); fails-at-CALL-N (the
+// N-th call of a kind in layer.h is declined); lost (the device is lost at that call). The program ends with status 99
+// if the validating layer has complaints or objects of the device are not freed.
 #ifndef TAPER_TESTS_AWAY_EVERYWHERE_H
 #define TAPER_TESTS_AWAY_EVERYWHERE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A context whose models may run on the backend for tests, under a validating and over a failing layer, and an
-// allocator that counts.
+// A context whose models may run on the backend for tests, below a validating layer and above a failing layer, and a
+// counting allocator.
 #ifndef TAPER_TESTS_AWAY_WORLD_H
 #define TAPER_TESTS_AWAY_WORLD_H
 
@@ -20,12 +20,12 @@ typedef struct world {
     taper_error *error;
 } world;
 
-// declines: as in away_backend. The CPU claims no chains: they compute batch norm in another order than the plain
-// nodes.
+// Opens the context. declines: as in away_backend. The CPU claims no chains, because chains compute batch norm in
+// another order than the plain nodes.
 void open_world(world *w, away_claims claims, bool records, unsigned declines);
-// Fails the test where the validating layer has complaints, or anything is left.
+// Closes the context. Fails the test if the validating layer has complaints or objects are not freed.
 void close_world(world *w, const char *what);
-// The committed model, on the device "away".
+// Loads a committed model on the device "away".
 taper_status world_load(taper_context *context, const char *file, taper_model **model, taper_error *error);
 
 #endif

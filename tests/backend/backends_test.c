@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models run the same through a backend that keeps its tensors to itself as on the CPU alone: bit for bit, whatever it
-// claims, declines, or fails at.
+// Models give bit-identical results on a backend that keeps its tensors to itself and on the CPU, whichever nodes it
+// claims, shapes it declines or calls it fails.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "tests/backend/away_world.h"
 #include "tests/backend/replay.h"
 
-// ---- what the CPU answers, calls of one file after another in a session, all of them `rounds` times
+// ---- the CPU's results: the calls of one file in one session, `rounds` times
 
 enum { MOST_CALLS = 8, ROUNDS = 3 };
 
@@ -72,7 +72,8 @@ static bool is_right(const answers *a, size_t round, size_t i, const taper_value
     return (result == NULL) == (wanted == NULL) && (result == NULL || test_same(result, wanted));
 }
 
-// False: other bits, where layouts may change, in which some kernels round otherwise.
+// Compares the results of the device with those of the CPU. Returns false if bits differ. This may happen if layouts
+// may change, because some kernels then round differently.
 static bool hold_against(world *w, const answers *a, const taper_model *model)
 {
     bool same = true;
@@ -85,7 +86,7 @@ static bool hold_against(world *w, const answers *a, const taper_model *model)
             const taper_status status = test_run(w->context, session, call, &result, w->error);
             const bool right = is_right(a, round, i, result);
             same = same && right;
-            // By a rounding or so.
+            // Differs at most by rounding.
             const bool near = right || (!w->away.keeps_layout && result != NULL && a->results[round][i] != NULL &&
                                         test_difference(a->results[round][i], result) < 1e-6);
             if (status != call->status || !near) {
@@ -100,7 +101,7 @@ static bool hold_against(world *w, const answers *a, const taper_model *model)
     return same;
 }
 
-// Whether the CPU's own chains make no difference to the bits.
+// Returns true if the CPU's own chains do not change the bits.
 static bool is_the_same_in_chains(const answers *a)
 {
     answers chains;
@@ -119,7 +120,7 @@ typedef struct work_done {
     size_t segments, runs, declined, stored, fetched, rounded_otherwise;
 } work_done;
 
-// One of the ways in which the device takes the file's nodes.
+// Compares the results for one of the ways to divide the nodes between device and CPU.
 static bool hold_one_way(const answers *a, unsigned way, bool chains, bool keeps_layout, work_done *done)
 {
     world w;
@@ -170,7 +171,7 @@ static void every_sample(void **state)
 
 // ---- failures
 
-// Loads, and runs every call until it gives the answer. A failure costs one run, or the load.
+// Loads the file and repeats each call until it succeeds. A failure may cost one run, or the load.
 static bool fail_at(const answers *a, layer_call call, size_t at, taper_status status, away_claims claims)
 {
     const char *file = test_calls[a->first].file;
@@ -197,7 +198,7 @@ static bool fail_at(const answers *a, layer_call call, size_t at, taper_status s
             const taper_status wanted = status == TAPER_DEVICE_LOST ? TAPER_ERROR_DEVICE : status;
             taper_status got = test_run(w.context, session, row, &result, w.error);
             if (got != row->status && got == wanted && failures++ == 0 && taper_error_message(w.error)[0] != '\0') {
-                got = test_run(w.context, session, row, &result, w.error); // the next run is right
+                got = test_run(w.context, session, row, &result, w.error); // the next run must succeed
             }
             if (got != row->status || (!row->counts && !is_right(a, round, i, result))) {
                 fail_msg("%s: %s(%s) ends with %d, %s", what, row->method, row->args, (int)got,
@@ -251,7 +252,7 @@ static void on_command(void **state)
     assert_true(came > 300);
 }
 
-// ---- memory that runs out
+// ---- out of memory
 
 typedef struct sample {
     const char *file;
@@ -282,7 +283,7 @@ static void out_of_memory(void **state)
     (void)state;
     static const char *const files[] = {"s01_convnet.ptl", "s04_containers.ptl", "int8_dynamic.ptl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        world w; // for its backends: the work has contexts of its own
+        world w; // only its backends are used, because the work makes contexts of its own
         open_world(&w, i == 1 ? AWAY_EVERY_SECOND : AWAY_EVERYTHING, i == 0, 0);
         w.away.always_away = true;
         sample s = {.file = files[i], .backends = w.backends};
@@ -294,7 +295,7 @@ static void out_of_memory(void **state)
     }
 }
 
-// ---- sessions side by side
+// ---- concurrent sessions
 
 typedef struct runner {
     world *world;
@@ -349,9 +350,10 @@ static void four_sessions(void **state)
     }
 }
 
-// ---- the same questions
+// ---- repeated calls
 
-// A second session asks what the first one did, and later runs of a session ask the same again.
+// A second session makes the same calls of the backend as the first one, and later runs of a session the same as its
+// earlier runs.
 static void same_questions(void **state)
 {
     (void)state;

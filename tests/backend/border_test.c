@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors on their way between a device and the host (tests/models/make_border.py): in containers, as attributes, as
-// views, written in place, after everything else has gone, and when the device goes.
+// Tensors that move between a device and the host (tests/models/make_border.py): in containers, as attributes, as
+// views, written in place, after all other objects are gone, and after the device is lost.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static taper_value *run(fixture *f, const char *method, const char *args)
     return result;
 }
 
-// Every method, in one session, as on the CPU.
+// Every method returns the same as on the CPU, in one session.
 static void every_method(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void every_method(void **state)
     taper_context_release(context);
 }
 
-// What only hands a tensor on does not bring it home.
+// Operators that only pass a tensor on do not fetch it.
 static void lists_stay_away(void **state)
 {
     (void)state;
@@ -99,7 +99,8 @@ static void lists_stay_away(void **state)
     open(&f, AWAY_EVERYTHING, false, true);
     taper_value_release(run(&f, "grow", "f3,4 i50"));
     assert_true(atomic_load(&f.world.away.runs) >= 50);
-    assert_int_equal(atomic_load(&f.world.away.fetched), atomic_load(&f.world.away.stored)); // as inputs of segments
+    // Only for inputs of segments.
+    assert_int_equal(atomic_load(&f.world.away.fetched), atomic_load(&f.world.away.stored));
     taper_value_release(run(&f, "step", "f3,4"));
     taper_value_release(run(&f, "step", "f3,4"));
     const size_t before = atomic_load(&f.world.validator.calls[LAYER_FETCH]);
@@ -110,7 +111,7 @@ static void lists_stay_away(void **state)
     close_world(&f.world, "grow");
 }
 
-// A list that the host has got, and that a later run puts tensors of the device into, outlives everything.
+// A list that the host holds, and to which a later run adds tensors of the device, outlives all other objects.
 static void values_outlive_the_device(void **state)
 {
     (void)state;
@@ -125,18 +126,18 @@ static void values_outlive_the_device(void **state)
     close_session(&f);
     taper_context_release(f.world.context);
     f.world.context = NULL;
-    assert_true(atomic_load(&f.world.validator.devices) == 1); // somebody may still ask it
+    assert_true(atomic_load(&f.world.validator.devices) == 1); // values that may still be fetched keep the device
     assert_int_equal(taper_value_item(list, 0, &first, NULL), TAPER_OK);
     assert_int_equal(taper_value_item(list, 2, &last, NULL), TAPER_OK);
     assert_true(test_same(first, last));
     taper_value_release(first);
     taper_value_release(last);
-    assert_int_equal(atomic_load(&f.world.away.memories), 1); // of the one that nobody looked at
+    assert_int_equal(atomic_load(&f.world.away.memories), 1); // that of the value that was not read
     taper_value_release(list);
     close_world(&f.world, "values");
 }
 
-// What the device had when it was lost is lost; what is on its way ends in one error, and the CPU does the rest.
+// Data on a lost device is lost. The current run ends in one error, and later runs use the CPU.
 static void lost_with_the_device(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void lost_with_the_device(void **state)
     taper_value *result;
     open(&f, AWAY_EVERYTHING, false, true);
     failing_arm(&f.world.failing, LAYER_FETCH, 1, TAPER_DEVICE_LOST);
-    taper_value_release(run(&f, "step", "f3,4")); // the state is with the device
+    taper_value_release(run(&f, "step", "f3,4")); // the state is on the device
     const test_call forward = {model_file, "forward", "f3,4", TAPER_OK, false}, read = {model_file, "read", "", 0, 0};
     assert_int_equal(test_run(f.world.context, f.session, &forward, &result, f.world.error), TAPER_ERROR_DEVICE);
     assert_non_null(strstr(taper_error_message(f.world.error), "device"));
@@ -168,7 +169,7 @@ static void lost_with_the_device(void **state)
     close_world(&f.world, "lost");
 }
 
-// "!": what the device declines fails rather than have the CPU do it.
+// With "!", an operator that the device declines is an error, and the CPU does not compute it.
 static void insists(void **state)
 {
     (void)state;
@@ -192,7 +193,7 @@ static void insists(void **state)
     close_world(&w, "insists");
 }
 
-// After the first runs with given shapes nothing asks the allocator.
+// After the first runs with given shapes, runs make no calls of the allocator.
 static void no_calls_of_the_allocator(void **state)
 {
     (void)state;
@@ -215,7 +216,7 @@ static void no_calls_of_the_allocator(void **state)
     }
 }
 
-// ---- who looks on
+// ---- observed runs
 
 typedef struct seen {
     size_t results;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer that fails on command: the N-th call of a kind has the answer that it is told.
+// A layer that fails on command: the N-th call of a kind returns a given status.
 #ifndef TAPER_TESTS_FAILING_H
 #define TAPER_TESTS_FAILING_H
 
 #include "tests/backend/layer.h"
 
 typedef struct failing {
-    layer layer; // first
+    layer layer; // must be the first member
     layer_call call;
-    size_t at; // the N-th, from 1; 0: none
+    size_t at; // number of the call, from 1; 0 for none
     taper_status status;
-    atomic_size_t seen; // of that kind
+    atomic_size_t seen; // number of calls of this kind so far
 } failing;
 
-void failing_init(failing *failing, const taper_backend *inner);                     // fails at nothing yet
-void failing_arm(failing *failing, layer_call call, size_t at, taper_status status); // counts from here
+void failing_init(failing *failing, const taper_backend *inner);                     // fails at no call yet
+void failing_arm(failing *failing, layer_call call, size_t at, taper_status status); // starts to count at this call
 
 #endif

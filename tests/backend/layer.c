@@ -11,14 +11,14 @@ const char *const layer_call_names[LAYER_CALLS] = {"open",   "close", "claim", "
 
 enum { MOST_LAYERS = 4 };
 
-// A device of a layer: that of the backend below, and its state.
+// A device of a layer: the device of the backend below, and the layer's state.
 typedef struct layer_state {
     taper_device inner;
     max_align_t data[];
 } layer_state;
 
 typedef struct layer_plan {
-    taper_segment inner; // what the backend below knows the segment as
+    taper_segment inner; // segment of the backend below
 } layer_plan;
 
 typedef struct layer_recording {
@@ -50,13 +50,13 @@ static taper_status after(layer *l, layer_event *event, taper_status status)
     return status;
 }
 
-// ---- memory: who looks at its calls
+// ---- memory: which layers see its calls
 
 typedef struct held {
     taper_memory *memory;
     taper_status (*fetch)(taper_memory *memory, taper_tensor *to, taper_error *error);
     void (*drop)(taper_memory *memory);
-    layer *layers[MOST_LAYERS]; // the innermost first
+    layer *layers[MOST_LAYERS]; // the innermost layer first
     taper_device *devices[MOST_LAYERS];
     size_t count;
     struct held *next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer over any backend's table: it sees every call, may answer it in the backend's place, and is told how it ended.
-// Layers stand over layers. The backend below has a device, segments and recordings of its own, and the memory that
-// crosses the seam is seen as well.
+// A layer over any backend's table. It sees every call, may answer it instead of the backend, and sees how it ended.
+// Layers can be stacked. The backend below has its own devices, segments and recordings. The layer also sees the memory
+// that crosses the seam.
 #ifndef TAPER_TESTS_LAYER_H
 #define TAPER_TESTS_LAYER_H
 
@@ -16,35 +16,35 @@ typedef enum layer_call {
     LAYER_RUN,
     LAYER_FORGET,
     LAYER_STORE,
-    LAYER_KEEP,  // no call: memory crossed the seam for the first time, stored or as a result
-    LAYER_FETCH, // of memory
-    LAYER_DROP,  // of memory
+    LAYER_KEEP,  // not a call: memory crossed the seam for the first time, stored or as a result
+    LAYER_FETCH, // reads the memory of a tensor
+    LAYER_DROP,  // frees memory
     LAYER_CALLS
 } layer_call;
 extern const char *const layer_call_names[LAYER_CALLS];
 
-// A call, before and after: what it does not have is NULL.
+// A call, before and after it is made. Members that it does not have are NULL.
 typedef struct layer_event {
     layer_call call;
-    taper_device *device; // this layer's
+    taper_device *device; // device of this layer
     taper_region *region;
     taper_claim *claim;
-    taper_segment *segment; // planned: this layer's
+    taper_segment *segment; // planned segment of this layer
     const taper_segment *run_segment;
     taper_call *args;
-    void *note;                 // of a recording: LAYER_NOTE bytes for the layer, zero at first
-    const taper_tensor *tensor; // stored, or fetched into
-    taper_memory *memory;       // kept, fetched or dropped, or stored into: then only after
+    void *note;                 // LAYER_NOTE bytes for the layer in a recording, initially zero
+    const taper_tensor *tensor; // tensor that is stored, or that a fetch fills
+    taper_memory *memory;       // memory that is kept, fetched or dropped; for a store, set only after the call
     taper_error *error;
-    taper_status status; // after
+    taper_status status; // result, set only after the call
 } layer_event;
 
 enum { LAYER_NOTE = 64 };
 
 typedef struct layer {
-    taper_backend table; // first
+    taper_backend table; // must be the first member
     const taper_backend *inner;
-    // Anything but TAPER_OK is the answer, and the backend is not asked. NULL: nothing to say.
+    // Called before the backend. A result other than TAPER_OK is returned instead of calling the backend. May be NULL.
     taper_status (*before)(struct layer *layer, const layer_event *event);
     void (*after)(struct layer *layer, const layer_event *event);
 } layer;

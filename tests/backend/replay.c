@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The writing layer: see replay.h.
+// The recording layer: see replay.h.
 #include "tests/backend/replay.h"
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "platform/platform.h"
 #include "runtime/device.h"
 
-// GPU_INTERFACE: which one it is (vulkan).
+// GPU_INTERFACE names the interface; the default is vulkan.
 #ifndef GPU_INTERFACE
 #define GPU_INTERFACE vulkan
 #endif
@@ -242,7 +242,7 @@ static taper_status record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches,
     return status;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) // the CPU is slow, too
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) // sanitizers slow down the CPU as well
 static const double slower = 1;
 #else
 static const double slower = 0.1;
@@ -331,7 +331,7 @@ taper_status set_failing_gpu(taper_context *context, taper_error *error)
                             .record = record,
                             .run = run,
                             .recorded_free = recorded_free};
-    if (backend.name != NULL) { // contexts share it
+    if (backend.name != NULL) { // all contexts share one table
         return taper_context_set_backends(context, backends, error);
     }
     backend = NAME(taper_backend_, GPU_INTERFACE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An interface (backends/gpu/gpu_api.h; Vulkan, or what GPU_INTERFACE says) with a call that fails, for a context:
-// set_failing_gpu.
+// A GPU interface (backends/gpu/gpu_api.h: Vulkan, or the one in GPU_INTERFACE) whose calls fail on command.
+// set_failing_gpu installs it in a context.
 #ifndef TAPER_TESTS_FAILING_GPU_H
 #define TAPER_TESTS_FAILING_GPU_H
 
@@ -19,29 +19,31 @@ typedef enum gpu_call {
     GPU_CALLS
 } gpu_call;
 
-// The n-th call of this kind fails from now on, as if the device were lost (n counts from 1; 0: none does).
+// Makes the n-th call of this kind from now on fail as if the device were lost. n counts from 1; 0 for none.
 void gpu_fail(gpu_call call, size_t n);
-size_t gpu_calls(gpu_call call); // so far
-size_t gpu_alive(void);          // buffers, pipelines, recordings and devices that are there
-// From now on results are wrong: every run's, or every second one's.
+size_t gpu_calls(gpu_call call); // number of calls so far
+size_t gpu_alive(void);          // number of live buffers, pipelines, recordings and devices
+// Makes results wrong from now on: those of every run, or of every second one.
 typedef enum gpu_wrong { GPU_RIGHT, GPU_WRONG, GPU_WRONG_NOW_AND_THEN } gpu_wrong;
 void gpu_answer(gpu_wrong how);
-void gpu_after_runs(void (*what)(void *user), void *user); // is called behind each, from now on; NULL: nothing is
-// The driver says that it is this many versions later; ends the process in the next run or, `opening`, when it is
-// opened next.
+void gpu_after_runs(void (*what)(void *user), void *user); // calls `what` after each run from now on; NULL for none
+// Makes the driver report a version that is higher by `versions`.
+// gpu_crash ends the process in the next run or, if `opening`, when the driver is opened next.
 void gpu_is_newer(unsigned versions);
 void gpu_crash(bool opening);
-size_t gpu_taken(void); // bytes of what a driver compiled that it was given back, last
-// The host does not see the device's own memory any more, as that of graphics cards; copies between buffers so far.
+size_t gpu_taken(void); // bytes of compiled data that a driver was last given back
+// Hides the device's memory from the host from now on, as on graphics cards. gpu_copies returns the number of copies
+// between buffers so far.
 void gpu_hide(bool hidden);
 size_t gpu_copies(void);
-// Devices that are opened from now on are estimated, or not (which is how it begins), unless their options say that
-// they are not; most: as if so many operations, and bytes, in a second had been measured, 0: nothing was.
+// Turns estimates on or off (initially off) for devices that are opened from now on, unless their options turn them
+// off. most: measured operations and bytes per second to assume; 0 to assume that nothing was measured.
 void gpu_estimate(bool on, double most);
-double gpu_seconds(void);           // that the last run took in the interface
-void gpu_slow(bool slow);           // runs take a tenth of a second longer, with sanitizers a second
-void gpu_slow_pipelines(bool slow); // making one takes a tenth of a second longer, freeing a buffer a bit
-// The device "vulkan" (or GPU_INTERFACE) of the context goes through this.
+double gpu_seconds(void); // seconds that the last run took in the interface
+void gpu_slow(bool slow); // makes runs a tenth of a second slower; with sanitizers, a second
+// Makes creating a pipeline a tenth of a second slower, and freeing a buffer a little slower.
+void gpu_slow_pipelines(bool slow);
+// Makes the context's device "vulkan" (or the one in GPU_INTERFACE) use this interface.
 taper_status set_failing_gpu(taper_context *context, taper_error *error);
 
 #endif

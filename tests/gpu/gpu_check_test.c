@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Drivers are checked before they are trusted: what the first run of a recording is held against, and who need not be.
+// Drivers are checked before their results are used: the first run of a recording is compared with the CPU, unless an
+// earlier process has done it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #include "tests/gpu/gpu_fixture.h"
 
-// A driver that is wrong is found out in the first run: the answer is the CPU's, then and later.
+// A driver with wrong results is detected in the first run. The result is then the CPU's, in this run and later.
 static void wrong_numbers(void **state)
 {
     (void)state;
@@ -31,11 +32,11 @@ static void wrong_numbers(void **state)
 static void end_memory(void *user)
 {
     test_allocator *const allocator = user;
-    allocator->fail_all = gpu_calls(GPU_RUN) == 2; // what follows is the CPU's
+    allocator->fail_all = gpu_calls(GPU_RUN) == 2; // fails all allocations after the device's run, which are the CPU's
     allocator->fail_at = allocator->fail_all ? 1 : 0;
 }
 
-// Where the CPU fails in the first run nothing was compared: that is for the next one.
+// If the CPU fails in the first run, nothing was compared. The next run must be compared.
 static void compared_later(void **state)
 {
     (void)state;
@@ -62,8 +63,8 @@ static void compared_later(void **state)
     close_failing(&w);
 }
 
-// Once right is right for later processes: no second run, no run of the CPU. What the CPU needed for its own is gone
-// when it has stood in: the model has its weights on the device alone.
+// A correct driver is remembered for later processes, which need no second run and no run of the CPU. Memory that the
+// CPU needed for the comparison is freed: the weights remain only on the device.
 static void verdicts(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[64];
@@ -93,7 +94,7 @@ static void verdicts(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// The CPU lets go of what none of its nodes takes any more: all of a network's values at once are many times more.
+// The CPU frees a value after its last use. All values of a network together need several times more memory.
 static void lets_go(void **state)
 {
     (void)state;
@@ -107,7 +108,7 @@ static void lets_go(void **state)
     assert_int_equal(device_load(w.context, call.file, GPU_DEVICE "!", NULL, &model, w.error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
     assert_int_equal(test_run(w.context, session, &call, &result, w.error), TAPER_OK);
-    assert_in_range(atomic_load(&w.allocator.peak), 1, 96 << 20); // 48 of 154 MB
+    assert_in_range(atomic_load(&w.allocator.peak), 1, 96 << 20); // frees 106 of 154 MB
     taper_value_release(result);
     taper_session_destroy(session);
     taper_model_release(model);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placement, by measuring both ways and by estimate: what seems slower by far is not tried, what first runs measured
-// corrects what seems so, and the next process knows it.
+// Placement by estimates and measurements. Segments that seem much slower on the device are not tried. The first runs
+// are measured and correct the estimate, and the next process knows the result.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 static const char by_estimate[] = "the CPU runs this segment: by the estimate the CPU is faster";
 
-// What a device does in a second: far less than any CPU, and far more.
+// Operations per second of a device that is much slower, and one that is much faster, than any CPU.
 static const double slow = 1e8, fast = 1e15;
 
 static const test_call large = {"classifier.ptl", "forward", "f1,3,256,256", TAPER_OK, false};
@@ -67,7 +67,7 @@ static void run(listening *w, taper_session *session, const test_call *call, int
     taper_value_release(first);
 }
 
-// No pipeline is made and nothing runs there; the profile says why.
+// No pipeline is made and nothing runs on the device; the profile names the reason.
 static void slower(void **state)
 {
     listening w;
@@ -90,7 +90,7 @@ static void slower(void **state)
     close_device(&w);
 }
 
-// Whoever insists, and whoever asks for no estimates, gets the device.
+// A device with "!" and a device without estimates run the segment anyway.
 static void insisting(void **state)
 {
     listening w;
@@ -99,7 +99,7 @@ static void insisting(void **state)
     open_device(&w, NULL, GPU_DEVICE "!", slow, &o);
     run(&w, o.session, &large, 2);
     assert_int_equal(count_heard(&w, by_estimate), 0);
-    assert_int_equal(gpu_calls(GPU_RUN), 3); // the first one twice
+    assert_int_equal(gpu_calls(GPU_RUN), 3); // the first run is repeated for its check
     close_session(&o);
     close_device(&w);
     open_device(&w, NULL, GPU_DEVICE, slow, &o);
@@ -112,10 +112,10 @@ static void insisting(void **state)
     close_device(&w);
 }
 
-// What seems fast is tried. It is not, and what comes next is not tried, in the next process neither.
+// A segment that seems fast is tried. It proves slow, so later segments are not tried, also in the next process.
 static void learning(void **state)
 {
-    enum { RUNS = 7 }; // both ways have been measured then
+    enum { RUNS = 7 }; // after these, both ways have been measured
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];
     listening w;
     opened o;
@@ -125,7 +125,7 @@ static void learning(void **state)
     gpu_slow(true);
     run(&w, o.session, &large, RUNS);
     assert_int_equal(count_heard(&w, by_estimate), 0);
-    assert_int_equal(count_heard(&w, "the CPU runs this segment from now on: "), 1); // as measured
+    assert_int_equal(count_heard(&w, "the CPU runs this segment from now on: "), 1); // because of the measurement
     const size_t runs = gpu_calls(GPU_RUN);
     run(&w, o.session, &middle, 2);
     assert_int_equal(count_heard(&w, by_estimate), 1);
@@ -139,7 +139,7 @@ static void learning(void **state)
         assert_int_equal(gpu_calls(GPU_RUN) == 0, round == 0);
         close_session(&o);
         close_device(&w);
-        // Damaged: as none.
+        // A damaged file counts as missing.
         snprintf(command, sizeof command, "for f in %s/gpu-learned-*; do printf x >> $f; done", dir);
         assert_int_equal(system(command), 0);
     }
@@ -148,8 +148,7 @@ static void learning(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// Which way is faster is kept as well, where it is clear: the next process neither measures nor makes pipelines for
-// nothing.
+// The faster way is stored if it is clear, so that the next process neither measures nor makes pipelines in vain.
 static void faster_is_kept(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];
@@ -170,7 +169,7 @@ static void faster_is_kept(void **state)
         assert_int_equal(gpu_calls(GPU_PIPELINE) == 0, round == 1);
         close_session(&o);
         close_device(&w);
-        if (round == 1) { // damaged: as none
+        if (round == 1) { // a damaged file counts as missing
             snprintf(command, sizeof command, "for f in %s/gpu-faster-*; do printf x >> $f; done", dir);
             assert_int_equal(system(command), 0);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the tests of models on the device share: which device, a small model's call, contexts whose interface may fail.
+// Shared by the tests of models on the device: the name of the device, the call of a small model, and contexts whose
+// GPU interface may fail.
 #ifndef TAPER_TESTS_GPU_FIXTURE_H
 #define TAPER_TESTS_GPU_FIXTURE_H
 
@@ -17,7 +18,7 @@
 #ifndef GPU_DEVICE
 #define GPU_KIND "vulkan"
 #define GPU_DEVICE "vulkan:llvmpipe"
-#define GPU_IS_SOFTWARE true // only who names it gets it
+#define GPU_IS_SOFTWARE true // a software driver is used only if it is named
 #endif
 
 static const char device[] = GPU_DEVICE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Committed models on the device "vulkan", by Mesa's driver that computes on the CPU, or on "metal", by the stand-in of
-// tests/apple: what they give is what the CPU gives, in every run and thread, whatever fails.
+// Committed models on the device "vulkan", with Mesa's software driver, or on "metal", with the simulation in
+// tests/apple. The results are those of the CPU, in every run and thread and after every failure.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,9 +67,9 @@ static void same_bits(void **state)
             calls = atomic_load(&w.allocator.calls);
         }
     }
-    // The input and what test_run does with it asks for memory; the run itself does not.
+    // Making the input and reading the result allocate memory, but the run itself does not.
     assert_true(atomic_load(&w.allocator.calls) - calls < 16);
-    assert_int_equal(gpu_calls(GPU_RUN), RUNS + 1); // the first one twice
+    assert_int_equal(gpu_calls(GPU_RUN), RUNS + 1); // the first run is repeated for its check
     assert_int_equal(gpu_calls(GPU_RECORD), 1);
     taper_value_release(first);
     taper_session_destroy(session);
@@ -77,11 +77,11 @@ static void same_bits(void **state)
     close_failing(&w);
 }
 
-// What lies between layers is one recording's at a time, so they share its memory: a second session has none of its
-// own, and gives the same when the first one has gone.
+// The memory between layers is used by one recording at a time, so that recordings share it. A second session allocates
+// none, and its results are unchanged after the first session is destroyed.
 static void shared_arena(void **state)
 {
-    enum { OF_SESSION = 4 }; // a recording, and buffers of inputs, results and parameters
+    enum { OF_SESSION = 4 }; // a recording, and buffers for inputs, results and parameters
     (void)state;
     listening w;
     taper_model *model;
@@ -164,7 +164,7 @@ static void threads(void **state)
 
 // ---- profiles
 
-// A row for each dispatch, called as often as the model ran; none is counted twice.
+// The profile has one row for each dispatch, called once per run; no row is counted twice.
 static void profile(void **state)
 {
     enum { RUNS = 3 };
@@ -177,7 +177,7 @@ static void profile(void **state)
     assert_int_equal(device_load(w.context, small.file, GPU_DEVICE "!", "times=1", &model, w.error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
     size_t dispatches = 0, layers = 0;
-    for (int run = -1; run < RUNS; run++) { // the first one is checked, and seen twice
+    for (int run = -1; run < RUNS; run++) { // the first run is repeated for its check
         taper_value *result;
         if (run == 0) {
             assert_int_equal(taper_profile_set(session, 1, w.error), TAPER_OK);
@@ -203,7 +203,7 @@ static void profile(void **state)
 
 // ---- what fails
 
-// The right answer all the same, and one line that says why.
+// The result is correct in spite of a failure, and one line in the log gives the reason.
 static void failures(void **state)
 {
     enum { RUNS = 3, MOST = 200 };
@@ -232,11 +232,11 @@ static void failures(void **state)
     gpu_fail(GPU_OPEN, 0);
 }
 
-// ---- what is kept in the cache directory
+// ---- the cache directory
 
-static char heard[sizeof((listening *)0)->heard]; // in the last run_with
+static char heard[sizeof((listening *)0)->heard]; // log of the last run_with
 
-// One run in a context of its own: how often the device ran.
+// Runs the model once in a new context. Returns how often the device ran.
 static size_t run_with(const char *dir, const char *options)
 {
     listening w;
@@ -258,7 +258,7 @@ static size_t run_with(const char *dir, const char *options)
     return runs;
 }
 
-static const char *self; // this program
+static const char *self; // path of this program
 
 static void crash_in_another_process(const char *dir, const char *how)
 {
@@ -267,7 +267,7 @@ static void crash_in_another_process(const char *dir, const char *how)
     assert_int_not_equal(system(command), 0);
 }
 
-// A driver in which a process ended is left alone by the next ones, until it is another driver.
+// A driver that ended a process is not used by the next processes, until its version changes.
 static void crashes(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[64];
@@ -281,7 +281,7 @@ static void crashes(void **state)
         }
         assert_int_equal(run_with(dir, "checks=0"), 1);
         crash_in_another_process(dir, opening ? "opening" : "running");
-        if (opening) { // it is not known which driver it was
+        if (opening) { // the version of the driver is not known yet
             snprintf(command, sizeof command, "rm %s/gpu-" GPU_KIND ".trying", dir);
             assert_int_equal(system(command), 0);
         }
@@ -298,7 +298,7 @@ static void crashes(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// What a driver compiled comes back, unless it is damaged, or another driver's.
+// The data that a driver compiled is given back to it, unless the data is damaged or from another driver.
 static void compiled(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[128];
@@ -321,7 +321,7 @@ static void compiled(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// Without a device, and with one that declines, "!" is an error that says so.
+// With "!", a missing device, or one that declines, is an error that says so.
 static void insisting(void **state)
 {
     (void)state;
@@ -335,7 +335,7 @@ static void insisting(void **state)
     assert_int_equal(device_load(w.context, small.file, GPU_KIND ":nothing!", NULL, &model, w.error),
                      TAPER_ERROR_UNSUPPORTED);
     assert_int_equal(device_load(w.context, small.file, device, "tiles=2", &model, w.error), TAPER_ERROR_ARGUMENT);
-    // A driver that computes on the CPU is nobody's choice unless it is asked for.
+    // A driver that computes on the CPU is only selected by its name.
     if (GPU_IS_SOFTWARE) {
         assert_int_equal(device_load(w.context, small.file, GPU_KIND "!", NULL, &model, w.error),
                          TAPER_ERROR_UNSUPPORTED);
@@ -345,8 +345,8 @@ static void insisting(void **state)
     close_failing(&w);
 }
 
-// A file that was prepared for the device runs there without being asked to, and for another one on the CPU, which says
-// so.
+// A file prepared for the device runs there by default. A file prepared for another device runs on the CPU, with a note
+// in the log.
 static void prepared(void **state)
 {
     (void)state;
@@ -378,7 +378,7 @@ static void prepared(void **state)
         taper_value_release(results[1]);
     }
     assert_true(gpu_calls(GPU_RUN) > 0);
-    for (int i = GPU_IS_SOFTWARE ? 0 : 1; i < 2; i++) { // which nobody asked for
+    for (int i = GPU_IS_SOFTWARE ? 0 : 1; i < 2; i++) { // a software driver is not selected by default
         taper_model *model;
         const size_t before = count_heard(&w, "the file is prepared for ");
         assert_int_equal(device_load(w.context, files[i], NULL, NULL, &model, w.error), TAPER_OK);
@@ -389,7 +389,7 @@ static void prepared(void **state)
     close_failing(&w);
 }
 
-// ---- tensors that stay
+// ---- tensors that stay on the device
 
 enum { STEPS = 5, IN = 8, STATE = 24, OUT = 6 };
 
@@ -417,7 +417,7 @@ static taper_session *open_state(listening *w, const char *where, int results_st
     return session;
 }
 
-// A step: (y, h) of x and h, which is released; y is the result.
+// Runs one step: returns y of (y, h) and replaces *h by the new h.
 static taper_value *step_with(const listening *w, taper_session *session, int step, taper_value **h)
 {
     taper_value *x = numbers_of(w, IN, step), *pair, *y;
@@ -449,7 +449,7 @@ static void check_states(bool hidden)
     taper_session *const plain = open_state(&w, GPU_DEVICE "!", 0);
     taper_value *wanted_h = numbers_of(&w, STATE, -1), *h = numbers_of(&w, STATE, -1),
                 *home = numbers_of(&w, STATE, -1);
-    for (int step = 0; step < STEPS; step++) { // y is looked at, h is not
+    for (int step = 0; step < STEPS; step++) { // y is read on the host, h is not
         taper_value *const wanted = step_with(&w, cpu, step, &wanted_h);
         taper_value *const y = step_with(&w, gpu, step, &h), *const other = step_with(&w, plain, step, &home);
         assert_true(device_alike(wanted, y) && device_alike(wanted, other));
@@ -457,9 +457,11 @@ static void check_states(bool hidden)
         taper_value_release(y);
         taper_value_release(other);
     }
-    assert_true(moved(&w, IN + STATE + STATE + OUT) == 1 &&
-                moved(&w, IN) == 1); // all, once; of those that stay x alone
-    // Another session, of a model without a device, takes what is away; so does who reads it.
+    assert_true(
+        moved(&w, IN + STATE + STATE + OUT) == 1 &&
+        moved(&w, IN) ==
+            1); // all tensors move once in one session, and only x in the other, whose tensors stay on the device
+    // A session of a model without a device reads a tensor that is on the device, and so does the program.
     taper_value *const away = taper_value_retain(h), *const again = taper_value_retain(wanted_h);
     taper_value *const wanted = step_with(&w, cpu, STEPS, &wanted_h), *const y = step_with(&w, cpu, STEPS, &h);
     assert_true(device_alike(wanted, y) && device_alike(again, away));
@@ -470,7 +472,7 @@ static void check_states(bool hidden)
     taper_value_release(wanted_h);
     taper_value_release(h);
     taper_value_release(home);
-    // In an attribute, and between two parts of a network.
+    // The tensor is kept in an attribute, and passed between two parts of a network.
     static const char *const methods[] = {"keep", "cut"};
     for (int method = 0; method < 2; method++) {
         for (int step = 0; step < STEPS; step++) {
@@ -490,7 +492,7 @@ static void check_states(bool hidden)
     taper_value_release(wanted_state);
     taper_value_release(state);
     assert_true(!hidden || gpu_copies() > copies + STEPS);
-    // A value is all that is left of its session, then of everything.
+    // The value is the last object of its session, then of the whole context.
     h = numbers_of(&w, STATE, -1);
     taper_value_release(step_with(&w, gpu, 0, &h));
     taper_session_destroy(gpu);
@@ -510,12 +512,12 @@ static void states(void **state)
 {
     (void)state;
     check_states(false);
-    if (strcmp(GPU_KIND, "vulkan") == 0) { // Metal's memory is always seen
+    if (strcmp(GPU_KIND, "vulkan") == 0) { // with Metal the host always sees the memory
         check_states(true);
     }
 }
 
-// Committed models on a device whose memory the host does not see.
+// Committed models on a device whose memory the host cannot access.
 static void hidden_memory(void **state)
 {
     (void)state;
@@ -533,7 +535,7 @@ static void hidden_memory(void **state)
     close_failing(&w);
 }
 
-// A replay gives the same bits every time, asks for no memory, and takes little beside what the interface does.
+// A replay gives identical bits each time, allocates no memory, and takes little time besides that of the interface.
 static void replays(void **state)
 {
     enum { REPLAYS = 1000 };
@@ -578,7 +580,7 @@ static void replays(void **state)
 
 // ---- pipelines in the background
 
-// Under a time limit the first runs are the CPU's, until the pipelines are there; nobody waits for them.
+// With a time limit, the CPU runs the first runs until the pipelines are made; no run waits for them.
 static void background(void **state)
 {
     (void)state;
@@ -590,7 +592,7 @@ static void background(void **state)
         const taper_session_options options = {.struct_size = sizeof options, .time_budget = 3600};
         open_failing(&w);
         gpu_fail(GPU_OPEN, 0);
-        // The last round has no time limit, but is told to.
+        // The last round has no time limit, but an option asks for background work.
         assert_int_equal(
             device_load(w.context, small.file, device, round == 2 ? "background=1" : NULL, &model, w.error), TAPER_OK);
         assert_int_equal(taper_session_create(model, round == 2 ? NULL : &options, &session, w.error), TAPER_OK);
@@ -602,9 +604,9 @@ static void background(void **state)
             taper_value_release(wanted);
             wanted = result;
         }
-        assert_true(run > 1 || round == 0); // the first one ends before anything is made
+        assert_true(run > 1 || round == 0); // the first run ends before any pipeline is made
         assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
-        assert_int_equal(gpu_calls(GPU_RUN) != 0, round != 0); // the first round ends while they are made
+        assert_int_equal(gpu_calls(GPU_RUN) != 0, round != 0); // the first round ends while pipelines are made
         taper_value_release(wanted);
         taper_session_destroy(session);
         taper_model_release(model);
@@ -612,7 +614,7 @@ static void background(void **state)
     }
 }
 
-// A pipeline that cannot be made: the CPU goes on, as without.
+// If a pipeline cannot be made, the CPU continues to run the segment.
 static void background_fails(void **state)
 {
     (void)state;
@@ -634,8 +636,8 @@ static void background_fails(void **state)
     close_failing(&w);
 }
 
-// Pipelines fail in the background and, for a session with time, in front, which waits for the first of these: what is
-// told is what failed first, and no thread reads what another one writes.
+// Pipelines fail in the background and in the foreground, in a session without a limit that waits for the first of
+// them. The error is that of the first failure, and no thread reads memory that another one writes.
 static void both_fail(void **state)
 {
     const taper_session_options limited = {.struct_size = sizeof limited, .time_budget = 3600};
@@ -655,7 +657,7 @@ static void both_fail(void **state)
     }
     assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
     assert_int_equal(count_heard(&w, "was made to fail"), 1);
-    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // whosoever it was
+    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // whichever thread made it
     assert_int_equal(count_heard(&w, "does not work any more"), 1);
     gpu_slow_pipelines(false);
     taper_session_destroy(sessions[0]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For programs: every context has the device "metal" (metal_context_create instead of taper_context_create).
+// Gives every context of a program the device "metal": programs call metal_context_create instead of
+// taper_context_create.
 #include <taper/taper.h>
 
 #include "tests/gpu/failing_gpu.h"

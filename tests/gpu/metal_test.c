@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What Metal refuses (tests/apple/metal/kernels.h), each in turn: the right answer all the same, one line that says
-// which, and nothing left behind.
+// Each failure that Metal can report (tests/apple/metal/kernels.h): the result is correct, one log line names the
+// failure, and nothing is leaked.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void refusals(void **state)
     }
 }
 
-// An app in the background may not use the GPU. In front again it does.
+// An app in the background may not use the GPU. In the foreground it uses the GPU again.
 static void background(void **state)
 {
     (void)state;

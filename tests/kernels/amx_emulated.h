@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of amx_tiles.h in C: tiles of each thread, what the instructions do with them, and an abort where the CPU
-// would raise an exception. Bytes of a tile that no load wrote are zero, as in the CPU.
+// The operations of amx_tiles.h in C: each thread has tiles, and an abort replaces an exception of the CPU. Bytes of a
+// tile that no load wrote are zero, as on the CPU.
 #ifndef TAPER_TESTS_AMX_EMULATED_H
 #define TAPER_TESTS_AMX_EMULATED_H
 
@@ -13,7 +13,7 @@ typedef struct emulated_tile {
 } emulated_tile;
 
 static _Thread_local struct {
-    taper_tile_shapes shapes; // palette 0: none
+    taper_tile_shapes shapes; // palette 0 if no shapes are set
     emulated_tile tiles[8];
 } emulated;
 
@@ -101,7 +101,7 @@ static inline void tile_dot_u8s8(size_t sums, size_t a, size_t b)
     }
 }
 
-// The number, with zero for a denormal one.
+// Returns the bfloat16 number as a float; a denormal one becomes zero.
 static inline float emulated_bf16(const uint8_t *at)
 {
     uint32_t bits = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 24;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The conversions of cast.h: every entry against the arithmetic of a wider type, numbers at the edges of the integers
-// among them.
+// Checks the conversions of cast.h: every entry against the arithmetic of a wider type, with numbers at the limits of
+// the integers.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static size_t size_of(int type)
                                                         : 8;
 }
 
-// A number of the type, at the edges as often as not.
+// Fills with numbers of the type; half of them are at its limits.
 static void fill(int type, void *p, size_t n)
 {
     static const float edges[] = {
@@ -45,16 +45,16 @@ static void fill(int type, void *p, size_t n)
         } else if (type == F64) {
             memcpy(to, &wide, sizeof wide);
         } else {
-            // Of halves all bits as often as those of small numbers.
+            // Halves have random bits half of the time, otherwise those of small numbers.
             const int64_t value = check_below(4) == 0           ? 0
                                   : type == F16 || type == BF16 ? (int64_t)(bits & 0xFFFF)
                                                                 : whole;
-            memcpy(to, &value, size_of(type)); // the lowest bytes
+            memcpy(to, &value, size_of(type)); // assumes little endian
         }
     }
 }
 
-// The half next to x, which is even of two, found among all of them: exponents of so many bits.
+// Finds the half nearest to x, ties to even, by a search over all halves with the given number of fraction bits.
 static float half_value(uint16_t bits, int fraction_bits)
 {
     const int exponent = (bits & 0x7FFF) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1);
@@ -73,13 +73,13 @@ static uint16_t half_of(float x, int fraction_bits)
     if (isnan(x)) {
         return (uint16_t)(sign | most | 1 << (fraction_bits - 1));
     }
-    uint16_t low = 0, high = most; // magnitudes rise with their bits
+    uint16_t low = 0, high = most; // magnitudes increase with the bits
     const double a = fabs((double)x);
     while (high - low > 1) {
         const uint16_t middle = (uint16_t)((low + high) / 2);
         *((double)half_value(middle, fraction_bits) <= a ? &low : &high) = middle;
     }
-    // Infinity is as far off as the number that it stands in for.
+    // Infinity is treated as the next number after the largest finite one.
     const double below = (double)half_value(low, fraction_bits),
                  above = high == most ? 2 * below - (double)half_value((uint16_t)(low - 1), fraction_bits)
                                       : (double)half_value(high, fraction_bits);
@@ -92,7 +92,7 @@ static int64_t cut(double x, double limit)
     return x >= -limit && x < limit ? (int64_t)x : (int64_t)-limit;
 }
 
-// What element i becomes, as the bytes of the result.
+// Writes the expected result for element i to y.
 static void want(int from, int to, const void *x, size_t i, void *y)
 {
     const char *p = (const char *)x + i * size_of(from);
@@ -146,7 +146,7 @@ static void check_length(const taper_cast_entry *entry, size_t kind, size_t n)
             memcpy(&a, got, sizeof a), memcpy(&b, expected, sizeof b);
         } else if (to == F64) {
             memcpy(&c, got, sizeof c), memcpy(&d, expected, sizeof d);
-        } else if (to == F16 || to == BF16) { // NaN is any
+        } else if (to == F16 || to == BF16) { // all NaNs are equal
             uint16_t got_half, want_half;
             memcpy(&got_half, got, sizeof got_half), memcpy(&want_half, expected, sizeof want_half);
             a = half_value(got_half, to == F16 ? 10 : 7), b = half_value(want_half, to == F16 ? 10 : 7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// kernel_check [--bench] [family], or --thorough (elementwise functions on far more floats): see check.h. Prints "N
-// passed" and exits 0, or says what failed and exits 1.
+// kernel_check [--bench] [family] checks kernels; see check.h. --thorough checks elementwise functions on many more
+// floats. Prints "N passed" and exits with 0, or prints failures and exits with 1.
 #define _DEFAULT_SOURCE
 #include "check.h"
 
@@ -27,10 +27,10 @@ uint64_t check_cpu(void)
 
 // ---- memory
 
-// Regions are kept and used again: mapping is slow under emulation.
+// Regions are reused, because mapping memory is slow under emulation.
 typedef struct region {
     uint8_t *base;
-    size_t size; // without the two forbidden pages
+    size_t size; // size without the two inaccessible pages
     bool used;
 } region;
 static region regions[256];
@@ -107,7 +107,7 @@ void check_fill(float *p, size_t count, float low, float high)
         p[i] = check_uniform(low, high);
 }
 
-static bool flushes; // what is being checked takes denormals for zero
+static bool flushes; // true if the kernels under test flush denormals to zero
 
 float check_number(float x)
 {
@@ -167,13 +167,13 @@ double check_ulp(float got, double want)
     if (isinf(nearest) || isinf(got))
         return nearest == got ? 0 : INFINITY;
     int e;
-    frexp(want, &e); // want = f * 2^e, f in [0.5, 1): a float of that size has a last place of 2^(e - 24)
+    frexp(want, &e); // want = f * 2^e with f in [0.5, 1), whose last place as a float is 2^(e - 24)
     if (want == 0 || e < -125)
         e = -125;
     return fabs((double)got - want) / ldexp(1.0, e - 24);
 }
 
-// One line for the entry that ends.
+// Prints one line for the entry that ends.
 static void report(void)
 {
     if (now_family[0] != '\0' && passed + failed > entry_start) {

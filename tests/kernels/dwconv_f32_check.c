@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution: rows with all borders and widths, taps with padding, tails of channels.
+// Checks depthwise convolution: rows with all borders and widths, taps with padding, tails of channels.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static void compare(const problem *p, const float *out, size_t out_stride, size_
     }
 }
 
-// The inputs of one problem, and the output's memory.
+// Makes the inputs of one problem and the memory of its output.
 static problem make(size_t kernel, size_t stride, size_t channels, size_t h, size_t w, size_t pad, check_place place,
                     size_t slack, bool special)
 {
@@ -118,7 +118,7 @@ static void one_rows(const taper_dwconv_entry *e, size_t channels, size_t h, siz
     }
     const size_t out_stride = channels + check_below(3), out_row = p.out_w * out_stride + check_below(2) * out_stride;
     const size_t total = (count - 1) * out_row + (p.out_w - 1) * out_stride + channels;
-    // A chunk of the channels.
+    // Compute a part of the channels.
     const size_t blocks = (channels + e->block - 1) / e->block;
     const size_t c0 = check_below(blocks) * e->block,
                  c1 = check_below(2) || c0 + 2 * e->block > channels ? channels : c0 + e->block;
@@ -155,7 +155,7 @@ static void one_taps(const taper_dwconv_taps_entry *e, size_t kernel, size_t str
     float *zero = check_floats(channels, CHECK_TAIL, e->over_read);
     memset(zero, 0, channels * sizeof(float));
     const size_t m = p.out_h * p.out_w, tap_stride = m + check_below(3), taps = kernel * kernel;
-    const size_t back = check_below(2) ? 3 : 0; // pointers are wrong by this, a_offset repairs them
+    const size_t back = check_below(2) ? 3 : 0; // all pointers are too low by this offset, which a_offset corrects
     const float **pointers = check_bytes(((taps - 1) * tap_stride + m) * sizeof(float *), CHECK_TAIL, 0);
     for (size_t t = 0; t < taps; t++) {
         for (size_t i = 0; i < m; i++) {
@@ -211,7 +211,7 @@ void check_dwconv_f32(bool benchmark)
         }
         for (size_t w = 1; w < 22; w++)
             one_rows(e, 1 + check_below(3 * e->block), 1 + check_below(8), w, check_below(e->kernel));
-        for (size_t i = 0; i < 12; i++) // more columns than a kernel makes at once
+        for (size_t i = 0; i < 12; i++) // more columns than a kernel computes at once
             one_rows(e, 1 + check_below(2 * e->block), 1 + check_below(4), 22 + check_below(150),
                      check_below(e->kernel));
         for (size_t c = 1; c <= 3 * e->block + 1; c++) {

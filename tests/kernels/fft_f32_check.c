@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of transforms of fft_f32.h: every entry against sums of products with roots of unity, in doubles; memory
-// without slack.
+// Checks the stages of transforms in fft_f32.h: every entry against sums of products with roots of unity in doubles,
+// with memory without slack.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static bool is_near(const float *points, size_t k, size_t lane, number want, dou
     return fabs(got.re - want.re) <= bound && fabs(got.im - want.im) <= bound;
 }
 
-// All places, in two goes.
+// Computes all places in two calls.
 static void check_pass(const taper_fft_entry *entry, size_t factor, size_t inner, size_t blocks)
 {
     const size_t n = factor * inner * blocks, places = inner * blocks, first = check_below(places + 1);
@@ -78,8 +78,8 @@ static void check_pass(const taper_fft_entry *entry, size_t factor, size_t inner
     }
 }
 
-// A real transform of 2 m numbers from the complex one of m, by the definition of both; and from what part gives join
-// makes twice the numbers again, transformed back.
+// Checks that part makes a real transform of 2 m numbers from the complex one of m, by the definitions of both, and
+// that join of its result, transformed back, gives twice the numbers.
 static void check_halves(const taper_fft_entry *entry, size_t m)
 {
     float *x = check_floats(2 * m * LANES, CHECK_TAIL, 0), *in = check_floats(2 * m * LANES, CHECK_TAIL, 0),
@@ -124,7 +124,7 @@ static void check_halves(const taper_fft_entry *entry, size_t m)
     }
 }
 
-// What doubles become is what floats become, but for roundings; m points.
+// Checks the stages for doubles: they must match those for floats, except for rounding. m: number of points.
 static void check_wide(const taper_fft_entry *entry, size_t m)
 {
     const size_t n = 2 * m * LANES;
@@ -161,7 +161,7 @@ static void check_wide(const taper_fft_entry *entry, size_t m)
     }
 }
 
-// What only moves numbers: of every step, nothing beside them.
+// Checks the kernels that only move numbers, with any step. They must write nothing else.
 static void check_moves(const taper_fft_entry *entry, size_t count)
 {
     const size_t step = 2 * LANES + check_below(5), line = count + check_below(5), lanes = LANES * (1 + check_below(2));
@@ -203,7 +203,8 @@ static void check_moves(const taper_fft_entry *entry, size_t count)
         check_that(back[i] == (i % line < count ? (double)i : -1), "of lanes, %zu: %zu", count, i);
 }
 
-// Points whose lanes are transforms of every eighth number, by the definition of the whole one.
+// Checks merge: the lanes of the points are transforms of every eighth number, and the result must match the definition
+// of the whole transform.
 static void check_merge(const taper_fft_entry *entry, size_t m)
 {
     const size_t n = m * LANES;

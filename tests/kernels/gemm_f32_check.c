@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats, and with weights of halves: every entry, all rows and tails of columns, taps with padding,
-// sums, clamps.
+// Checks gemm and igemm of floats, and with weights of halves: every entry, all numbers of rows, tails of columns, taps
+// with padding, added sums, and clamps.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "check.h"
 #include "ops/kernels/kernel_select.h"
 
-// What packing may use; the instruction sets' own are checked with the vector family.
+// The transpose for packing. The transposes of the instruction sets are checked with the vector family.
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     for (size_t r = 0; r < rows; r++) {
@@ -23,7 +23,7 @@ typedef struct problem {
     const taper_gemm_entry *entry;
     size_t mr, nc, kc, ks;
     bool indirect, special;
-    size_t step; // of windows; 0: rows of A have their own memory
+    size_t step; // step between windows; 0 if each row of A has memory of its own
     float *a, *weights, *bias, *scale, *add, *zero;
     size_t a_stride, a_offset, c_stride, add_stride;
     const float **pointers;
@@ -48,17 +48,17 @@ static float rounded(taper_precision precision, float x)
                                                : x;
 }
 
-// How far from the exact sum of rounded numbers the sums may be: floats, and those of so many halves in a row.
+// Returns the allowed error: that of float sums, and that of sums of `rounds` halves in a row.
 static double error_bound(const taper_gemm_entry *entry, size_t terms, double magnitude)
 {
     const double sums = ((double)terms + 4) * 0x1p-24 * magnitude;
     const double tiny =
-        entry->precision != TAPER_PRECISION_fp32 ? 1e-37 : 0; // some instructions make zeros of denormals
+        entry->precision != TAPER_PRECISION_fp32 ? 1e-37 : 0; // some instructions flush denormals to zero
     const double halves = (double)(terms < entry->rounds ? terms : entry->rounds);
     return entry->rounds > 1 ? sums + (halves + 1) * (0x1p-11 * magnitude + 0x1p-24) : sums + tiny;
 }
 
-// The result of element (i, n) in double, and the sum of the magnitudes.
+// Returns element (i, n) of the result in double, and the sum of the magnitudes of its terms.
 static double expected(const problem *p, size_t i, size_t n, double *magnitude)
 {
     double sum = p->bias != NULL ? (double)p->bias[n] : 0;
@@ -104,7 +104,7 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
     check_fill(p.a, image + offset, -1, 1);
     p.weights = check_floats(nc * kc * ks, CHECK_TAIL, 0);
     check_fill(p.weights, nc * kc * ks, -1, 1);
-    if (!indirect && !special && step == 0 && check_below(4) == 0) // which stays in its column
+    if (!indirect && !special && step == 0 && check_below(4) == 0) // the infinity must only affect its column
         p.weights[check_below(nc * kc * ks)] = INFINITY;
     if (check_below(3))
         check_fill(p.bias = check_floats(nc, CHECK_TAIL, 0), nc, -2, 2);
@@ -112,7 +112,7 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
         check_fill(p.scale = check_floats(nc, CHECK_TAIL, 0), nc, 0.5f, 2);
     if (special)
         check_fill_special(p.a, image + offset, 3 * kc, true);
-    const bool in_place = step == 0 && check_below(8) == 0; // the sum is what C has
+    const bool in_place = step == 0 && check_below(8) == 0; // the kernel adds to the contents of C
     if (in_place)
         p.add_stride = p.c_stride;
     p.e = (taper_gemm_epilogue){NULL, p.add_stride, -INFINITY, INFINITY};
@@ -137,7 +137,8 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
         p.tap_stride = mr + check_below(3);
         p.pointers = check_bytes(((ks - 1) * p.tap_stride + mr) * sizeof(float *), CHECK_TAIL, 0);
         for (size_t t = 0; t < ks; t++) {
-            const bool all = check_below(4) == 0, none = check_below(4) == 0; // of none the rows lie evenly
+            // If none is padding, the rows are evenly spaced.
+            const bool all = check_below(4) == 0, none = check_below(4) == 0;
             for (size_t i = 0; i < mr; i++) {
                 const bool padding = !none && (all || check_below(4) == 0);
                 p.pointers[t * p.tap_stride + i] = padding ? p.zero : p.a + (rows - 1 - (t * mr + i)) * p.a_stride;
@@ -208,13 +209,13 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
     one_of(entry, mr, nc, kc, ks, indirect, special, 0);
 }
 
-// Weights of a first layer, whose taps are rows of pixels of a few channels: one product of all, packed as such, beside
-// the same weights in that order.
+// Checks the weights of a first layer, whose taps are rows of pixels with few channels. One product over all taps is
+// compared with a product of the same weights in that order.
 static void joined(const taper_gemm_entry *entry, size_t channels, size_t side, size_t nc)
 {
     const size_t kc = side * channels, depth = kc * side;
     float *weights = check_floats(nc * depth, CHECK_TAIL, 0), *turned = check_floats(nc * depth, CHECK_TAIL, 0);
-    check_fill(weights, nc * depth, -1, 1); // [n][channel][y][x]
+    check_fill(weights, nc * depth, -1, 1); // order of weights: [n][channel][y][x]
     for (size_t n = 0; n < nc; n++) {
         for (size_t k = 0; k < depth; k++)
             turned[n * depth + k] = weights[n * depth + k % channels * side * side + k / channels];
@@ -284,7 +285,7 @@ static void check_entries(const char *family, const taper_gemm_entry *(*entry_at
                 one(entry, mr, nc, 1 + check_below(20), 1, false, check_below(4) == 0);
                 one(entry, mr, nc, 1 + check_below(20), 1 + check_below(9), true, check_below(4) == 0);
             }
-            for (size_t times = 0; times < 4; times++) // as many taps as no kernel keeps pointers of
+            for (size_t times = 0; times < 4; times++) // more taps than any kernel keeps pointers for
                 one(entry, mr, 1 + check_below(3 * entry->nr), 1 + check_below(9), 30 + check_below(50), true, false);
             for (size_t kc = 1; kc < 40; kc++) {
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1, false, false);
@@ -300,15 +301,15 @@ static void check_entries(const char *family, const taper_gemm_entry *(*entry_at
             for (size_t side = 2; side <= 7; side++)
                 joined(entry, channels, side, 1 + check_below(3 * entry->nr));
         }
-        for (size_t mr = 1; mr <= entry->mr; mr += entry->mr - 1) { // more than a block of k holds
+        for (size_t mr = 1; mr <= entry->mr; mr += entry->mr - 1) { // more than one block of k
             one(entry, mr, 2 * entry->nr, 1000, 1, false, false);
             one(entry, mr, entry->nr + 3, 511 + check_below(600), 1, false, false);
             one(entry, mr, entry->nr + 3, 127 + check_below(900), 1 + check_below(9), true, false);
         }
-        // The same with so many columns that A is brought into order more than once.
+        // These have enough columns to reorder A more than once.
         one(entry, entry->mr, 7 * entry->nr + 5, 600 + check_below(40), 2, true, false);
         one(entry, 1 + check_below(3 * entry->mr), 13 * entry->nr - 1, 1200 + check_below(40), 1, false, false);
-        for (size_t kc = 40; kc < 200; kc++) { // where tiles of 32 halves begin and end
+        for (size_t kc = 40; kc < 200; kc++) { // around the borders of tiles of 32 halves
             one(entry, 1 + check_below(3 * entry->mr), 1 + check_below(3 * entry->nr), kc, 1, false, false);
             one(entry, entry->mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(9), true, false);
         }

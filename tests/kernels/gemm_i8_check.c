@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers: every entry bit for bit against sums in 64 bits; all rows and tails of columns and depth,
-// taps, extreme numbers, scales whose products tie or leave the range of 32 bits.
+// Checks quantized gemm: every entry must be bit-exact with sums in 64 bits, for all rows, tails of columns and depth,
+// taps, extreme numbers, and scales whose products are ties or exceed 32 bits.
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 typedef struct problem {
     size_t mr, nc, kc, ks, offset;
-    size_t step; // of windows; 0: each row of a tap has a pointer
+    size_t step; // step between windows; 0 if each row of a tap has a pointer
     const uint8_t **pointers;
     size_t tap_stride;
     const int8_t *weights;
@@ -37,8 +37,8 @@ static void fill_bytes(void *to, size_t count, bool extreme)
         p[i] = extreme && check_below(4) != 0 ? ends[check_below(sizeof ends)] : (uint8_t)check_random();
 }
 
-// As layers have them: inputs of which one in `highs` is above 127 (0: none), weights that mostly leave room for sums
-// of products in 16 bits.
+// Fills inputs as layers have them: one in `highs` is above 127 (0 for none). Weights mostly keep sums of products
+// within 16 bits.
 static void fill_inputs(uint8_t *p, size_t count, size_t highs)
 {
     for (size_t i = 0; i < count; i++)
@@ -53,8 +53,8 @@ static void fill_weights(int8_t *p, size_t count, size_t most)
     }
 }
 
-// The largest inputs of seven or eight bits, and weights of one sign whose sums of two or four products with them are
-// about as large as 16 bits hold.
+// Fills the largest inputs of seven or eight bits, and weights of one sign whose sums of two or four products nearly
+// reach the limit of 16 bits.
 static void fill_to_the_brim(uint8_t *a, size_t inputs, int8_t *weights, size_t count)
 {
     static const int middle[] = {32, 64, -32, -64};
@@ -66,13 +66,14 @@ static void fill_to_the_brim(uint8_t *a, size_t inputs, int8_t *weights, size_t 
 
 static float random_scale(size_t kind)
 {
-    return kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16)) // ties
+    return kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16)) // makes ties
            : kind == 1 ? check_uniform(1e-5f, 1e-2f)
            : kind == 2 ? ldexpf(check_uniform(1.0f, 2.0f), -1 - (int)check_below(120))
                        : check_uniform(0.5f, 0.99999994f);
 }
 
-// many: the entry's function for rows; whether it had something for these.
+// Checks one problem. many: use the entry's function for many rows. Returns false if the function does not support the
+// problem.
 static bool one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, size_t step, bool many)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
@@ -183,7 +184,7 @@ static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t k
     (void)one_of(entry, mr, nc, kc, ks, 0, false);
 }
 
-// Of any number: whole tiles, a row more or less, more than pass at a time.
+// Checks any number of rows: whole tiles, one row more or less, and more rows than one pass takes.
 static void many_rows(const taper_gemm_i8_entry *entry)
 {
     size_t done = 0, tried = 0;
@@ -194,7 +195,7 @@ static void many_rows(const taper_gemm_i8_entry *entry)
     }
     for (size_t kc = 1; kc < 70; kc++, tried++)
         done += one_of(entry, 350 + check_below(200), (1 + check_below(3)) * entry->nr, kc, 1, 0, true);
-    // AMX's is that of VNNI, which a library may be without.
+    // AMX uses VNNI's function, which a library may be built without.
     check_that(done > tried / 4 || (done == 0 && entry->cpu == TAPER_ISA_amx), "%zu of %zu jobs of many rows were made",
                done, tried);
 }
@@ -225,12 +226,12 @@ void check_gemm_i8(bool benchmark)
         one(entry, entry->mr, 2 * entry->nr, 1000, 1);
         for (size_t i = 0; i < 200; i++)
             one(entry, 1 + check_below(entry->mr), 1 + check_below(9 * entry->nr), 1 + check_below(600), 1);
-        // Where tiles of 64 bytes begin and end.
+        // Sizes around the borders of tiles of 64 bytes.
         for (size_t kc = 40; kc < 200; kc++) {
             one(entry, 1 + check_below(entry->mr), 1 + check_below(3 * entry->nr), kc, 1);
             one(entry, entry->mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(9));
         }
-        // More than kernels bring into their order at a time; of so many columns that they do it more than once.
+        // Depths beyond what kernels reorder at once, and enough columns to reorder more than once.
         one(entry, entry->mr, 7 * entry->nr + 5, 700 + check_below(40), 2);
         one(entry, 1 + check_below(entry->mr), 13 * entry->nr - 1, 2500 + check_below(40), 1);
         for (size_t mr = 1; mr <= entry->mr; mr++) {

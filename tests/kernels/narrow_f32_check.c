@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products with narrow weights of narrow_f32.h: every entry against sums in doubles, over lengths that leave rests;
-// memory without slack. Panels are built here number by number, so this is a second reader of their format.
+// Checks products with narrow weights (narrow_f32.h): every entry against sums in doubles, for lengths with remainders,
+// with memory without slack. Panels are built here number by number, independently of the library's packing.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static void check_panel(const taper_narrow_entry *entry, unsigned bits, bool poi
         check_that(fabs((double)y[c] - sums[c]) <= bound_of(4 * magnitudes[c]),
                    "%u bits, groups of %zu%s: output %zu is %g, not %g", bits, group, points ? " with points" : "", c,
                    (double)y[c], sums[c]);
-    // The floats of the last group, in two parts, give its share of the sums.
+    // The floats of the last group, added in two parts, give its share of the sums.
     const size_t first = bits == 4 ? check_below(group / 8 + 1) * 8 : check_below(group + 1);
     const char *last = panel + (groups - 1) * bytes;
     entry->widen_panel(&format, last, 0, first, wide);

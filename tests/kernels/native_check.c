@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of native.h: every entry against that of the widest integers, or of doubles; memory without slack, in
-// place and not.
+// Checks the arithmetic of native.h: every entry against that of the widest integers or of doubles, with memory without
+// slack, in place and not.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct {
     taper_native native;
     taper_native_type type;
     bool where;
-    uint8_t item, result; // bytes
+    uint8_t item, result; // sizes in bytes
 } rows[] = {
 #define RESULT_SAME(T) sizeof(T)
 #define RESULT_TRUTH(T) 1
@@ -40,7 +40,7 @@ static bool is_float(taper_native_type type)
     return type == TAPER_NATIVE_F32 || type == TAPER_NATIVE_C64;
 }
 
-// Small numbers, those at the edges of the type, and any.
+// Fills with small numbers, numbers at the limits of the type, and random ones.
 static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
 {
     static const float edges[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e-30f, 0x1p-149f, 0.5f, 1.0f};
@@ -49,7 +49,7 @@ static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
         return;
     }
     if (is_float(type)) {
-        const bool any = check_below(2); // or none at an edge
+        const bool any = check_below(2); // false: no special numbers
         float *x = p;
         for (size_t i = 0; i < bytes / sizeof *x; i++) {
             x[i] = any && check_below(6) == 0 ? edges[check_below(10)] : check_uniform(-3, 3);
@@ -62,7 +62,7 @@ static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
         const int64_t edge[] = {0, -1, 1, least, (int64_t)((uint64_t)least - 1), INT32_MIN, INT32_MAX, -2};
         const size_t kind = check_below(8);
         const int64_t value = kind == 0 ? (int64_t)any : kind == 1 ? edge[check_below(8)] : (int64_t)(any % 200) - 100;
-        memcpy((char *)p + i * item, &value, item); // the lowest bytes
+        memcpy((char *)p + i * item, &value, item); // assumes little endian
     }
 }
 
@@ -92,7 +92,7 @@ static int64_t wrap(uint64_t x)
     return (int64_t)x;
 }
 
-// What integers become, of which the lowest bytes count. Not of a division by zero.
+// Returns the result for integers, of which the lowest bytes count. The divisor is not zero.
 static int64_t whole(taper_native native, int64_t x, int64_t y, const taper_native_numbers *p)
 {
     const uint64_t a = (uint64_t)x, b = (uint64_t)y;
@@ -152,7 +152,7 @@ static double at_least(double x, double low)
     return x < low ? low : x;
 }
 
-// Of a product that a sum is made of: any, where floats do not hold it.
+// Returns the error bound of a product inside a sum. It is infinite if a float cannot represent the product.
 static double product_bound(double product)
 {
     return fabs(product) < 0x1p126 ? fabs(product) * 0x1p-22 : (double)INFINITY;
@@ -188,7 +188,7 @@ static double loss(taper_native native, double x, double y, double z, double f, 
     case TAPER_NATIVE_KL_DIV_LOG:
         *bound += exp(y) * (fabs(x) + fabs(y)) * 0x1p-20;
         return exp(y) * (y - x);
-    case TAPER_NATIVE_SOFT_MARGIN: // in floats the exponential is infinite from 89 on, as in PyTorch
+    case TAPER_NATIVE_SOFT_MARGIN: // the exponential of a float overflows from 89 on, as in PyTorch
         *bound += (1 + fabs(x * y)) * log1p(exp(-x * y)) * 0x1p-20;
         *bound = -x * y > 88 ? (double)INFINITY : *bound;
         return log1p(exp(-x * y));
@@ -204,7 +204,7 @@ static double loss(taper_native native, double x, double y, double z, double f, 
     }
 }
 
-// What floats become, and how much the result may be off.
+// Returns the result for floats, and its error bound.
 static double real(taper_native native, const float *v, const taper_native_numbers *p, double *bound)
 {
     const double x = (double)v[0], y = (double)v[1], z = (double)v[2];
@@ -241,7 +241,7 @@ static double real(taper_native native, const float *v, const taper_native_numbe
     }
 }
 
-// A bound of infinity, or none that is a number: the intermediate results are beyond what floats hold.
+// An infinite or NaN bound means that intermediate results exceed the range of floats.
 static bool agrees(float got, double want, double bound)
 {
     if (isnan(want)) {
@@ -334,7 +334,7 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
          *z = check_bytes(n * item, place, 0);
     fill(rows[row].where ? TAPER_NATIVE_BOOL : rows[row].type, x, n * first, first);
     fill(rows[row].type, y, n * item, item), fill(rows[row].type, z, n * item, item);
-    const bool small = check_below(2); // wide integers: all of a step below 32 bits, or some beyond
+    const bool small = check_below(2); // wide integers: true for numbers below 32 bits, false for some larger ones
     bool zero = false;
     for (size_t i = 0; divides(native) && i < n; i++) {
         if (rows[row].type == TAPER_NATIVE_I64 && small) {
@@ -373,7 +373,7 @@ static const struct fold_row {
 #undef FOLD
 enum { FOLD_ROWS = sizeof fold_rows / sizeof *fold_rows, FOLDED = 1500 };
 
-// Joins an element, by an accumulator of its own type.
+// Adds an element to an accumulator of its own type.
 static void join(taper_native_fold fold, bool real, const void *x, size_t item, void *acc)
 {
     double *f = acc;
@@ -405,8 +405,9 @@ static void join(taper_native_fold fold, bool real, const void *x, size_t item, 
                                       : *i + (v != 0);
 }
 
-// What rounding may have made of n numbers in any order. Of a sum, size is that of its magnitudes. Of a product it is
-// that of those above 1, by which a denormal number's unit may have grown; where they overflow the order decides.
+// Returns true if rounding of n numbers in any order explains the difference. size: for a sum, the sum of magnitudes;
+// for a product, the product of the factors above 1, by which the error of a denormal may have grown. If products
+// overflow, the result depends on the order.
 static bool is_close(double got, double want, size_t n, taper_native_fold fold, double size)
 {
     const bool product = fold == TAPER_FOLD_PRODUCT;
@@ -420,7 +421,7 @@ static void check_fold(const taper_native_folder *folder, const struct fold_row 
     const bool real = row->type <= TAPER_FOLD_F64, line = m == 0;
     const size_t stride = n + check_below(3), count = line ? n : m * stride, item = row->item;
     char *x = check_bytes(count * item, CHECK_TAIL, 0);
-    const size_t kind = check_below(4); // of floats: with zeros, with those that overflow and vanish, with NaN
+    const size_t kind = check_below(4); // floats: with zeros, with overflow and underflow, or with NaN
     for (size_t i = 0; i < count; i++) {
         const double wide = kind == 1 && check_below(8) == 0     ? 0
                             : kind == 2 && check_below(128) == 0 ? ldexp(1, (int)check_below(250) - 125)
@@ -430,7 +431,7 @@ static void check_fold(const taper_native_folder *folder, const struct fold_row 
         const int64_t whole = (int64_t)(check_uniform(-2, 2) * (kind < 2 ? 1 : 1e18f));
         memcpy(x + i * item, real ? (item == 8 ? (const void *)&wide : &narrow) : &whole, item);
     }
-    double acc[FOLDED], want[FOLDED], growth[FOLDED], size = 0; // int64 numbers as they lie there
+    double acc[FOLDED], want[FOLDED], growth[FOLDED], size = 0; // int64 numbers are stored by their bits
     const size_t results = line ? 1 : n;
     for (size_t k = 0; k < results; k++) {
         const int64_t number = (int64_t)check_below(2);
@@ -477,7 +478,7 @@ static void check_folds(const taper_native_entry *entry)
     }
 }
 
-// Sums of complex numbers; and extremes of neighbours, with those that are equal, zeros of both signs and NaN.
+// Checks sums of complex numbers, and maxima of neighbours with equal numbers, zeros of both signs and NaN.
 static void check_pairs_and_picks(const taper_native_entry *entry)
 {
     enum { MOST_ROWS = 12, MOST_WIDTH = 2300 };
@@ -517,7 +518,7 @@ static void check_pairs_and_picks(const taper_native_entry *entry)
                            "extreme of %zu rows, %d: %d, not %zu", count, least, (int)where[k], at);
             }
         }
-        float most[MOST_WIDTH]; // of pools: the last NaN
+        float most[MOST_WIDTH]; // maxima of pools, where the last NaN wins
         const float *places[MOST_ROWS];
         int32_t names[MOST_ROWS];
         int64_t greatest[MOST_WIDTH];
@@ -545,7 +546,7 @@ static void check_pairs_and_picks(const taper_native_entry *entry)
     }
 }
 
-// ---- tiles of products, of small whole numbers, whose sums are exact
+// ---- tiles of products of small integers, whose sums are exact
 
 static void check_tiles(const taper_native_entry *entry)
 {
@@ -613,7 +614,7 @@ void check_native(bool benchmark)
                 continue;
             }
             if (rows[row].native >= TAPER_NATIVE_ATANH && rows[row].native <= TAPER_NATIVE_TRIGAMMA)
-                continue; // on grids
+                continue; // checked on grids instead
             for (size_t n = 0; n <= MOST; n += TAPER_NATIVE_STEP) {
                 for (int i = 0; i < 20; i++) {
                     check_row(function, row, n);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The special functions of native.h on fine grids, against their definitions in long doubles or what C has.
+// Checks the special functions of native.h on fine grids against their definitions in long doubles, or C's functions.
 #include <math.h>
 
 #include "check.h"
 #include "ops/kernels/native.h"
 
-static long double bessel_i(int order, long double x) // times exp(-x), of x >= 0, by the series or the integral's
+// Returns I(x) * exp(-x) for x >= 0, by its series or its integral.
+static long double bessel_i(int order, long double x)
 {
     long double sum = 1, term = 1;
     if (x > 60) {
@@ -22,7 +23,7 @@ static long double bessel_i(int order, long double x) // times exp(-x), of x >= 
     return expl(-x) * sum * (order == 0 ? 1 : x / 2);
 }
 
-// Derivative 0 or 1 of the digamma function, right of 0.
+// Returns derivative `order`, 0 or 1, of the digamma function for x > 0.
 static long double digamma_right(int order, long double x)
 {
     static const long double b[] = {1.0L / 6, -1.0L / 30, 1.0L / 42, -1.0L / 30, 5.0L / 66, -691.0L / 2730, 7.0L / 6};
@@ -61,7 +62,7 @@ static long double value_of(taper_native native, float number)
                                          : digamma_right(0, x);
     case TAPER_NATIVE_LGAMMA:
         return lgammal(x);
-    default: // left of 1/2 with the sine of what pi x is rounded to
+    default: // below 1/2 by the reflection formula, with the sine of the rounded pi x
         return isinf(x) && x > 0 ? 0
                : number < 0.5f   ? (long double)((float)(pi * pi) / (sine * sine)) - digamma_right(1, 1 - x)
                                  : digamma_right(1, x);
@@ -70,7 +71,7 @@ static long double value_of(taper_native native, float number)
 
 static bool is_right(taper_native native, float x, float got)
 {
-    if (native == TAPER_NATIVE_NDTRI) { // by its inverse, whose slope is the density
+    if (native == TAPER_NATIVE_NDTRI) { // checked by its inverse, whose derivative is the density
         const long double tail = x > 0.5f ? 1 - (long double)x : (long double)x;
         if (!(tail > 0))
             return tail == 0 ? isinf(got) && (got < 0) == (x < 0.5f) : isnan(got);

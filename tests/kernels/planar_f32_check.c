@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution of planes against the sums themselves: every block of outputs, counts that fill vectors and that do not,
-// offsets anywhere; nothing is written behind the count, NaN and infinity stay.
+// Checks convolution of planes against the sums: every block of outputs, counts that fill vectors and others, and any
+// offset. Nothing is written beyond the count; NaN and infinity are kept.
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise functions over a sample of all floats (one in 101 with --thorough), every length, in place and not; and
-// the reductions, poolings and reorderings of vector_f32.h.
+// Checks the elementwise functions on a sample of all floats (one in 101 with --thorough), for all lengths, in place
+// and not; and the reductions, poolings and reorderings of vector_f32.h.
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define MARK 12345.0f
 
-// ---- unary: reference in double, and how far a result may be
+// ---- unary: reference in double, and allowed error
 
 static double clamp(double x, double low, double high)
 {
@@ -21,7 +21,7 @@ static double clamp(double x, double low, double high)
     return x > high ? high : x;
 }
 
-// The root of erf(y) = x, by Newton's method from what belongs to the tail.
+// Solves erf(y) = x by Newton's method, starting from the approximation for the tail.
 static double inverse_erf(double x)
 {
     const double a = fabs(x);
@@ -136,7 +136,7 @@ static double reference(taper_unary op, double x, const float *p)
     }
 }
 
-// Last places, and an absolute part.
+// Returns true if the error is within a bound in last places or an absolute bound.
 static bool near_enough(taper_unary op, float got, double want, double x, const float *p, double *ulp)
 {
     *ulp = check_ulp(got, want);
@@ -162,8 +162,8 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
     case TAPER_UNARY_COS:
         return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22;
     case TAPER_UNARY_SOFTPLUS:
-        return *ulp <= 4 + fabs(x * (double)p[0]); // the product rounds
-    case TAPER_UNARY_MISH:                         // below -87 exp has fewer bits
+        return *ulp <= 4 + fabs(x * (double)p[0]); // the product is rounded
+    case TAPER_UNARY_MISH:                         // below -87 the result of exp is denormal
         return *ulp <= 4 || (x < -87 && fabs((double)got - want) <= 1e-36);
     case TAPER_UNARY_LOG_SIGMOID:
         return *ulp <= 4;
@@ -176,14 +176,14 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
         return *ulp <= 1 || fabs((double)got - want) <= 0x1p-23 * (fabs(x * (double)p[0]) + fabs((double)p[1]));
     case TAPER_UNARY_ELU:
         return *ulp <= 3;
-    // x + 3 rounds: the result for x near -3 has the error of 3
+    // The sum x + 3 is rounded, so that the result for x near -3 has the error of 3.
     case TAPER_UNARY_HARDSIGMOID:
         return *ulp <= 1.5 || fabs((double)got - want) <= 0x1p-24;
     case TAPER_UNARY_HARDSWISH:
         return *ulp <= 2.1 || fabs((double)got - want) <= 0x1p-22;
     case TAPER_UNARY_SIGMOID:
         return *ulp <= 3;
-    // Below -104 the sigmoid is 0 in float.
+    // Below -104 the sigmoid is 0 as a float.
     case TAPER_UNARY_SILU:
         return *ulp <= 3.5 || (x < -87 && fabs((double)got - want) <= 1e-36);
     case TAPER_UNARY_GELU:
@@ -209,14 +209,14 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
         return *ulp <= 3;
     case TAPER_UNARY_ERFINV:
         return *ulp <= 4;
-    case TAPER_UNARY_TAN: // near its poles what x lacks counts
+    case TAPER_UNARY_TAN: // near its poles the rounding error of x dominates
         return *ulp <= 4 || fabs((double)got - want) <= 0x1p-22 * (1 + want * want);
     case TAPER_UNARY_SINH:
     case TAPER_UNARY_COSH:
         return *ulp <= 5;
-    case TAPER_UNARY_ERFC: // as 1 - erf for small x, and the exponential's places beyond
+    case TAPER_UNARY_ERFC: // precision of 1 - erf for small x, of the exponential beyond
         return *ulp <= 6 || (x > 8.5 && fabs((double)got - want) <= 1e-36);
-    case TAPER_UNARY_LOGIT: // the quotient rounds
+    case TAPER_UNARY_LOGIT: // the quotient is rounded
         return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22;
     default:
         return false;
@@ -271,7 +271,7 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough)
     }
     if (thorough)
         printf("%-8s %-12s worst %.3f ulp at %g\n", v->name, unary_names[op].name, worst, worst_at);
-    // Lengths, tails and in place: the same results as in the long run above, to the bit.
+    // All lengths, tails and in-place calls must give bit-identical results to the long run above.
     float p[4] = {0.5f, 2, -1, 3};
     check_fill(x, n, -8, 8);
     check_fill_special(x, n, 10, false);
@@ -293,9 +293,9 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough)
     check_memory_reset();
 }
 
-// ---- the others: lengths up to a few vectors, memory without slack
+// ---- other kernels: lengths up to a few vectors, memory without slack
 
-// All kinds over n floats, `step` apart: of a run, or of one column of rows.
+// Checks a reduction of n floats, `step` apart: a contiguous run, or one column of rows.
 static bool fold_is(taper_reduction kind, float got, size_t n, const float *x, size_t step)
 {
     double want = kind == TAPER_REDUCTION_MOST ? -INFINITY : kind == TAPER_REDUCTION_LEAST ? INFINITY : 0, size = 0;
@@ -324,7 +324,7 @@ static void folds(const taper_vector_entry *v, size_t n, const float *x, size_t 
     float *out = check_floats(n, CHECK_TAIL, 0);
     for (int kind = 0; kind < TAPER_REDUCTION_COUNT; kind++) {
         if (v->fold[kind] == NULL)
-            continue; // not in builds for size
+            continue; // missing in builds for size
         const float got = rows == 1 ? v->fold[kind](n, x) : 0;
         check_that(rows != 1 || fold_is((taper_reduction)kind, got, n, x, 1), "fold %d of %zu: %g", kind, n,
                    (double)got);
@@ -488,7 +488,8 @@ static void reductions(const taper_vector_entry *v, size_t n, bool special)
             double want = ((double)x[i] - total / (double)n) / sqrt(variance / (double)n + 1e-5);
             const double unit = fabs(want);
             want = want * (g != NULL ? (double)g[i] : 1) + (b != NULL ? (double)b[i] : 0);
-            // n = 1: the variance is 0, and eps lets the rounding of the mean through
+            // For n = 1 the variance is 0, and the division by the root of eps magnifies the rounding error of the
+            // mean.
             const double bound = 1e-6 * (unit * 2 + 2) + (n < 4 ? 1e-3 : 0);
             check_that(check_close(y[i], (float)want, (float)bound), "layer_norm of %zu: %g, not %g", n, (double)y[i],
                        want);
@@ -572,7 +573,7 @@ static void pools(const taper_vector_entry *v, size_t n)
                 terms += fabs(x_t);
             }
             want /= (double)scale[i];
-            // Each sum rounds to half a unit of at most the sum of the terms; some terms are large.
+            // Each addition rounds by half a unit of at most the sum of magnitudes, and some terms are large.
             const double bound = 2e-4 + (isfinite(terms) ? (double)taps * 6e-8 * terms / (double)scale[i] : 0);
             check_that(check_close(y[i * y_stride + c], (float)want, (float)bound), "avg_pool: %g, not %g",
                        (double)y[i * y_stride + c], want);
@@ -733,7 +734,7 @@ static void check(bool benchmark, bool thorough)
             continue;
         }
         for (int op = 0; op < TAPER_UNARY_COUNT; op++) {
-            if (v->unary[op] != NULL) // builds for size lack some
+            if (v->unary[op] != NULL) // builds for size lack some kernels
                 unary(v, (taper_unary)op, thorough);
         }
         check_vector_f32_quotients(v);

@@ -6,13 +6,13 @@
 #include "check.h"
 #include "ops/kernels/kernel_select.h"
 
-// All kernels of two operands, of n floats.
+// Checks all binary kernels on n floats.
 void check_vector_f32_pairs(const taper_vector_entry *v, size_t n);
-// Of all magnitudes: fmod is exact, and the whole quotient is what belongs to it.
+// Checks fmod and floor division with operands of all magnitudes: fmod must be exact, and the quotient must match it.
 void check_vector_f32_quotients(const taper_vector_entry *v);
-// The functions of two numbers: of all magnitudes, and of numbers near each other.
+// Checks the binary functions with operands of all magnitudes and with operands close to each other.
 void check_vector_f32_functions(const taper_vector_entry *v);
-// LSTM and GRU cells of n units.
+// Checks LSTM and GRU cells of n units.
 void check_vector_f32_cells(const taper_vector_entry *v, size_t n);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels of two operands of vector_f32.h, for vector_f32_check.c.
+// Checks the binary kernels of vector_f32.h, for vector_f32_check.c.
 #include <math.h>
 #include <string.h>
 
 #include "vector_f32_check.h"
 
-// The larger and the smaller, and what belongs to a whole quotient.
+// Returns the floor or truncated quotient that matches fmod.
 static float whole_quotient(taper_binary op, float a, float b)
 {
     const float r = fmodf(a, b);
@@ -29,7 +29,7 @@ static float whole_quotient(taper_binary op, float a, float b)
     }
 }
 
-// Of all magnitudes: fmod is exact, and the whole quotient is what belongs to it.
+// Uses operands of all magnitudes: fmod must be exact, and the quotient must match it.
 void check_vector_f32_quotients(const taper_vector_entry *v)
 {
     const size_t n = 4096;
@@ -44,7 +44,7 @@ void check_vector_f32_quotients(const taper_vector_entry *v)
                                     : 0.1f * (float)(1 + check_below(30));
             a[i] = round % 4 >= 2 ? fmodf(a[i], 1000.0f) : a[i];
             if (check_lost() > 0 && fabsf(b[i]) < 0x1p-100f)
-                b[i] = 3; // or a remainder may be lost
+                b[i] = 3; // otherwise a denormal remainder may be flushed
         }
         for (int op = TAPER_BINARY_FMOD; op <= TAPER_BINARY_DIV_FLOOR && v->binary[op][0] != NULL; op++) {
             v->binary[op][TAPER_OPERANDS_VV](n, a, b, y, -INFINITY, INFINITY);
@@ -75,7 +75,7 @@ static double function_of_two(int op, double a, double b)
     }
 }
 
-// Those that have no bound of 0: of all magnitudes, and of numbers near each other.
+// Checks the functions that are not exact, with operands of all magnitudes and with operands close to each other.
 void check_vector_f32_functions(const taper_vector_entry *v)
 {
     enum { COUNT = 1001 };
@@ -134,7 +134,7 @@ void check_vector_f32_pairs(const taper_vector_entry *v, size_t n)
                 want = want < low ? low : want;
                 want = want > high ? high : want;
                 if (op == TAPER_BINARY_GLU && q < -87) {
-                    continue; // the sigmoid has few bits left, or none, and p may be infinite
+                    continue; // the sigmoid is denormal or 0 here, and p may be infinite
                 }
                 if (op == TAPER_BINARY_GLU) {
                     const double product = (double)p / (1 + exp(-(double)q));

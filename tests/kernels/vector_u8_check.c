@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The elementwise kernels of quantized numbers: every entry bit for bit against 64 bits and double precision.
+// Checks the quantized elementwise kernels: every entry must be bit-exact with 64-bit integers and double precision.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void sums(const taper_vector_u8_entry *entry, size_t n, check_place place
 {
     const uint8_t *a = random_bytes(n, place), *b = random_bytes(n, place);
     uint8_t *y = check_bytes(n, place, 0);
-    const bool small = check_below(3) == 0; // many ties
+    const bool small = check_below(3) == 0; // makes many ties
     taper_u8_sum p = {.shift = small ? 1 + (uint32_t)check_below(4) : 13 + (uint32_t)check_below(19)};
     p.a_factor = (int32_t)(check_below(small ? 16 : ((size_t)1 << 22) + 1));
     p.b_factor = (int32_t)(check_below(small ? 16 : ((size_t)1 << 22) + 1));
@@ -59,7 +59,7 @@ static void products(const taper_vector_u8_entry *entry, size_t n, check_place p
     const uint8_t *a = random_bytes(n, place), *b = random_bytes(b_step != 0 ? n : 1, place);
     uint8_t *y = check_bytes(n, place, 0);
     const float multipliers[] = {
-        0.5f, 0.25f, 1.0f, TAPER_U8_MULTIPLIER, 1e-7f, check_uniform(0.0001f, 0.05f)}; // ties first
+        0.5f, 0.25f, 1.0f, TAPER_U8_MULTIPLIER, 1e-7f, check_uniform(0.0001f, 0.05f)}; // the first ones make ties
     taper_u8_product p = {.multiplier = multipliers[check_below(6)]};
     p.a_point = (int32_t)check_below(256);
     p.b_point = (int32_t)check_below(256);
@@ -107,7 +107,8 @@ static void floats(const taper_vector_u8_entry *entry, size_t n, check_place pla
                n, (double)low, (double)high, (double)want_low, (double)want_high);
 }
 
-static float both(bool second, float a, float x, float b, float y) // a x + b y, one of the products not rounded
+// Returns a x + b y with one of the products not rounded.
+static float both(bool second, float a, float x, float b, float y)
 {
     return second ? fmaf(b, y, a * x) : fmaf(a, x, b * y);
 }

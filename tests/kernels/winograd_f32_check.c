@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Winograd's transforms: tiles by inputs, products in double precision, outputs, against the sums themselves; tiles at
-// edges; tiles of which only a part is wanted; what an infinity or NaN does.
+// Checks Winograd's transforms: transforms of inputs, products in double precision and transforms of outputs, against
+// direct sums; tiles at edges, partial tiles, and the effect of infinities and NaNs.
 #include <math.h>
 #include <stdio.h>
 
@@ -12,12 +12,12 @@ enum { SIDE = TAPER_WINOGRAD_SIDE, POSITIONS = TAPER_WINOGRAD_POSITIONS };
 
 typedef struct tile {
     const taper_winograd_entry *entry;
-    size_t side, sets, rows, columns; // rows, columns: of outputs of the tile
-    size_t in, out;                   // channels
+    size_t side, sets, rows, columns; // rows, columns: outputs of the tile
+    size_t in, out;                   // numbers of channels
     const float *x[POSITIONS];        // inputs
-    float *g, *u;                     // weights [tap][out][in]; [position][out][in]
-    float *v, *m;                     // [position][in], [position][out]
-    size_t v_stride, m_stride;        // between positions
+    float *g, *u;                     // g: weights [tap][out][in]; u: transformed weights [position][out][in]
+    float *v, *m;                     // v: [position][in]; m: [position][out]
+    size_t v_stride, m_stride;        // distance between positions
 } tile;
 
 static tile make(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t in, size_t out)
@@ -55,7 +55,7 @@ static void multiply(const tile *t)
             taper_winograd_has(t->entry, t->rows, p / t->side) && taper_winograd_has(t->entry, t->columns, p % t->side);
         const size_t set = taper_winograd_set(t->entry, p);
         for (size_t n = 0; n < t->out; n++) {
-            if (!exists) { // which must not be read
+            if (!exists) { // kernels must not read it
                 t->m[p * t->m_stride + n] = NAN;
                 continue;
             }
@@ -67,7 +67,7 @@ static void multiply(const tile *t)
     }
 }
 
-// The sum at output (y, x) of channel n, and of its magnitudes.
+// Returns the sum at output (y, x) of channel n, and the sum of magnitudes.
 static double expected(const tile *t, size_t y, size_t x, size_t n, double *magnitude)
 {
     double sum = 0;
@@ -83,7 +83,7 @@ static double expected(const tile *t, size_t y, size_t x, size_t n, double *magn
     return sum;
 }
 
-// A side of a tile: whole, or as it may be at an edge.
+// Returns the size of a tile's side: complete, or as at an edge of the image.
 static size_t some_outputs(const taper_winograd_entry *entry)
 {
     return entry->outputs == 4 ? 4 - check_below(3) : entry->outputs;
@@ -123,7 +123,7 @@ static void one_tile(const taper_winograd_entry *entry, size_t rows, size_t colu
         double magnitude;
         double want = expected(&t, i, j, n, &magnitude) + (double)bias[n] + (add != NULL ? (double)add[at] : 0);
         want = fmin(fmax(want, (double)o.min), (double)o.max);
-        // Sums of a transform are some times as large as those that they come to.
+        // Intermediate sums of a transform are several times larger than the result.
         const float bound = (float)((entry->outputs == 4 ? 16 : 4) * 0x1p-23 * (magnitude + 2));
         check_that(check_close(y[at], (float)want, bound), "%zu x %zu: (%zu, %zu, %zu) is %g, not %g", in, out, i, j, n,
                    (double)y[at], want);
@@ -131,14 +131,15 @@ static void one_tile(const taper_winograd_entry *entry, size_t rows, size_t colu
     check_memory_reset();
 }
 
-// Of one input alone the outputs that it is a factor of are not finite.
+// Returns true if the output uses the input `at`. Only these outputs may be non-finite.
 static bool reached(const tile *t, size_t at, size_t i, size_t j)
 {
     const size_t y = at / t->side, x = at % t->side, step = t->entry->stride;
     return y >= i * step && y < i * step + 3 && x >= j * step && x < j * step + 3;
 }
 
-// Whatever input is not finite: output() says so, though the clamp hides it, or nothing else is reached.
+// Sets one input to a non-finite number. output() must report it, even if the clamp hides it or only one output uses
+// it.
 static void spread(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t at, float number)
 {
     const size_t channels = entry->lanes + 1, special = check_below(channels);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // recorded_cases [--messages] [--names] [--reference] [--twice] RECORDING…: runs every case of the recordings and
-// compares with what PyTorch answered when it was recorded; what raised must raise with the same words. Names those
-// that fail;
-// --names prints "case NAME" for each; --messages prints "NUMBER<tab>message" for each case that raises instead
-// (record.py writes that down). Ends with "N passed, N failed".
+// compares the outcome with PyTorch's. A case that raised an exception must raise the same message. Prints the names of
+// failed cases; --names prints "case NAME" for each case. --messages instead prints "NUMBER<tab>message" for each case
+// that raises, which record.py stores. Ends with "N passed, N failed".
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,8 +16,8 @@
 #include "tests/ops/recording.h"
 
 typedef struct comparison {
-    char wrong[400]; // "": nothing
-    char path[200];  // of the value looked at
+    char wrong[400]; // first difference; "" if there is none
+    char path[200];  // path of the compared value
 } comparison;
 
 __attribute__((format(printf, 2, 3))) static void differ(comparison *c, const char *format, ...)
@@ -35,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void differ(comparison *c, const ch
 
 // ---- elements
 
-// The parts of a number: two of a complex one.
+// Returns the number of parts of a number: 2 for complex numbers, otherwise 1.
 static size_t parts_of(taper_dtype dtype)
 {
     return dtype == TAPER_C32 || dtype == TAPER_C64 || dtype == TAPER_C128 ? 2 : 1;
@@ -95,10 +94,10 @@ static int64_t integer_at(taper_dtype dtype, const unsigned char *data)
 
 typedef struct elements {
     const recorded_tensor *want;
-    const unsigned char *got; // of the tensor's first element
+    const unsigned char *got; // the tensor's first element
     const int64_t *strides;
-    size_t width;       // of a part of a number
-    double most, error; // for AGREE_WHOLE: of all so far
+    size_t width;       // bytes of a part of a number
+    double most, error; // maxima so far, for AGREE_WHOLE
 } elements;
 
 static void compare_real(elements *e, double want, double got, size_t index, comparison *c)
@@ -187,7 +186,7 @@ static void compare_value(recording *r, const taper_value *value, comparison *c)
 
 typedef taper_status get_item(const taper_value *value, size_t index, taper_value **item, taper_error *error);
 
-// value NULL: only read past.
+// Compares an item. With value NULL, the recorded item is only skipped.
 static void compare_item(recording *r, get_item *get, const taper_value *value, size_t index, comparison *c)
 {
     taper_value *item = NULL;
@@ -243,7 +242,7 @@ static void compare_complex(double re, double im, const taper_value *value, comp
     }
 }
 
-// value NULL: its place in the recording is only read past.
+// Compares a value. With value NULL, the recorded value is only skipped.
 static void compare_value(recording *r, const taper_value *value, comparison *c)
 {
     const unsigned char letter = recording_byte(r);
@@ -304,11 +303,12 @@ static void compare_value(recording *r, const taper_value *value, comparison *c)
 
 enum { MOST_INPUTS = 64 };
 
-static int reference; // --reference: portable operators only
-static bool twice;    // every case in a session that ran it before
-static bool names;    // --names: every case is named before it runs
+static int reference; // --reference: use only portable kernels
+static bool twice;    // --twice: run each case twice in one session
+static bool names;    // --names: print each case before it runs
 
-// again: the same inputs once more, so that the second run finds calls prepared and a memory plan; its result counts.
+// Runs the model. again: a second copy of the inputs for a second run with prepared calls and a memory plan, whose
+// result counts.
 static taper_status run_model(taper_context *context, blob model, taper_value *const *inputs, taper_value *const *again,
                               size_t count, taper_value **result, taper_error *error)
 {
@@ -327,7 +327,7 @@ static taper_status run_model(taper_context *context, blob model, taper_value *c
     if (status == TAPER_OK && again != NULL) {
         taper_value_release(*result);
         *result = NULL;
-        taper_session_seed(session, UINT64_C(67280421310721)); // PyTorch's and ours, before anybody asks for another
+        taper_session_seed(session, UINT64_C(67280421310721)); // the initial seed of PyTorch and of this library
         status = taper_session_run(session, NULL, again, count, result, error);
     }
     taper_session_destroy(session);
@@ -335,7 +335,7 @@ static taper_status run_model(taper_context *context, blob model, taper_value *c
     return status;
 }
 
-// What this machine, or this build of the library, cannot be asked.
+// Returns true if the error means that this machine or this build lacks LAPACK.
 static bool lacks_lapack(taper_status status, const taper_error *error)
 {
     return status != TAPER_OK && strstr(taper_error_message(error), "needs LAPACK") != NULL;
@@ -364,8 +364,8 @@ typedef struct counts {
     size_t passed, failed, skipped, lost;
 } counts;
 
-// Cases that this processor cannot answer as PyTorch's does. NEON of 32-bit ARM takes denormals for zero, and of two
-// zeros the positive one for the larger. WebAssembly has no switch that makes products take denormals for zero.
+// Returns true for cases whose result differs on this processor. NEON of 32-bit ARM flushes denormals to zero, and its
+// maximum of two zeros is the positive one. WebAssembly cannot flush denormals of products to zero.
 static bool is_lost_here(blob name)
 {
 #if defined(__arm__)
@@ -385,7 +385,7 @@ static bool is_lost_here(blob name)
     return false;
 }
 
-// Counts the next case.
+// Runs and counts the next case.
 static void run_case(recording *r, taper_context *context, taper_error *error, bool messages, size_t number, counts *n)
 {
     const blob name = recording_text(r), model = recording_blob(r);
@@ -404,7 +404,7 @@ static void run_case(recording *r, taper_context *context, taper_error *error, b
         inputs[i] = recording_input(r, context, error);
         whole = whole && inputs[i] != NULL;
     }
-    // Observers in training change by being run.
+    // Observers change when they run in training mode, so these cases run only once.
     const bool anew = twice && (name.size < 8 || memcmp(name.data, "trained/", 8) != 0);
     r->at = anew ? start : r->at;
     for (size_t i = 0; anew && i < count; i++) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads recordings (recording.py writes them): cases of operators with their models, inputs and what PyTorch answered.
+// Reads recordings written by recording.py: cases of operators with their models, inputs and PyTorch's results.
 //
-// A value is a letter and what belongs to it, numbers little-endian, texts with their length (4 bytes) before them:
-//   N  none                         b  1 byte            i  8 bytes        d  a double       c  two doubles    s  text
-//   l  type, count, items           t  count, items      m  key type, value type, count, keys and values in turn
-//   T  dtype, rank, quantized (1 byte each), sizes, strides (8 bytes each), scale and zero point if quantized, number
-//   of
-//      the elements' blob; of a result also how it agrees: 1 byte, relative and absolute allowance (doubles)
-// Elements of inputs lie in the order of memory, of results in that of the indices.
+// A value is a letter followed by its contents. Numbers are little-endian; a text follows its length (4 bytes).
+// N  none                         b  1 byte            i  8 bytes        d  a double       c  two doubles    s  text
+// l  type, count, items           t  count, items      m  key type, value type, count, alternating keys and values
+// T  dtype, rank, quantized (1 byte each), sizes, strides (8 bytes each), scale and zero point if quantized, number of
+//    the elements' blob; a result also has how it is compared: 1 byte, relative and absolute tolerance (doubles)
+// Elements of inputs are in the order of memory, elements of results in the order of the indices.
 #ifndef TAPER_TESTS_RECORDING_H
 #define TAPER_TESTS_RECORDING_H
 
@@ -23,7 +22,7 @@ typedef struct recording {
     unsigned char *bytes;
     blob *blobs;
     size_t blob_count, case_count;
-    const unsigned char *at, *end; // the next thing to read
+    const unsigned char *at, *end; // rest of the recording
 } recording;
 
 enum agreement { AGREE_EXACTLY, AGREE_EACH, AGREE_WHOLE };
@@ -40,7 +39,8 @@ typedef struct recorded_tensor {
     double relative, absolute;
 } recorded_tensor;
 
-// Print what is wrong and end the program, since a recording that is not whole is no test's finding.
+// Open and close a recording. They print an error and end the program if it is damaged, because that is not the failure
+// of a test.
 void recording_open(const char *path, recording *r);
 void recording_close(recording *r);
 
@@ -52,11 +52,11 @@ blob recording_text(recording *r);
 blob recording_blob(recording *r);
 recorded_tensor recording_tensor(recording *r, bool result);
 
-// The next value, as an input of a run; NULL with error set when the library refuses to make it. Its bytes are read
-// all the same.
+// Reads the next value as an input of a run. Returns NULL with error set if the library refuses to make it; its bytes
+// are consumed in any case.
 taper_value *recording_input(recording *r, taper_context *context, taper_error *error);
 
-// Reads past what PyTorch answered: a value, or 'E' and what was raised.
+// Skips PyTorch's outcome: a value, or 'E' and the exception.
 void recording_skip_outcome(recording *r);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// thread_layers [NUMBER [SEED]]: operators on NUMBER (3) drawn sets of sizes each, with one thread and with several,
-// want the same bits. Unlike the recorded cases of thread_cases, these have the sizes at which products come in strips,
-// blocks and tiles. Linked with a library that shares even the smallest work. TAPER_STRIDE=N draws NUMBER / N sets, at
-// least one.
+// thread_layers [NUMBER [SEED]]: runs each operator on NUMBER (3) random sets of sizes, with one thread and with
+// several, and expects identical bits. Unlike the recorded cases of thread_cases, these sizes make products in strips,
+// blocks and tiles. The program is linked with a library that shares even the smallest work. TAPER_STRIDE=N draws
+// NUMBER / N sets, at least one.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,10 @@
 #include "tests/ops/value_bytes.h"
 #include "tests/sample.h"
 
-// A call, as words: x:SIZES a float tensor, y:SIZES the same in channels-last order, q:SIZES of positive numbers,
-// j:SIZES<SIZE integers below one, l:SIZES an int[], i:SIZE an int, f:NUMBER a float, b:0 or b:1, s:TEXT, n None, [ … ]
-// a list of tensors. Sizes are numbers, letters (drawn anew for each set), or a number before a letter: so many of it.
+// A call in words: x:SIZES is a float tensor, y:SIZES the same in channels-last order, q:SIZES one with positive
+// numbers, j:SIZES<SIZE a tensor of integers below SIZE, l:SIZES an int[], i:SIZE an int, f:NUMBER a float, b:0 or b:1
+// a bool, s:TEXT a string, n None, [ … ] a list of tensors. A size is a number, a letter (drawn for each set), or a
+// number before a letter, which multiplies it.
 static const char *const calls[] = {
     "aten::conv2d x:b,c,h,w x:o,c,3,3 x:o l:s,s l:p,p l:d,d i:1",
     "aten::conv2d y:b,c,h,w x:o,c,3,3 x:o l:1,1 l:1,1 l:1,1 i:1",
@@ -138,7 +139,7 @@ static void draw_letters(void)
     }
 }
 
-// One size, behind which *text is left.
+// Parses one size and moves *text to its end.
 static int64_t size_of(const char **text)
 {
     char *end;
@@ -164,7 +165,7 @@ static size_t sizes_of(const char *text, int64_t *sizes, const char **end)
 
 // ---- arguments
 
-// value: what the call that answered status has made; NULL: it makes none.
+// Returns *value, or ends the program if the call that returned status failed. value may be NULL.
 static taper_value *must(taper_status status, taper_value *const *value, const taper_error *error)
 {
     if (status != TAPER_OK) {
@@ -238,7 +239,7 @@ static taper_value *argument_of(taper_context *context, const char *word, taper_
     }
 }
 
-// The arguments behind the operator's name; text is cut into words.
+// Makes the arguments after the operator's name. Splits text into words.
 static size_t arguments_of(taper_context *context, char *text, taper_value **args, taper_error *error)
 {
     size_t count = 0, list = 0;
@@ -300,7 +301,7 @@ static void print_letters(const char *call)
     printf("\n");
 }
 
-// Whether all numbers of threads give the same.
+// Returns true if all numbers of threads give the same bits.
 static bool run_call(taper_context *const *contexts, const char *call, taper_error *error)
 {
     value_bytes answers[COUNTS] = {{NULL}};

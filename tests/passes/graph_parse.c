@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Graphs from their text. Line ends mean no more than blanks: names of nodes and brackets tell where things end.
+// Parses graphs. Line ends count as blanks: names of nodes and brackets delimit everything.
 #include "tests/passes/graph_parse.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 enum { MOST_INPUTS = 64, MOST_OUTPUTS = 64, DEEPEST_BLOCK = 20 };
 
 typedef struct value_name {
-    const char *text; // in the text that is read
+    const char *text; // pointer into the parsed text
     size_t length;
     taper_ir_value *value;
 } value_name;
 
-// What stands before "=": names and types, as yet without a value.
+// A name and type before "=", which has no value yet.
 typedef struct declaration {
     const char *name;
     size_t length;
@@ -95,7 +95,7 @@ static taper_status read_inputs(graph_reader *r, taper_block *block, taper_ir_va
     return TAPER_OK;
 }
 
-// ---- what a node is
+// ---- heads of nodes
 
 typedef struct node_head {
     taper_node_kind kind;
@@ -292,7 +292,7 @@ static taper_status read_node(graph_reader *r, taper_block *block, int depth)
     return TAPER_OK;
 }
 
-// Nodes up to "->" or "return" and the results.
+// Reads nodes up to "->" or "return", and the results.
 static taper_status read_nodes(graph_reader *r, taper_block *block, int depth)
 {
     const size_t names = r->name_count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the exact form of graphs (taper_graph_print_exact) back. For tests: the text is trusted to be small, not to be
-// right. What may be left out: the trailing arguments of an operator that have defaults.
+// Parses the exact form of graphs (taper_graph_print_exact), for tests: the text may contain errors but must be small.
+// Trailing arguments of an operator with defaults may be omitted.
 #ifndef TAPER_TESTS_GRAPH_PARSE_H
 #define TAPER_TESTS_GRAPH_PARSE_H
 
@@ -10,26 +10,27 @@
 typedef struct graph_reader {
     const taper_allocator *allocator;
     taper_types *types;
-    taper_heap *heap; // of constants
+    taper_heap *heap; // heap of constants
     taper_registry *registry;
-    const char *text; // in: where to start; out: behind what was read
-    int line;         // of text; kept
+    const char *text; // before reading: start of the text; after reading: end of the text read
+    int line;         // current line; also counts lines of earlier reads
     taper_error *error;
     struct value_name *names;
     size_t name_count, name_capacity;
 } graph_reader;
 
-// A graph from "graph NAME(" to the end of its return line.
+// Reads a graph from "graph NAME(" to the end of its return line.
 TAPER_MUST_USE taper_status read_graph(graph_reader *r, taper_graph **graph);
-// A constant, as it stands among the inputs of a node. *frozen: a list marked so.
+// Reads a constant among the inputs of a node. *frozen: true for a list marked as frozen.
 TAPER_MUST_USE taper_status read_value(graph_reader *r, taper_val *value, bool *frozen);
-// A type, up to the end of its name or closing bracket.
+// Reads a type up to the end of its name or its closing bracket.
 TAPER_MUST_USE taper_status read_type(graph_reader *r, const taper_type **type);
 
 // ---- for graph_parse.c and value_parse.c
 
 taper_status read_failed(graph_reader *r, const char *expected);
-bool read_token(graph_reader *r, const char *token);  // skips blanks and comments first; false: nothing was read
-size_t read_name(graph_reader *r, const char **name); // letters, digits, . : _ ; 0: none
+// Skips blanks and comments first; returns false if the token does not follow, and then reads nothing.
+bool read_token(graph_reader *r, const char *token);
+size_t read_name(graph_reader *r, const char **name); // returns the length of a name of letters, digits and . : _ or 0
 
 #endif

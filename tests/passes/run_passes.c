@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// run_passes DIR [--update] [NAME…]: runs every DIR/*.ir. Such a file has, with comments behind #,
-//
-//     pass NAME
-//     root VALUE            (optional: the model's object, for what looks at attributes)
-//     graph …               (one or more)
-//     ---
-//     graph …               (the same after the pass)
-//
-// in the exact form of graphs (graph_parse.h). --update writes what came out as what is expected.
+// run_passes DIR [--update] [NAME…]: runs each DIR/*.ir. Such a file has the following form, with comments after #:
+//   pass NAME
+//   root VALUE            (optional: the model's object, for passes that read attributes)
+//   graph …               (one or more)
+//   ---
+//   graph …               (the expected graphs after the pass)
+// Graphs are in the exact form (graph_parse.h). --update replaces the expected graphs by the actual ones.
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -29,9 +27,9 @@ typedef struct world {
 } world;
 
 typedef struct test_case {
-    char *text;          // the file
-    const char *after;   // behind the line ---
-    const char *divider; // that line
+    char *text;          // contents of the file
+    const char *after;   // start of the expected graphs, after the line ---
+    const char *divider; // start of the line ---
     int after_line;
     char pass[64];
     taper_val root;
@@ -115,7 +113,7 @@ static taper_status print_graphs(const world *w, taper_graph *const *graphs, siz
     return text->failed ? taper_fail_memory(w->error) : TAPER_OK;
 }
 
-// What was printed reads as the same graphs.
+// Checks that the printed text parses to the same graphs.
 static taper_status check_round_trip(const world *w, const char *printed)
 {
     graph_reader r = {.allocator = w->allocator,
@@ -188,7 +186,7 @@ static taper_status run_pass(const world *w, test_case *c)
     return status;
 }
 
-// Whether something in it is printed for people only: segments, and packed weights.
+// Returns true if the block has parts that are only printed and cannot be parsed: segments and packed weights.
 static bool has_more(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {

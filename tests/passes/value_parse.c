@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants and types of the exact form: 1, 2.5, "text", True, None, (1, 2), <Tensor float32 [2] = 1.0, 2.0>,
+// Parses constants and types of the exact form: 1, 2.5, "text", True, None, (1, 2), <Tensor float32 [2] = 1.0, 2.0>,
 // <Tensor float32 [8, 8] seed 3>, <frozen List[int]: 1, 2>, <Dict: "a": 1>, <Object __torch__.M: 1, 2>.
 #include <ctype.h>
 #include <math.h>
@@ -35,7 +35,7 @@ bool read_token(graph_reader *r, const char *token)
     if (strncmp(r->text, token, length) != 0) {
         return false;
     }
-    // A word ends where the token does.
+    // A token that is a word must not continue in the text.
     if (isalnum((unsigned char)token[length - 1]) && isalnum((unsigned char)r->text[length])) {
         return false;
     }
@@ -119,7 +119,7 @@ static taper_status read_string(graph_reader *r, taper_val *value)
     return TAPER_OK;
 }
 
-// Values, up to the closing token, onto a list.
+// Appends values to the list, up to the closing token.
 static taper_status read_items(graph_reader *r, const char *close, taper_list *list)
 {
     while (!read_token(r, close)) {
@@ -240,7 +240,7 @@ static taper_status read_dict(graph_reader *r, taper_val *value)
     return TAPER_OK;
 }
 
-// A tuple or an object of the items of a list.
+// Makes a tuple or an object from the items of a list.
 static taper_status from_list(graph_reader *r, const taper_list *list, const char *class_name, size_t length,
                               taper_val *value)
 {
