@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * cancel MODEL MILLISECONDS: runs a model over and over in a thread, as an app does while its user waits, until another
- * thread has enough of it: the run in progress ends within a millisecond or so, and the session can be used again. */
+ * cancel MODEL MILLISECONDS: runs a model repeatedly in a thread, as an app does while its user waits, until the
+ * main thread cancels it. The current run ends within about a millisecond, and the session can be used again. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * own_allocator MODEL [MEGABYTES]: every block that Taper takes comes from this program, which counts them and gives no
- * more than it wants to: with MEGABYTES the load or the run ends in an error that can be told, and nothing is left. */
+ * own_allocator MODEL [MEGABYTES]: gives Taper an allocator that counts blocks and limits their total size. If
+ * MEGABYTES is too small, the load or the run ends in an error, and all memory is freed. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * streaming_audio MODEL [SAMPLES] <SOUND.raw: sound as it comes, piece by piece, through a model that remembers. SOUND
- * is mono, 16 bits, little-endian; the model's forward takes a float tensor [1, SAMPLES] (1600 unless said: 100 ms of
- * 16 kHz) and what it returned as its second result in the call before, None in the first: (output, state). What is
- * left at the end is filled up with silence. */
+ * streaming_audio MODEL [SAMPLES] <SOUND.raw: passes sound piece by piece to a model with state. SOUND is mono, 16
+ * bits, little-endian. The model's forward takes a float tensor [1, SAMPLES] (default 1600: 100 ms at 16 kHz) and
+ * the state, which is None in the first call. It returns (output, state). The last piece is padded with silence. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * top_classes MODEL PICTURE.ppm: the five classes that a model sees in a picture, a PPM (P6) of 8 bits, as decoders and
- * `convert photo.jpg photo.ppm` write it. How pictures are prepared and what classes are called says the model's
- * taper.json, in the file or beside it. */
+ * top_classes MODEL PICTURE.ppm: prints the five most probable classes of a picture. The picture is an 8-bit PPM
+ * (P6), which decoders and `convert photo.jpg photo.ppm` write. The model's taper.json, in the file or next to it,
+ * describes how pictures are prepared and names the classes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

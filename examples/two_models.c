@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * two_models FIRST SECOND [RUNS]: two models at once, each in a thread with a session of its own, on inputs that the
- * models carry or, without, a black picture of 96 x 96. They share one context, so they share its threads: while both
- * run, each does with what the other leaves. */
+ * two_models FIRST SECOND [RUNS]: runs two models at once, each in a thread with a session of its own. The inputs
+ * are the models' bundled inputs, otherwise a black picture of 96 x 96. Both share one context and its threads: each
+ * run uses the threads that the other one leaves. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

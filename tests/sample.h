@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How the quick tiers take a part of a long sweep. TAPER_STRIDE=7 takes every seventh step, and TAPER_SEED says which:
- * ./dev sets both and prints the seed, which it makes of the commit. Without them a sweep is whole.
+ * Selects a part of a long sweep for the quick tiers. TAPER_STRIDE=7 runs every seventh step, and TAPER_SEED selects
+ * which: ./dev sets both, derives the seed from the commit and prints it. Without them all steps run.
  */
 #ifndef TAPER_TESTS_SAMPLE_H
 #define TAPER_TESTS_SAMPLE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the library says about inputs that a model refused.
+// The library's advice about inputs that a model refused.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static taper_value *zeros(taper_context *context, taper_dtype dtype, size_t rank
     return value;
 }
 
-// The detail of the error of a run with zeros, after advice.
+// Runs a model with zeros of these sizes and checks the detail of the error after advice.
 static void check(taper_dtype dtype, size_t rank, const int64_t *sizes, const char *advice)
 {
     taper_context *context = test_context(NULL, 1);
@@ -67,7 +67,7 @@ static void layer(void **state)
     check(TAPER_F32, 4, (const int64_t[]){1, 4, 12, 12}, " was float32 [1, 4, 12, 12], refused in conv\n");
 }
 
-// What the failed run wrote is there; advice writes nothing more.
+// Inputs keep what the failed run wrote; advice writes nothing more.
 static void inputs_stay(void **state)
 {
     (void)state;
@@ -111,11 +111,11 @@ static void other_errors(void **state)
     assert_int_equal(test_load(context, "s01_convnet.ptl", true, &model, error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, error), TAPER_OK);
     assert_int_equal(taper_session_advise(session, NULL, NULL, 0, NULL), TAPER_OK);
-    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // an error of no call
+    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // an error that is not from a run
     assert_string_equal(taper_error_detail(error), "");
     taper_value *result;
     assert_int_equal(taper_session_run(session, NULL, NULL, 0, &result, error), TAPER_ERROR_ARGUMENT);
-    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // nothing to change
+    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // the error remains unchanged
     assert_int_equal(taper_session_advise(session, "nowhere", NULL, 0, error), TAPER_OK);
     assert_int_equal(taper_session_advise(session, NULL, NULL, 1, error), TAPER_ERROR_ARGUMENT);
     assert_int_equal(taper_session_advise(session, NULL, none, 1, error), TAPER_ERROR_ARGUMENT);

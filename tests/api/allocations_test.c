@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A run after the first makes no call to the allocator (promise 6), wherever a model was loaded from: for every
-// committed sample, the demo's models and int8 networks.
+// Runs after the first make no calls of the allocator (promise 6), from whichever source a model was loaded, for every
+// committed sample, the models of the demo and int8 networks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "tests/api/fixture.h"
 
-// The host's inputs are made by the caller's own calls; they are kept here so that only the run counts.
+// Counts the calls of one run. The inputs are made and kept outside the count, because the host makes them.
 static size_t calls_of_run(taper_context *context, taper_session *session, test_allocator *allocator,
                            const test_call *call)
 {
@@ -38,8 +38,9 @@ static void later_runs_allocate_nothing(bool optimized, test_source source)
         assert_int_equal(test_load_from(context, test_calls[first].file, source, optimized, &model, NULL), TAPER_OK);
         assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
         const size_t group = test_group(first);
-        // The second run makes no call; the third where several methods take turns, each of which trims the heap when
-        // its plan is made, and where a module for NNAPI compiles its model in the first.
+        // The second run makes no call. If several methods alternate, each trims the heap when its plan is made, so
+        // that the third run is the first without calls. A module for NNAPI compiles its model in the first run, so
+        // this applies to it, too.
         const size_t quiet = group > 1 || strstr(test_calls[first].file, "nnapi") != NULL ? 2 : 1;
         for (size_t run = 0; run < 4; run++) {
             for (size_t i = first; i < first + group; i++) {

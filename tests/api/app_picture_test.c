@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_picture_tensor (taper_app.h): formats, rows, orientations, sizes, what is refused. That resizing is PIL's is
-// held against PIL itself in tests/tools/images_test.py.
+// taper_picture_tensor (taper_app.h): formats, strides of rows, orientations, sizes, and refused pictures.
+// tests/tools/images_test.py compares resizing with PIL.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static taper_context *context;
 static const taper_preparation bytes_as_they_are = {.struct_size = sizeof bytes_as_they_are,
                                                     .std = {1.0f / 255, 1.0f / 255, 1.0f / 255}};
 
-// Red, green, blue of each pixel in turn, as the tensor has them; the tensor must be of that size.
+// Checks that the tensor has this size and these colours: red, green and blue of each pixel.
 static void check(const taper_picture *picture, int width, int height, const unsigned char *wanted)
 {
     taper_value *tensor;
@@ -62,12 +62,13 @@ static void formats(void **state)
     }
 }
 
-// White, black and the first colours, of 3 x 3 pixels: the last column and row have chroma of their own.
+// 3 x 3 pixels of white, black and primary colours. The last column and row have chroma samples of their own.
 static void cameras(void **state)
 {
     (void)state;
     static const unsigned char y[] = {235, 16, 81, 9, 235, 16, 60, 9, 235, 30, 81, 145, 16, 41, 9};
-    static const unsigned char u[] = {128, 90, 5, 54, 240}, v[] = {128, 240, 5, 34, 110}; // 5: behind a row
+    // 5 marks bytes after the end of a row.
+    static const unsigned char u[] = {128, 90, 5, 54, 240}, v[] = {128, 240, 5, 34, 110};
     static const unsigned char uv[] = {128, 128, 90, 240, 54, 34, 240, 110};
     unsigned char vu[8];
     for (size_t i = 0; i < 8; i++) {
@@ -88,7 +89,7 @@ static void cameras(void **state)
     taper_picture second = first;
     second.format = TAPER_PIXELS_NV21;
     second.planes[1] = vu;
-    // ITU-R BT.601: 255/219 (Y - 16) + 1.402 255/224 (Cr - 128), and so on.
+    // ITU-R BT.601: 255/219 (Y - 16) + 1.402 255/224 (Cr - 128), and similarly for the other colours.
     unsigned char wanted[27];
     for (int i = 0; i < 9; i++) {
         const int row = i / 3, column = i % 3, c = row / 2 * 3 + column / 2;
@@ -111,7 +112,7 @@ static void cameras(void **state)
         taper_value_release(tensor);
         for (int k = 0; k < 27; k++) {
             assert_true(fabsf(seen[i][k % 3 * 9 + k / 3] - (float)wanted[k]) <
-                        2.01f); // ten binary places, rounded down
+                        2.01f); // fixed-point coefficients of ten bits, rounded down
         }
     }
     assert_memory_equal(seen[0], seen[1], sizeof seen[0]);
@@ -119,9 +120,7 @@ static void cameras(void **state)
     assert_true(seen[0][0] > 253 && seen[0][1] == 0); // white and black
 }
 
-// 1 2
-// 3 4
-// 5 6   as EXIF turns it
+// The pixels 1 2 3 4 5 6 after each orientation of EXIF.
 static void orientations(void **state)
 {
     (void)state;
@@ -155,7 +154,7 @@ static void sizes(void **state)
     (void)state;
     static unsigned char pixels[40 * 30];
     for (size_t i = 0; i < sizeof pixels; i++) {
-        pixels[i] = (unsigned char)(i % 40); // brighter to the right
+        pixels[i] = (unsigned char)(i % 40); // brightness increases to the right
     }
     taper_picture picture = {
         .struct_size = sizeof picture, .format = TAPER_PIXELS_GRAY, .width = 40, .height = 30, .planes = {pixels}};
@@ -175,12 +174,12 @@ static void sizes(void **state)
         assert_int_equal(taper_value_get_tensor(tensor, &info, error), TAPER_OK);
         assert_int_equal(info.sizes[3], rows[i].found_width);
         assert_int_equal(info.sizes[2], rows[i].found_height);
-        if (i == 3) { // columns 7 to 12 of 20: each the mean of two pixels, rounded up
+        if (i == 3) { // columns 7 to 12 of 20, each the mean of two pixels, rounded up
             assert_true(fabsf(*(const float *)info.data - 15) < 1.01f);
         }
         taper_value_release(tensor);
     }
-    // Nothing is said: as for ImageNet. A mean of 0.485 makes black about -2.1.
+    // The default is ImageNet's preparation. A mean of 0.485 makes black about -2.1.
     memset(pixels, 0, sizeof pixels);
     taper_value *tensor;
     taper_tensor_info info = {.struct_size = sizeof info};

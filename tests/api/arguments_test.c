@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every function of the public headers with NULL in each place that needs something (headers_test.sh sees that none is
-// left out), structs of other versions of the headers, places of results that are places of inputs.
+// Calls every function of the public headers with NULL for each required argument (headers_test.sh checks that no
+// function is missing), with structs of other versions of the headers, and with results stored in arguments.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static void check_failed(const world *w, taper_status status, const char *words,
     }
 }
 
-// The call, of a world w, ends in an argument error with the words.
+// Expects the call, in the world w, to fail with an argument error that contains the words.
 #define FAILS(words, call) check_failed(&w, call, words, #call)
 #define E w.error
 
@@ -236,7 +236,7 @@ static void models_are_loaded(void **state)
     assert_int_equal(taper_model_method_count(NULL), 0);
     assert_null(taper_model_method_name(NULL, 0));
     assert_int_equal(taper_model_method_arguments(NULL, "forward"), -1);
-    assert_int_equal(taper_model_method_arguments(w.model, NULL), 1); // forward
+    assert_int_equal(taper_model_method_arguments(w.model, NULL), 1); // NULL is forward
     assert_int_equal(taper_model_method_required(NULL, "forward"), -1);
     assert_int_equal(taper_model_method_required(w.model, "absent"), -1);
     assert_int_equal(taper_model_method_required(w.model, NULL), 1);
@@ -250,7 +250,7 @@ static void models_are_loaded(void **state)
     assert_null(taper_type_item(NULL, 0));
     assert_null(taper_type_name(NULL));
     assert_null(taper_type_field(NULL, 0));
-    assert_int_equal(taper_type_text(NULL, NULL, 5), 3); // "Any"
+    assert_int_equal(taper_type_text(NULL, NULL, 5), 3); // length of "Any"
     assert_null(taper_device_kind_name((taper_device_kind)0));
     assert_null(taper_device_option(10000));
     taper_device_choice choice = {.struct_size = sizeof choice};
@@ -267,7 +267,7 @@ static void models_are_loaded(void **state)
     assert_int_equal(taper_precision_parse(NULL, &precision, E), TAPER_OK);
     assert_int_equal(taper_nnapi_conversion_parse(NULL, &conversion, E), TAPER_OK);
     assert_null(taper_model_exported_by(NULL));
-    assert_null(taper_model_exported_by(w.model)); // it is none
+    assert_null(taper_model_exported_by(w.model)); // the model is not an exported program
     assert_int_equal(taper_model_extra_count(NULL), 0);
     assert_null(taper_model_extra_name(NULL, 0));
     assert_int_equal(taper_model_operator_count(NULL), 0);
@@ -374,7 +374,7 @@ static void drafts_are_made(void **state)
     taper_saved_free(NULL, NULL, 0);
     taper_draft_release(NULL);
     FAILS("draft is NULL", taper_draft_finish(NULL, &m, E));
-    FAILS("model is NULL", taper_draft_finish(d, NULL, E)); // d is consumed all the same
+    FAILS("model is NULL", taper_draft_finish(d, NULL, E)); // d is consumed in any case
     assert_non_null(taper_compiler());
     assert_null(taper_compiler_pass_name(taper_compiler_pass_count()));
     assert_null(taper_compiler_pass_summary(SIZE_MAX));
@@ -416,7 +416,7 @@ static void models_are_calibrated(void **state)
     FAILS("layer is NULL", taper_calibrator_layer(q, 0, NULL, E));
     assert_int_equal(taper_calibrator_layer_count(NULL), 0);
     assert_null(taper_calibrator_model(NULL));
-    assert_true(taper_calibrator_sqnr(NULL) != taper_calibrator_sqnr(NULL)); // NaN: nothing was compared
+    assert_true(taper_calibrator_sqnr(NULL) != taper_calibrator_sqnr(NULL)); // NaN, because nothing was compared
     assert_int_equal(taper_calibrator_input(NULL, 0, &scale, &point), 0);
     (void)taper_calibrator_input(q, 0, NULL, NULL);
     taper_calibrator_release(q);
@@ -473,7 +473,7 @@ static void operators_are_called(void **state)
     assert_int_equal(taper_operator_find(w.context, "aten::relu", &op, E), TAPER_OK);
     FAILS("op is NULL", taper_operator_call(NULL, items, 1, &result, 1, E));
     FAILS("args is NULL", taper_operator_call(op, NULL, 1, &result, 1, E));
-    FAILS("2 arguments were given", taper_operator_call(op, items, 2, &result, 1, E)); // NULL is None
+    FAILS("2 arguments were given", taper_operator_call(op, items, 2, &result, 1, E)); // a NULL argument is None
     FAILS("results is NULL", taper_operator_call(op, items, 1, NULL, 1, E));
     FAILS("schema is NULL", taper_operator_register(NULL, no_function, NULL, E));
     FAILS("function is NULL", taper_operator_register("my::op() -> ()", NULL, NULL, E));
@@ -501,7 +501,8 @@ static void operators_are_called(void **state)
 
 // ---- structs of other versions
 
-// What is given has a size that no version has; what is filled, too, and nothing of it is written.
+// Structs passed to the library have a size that no version has. Structs to be filled have one, too, and are not
+// written to.
 #define WRONG_SIZES(type, call)                                                                                        \
     do {                                                                                                               \
         type given;                                                                                                    \
@@ -649,12 +650,13 @@ static void sizes_of_structs(void **state)
     assert_int_not_equal(taper_profile_count(w.session), 0);
     WRONG_SIZES(taper_profile_item, taper_profile_get(w.session, 0, &given, E));
     taper_memory_info memory = {.pool_bytes = 7};
-    taper_session_memory(w.session, &memory); // has no status: nothing is written
+    taper_session_memory(w.session, &memory); // this function has no status, so that nothing is written
     assert_int_equal(memory.pool_bytes, 7);
     close_world(&w);
 }
 
-// An older caller's struct ends earlier, a newer one's later: what it does not have, or we do not know, is left alone.
+// The struct of an older caller ends earlier, that of a newer caller later. Members that one side does not know are
+// left alone.
 static void other_versions(void **state)
 {
     (void)state;
@@ -676,14 +678,14 @@ static void other_versions(void **state)
     assert_int_equal(taper_value_get_tensor(w.tensor, &newer.info, E), TAPER_OK);
     assert_int_equal(newer.info.sizes[1], 3);
     assert_int_equal(newer.info.strides[1], 144);
-    taper_tensor_info again = {.struct_size = sizeof again}; // the tensor's own
+    taper_tensor_info again = {.struct_size = sizeof again}; // the pointers refer to the tensor's own arrays
     assert_int_equal(taper_value_get_tensor(w.tensor, &again, E), TAPER_OK);
     assert_ptr_equal(again.sizes, newer.info.sizes);
     assert_ptr_equal(again.strides, newer.info.strides);
     assert_int_equal(newer.more, 0x5555555555555555);
     assert_int_equal(newer.info.struct_size, sizeof newer);
 
-    // The members behind an older caller's are 0, whatever lies there.
+    // Members after the end of an older caller's struct count as 0, whatever bytes follow it.
     taper_session_options options;
     memset(&options, 0x55, sizeof options);
     options.struct_size = offsetof(taper_session_options, time_budget);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_memory.h: what is kept and handed out again, what goes back and when; threads; no memory.
+// taper_memory.h: which blocks are cached and reused, which are freed and when; threads; lack of memory.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ static void blocks_come_back_by_size(void **state)
     assert_int_equal(info.used_bytes, 0);
     assert_int_equal(info.fetched, 3);
     const size_t calls = atomic_load(&under.calls);
-    assert_ptr_equal(get(&a, 1000), second); // the last one first
+    assert_ptr_equal(get(&a, 1000), second); // the block freed last is reused first
     assert_ptr_equal(get(&a, 2000), other);
     assert_ptr_equal(get(&a, 1000), first);
     assert_int_equal(atomic_load(&under.calls), calls);
@@ -66,9 +66,9 @@ static void blocks_come_back_by_size(void **state)
     assert_int_equal(info.reused, 3);
     assert_int_equal(info.kept_bytes, 0);
     assert_int_equal(info.used_bytes, 4000);
-    void *near = get(&a, 1001); // another size is another block
+    void *near = get(&a, 1001); // another size needs another block
     assert_int_equal(info_of(caching).fetched, 4);
-    // Resized, a block is of the new size.
+    // After reallocation, a block is cached with its new size.
     first = a.reallocate(a.user, first, 1000, 3000);
     give(&a, first, 3000);
     assert_ptr_equal(get(&a, 3000), first);
@@ -77,7 +77,7 @@ static void blocks_come_back_by_size(void **state)
     taper_caching_allocator_trim(caching);
     assert_int_equal(info_of(caching).kept_bytes, 0);
     assert_int_equal(info_of(caching).used_bytes, 3001);
-    // What is out when the owner lets go is freed later.
+    // Blocks in use when the owner releases the allocator are freed later.
     give(&a, other, 2000);
     taper_caching_allocator_release(caching);
     assert_true(atomic_load(&under.blocks) >= 2);
@@ -104,7 +104,7 @@ static void many_sizes_and_few_kept(void **state)
         }
     }
     assert_true(info_of(caching).reused >= 2 * (COUNT - sizeof(void *)));
-    // The places of sizes that nobody asks for any more are used for others.
+    // Cache slots of sizes that are no longer requested are reused for other sizes.
     for (size_t i = 0; i < 5 * (size_t)COUNT; i++) {
         give(a, get(a, COUNT + i), COUNT + i);
         if (i % 16 == 0) {
@@ -121,13 +121,14 @@ static void many_sizes_and_few_kept(void **state)
     a = taper_caching_allocator_get(caching);
     void *small = get(a, 600), *large = get(a, 900);
     give(a, small, 600);
-    give(a, large, 900); // one too many
+    give(a, large, 900); // exceeds the limit
     assert_int_equal(info_of(caching).kept_bytes, 600);
     taper_caching_allocator_release(caching);
     assert_int_equal(atomic_load(&under.blocks), 0);
 }
 
-// Without memory what is kept goes first; blocks that cannot be kept for want of a list go back.
+// If memory runs out, cached blocks are freed first. Blocks that cannot be cached, because there is no memory for a
+// list, are freed.
 static void no_memory(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void no_memory(void **state)
     const taper_allocator *a = taper_caching_allocator_get(caching);
     give(a, get(a, 5000), 5000);
     assert_int_equal(info_of(caching).kept_bytes, 5000);
-    under.fail_at = atomic_load(&under.calls) + 1; // the next one, and not the one after it
+    under.fail_at = atomic_load(&under.calls) + 1; // fails once
     void *block = get(a, 6000);
     assert_non_null(block);
     assert_int_equal(info_of(caching).kept_bytes, 0);
@@ -149,7 +150,7 @@ static void no_memory(void **state)
     assert_null(get(a, 6000));
     assert_null(a->reallocate(a->user, block, 7000, 8000));
     assert_int_equal(info_of(caching).used_bytes, 7000);
-    give(a, block, 7000); // into the lists that are there
+    give(a, block, 7000); // goes into existing lists
     assert_int_equal(info_of(caching).used_bytes, 0);
     taper_caching_allocator_release(caching);
     assert_int_equal(atomic_load(&under.blocks), 0);
@@ -159,7 +160,7 @@ static void no_memory(void **state)
     block = get(a, 100);
     under.fail_at = atomic_load(&under.calls) + 1;
     under.fail_all = true;
-    give(a, block, 100); // no memory for the first lists
+    give(a, block, 100); // there is no memory for the first lists
     assert_int_equal(info_of(caching).kept_bytes, 0);
     taper_caching_allocator_release(caching);
     assert_int_equal(atomic_load(&under.blocks), 0);
@@ -171,7 +172,7 @@ static void no_memory(void **state)
     assert_null(none);
 }
 
-// Blocks of one thread are freed by others, while the owner lets go.
+// Blocks of one thread are freed by other threads while the owner releases the allocator.
 typedef struct worker {
     pthread_t thread;
     taper_allocator allocator;
@@ -179,7 +180,7 @@ typedef struct worker {
 } worker;
 
 enum { SLOTS = 64 };
-static _Atomic(uintptr_t) slots[SLOTS]; // blocks that anybody may free, with their size in front
+static _Atomic(uintptr_t) slots[SLOTS]; // blocks that any thread may free, each with its size at the front
 
 static void *work(void *argument)
 {
@@ -251,8 +252,8 @@ static taper_status run_sizes(taper_context *context, taper_session *session, in
     return status;
 }
 
-// Sizes that change, more of them than a session has plans for: from the second round on the system is asked for next
-// to nothing.
+// Changing sizes, more of them than a session has plans for. From the second round on, almost no calls reach the
+// system's allocator.
 static void sizes_that_change(void **state)
 {
     (void)state;
@@ -274,7 +275,7 @@ static void sizes_that_change(void **state)
         const size_t before = atomic_load(&under.calls);
         assert_int_equal(run_sizes(context, session, 2, 18), TAPER_OK);
         calls[cached] = atomic_load(&under.calls) - before;
-        // Everything goes back: what the session keeps, what the context keeps, and then what is kept here.
+        // All memory is returned: first what the session keeps, then what the context keeps, then the cached blocks.
         const size_t bytes = atomic_load(&under.bytes);
         taper_session_trim(session);
         taper_context_trim(context);
@@ -292,7 +293,7 @@ static void sizes_that_change(void **state)
     assert_true(calls[1] * 8 < calls[0]);
 }
 
-// Several sessions, one after the other: memory of the first serves the next. Each allocation fails once.
+// Several sessions in sequence: memory of the first one serves the next. Each allocation fails once.
 static void sessions_over_one(void **state)
 {
     (void)state;
@@ -328,7 +329,7 @@ static void sessions_over_one(void **state)
         assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE);
         if (fail_at == 0) {
             assert_int_equal(status, TAPER_OK);
-            assert_int_equal(fetched[1], fetched[0]); // the second one needed nothing new
+            assert_int_equal(fetched[1], fetched[0]); // the second session needed no new block
             assert_int_equal(fetched[2], fetched[0]);
         }
         taper_model_release(model);

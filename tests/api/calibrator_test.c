@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantization through the public interface: the order of calls, wrong options, budgets; and every allocation of
-// loading, calibrating, comparing and saving fails once.
+// Quantization with the public functions: the order of calls, wrong options, budgets. Each allocation of loading,
+// calibrating, comparing and saving fails once.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ static void order_of_calls(void **state)
         assert_int_equal(taper_calibrator_finish(calibrator, &draft, w.error), TAPER_OK);
         taper_draft_release(draft);
     }
-    assert_true(taper_calibrator_sqnr(calibrator) != taper_calibrator_sqnr(calibrator)); // NaN
+    assert_true(taper_calibrator_sqnr(calibrator) != taper_calibrator_sqnr(calibrator)); // NaN before any comparison
     assert_int_equal(taper_calibrator_compare(calibrator, &w.input, 1, w.error), TAPER_OK);
     assert_true(taper_calibrator_sqnr(calibrator) > 20);
     assert_int_equal(taper_calibrator_run(calibrator, &w.input, 1, w.error), TAPER_ERROR_ARGUMENT);
@@ -106,7 +106,7 @@ static void order_of_calls(void **state)
     close_world(&w);
 }
 
-// The scale that calibration found for the input, or 0.
+// Returns the scale that calibration found for the input, or 0.
 static double input_scale(const taper_calibrator *calibrator)
 {
     double scale;
@@ -121,7 +121,7 @@ static void finish(taper_calibrator *calibrator, taper_error *error)
     taper_draft_release(draft);
 }
 
-// A draft is made from all calibration runs before it, those after an earlier draft included.
+// A draft uses all calibration runs before it, also those after an earlier draft.
 static void runs_between_finishes(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void runs_between_finishes(void **state)
     close_world(&w);
 }
 
-// The struct of an older program ends earlier: the library writes to its members alone.
+// The struct of an older program ends earlier; the library writes only to its members.
 static void layer_of_older_header(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What stops a run: another thread, and budgets of instructions, time and memory. The session works afterwards.
+// Causes that end a run early: another thread, and budgets of instructions, time and memory. The session can be used
+// afterwards.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 
-// while True: x = x + 1, x an int
+// while True: x = x + 1, where x is an int
 static const code forever[] = {
     {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0},
     {"LOOP", 7, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0},  {"LOADC", 1, 0},
@@ -104,7 +105,7 @@ static void from_another_thread(void **state)
         ends_with(&w, TAPER_ERROR_CANCELLED, "cancelled");
         pthread_join(thread, NULL);
     }
-    taper_session_cancel(w.session); // the next run
+    taper_session_cancel(w.session); // cancels the next run
     ends_with(&w, TAPER_ERROR_CANCELLED, "cancelled");
     close_world(&w);
 }
@@ -142,7 +143,7 @@ static void memory(void **state)
                (taper_session_options){.memory_budget = 1 << 20, .time_budget = 60});
     ends_with(&w, TAPER_ERROR_RESOURCE, "memory");
     assert_true(atomic_load(&w.allocator.peak) < (size_t)8 << 20);
-    ends_with(&w, TAPER_ERROR_RESOURCE, "memory"); // what the run held is free again
+    ends_with(&w, TAPER_ERROR_RESOURCE, "memory"); // the memory of the first run was freed
     close_world(&w);
 }
 

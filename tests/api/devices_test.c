@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where models run, and in which precision: what hosts may ask for, and what becomes of it.
-#define _POSIX_C_SOURCE 200809L // mkdtemp
+// Devices and precisions that hosts may request, and which of them models get.
+#define _POSIX_C_SOURCE 200809L // declares mkdtemp
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "tests/api/fixture.h"
 #include "tests/api/load_text.h"
 
-// What a context said: the last line, and how many.
+// The log of a context: the last line, and the number of lines.
 typedef struct heard {
     char line[256];
     size_t lines;
@@ -114,13 +114,13 @@ static void devices_that_are_not(void **state)
         char words[128];
         snprintf(words, sizeof words, "device %s is not part of this build", names[i]);
         expect(&w, text, NULL, TAPER_ERROR_UNSUPPORTED, words);
-        assert_int_equal(load(&w, names[i], NULL, true), TAPER_OK); // nothing runs
+        assert_int_equal(load(&w, names[i], NULL, true), TAPER_OK); // nothing runs, so nothing is logged
         assert_int_equal(w.heard.lines, 0);
     }
     close_world(&w);
 }
 
-// What there is of NNAPI is Android's: no other machine has the library.
+// Only Android has the NNAPI library; no other machine has it.
 static void without_its_library(void **state)
 {
     (void)state;
@@ -177,9 +177,10 @@ static void precisions(void **state)
         expect(&w, here[i], "bf16", TAPER_OK, "");
     }
     expect(&w, "cuda", "bf16", TAPER_ERROR_UNSUPPORTED, "precision bf16 is the CPU's: use fp32 or fp16 on device cuda");
-    assert_int_equal(load(&w, "cuda", "fp16", 0), TAPER_OK); // which the CPU has
+    assert_int_equal(load(&w, "cuda", "fp16", 0), TAPER_OK); // the CPU supports this precision
     assert_int_equal(w.heard.lines, 1);
-    expect(&w, "cuda!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\""); // what can never be right comes first
+    // Values that are never valid are reported first.
+    expect(&w, "cuda!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\"");
     static const char *const names[] = {"", "fp64", "FP32", "fp32 ", "fp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         expect(&w, NULL, names[i], TAPER_ERROR_ARGUMENT, "should be fp32, fp16 or bf16");
@@ -187,7 +188,7 @@ static void precisions(void **state)
     close_world(&w);
 }
 
-// What a program sets itself is checked as what a command line says.
+// Options set by a program are checked like those of a command line.
 static void wrong_options(void **state)
 {
     (void)state;
@@ -237,7 +238,7 @@ static void wrong_options(void **state)
     close_world(&w);
 }
 
-// Drafts are not run: what is wrong is told, what is not here is not.
+// Drafts do not run: wrong options are reported, unavailable devices are not.
 static void drafts(void **state)
 {
     (void)state;
@@ -288,7 +289,7 @@ static void values(void **state)
     assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 1, &size, &tensor, NULL), TAPER_OK);
     assert_int_equal(taper_value_to_device(tensor, &on_cpu, &moved, NULL), TAPER_OK);
     assert_ptr_equal(moved, tensor);
-    taper_value_release(tensor); // moved holds it
+    taper_value_release(tensor); // moved keeps a reference
     tensor = moved;
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(taper_value_to_device(tensor, &wrong[i], &moved, w.error), TAPER_ERROR_ARGUMENT);
@@ -302,7 +303,8 @@ static void values(void **state)
     close_world(&w);
 }
 
-// A directory, or the context is refused before anything is made; nothing is written to it.
+// The path must be a directory, otherwise the context is refused before anything is created. Nothing is written to the
+// directory.
 static void cache_directories(void **state)
 {
     (void)state;
@@ -338,7 +340,7 @@ static void cache_directories(void **state)
     taper_session_destroy(session);
     taper_model_release(model);
     taper_context_release(context);
-    glob_t found; // nothing but the file of packs
+    glob_t found; // only the file of packs may exist
     char pattern[64];
     (void)snprintf(pattern, sizeof pattern, "%s/taper-*.packs", directory);
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);

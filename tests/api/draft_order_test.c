@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Drafts whose functions are called in an order that would write a wrong file.
+// Orders of calls of a draft that would write a wrong file.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static taper_status save(taper_draft *draft, taper_error *error)
     return status;
 }
 
-// A save makes the methods of bundled inputs, which name attributes by their places; optimizing moves these.
+// Saving makes the methods of bundled inputs, which refer to attributes by their index. Optimizing changes the indices.
 static void optimized_after_a_save(void **state)
 {
     (void)state;
@@ -46,7 +46,7 @@ static void optimized_after_a_save(void **state)
         if (bundles) {
             assert_non_null(strstr(taper_error_message(error), "optimize it before it is saved"));
         }
-        assert_int_equal(save(draft, error), TAPER_OK); // the draft is as it was
+        assert_int_equal(save(draft, error), TAPER_OK); // the draft is unchanged
         taper_value_release(input);
         taper_draft_release(draft);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What callers do wrong is told by name; the ways to load; extra files, attributes, metadata; the log.
+// Errors of callers are reported with names. Ways to load models; extra files, attributes, metadata; the log.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void close_world(world *w)
     taper_error_destroy(w->error);
 }
 
-// The run fails with the status and a message that holds every one of the texts.
+// Expects the run to fail with the status and a message that contains both texts.
 static void fails(world *w, taper_value **inputs, size_t count, taper_status status, const char *first,
                   const char *second)
 {
@@ -86,7 +86,7 @@ static void wrong_inputs(void **state)
     assert_non_null(strstr(taper_error_message(w.error), "no method backward"));
     assert_non_null(strstr(taper_error_detail(w.error), "forward"));
     assert_int_equal(taper_session_run(w.session, NULL, (taper_value *[]){x, n}, 2, &result, w.error),
-                     TAPER_OK); // flag's default
+                     TAPER_OK); // flag has its default
     assert_int_equal(taper_value_count(result), 2);
     taper_value_release(result);
     taper_value_release(x);
@@ -95,7 +95,7 @@ static void wrong_inputs(void **state)
     close_world(&w);
 }
 
-// What a binding with keywords gives for an argument that was left out before one that was not.
+// The value that a binding passes for an omitted argument before a keyword argument.
 static void defaults(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void defaults(void **state)
     close_world(&w);
 }
 
-// PyTorch's prepacked operators read out of bounds here.
+// PyTorch's prepacked operators read out of bounds with these inputs.
 static void wrong_channels(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void wrong_values(void **state)
                      TAPER_ERROR_ARGUMENT);
     assert_true(taper_value_tensor(w.context, TAPER_F64, 4, (int64_t[]){1 << 30, 1 << 30, 1 << 30, 1 << 30}, &value,
                                    w.error) != TAPER_OK);
-    // Views that reach outside the caller's memory.
+    // Views that exceed the caller's memory.
     assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 2, (int64_t[]){2, 4}, NULL, data, sizeof data, 0,
                                              NULL, NULL, &value, w.error),
                      TAPER_ERROR_ARGUMENT);
@@ -202,7 +202,7 @@ static void release(void *user)
     released++;
 }
 
-// strides, the caller's memory, and when it is let go.
+// Strides, the caller's memory, and when it is released.
 static void callers_memory(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void callers_memory(void **state)
         data[i] = (float)(i % 17) - 8.0f;
     }
     const int64_t sizes[] = {1, 3, 10, 12}, last[] = {360, 1, 36, 3};
-    float spread[360]; // the same picture, channels last
+    float spread[360]; // the same picture as NHWC
     for (size_t c = 0; c < 3; c++) {
         for (size_t i = 0; i < 120; i++) {
             spread[i * 3 + c] = data[c * 120 + i];
@@ -250,7 +250,7 @@ static void callers_memory(void **state)
 typedef struct file {
     unsigned char *data;
     size_t size, reads;
-    size_t fail_after; // reads; 0: never
+    size_t fail_after; // number of successful reads; 0 for all
 } file;
 
 static file slurp(const char *name)
@@ -318,7 +318,7 @@ static void ways_to_load(void **state)
         assert_int_equal(taper_model_load_callback(w.context, read_from, &all, all.size, &options, &model, w.error),
                          TAPER_ERROR_FILE);
         assert_null(model);
-        // In the middle of a larger file, at an odd offset.
+        // The model is inside a larger file, at an odd offset.
         char name[] = "/tmp/taper-inputs-XXXXXX";
         const int fd = mkstemp(name);
         assert_true(fd >= 0);
@@ -400,7 +400,7 @@ static void metadata(void **state)
     close_world(&w);
 }
 
-// Attributes that the model changes stay changed in its session, and only there.
+// Attributes that the model changes remain changed in its session, and only in that session.
 static void state_of_a_session(void **state)
 {
     (void)state;
@@ -414,7 +414,7 @@ static void state_of_a_session(void **state)
         assert_int_equal(taper_session_run(w.session, "set_count", &four, 1, &result, NULL), TAPER_OK);
         taper_value_release(result);
     }
-    taper_value *mine, *others; // count, a buffer of one int64
+    taper_value *mine, *others; // attribute "count", a buffer of one int64
     taper_tensor_info p = {.struct_size = sizeof p}, q = {.struct_size = sizeof q};
     assert_int_equal(taper_session_attribute(w.session, "count", &mine, w.error), TAPER_OK);
     assert_int_equal(taper_session_attribute(other, "count", &others, w.error), TAPER_OK);
@@ -461,7 +461,7 @@ static void log_hook(void **state)
     assert_non_null(strstr(heard, "mode two"));
     assert_int_equal(test_run(context, session, &raises, &result, error), TAPER_ERROR_RAISED);
     assert_non_null(strstr(taper_error_message(error), "bad mode 1"));
-    assert_non_null(strstr(taper_error_detail(error), "Raiser")); // the module hierarchy
+    assert_non_null(strstr(taper_error_detail(error), "Raiser")); // the module hierarchy contains the class
     taper_session_destroy(session);
     taper_model_release(model);
     taper_context_release(context);

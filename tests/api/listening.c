@@ -14,7 +14,7 @@
 
 #include <taper/taper_inspect.h>
 
-// ---- results that are alike: floats to 1e-4 of the largest, integers of quantized tensors within 1
+// ---- similar results: floats to 1e-4 of the largest, integers of quantized tensors to 1
 
 static double element(const taper_tensor_info *t, int64_t at)
 {
@@ -155,7 +155,7 @@ taper_status device_load(taper_context *context, const char *file, const char *d
 
 // ---- committed models
 
-// Runs the calls of one file so many times, device by device, and holds them against each other.
+// Runs the calls of one file `runs` times on each device and compares the results.
 void hold_against_cpu(listening *w, size_t first, const char *device, int runs)
 {
     taper_model *models[2];

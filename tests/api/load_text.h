@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Options of a load, given as command lines give them.
+// Reads load options in the form of command lines.
 #ifndef TAPER_TESTS_LOAD_TEXT_H
 #define TAPER_TESTS_LOAD_TEXT_H
 
@@ -22,7 +22,7 @@ typedef struct load_text {
     taper_device_setting settings[32];
 } load_text;
 
-// Each text may be NULL: nothing is said.
+// Fills *load. Each text may be NULL for the default.
 static inline taper_status load_text_read(load_text *load, const char *device, const char *settings,
                                           const char *precision, taper_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_load_options.methods: what is read is forward, the methods of bundled inputs and those that were named.
+// taper_load_options.methods: the model has forward, the methods of bundled inputs and the listed methods.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,12 +42,12 @@ static void only_some(void **state)
     assert_true(has(all, "forward") && has(all, "twice") && has(all, "set_count"));
     assert_true(has(one, "forward") && !has(one, "twice") && !has(one, "set_count"));
     assert_true(has(two, "forward") && has(two, "twice") && !has(two, "set_count"));
-    assert_true(has(lite, "forward") && has(lite, "twice")); // a lite model has all that it has
+    assert_true(has(lite, "forward") && has(lite, "twice")); // a lite model always has all its methods
 
     const test_call call = {"s05_methods.pt", "forward", "f3,2", TAPER_OK, false};
     taper_model *const models[] = {all, one, two};
     taper_value *results[3];
-    for (size_t i = 0; i < 3; i++) { // forward calls methods that are not there to be called
+    for (size_t i = 0; i < 3; i++) { // forward calls methods that cannot be called from outside
         taper_session *session;
         assert_int_equal(taper_session_create(models[i], NULL, &session, NULL), TAPER_OK);
         assert_int_equal(test_run(context, session, &call, &results[i], NULL), TAPER_OK);
@@ -62,7 +62,7 @@ static void only_some(void **state)
     taper_context_release(context);
 }
 
-// A draft of fewer methods is saved as one that dropped them.
+// A draft loaded with fewer methods is saved without the others.
 static void drafts(void **state)
 {
     (void)state;

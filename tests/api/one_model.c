@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * one_model MODEL.ptl: runs the model on a picture of its own making and prints the results, one a line; or prints why
- * it cannot be loaded, with the details, and exits 1. one_model_test.sh compares what it says with two libraries.
+ * one_model MODEL.ptl: runs the model on a generated picture and prints the results, one per line. If the model cannot
+ * be loaded, prints the reason with details and exits with 1. one_model_test.sh compares the output for two libraries.
  */
 #include <stdio.h>
 #include <taper/taper_compile.h>

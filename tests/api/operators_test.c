@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators called one by one, without a model.
+// Calls of single operators, without a model.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static taper_operator *find(const world *w, const char *name)
     return op;
 }
 
-// One call of an operator with these arguments, which are released, and one result.
+// Calls an operator with these arguments, which are released, and returns its single result.
 static taper_value *call(const world *w, const char *name, taper_value **args, size_t count)
 {
     taper_operator *op = find(w, name);
@@ -152,7 +152,7 @@ static void not_found(void **state)
         {"aten::transpose", TAPER_ERROR_UNSUPPORTED, "operator aten::transpose is not part of this build",
          "  aten::transpose.int("},
         {"aten::add.tensor", TAPER_ERROR_UNSUPPORTED, "operator aten::add.tensor", "  aten::add.Tensor("},
-        {"aten::relu.", TAPER_OK, "", ""}, // an overload name of no letters
+        {"aten::relu.", TAPER_OK, "", ""}, // an empty overload name
         {"", TAPER_ERROR_UNSUPPORTED, "is not part", ""},
         {"(", TAPER_ERROR_UNSUPPORTED, "is not part", ""},
         {".", TAPER_ERROR_UNSUPPORTED, "is not part", ""},
@@ -195,7 +195,7 @@ static void arguments_and_defaults(void **state)
     }
     release_all(args, 3);
     taper_operator_release(add);
-    // An int for a float, an int for two.
+    // An int for a float, and an int for an int[2].
     taper_value *dropout[] = {row(c, 1, 2, 3), integer(c, 0), NULL};
     assert_int_equal(taper_value_bool(c, 1, &dropout[2], NULL), TAPER_OK);
     result = call(w, "aten::dropout", dropout, 3);
@@ -208,7 +208,7 @@ static void arguments_and_defaults(void **state)
     assert_int_equal(taper_value_get_tensor(result, &info, NULL), TAPER_OK);
     assert_int_equal(info.sizes[2] * info.sizes[3], 4);
     taper_value_release(result);
-    // As many as there are.
+    // An operator with any number of arguments.
     taper_value *format[] = {text(c, "{} and {}"), integer(c, 1), text(c, "two")};
     result = call(w, "aten::format", format, 3);
     const char *made;
@@ -247,7 +247,7 @@ static void several_results(void **state)
     taper_value_release(list);
 }
 
-// In place where the caller's memory may be written to, on a copy where it may not.
+// In-place operators write to the caller's memory if it is writable, otherwise to a copy.
 static void in_place(void **state)
 {
     const world *w = *state;
@@ -279,7 +279,7 @@ static void in_place(void **state)
     taper_operator_release(view);
 }
 
-// Kernels of the backend, its threads, and a result that is contiguous for the host.
+// A convolution uses the backend's kernels and threads, and its result is contiguous.
 static void a_convolution(void **state)
 {
     const world *w = *state;
@@ -303,7 +303,7 @@ static void random_numbers(void **state)
     taper_value *like = row(w->context, 0, 0, 0), *a, *b;
     assert_int_equal(taper_operator_call(first, &like, 1, &a, 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(second, &like, 1, &b, 1, w->error), TAPER_OK);
-    assert_true(test_same(a, b)); // both begin as PyTorch does
+    assert_true(test_same(a, b)); // both begin with PyTorch's default seed
     taper_value_release(b);
     assert_int_equal(taper_operator_call(second, &like, 1, &b, 1, w->error), TAPER_OK);
     assert_false(test_same(a, b));
@@ -321,19 +321,19 @@ static void random_numbers(void **state)
     taper_operator_release(second);
 }
 
-// Two handles and a session that draw from one generator go on where the other one stopped.
+// Two handles and a session share one generator: each continues where the other one stopped.
 static void shared_random_numbers(void **state)
 {
     const world *w = *state;
     taper_operator *alone = find(w, "aten::rand_like"), *first = find(w, "aten::rand_like"),
-                   *second = find(w, "aten::dropout"); // made of others that draw
+                   *second = find(w, "aten::dropout"); // an operator composed of operators that draw
     taper_generator *generator;
     taper_value *like = row(w->context, 0, 0, 0), *want[2], *got[2];
     assert_int_equal(taper_generator_create(w->context, 7, &generator, w->error), TAPER_OK);
     taper_operator_seed(alone, 7);
     taper_operator_draw_from(first, generator);
     taper_operator_draw_from(second, generator);
-    for (int round = 0; round < 2; round++) { // the second time from the seed on again
+    for (int round = 0; round < 2; round++) { // the second round starts from the seed again
         for (int i = 0; i < 2; i++) {
             assert_int_equal(taper_operator_call(alone, &like, 1, &want[i], 1, w->error), TAPER_OK);
         }
@@ -343,7 +343,8 @@ static void shared_random_numbers(void **state)
         taper_value *args[] = {ones, half, train};
         assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
         assert_true(test_same(got[0], want[0]));
-        assert_int_equal(taper_operator_call(second, args, 3, &dropped, 1, w->error), TAPER_OK); // takes numbers
+        // Consumes random numbers.
+        assert_int_equal(taper_operator_call(second, args, 3, &dropped, 1, w->error), TAPER_OK);
         assert_int_equal(taper_operator_call(first, &like, 1, &got[1], 1, w->error), TAPER_OK);
         assert_false(test_same(got[1], want[1]));
         taper_value *all[] = {want[0], want[1], got[0], got[1], ones, half, train, dropped};
@@ -353,13 +354,13 @@ static void shared_random_numbers(void **state)
         taper_operator_seed(alone, 7);
         taper_generator_seed(generator, 7);
     }
-    taper_generator_release(generator); // the handles keep it
+    taper_generator_release(generator); // the handles keep the generator
     assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(alone, &like, 1, &want[0], 1, w->error), TAPER_OK);
     assert_true(test_same(got[0], want[0]));
     taper_value_release(got[0]);
     taper_value_release(want[0]);
-    taper_operator_draw_from(first, NULL); // from its own source, which nobody drew from yet
+    taper_operator_draw_from(first, NULL); // uses its own source again, from which nothing was drawn yet
     taper_operator *fresh = find(w, "aten::rand_like");
     assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(fresh, &like, 1, &want[0], 1, w->error), TAPER_OK);
@@ -419,7 +420,7 @@ static void quantized(void **state)
     taper_value_release(plain);
 }
 
-// ---- what is wrong is named
+// ---- errors name the problem
 
 static void wrong_calls(void **state)
 {
@@ -446,7 +447,7 @@ static void wrong_calls(void **state)
         {"aten::max.dim", {x, one}, 2, 1, "aten::max.dim: it has 2 results, there is room for 1"},
         {"aten::relu", {list}, 1, 1, "argument 0 ('self') should be Tensor, got List[Tensor]"},
         {"aten::cat", {x}, 1, 1, "argument 0 ('tensors') should be Tensor[], got Tensor"},
-        {"aten::view", {x, one}, 2, 1, "argument 1 ('size') should be"}, // no int[N]
+        {"aten::view", {x, one}, 2, 1, "argument 1 ('size') should be"}, // int[] does not accept one int
         {"aten::mm", {x, x}, 2, 1, "aten::mm: "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -464,7 +465,7 @@ static void wrong_calls(void **state)
         taper_operator_release(op);
     }
     assert_non_null(strstr(taper_error_detail(w->error), "called with self: float32[3]"));
-    taper_operator *op = find(w, "aten::relu"); // it is as before
+    taper_operator *op = find(w, "aten::relu"); // the operator still works
     taper_value *args[] = {x}, *result;
     assert_int_equal(taper_operator_call(op, args, 1, args, 1, w->error), TAPER_ERROR_ARGUMENT);
     assert_non_null(strstr(taper_error_message(w->error), "which would be lost"));
@@ -486,7 +487,7 @@ static void values_outlive_all(void **state)
     taper_operator *op;
     taper_value *x = row(context, 1, -2, 3), *result;
     assert_int_equal(taper_operator_find(context, "aten::abs", &op, NULL), TAPER_OK);
-    taper_context_release(context); // the handle keeps it
+    taper_context_release(context); // the handle keeps the context
     assert_int_equal(taper_operator_call(op, &x, 1, &result, 1, NULL), TAPER_OK);
     taper_operator_release(op);
     taper_value_release(x);
@@ -543,7 +544,7 @@ static void allocations_fail(void **state)
     test_each_allocation_fails("operators", look_and_call, mine);
 }
 
-// ---- threads: a handle each, one context
+// ---- threads: one handle each, one context
 
 static void *work(void *argument)
 {
@@ -552,7 +553,7 @@ static void *work(void *argument)
     if (taper_operator_find(context, "aten::add.Tensor", &op, NULL) != TAPER_OK) {
         return NULL;
     }
-    static const int64_t size = 30000; // which the pool shares
+    static const int64_t size = 30000; // large enough for several threads
     taper_value *x = floats(context, 1, &size, NULL);
     bool good = true;
     for (int i = 0; i < 200 && good; i++) {

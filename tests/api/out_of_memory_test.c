@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every allocation of loading, opening a session and running fails once: nothing crashes or leaks, and the failure is
-// told as TAPER_ERROR_RESOURCE. (The error object itself has its memory from malloc; see base/status.c.)
+// Each allocation of loading, creating a session and running fails once. Nothing crashes or leaks, and the status is
+// TAPER_ERROR_RESOURCE. (The memory of the error object itself comes from malloc; see base/status.c.)
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +12,12 @@
 #include "tests/api/fixture.h"
 
 typedef struct loading {
-    size_t first; // of its calls
+    size_t first; // first of its calls
     bool optimized;
     test_source source;
 } loading;
 
-// Loads, runs all calls of the group, lets go of everything.
+// Loads the file, runs all calls of the group and releases everything.
 static taper_status once(taper_context *context, const void *what, taper_error *error)
 {
     const loading *l = what;
@@ -34,7 +34,7 @@ static taper_status once(taper_context *context, const void *what, taper_error *
         taper_value *result;
         status = test_run(context, session, &test_calls[i], &result, error);
         if (status == TAPER_ERROR_RAISED && test_calls[i].status == TAPER_ERROR_RAISED) {
-            status = TAPER_OK; // as it should
+            status = TAPER_OK; // the expected status
         } else if (status != TAPER_OK) {
             assert_null(result);
         }
@@ -52,7 +52,7 @@ static void sweep(size_t first, bool optimized, test_source source)
 
 static bool is_demo(size_t at)
 {
-    return test_calls[at].file[0] == 'c' || test_calls[at].file[1] == 'e'; // "classifier.ptl", "segmenter.ptl"
+    return test_calls[at].file[0] == 'c' || test_calls[at].file[1] == 'e'; // "classifier.ptl" or "segmenter.ptl"
 }
 
 static void samples_as_saved(void **state)
@@ -75,7 +75,7 @@ static void samples_optimized(void **state)
     }
 }
 
-// A file for each kind of archive and of layers.
+// One file for each kind of archive and of layers.
 static void from_memory_and_callbacks(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytes have one owner: the host's are never written to, nor given to the system, nor looked at after release; nobody
-// is handed a pointer that may not be written to without being told.
+// Bytes have one owner. The host's bytes are not written to, not returned to the system and not read after their
+// release. A pointer that must not be written to is always marked as such.
 #define _DEFAULT_SOURCE 1
 #include <fcntl.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static void count_release(void *user)
 // ---- a file in the host's memory
 
 typedef struct host_file {
-    uint8_t *data; // whole pages, as an application maps an asset
+    uint8_t *data; // whole pages, as an app maps an asset
     uint8_t *before;
     size_t size, room;
 } host_file;
@@ -86,7 +86,7 @@ static int read_from(void *user, uint64_t offset, void *buffer, size_t size)
     return 0;
 }
 
-// Packing lets go of pages; it must not let go of these. Each way to load is tried twice over the same bytes.
+// Packing returns pages to the system, but not these. Each way to load is tested twice with the same bytes.
 static void memory_of_the_host_stays(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void memory_of_the_host_stays(void **state)
     free_host_file(&f);
 }
 
-// On failure the bytes stay the caller's.
+// After a failure the bytes still belong to the caller.
 static void refused_file_is_not_released(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void refused_file_is_not_released(void **state)
 typedef struct truncating {
     taper_allocator allocator;
     const char *path;
-    size_t size; // of the request that truncates
+    size_t size; // size of the request at which the file is truncated
 } truncating;
 
 static void *truncate_at(void *user, void *ptr, size_t old_size, size_t new_size)
@@ -198,7 +198,7 @@ static taper_value *constant(const program *p, float *data, int64_t count, int *
     return value;
 }
 
-// x.add_(x2), returns x
+// x.add_(x2); return x
 static const code adding[] = {{"STOREN", 1, 3}, {"MOVE", 2, 0},  {"MOVE", 3, 0}, {"LOADC", 0, 0},
                               {"OP", 0, 0},     {"DROPR", 1, 0}, {"RET", 0, 0}};
 
@@ -232,7 +232,7 @@ static void constant_input_is_never_written(void **state)
     expect_vector(x, 3, 1);
     assert_true(data[0] == 1);
     assert_int_equal(released, 0);
-    // One value as two arguments is one tensor, as in PyTorch: x += x.
+    // One value passed as two arguments is one tensor, as in PyTorch: x += x.
     taper_value *both = run_program(&p, (taper_value *[]){x, x}, 2);
     expect_vector(both, 3, 2);
     expect_vector(x, 3, 1);
@@ -241,7 +241,7 @@ static void constant_input_is_never_written(void **state)
     taper_value_release(first);
     taper_value_release(second);
     assert_int_equal(released, 1);
-    // What is not constant is written to, as in PyTorch.
+    // A tensor that is not constant is written to, as in PyTorch.
     taper_value *third = run_program(&p, (taper_value *[]){two, two}, 2);
     expect_vector(two, 3, 4);
     taper_value_release(third);
@@ -249,7 +249,7 @@ static void constant_input_is_never_written(void **state)
     close_program(&p);
 }
 
-// The result is the constant itself: its memory stays until that is gone too.
+// The result is the constant itself: its memory remains until the result is released.
 static void result_holds_the_constant(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void result_holds_the_constant(void **state)
     close_program(&p);
 }
 
-// l[0].add_(1), returns l[0]
+// l[0].add_(1); return l[0]
 static void constant_in_a_list(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void constant_in_a_list(void **state)
     close_program(&p);
 }
 
-// An empty view may begin anywhere, also behind its storage.
+// An empty view may begin anywhere, also after the end of its storage.
 static void empty_view_has_no_bytes(void **state)
 {
     (void)state;
@@ -359,9 +359,9 @@ static void attribute_says_read_only(void **state)
     assert_int_equal(taper_value_make_writable(weight, NULL), TAPER_OK);
     assert_int_equal(taper_value_get_tensor(weight, &after, NULL), TAPER_OK);
     assert_int_equal(after.read_only, 0);
-    assert_memory_equal(after.data, before.data, before.bytes); // both may be read
+    assert_memory_equal(after.data, before.data, before.bytes); // both copies are readable
     memset(after.data, 0, after.bytes);
-    // The session sees it, the model's other sessions do not.
+    // The session sees the change, other sessions of the model do not.
     taper_value *again, *other;
     taper_session *second;
     assert_int_equal(taper_session_create(model, NULL, &second, NULL), TAPER_OK);
@@ -394,7 +394,7 @@ static void constant_cannot_be_made_writable(void **state)
 
 // ---- packs
 
-// Scales of each channel are the model's as well: what was packed is found again.
+// Scales per channel belong to the model as well, so packed weights are found again.
 static void per_channel_weights_are_packed_once(void **state)
 {
     (void)state;
@@ -419,7 +419,7 @@ static void per_channel_weights_are_packed_once(void **state)
         taper_session_memory(session, &memory);
         packed[i] = memory.packed_bytes;
     }
-    assert_true(packed[0] > 8 * 27 + 4 * 8); // the weights at least
+    assert_true(packed[0] > 8 * 27 + 4 * 8); // at least the weights
     assert_int_equal(packed[1], packed[0]);
     assert_int_equal(packed[2], packed[0]);
     taper_session_destroy(session);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Half precision on the CPU: results of whole networks beside those of floats, with every set of instructions that this
-// machine has; weights that take half the memory; runs that allocate nothing; and packs that are kept apart.
-#define _POSIX_C_SOURCE 200809L // mkdtemp
+// Half precision on the CPU: results of whole networks compared with float results, for each instruction set of this
+// machine; half the memory for weights; runs without allocations; separate packs.
+#define _POSIX_C_SOURCE 200809L // declares mkdtemp
 #include <glob.h>
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "tests/api/load_text.h"
 #include "tests/cpu_mask.h"
 
-// Networks in whose sums there are layers of halves.
+// Networks with layers that sum in half precision.
 static const test_call networks[] = {
     {"classifier.ptl", "forward", "f1,3,96,96", TAPER_OK, false},
     {"classifier.ptl", "forward", "f3,3,96,96", TAPER_OK, false},
@@ -34,7 +34,7 @@ static void say_nothing(void *user, taper_log_level level, const char *text, siz
     (void)user, (void)level, (void)text, (void)length;
 }
 
-// What one run gave: the result, and the bytes of packed weights.
+// The outcome of one run: the result, and the bytes of packed weights.
 typedef struct answer {
     taper_value *result;
     size_t packed;
@@ -80,8 +80,8 @@ static answer ask(const test_call *call, const char *precision, uint64_t mask, i
     return a;
 }
 
-// Roundings of weights and inputs of a layer are independent, so what they add up to is a few of them. arm64 adds
-// products of fp16 as such, 64 at a time, each of which is rounded.
+// Returns the tolerance. Rounding errors of a layer's weights and inputs are independent, so that their sum is a few of
+// them. arm64 adds products of fp16 in fp16, 64 at a time, and rounds each sum.
 static double allowed_fp16(void)
 {
     const char *set;
@@ -120,7 +120,7 @@ static void results_are_near(void **state)
     }
 }
 
-// The steps of recurrent layers; where the CPU does not multiply halves they are floats.
+// Steps of recurrent layers. If the CPU cannot multiply halves, they use floats.
 static void steps_are_near(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void kept_packs_are_apart(void **state)
     assert_int_equal(found.gl_pathc, 3);
     globfree(&found);
     (void)snprintf(pattern, sizeof pattern, "%s/taper-*",
-                   directory); // and what says that they are good, if it took long
+                   directory); // removes packs, and the file that stores their check if it took long
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         assert_int_equal(unlink(found.gl_pathv[i]), 0);
@@ -192,7 +192,7 @@ static void kept_packs_are_apart(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
-// The reference computes with floats whatever was asked for.
+// The reference always computes with floats.
 static void the_reference_has_floats(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of the host: what may be registered, models that call them (tests/models/make_custom_ops.py), functions
-// that do wrong.
+// Operators of the host: what may be registered, models that call them (tests/models/make_custom_ops.py), and functions
+// with errors.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,24 +17,24 @@
 #include "tests/api/fixture.h"
 #include "tests/api/load_text.h"
 
-// What the functions below are to do wrong.
+// The error that the functions below make.
 typedef enum deed {
     RIGHT,
-    FAIL,           // with a message
-    FAIL_SILENTLY,  // without one
-    FAIL_OTHERWISE, // with a message of another status
+    FAIL,           // fails with a message
+    FAIL_SILENTLY,  // fails without one
+    FAIL_OTHERWISE, // fails with a message of another status
     RAISE,
     NO_STATUS,
     NO_RESULT,
-    NO_TENSOR, // an int
-    RUN_AGAIN, // the session that called it
-    DECLINE    // a number that means something inside the library
+    NO_TENSOR, // returns an int instead of a tensor
+    RUN_AGAIN, // runs the session that called it
+    DECLINE    // returns a status that is internal to the library
 } deed;
 
 typedef struct host {
     atomic_int warps, notes, additions;
     deed deed;
-    taper_session *session; // that runs
+    taper_session *session; // session that runs
 } host;
 
 static host the_host;
@@ -89,7 +89,7 @@ static taper_status warp(void *user, taper_context *context, taper_value *const 
         return TAPER_ERROR_RESOURCE;
     }
     case RAISE:
-        results[0] = taper_value_retain(args[0]); // is released
+        results[0] = taper_value_retain(args[0]); // must be released by the library
         return taper_error_set(error, TAPER_ERROR_RAISED, "ValueError: no");
     case NO_STATUS:
         return (taper_status)77;
@@ -132,7 +132,7 @@ static taper_status add_to(void *user, taper_context *context, taper_value *cons
     return status;
 }
 
-// By operators of the library.
+// Computes the result with operators of the library.
 static taper_status parts(void *user, taper_context *context, taper_value *const *args, size_t count,
                           taper_value **results, size_t result_count, taper_error *error)
 {
@@ -201,7 +201,7 @@ static taper_status pick(void *user, taper_context *context, taper_value *const 
     return status;
 }
 
-// ---- what is in the way
+// ---- registrations that are refused
 
 static const char *const files[] = {"custom_ops.pt", "custom_ops.ptl"};
 
@@ -282,7 +282,7 @@ static void wrong_schemas(void **state)
     };
     taper_error *error = taper_error_create();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        // At the very end of its memory, so that no byte behind it is read unseen (AddressSanitizer).
+        // The text is at the very end of its memory, so that AddressSanitizer detects a read beyond it.
         const size_t length = strlen(texts[i]);
         char *copy = malloc(length + 1);
         assert_non_null(copy);
@@ -298,7 +298,7 @@ static void wrong_schemas(void **state)
     memcpy(lengthy, "a::", 3);
     memcpy(lengthy + sizeof lengthy - 9, "() -> ()", 9);
     assert_int_equal(taper_operator_register(lengthy, note, NULL, error), TAPER_ERROR_ARGUMENT);
-    // Every beginning of a good one.
+    // Every prefix of a valid schema.
     static const char good[] =
         "a::b.c(Tensor(a!) x, int[2] y=[1, 2], *, str? z='q', Dict(str, Tensor)? d=None) -> (Tensor(a!), int)";
     for (size_t length = 0; length < sizeof good - 1; length++) {
@@ -348,7 +348,7 @@ static void registering(void **state)
     taper_error_destroy(error);
 }
 
-// Threads that register the same ones: each name goes to one of them.
+// Threads register the same operators: each name is registered by exactly one of them.
 static void *race(void *argument)
 {
     atomic_int *won = argument;
@@ -399,7 +399,7 @@ static void check_floats(const taper_value *value, const float *wanted, size_t c
     }
 }
 
-// What PyTorch printed.
+// The results that PyTorch printed.
 static void check_result(const taper_value *result)
 {
     static const float y[] = {14.5f, 20, 37.5f}, z[] = {11.5f, 17, 34.5f}, zero[] = {0};
@@ -450,7 +450,7 @@ static void models(void **state)
         }
         the_host = (host){.deed = RIGHT};
         assert_int_equal(run(context, model, NULL), TAPER_OK);
-        assert_int_equal(atomic_load(&the_host.warps), 6); // none left out, none joined: twice a run
+        assert_int_equal(atomic_load(&the_host.warps), 6); // two calls per run: none was removed or merged
         assert_int_equal(atomic_load(&the_host.notes), 3);
         assert_int_equal(atomic_load(&the_host.additions), 9);
         taper_model_release(model);
@@ -458,7 +458,7 @@ static void models(void **state)
     taper_context_release(context);
 }
 
-// Optimized and saved as a lite model.
+// The model is optimized and saved as a lite model.
 static void drafts(void **state)
 {
     (void)state;
@@ -487,7 +487,7 @@ static void drafts(void **state)
     taper_context_release(context);
 }
 
-// ---- functions that do wrong
+// ---- functions with errors
 
 static const struct {
     deed deed;
@@ -551,7 +551,7 @@ static void wrong_functions(void **state)
                 strstr(taper_error_message(error), deeds[i].words) == NULL) {
                 fail_msg("deed %zu: status %d, %s", i, (int)status, taper_error_message(error));
             }
-            assert_int_equal(run(context, model, NULL), status); // nobody to tell
+            assert_int_equal(run(context, model, NULL), status); // no error object
             taper_value *args[] = {image(context), image(context)}, *result;
             assert_int_equal(taper_operator_call(op, args, 2, &result, 1, error), deeds[i].status);
             assert_non_null(strstr(taper_error_message(error), deeds[i].words));
@@ -588,7 +588,7 @@ static void direct_calls(void **state)
     check_floats(result, (const float[]){2.5f, -5, 7.5f}, 3);
     taper_value_release(result);
     taper_operator_release(op);
-    // In place on what is the caller's, on a copy of what is read-only.
+    // Writes in place to the caller's memory, and to a copy of read-only memory.
     assert_int_equal(taper_operator_find(context, "my_ops::add_to_", &op, error), TAPER_OK);
     float mine[] = {1, 2, 3};
     const int64_t size = 3;
@@ -601,7 +601,7 @@ static void direct_calls(void **state)
     check_floats(fixed[0], (const float[]){1, 2, 3}, 3);
     taper_value_release(result);
     taper_operator_release(op);
-    // Overloads by name only; those of a name are listed.
+    // An overload must be named; the error lists the overloads.
     assert_int_equal(taper_operator_find(context, "my_ops::pick", &op, error), TAPER_ERROR_UNSUPPORTED);
     assert_non_null(strstr(taper_error_detail(error), "my_ops::pick.at("));
     assert_non_null(strstr(taper_error_detail(error), "my_ops::pick.name("));
@@ -641,10 +641,10 @@ static void allocations_fail(void **state)
     }
 }
 
-// Sessions of one model in several threads.
+// Several threads run sessions of one model.
 static void *run_often(void *model)
 {
-    taper_context *context = test_context(NULL, 1); // of the input
+    taper_context *context = test_context(NULL, 1); // context of the input
     for (int i = 0; i < 20; i++) {
         if (run(context, model, NULL) != TAPER_OK) {
             model = NULL;
@@ -676,7 +676,7 @@ static void sessions_in_threads(void **state)
     taper_context_release(context);
 }
 
-// A file that names a class which nobody has is refused, until an operator of the host takes its objects.
+// A file with an unknown class is refused, unless an operator of the host takes its objects.
 static void classes(void **state)
 {
     (void)state;

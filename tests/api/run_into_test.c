@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Results in the caller's memory: what is left there, what is refused, and that what is refused leaves it as it was.
+// Results in the caller's memory: what is written there, what is refused, and that a refused call leaves the memory
+// unchanged.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +20,8 @@ typedef struct world {
     taper_model *model;
     taper_session *session;
     taper_error *error;
-    taper_value *x; // [2, 3]
-    float *data;    // of x
+    taper_value *x; // sizes [2, 3]
+    float *data;    // elements of x
     unsigned char *memory;
 } world;
 
@@ -75,7 +76,8 @@ static bool is_untouched(const unsigned char *at, size_t bytes)
     return true;
 }
 
-// A layer's result is placed from the third run on, and is what a plain run gives; with other sizes it is copied first.
+// From the third run on, a layer writes its result directly to the memory, with the same numbers as a plain run. After
+// a change of sizes it is copied first.
 static void layers(void **state)
 {
     (void)state;
@@ -102,7 +104,8 @@ static void layers(void **state)
                 assert_true(is_untouched(w.memory + bytes, ROOM - bytes));
                 assert_int_equal(placed(&w), i > 0);
             }
-            const taper_output apart = {TAPER_F32, 4, results, w.memory + 4, ROOM - 4}; // not aligned: copied
+            // Not aligned, and therefore copied.
+            const taper_output apart = {TAPER_F32, 4, results, w.memory + 4, ROOM - 4};
             assert_int_equal(taper_session_run_into(w.session, NULL, &image, 1, &apart, 1, w.error), TAPER_OK);
             assert_memory_equal(w.memory + 4, wanted.data, bytes);
             assert_int_equal(placed(&w), 0);
@@ -113,7 +116,7 @@ static void layers(void **state)
     }
 }
 
-// Several results, views, results that have no elements: each run leaves what the first one left.
+// Several results, views, and results without elements: each run writes the same as the first one.
 static void kinds_of_results(void **state)
 {
     (void)state;
@@ -148,7 +151,7 @@ static void kinds_of_results(void **state)
     close_world(&w);
 }
 
-// What a method gives can be another thing in each run: the memory is as it was when it does not fit.
+// A method may return something else in each run. The memory is unchanged if the result does not fit.
 static void refused(void **state)
 {
     (void)state;
@@ -187,7 +190,7 @@ static void refused(void **state)
                 assert_true(is_untouched(w.memory, ROOM));
             }
         }
-        taper_value *last; // what the model kept is its own
+        taper_value *last; // the model keeps a copy of its own
         assert_int_equal(taper_session_attribute(w.session, "last", &last, w.error), TAPER_OK);
         taper_tensor_info info = {.struct_size = sizeof info};
         assert_int_equal(taper_value_get_tensor(last, &info, w.error), TAPER_OK);
@@ -197,7 +200,8 @@ static void refused(void **state)
     }
 }
 
-// A result that was placed before is not placed where another output is meant, and branches are never placed.
+// A result that was written directly before is not written there if another output is requested. Results of branches
+// are never written directly.
 static void changes_its_mind(void **state)
 {
     (void)state;
@@ -263,7 +267,7 @@ static void wrong_outputs(void **state)
     close_world(&w);
 }
 
-// Runs with one input that overlaps the output somewhere inside, and releases it.
+// Runs with an input that partly overlaps the output, and releases the input.
 static void overlaps(world *w, taper_value *input)
 {
     const taper_output output = {TAPER_F32, 2, two_by_three, w->data, 24};
@@ -274,7 +278,7 @@ static void overlaps(world *w, taper_value *input)
     taper_value_release(input);
 }
 
-// A tensor in a container is found as one that is an input itself is, also in a value with more paths than parts.
+// A tensor inside a container is checked like an input itself, also in a value with more paths than parts.
 static void overlaps_inside(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values whose parts are shared: a tuple of one tuple twice, and so on, has more paths than anybody can walk. What is
-// done with such a value grows with the number of its objects, or ends in an error.
+// Values with shared parts: a tuple that contains one tuple twice on each level has exponentially many paths. The cost
+// of each operation on such a value is proportional to its objects, or the operation ends in an error.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 enum { LEVELS = 60, WIDTH = 200 };
 
-// A tuple (lists: a list) that holds one item `width` times, on each level; at the bottom is `leaf`.
+// Returns a tuple (or a list) that contains one item `width` times on each level, with `leaf` at the bottom.
 static taper_value *shared(taper_context *context, taper_value *leaf, size_t width, bool lists)
 {
     taper_value *value = taper_value_retain(leaf), *items[WIDTH], *outer;
@@ -62,7 +62,7 @@ static void given_to_a_model(void **state)
         taper_value *leaf;
         if (kind % 3 == 0) {
             assert_int_equal(taper_value_tensor(context, TAPER_F32, 1, &size, &leaf, NULL), TAPER_OK);
-        } else if (kind % 3 == 1) { // is copied before a model may write to it
+        } else if (kind % 3 == 1) { // copied before a model may write to it
             assert_int_equal(taper_value_tensor_from(context, TAPER_F32, 1, &size, NULL, (void *)(uintptr_t)numbers,
                                                      sizeof numbers, 1, NULL, NULL, &leaf, NULL),
                              TAPER_OK);
@@ -76,7 +76,7 @@ static void given_to_a_model(void **state)
         check_run(session, "twice", value, TAPER_OK);
         check_run(session, "text", value, TAPER_ERROR_RESOURCE);
         check_run(session, "count", value, kind / 6 != 0 ? TAPER_OK : TAPER_ERROR_ARGUMENT);
-        // As a part of other values, and as an argument of an operator.
+        // The value is a part of other values, and an argument of an operator.
         taper_value *key, *dict, *made;
         taper_operator *op;
         assert_int_equal(taper_value_int(context, 1, &key, NULL), TAPER_OK);
@@ -109,7 +109,7 @@ static taper_status work(taper_context *context, const void *what, taper_error *
     if (status == TAPER_OK) {
         status = taper_value_tuple(context, items, 2, &inner, error);
     }
-    for (int i = 0; status == TAPER_OK && i < LEVELS; i++) { // more than one table of containers holds
+    for (int i = 0; status == TAPER_OK && i < LEVELS; i++) { // more than one table of containers has room for
         taper_value *const pair[] = {inner, inner};
         status = taper_value_tuple(context, pair, 2, &outer, error);
         taper_value_release(inner);

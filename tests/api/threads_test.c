@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads share one model, a session each: same results everywhere; values are released on other threads. Meant for
-// TSan too.
+// Threads share one model, with a session each: results are the same in all of them, and values are released in other
+// threads. Also run with TSan.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +21,8 @@ typedef struct worker {
     taper_context *context;
     taper_model *model;
     size_t first;
-    taper_value *results[16]; // of the last round
-    taper_value *left[16];    // made here, released by the main thread after the session
+    taper_value *results[16]; // results of the last round
+    taper_value *left[16];    // values made here and released by the main thread after the session
     taper_status status;
     bool same;
 } worker;
@@ -104,14 +104,14 @@ static void with_a_pool(void **state)
 {
     (void)state;
     for (size_t first = 0; first < test_call_count; first += test_group(first)) {
-        const char *file = test_calls[first].file; // networks: the demo's classifier, s01, s11, int8 ones
+        const char *file = test_calls[first].file; // networks: the demo's classifier, s01, s11 and int8 ones
         if (file[0] == 'c' || file[2] == '1' || file[0] == 'i') {
             share(file, TEST_MEMORY, 3);
         }
     }
 }
 
-// Results of a session that goes on running are released by another thread.
+// Another thread releases results of a session that continues to run.
 typedef struct crossing {
     pthread_mutex_t lock;
     taper_value *waiting;
@@ -172,8 +172,8 @@ static void released_elsewhere(void **state)
     assert_int_equal(atomic_load(&allocator.blocks), 0);
 }
 
-// Sessions look at the same input values while the model's weights are packed, somebody asks how large they are, and
-// the model's owner lets go of it.
+// Sessions read the same input values while the model's weights are packed. Another thread asks for their size, and the
+// owner releases the model.
 typedef struct sharer {
     pthread_t thread;
     taper_session *session;
@@ -227,7 +227,7 @@ static void share_inputs(const char *path, const int64_t *sizes, bool constant)
     for (size_t i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&sharers[i].thread, NULL, run_shared, &sharers[i]), 0);
     }
-    taper_model_release(model); // the sessions hold it
+    taper_model_release(model); // the sessions keep the model
     for (size_t i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(sharers[i].thread, NULL), 0);
         assert_non_null(sharers[i].result);
@@ -251,7 +251,7 @@ static void shared_inputs(void **state)
     }
 }
 
-// One tensor is both sides of a product in all sessions: nothing of it is looked at but what stays the same.
+// One tensor is both operands of a product in all sessions: only its constant parts may be read.
 static void shared_by_products(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void *draw(void *argument)
     return NULL;
 }
 
-// Whoever draws when: after so many numbers the next one is the same.
+// Threads draw in any order: after the same number of draws, the next number is the same.
 static void shared_generator(void **state)
 {
     (void)state;

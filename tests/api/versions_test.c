@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What hosts that were compiled with another version of the headers rely on: numbers, the order of members, structs
-// that end earlier.
+// Promises to programs compiled with another version of the headers: numbers, the order of members, and structs that
+// end earlier.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void numbers_of_dtypes(void **state)
         assert_string_equal(taper_dtype_name(rows[i].dtype), rows[i].name);
         assert_int_equal(taper_dtype_size(rows[i].dtype), rows[i].size);
     }
-    // PyTorch's next ones (bits1x8, …), which this version does not know, and what is none.
+    // PyTorch's later dtypes (bits1x8, …), which this version does not support, and invalid numbers.
     for (int number = 18; number < 50; number++) {
         assert_string_equal(taper_dtype_name((taper_dtype)number), "unknown dtype");
         assert_int_equal(taper_dtype_size((taper_dtype)number), 0);
@@ -63,7 +63,7 @@ static void numbers_of_statuses_and_kinds(void **state)
     }
 }
 
-// ---- members: each behind the one that was there before
+// ---- members: each follows the one that was there before
 
 typedef struct member {
     const char *name;
@@ -200,7 +200,7 @@ static taper_status use_quantize(const user *u, const void *options)
     return status;
 }
 
-// A host's struct that ends before member `end`: what lies behind it, poison, is not looked at.
+// Checks a struct that ends before member `end`: the poison after it must not be read.
 static void check_struct(const user *u, const char *name, const member *members, size_t count, size_t size,
                          taper_status (*use)(const user *u, const void *options))
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lowering of bytecode: what PyTorch emits runs, anything else is refused with the place.
+// Lowering of bytecode: code that PyTorch emits runs, other code is refused with the place of the error.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define CODE(array) (array), sizeof(array) / sizeof *(array)
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 
-// Loads and, when that works, runs forward with one int. *number: what it returned.
+// Loads the function and, on success, runs forward with one int. *number is its result.
 static taper_status run(const function *f, int64_t input, int64_t *number, taper_error *error)
 {
     bytes file = build_program(f, 1);
@@ -60,15 +60,15 @@ static function whole(const code *instructions, size_t count)
 
 // int sum = x; for (i < 10) sum += i; return sum
 static const code loop[] = {
-    {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0}, // 0..4
-    {"LOOP", 8, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0},  {"LOAD", 3, 0}, // 5..9
+    {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0}, // instructions 0..4
+    {"LOOP", 8, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0},  {"LOAD", 3, 0}, // instructions 5..9
     {"OP", 0, 0},     {"NOP", 0, 0},    {"JMP", -7, 0},  {"RET", 0, 0},
 };
 
 static void runs_a_loop(void **state)
 {
     (void)state;
-    // Without the NOP, which is no instruction; the jumps are one shorter.
+    // The same without the NOP, which is not an instruction; jumps over it are shorter by one.
     code instructions[13];
     memcpy(instructions, loop, 11 * sizeof *loop);
     instructions[5].x = 7;
@@ -85,7 +85,7 @@ static void runs_a_loop(void **state)
 }
 
 static const code branch[] = {
-    {"STOREN", 1, 2}, {"LOAD", 2, 0}, {"LOADC", 2, 0}, {"OP", 1, 0},  {"JF", 3, 0}, // 0..4
+    {"STOREN", 1, 2}, {"LOAD", 2, 0}, {"LOADC", 2, 0}, {"OP", 1, 0},  {"JF", 3, 0}, // instructions 0..4
     {"LOADC", 1, 0},  {"JMP", 2, 0},  {"LOADC", 0, 0}, {"RET", 0, 0},
 };
 
@@ -112,7 +112,7 @@ static void refused(const code *instructions, size_t count, const char *place)
     taper_error_destroy(error);
 }
 
-// The branch with one instruction replaced.
+// Loads the branch with one instruction replaced.
 static void branch_with(size_t at, code other, const char *place)
 {
     code changed[sizeof branch / sizeof *branch];
@@ -125,14 +125,14 @@ static void refuses_other_jumps(void **state)
 {
     (void)state;
     branch_with(4, (code){"JF", 4, 0}, "instruction 4 (JF)");  // the instruction before its target is no JMP
-    branch_with(4, (code){"JF", 1, 0}, "instruction 4 (JF)");  // no room for the jump
-    branch_with(4, (code){"JF", -2, 0}, "instruction 4 (JF)"); // backwards
+    branch_with(4, (code){"JF", 1, 0}, "instruction 4 (JF)");  // leaves no room for the JMP
+    branch_with(4, (code){"JF", -2, 0}, "instruction 4 (JF)"); // jumps backwards
     branch_with(4, (code){"JF", 2000000000, 0}, "instruction 4 (JF)");
     branch_with(4, (code){"JF", -2147483647 - 1, 0}, "instruction 4 (JF)");
     branch_with(6, (code){"JMP", -3, 0}, "instruction 6 (JMP)");
-    branch_with(6, (code){"JMP", 3, 0}, "instruction 6 (JMP)"); // past the function's end
+    branch_with(6, (code){"JMP", 3, 0}, "instruction 6 (JMP)"); // jumps beyond the function's end
     branch_with(6, (code){"JMP", 2147483647, 0}, "instruction 6 (JMP)");
-    branch_with(5, (code){"JMP", 1, 0}, "instruction 5 (JMP)"); // of no if
+    branch_with(5, (code){"JMP", 1, 0}, "instruction 5 (JMP)"); // is not part of an if
     branch_with(5, (code){"RET", 0, 0}, "instruction 5 (RET)");
     branch_with(8, (code){"JMP", 0, 0}, "RET"); // the function does not end
 }

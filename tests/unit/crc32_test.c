@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The checksum against zlib's, of every short length and of long ones, continued from another and unaligned.
+// Compares the checksum with zlib's, for every short length and for long ones, continued from another checksum and
+// unaligned.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +39,8 @@ static void as_zlib_has_it(void **state)
         const size_t start = size % 5;
         assert_int_equal(taper_crc32(7, bytes + start, size - start), crc32_z(7, bytes + start, size - start));
     }
-    for (size_t size = 16 * 1024 - 130; size <= 16 * 1024 + 130; size++) { // where it begins to ask the CPU
+    // Lengths around the one where the CPU's instructions are used.
+    for (size_t size = 16 * 1024 - 130; size <= 16 * 1024 + 130; size++) {
         assert_int_equal(taper_crc32(0, bytes, size), crc32_z(0, bytes, size));
     }
     free(bytes);

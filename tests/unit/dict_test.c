@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dicts keep the order of insertion, as Python's do, through growth and removal, and compare keys as Python does.
+// Dicts keep the order of insertion, as Python's do, when they grow and after removals, and compare keys as Python
+// does.
 #include <stdlib.h>
 
 #include "tests/unit/heap_fixture.h"
@@ -11,7 +12,7 @@ static void keeps_order(void **state)
     open_heap(&f);
     taper_dict *d = taper_dict_new(f.heap, &taper_type_int, &taper_type_int);
     enum { COUNT = 5000 };
-    for (int64_t i = 0; i < COUNT; i++) { // keys that collide in their low bits
+    for (int64_t i = 0; i < COUNT; i++) { // the low bits of these keys collide
         assert_int_equal(taper_dict_set(d, taper_val_int(i * 4096), taper_val_int(i), NULL), TAPER_OK);
     }
     for (int64_t i = 0; i < COUNT; i += 2) {
@@ -19,8 +20,9 @@ static void keeps_order(void **state)
         assert_true(taper_dict_remove(d, taper_val_int(i * 4096), &value));
         assert_int_equal(value.as.i, i);
     }
-    assert_int_equal(taper_dict_set(d, taper_val_int(4096), taper_val_int(-1), NULL), TAPER_OK); // stays where it was
-    assert_int_equal(taper_dict_set(d, taper_val_int(0), taper_val_int(-2), NULL), TAPER_OK);    // goes to the end
+    // The item keeps its place.
+    assert_int_equal(taper_dict_set(d, taper_val_int(4096), taper_val_int(-1), NULL), TAPER_OK);
+    assert_int_equal(taper_dict_set(d, taper_val_int(0), taper_val_int(-2), NULL), TAPER_OK); // the item is appended
     assert_int_equal(d->count, COUNT / 2 + 1);
     assert_int_equal(taper_dict_value(d, 0).as.i, -1);
     for (size_t i = 1; i < COUNT / 2; i++) {
@@ -59,7 +61,7 @@ static void strings_are_keys_by_content(void **state)
     }
     assert_null(taper_dict_find_string(d, "key1\0x", 6));
     assert_null(taper_dict_find_string(d, "key", 3));
-    const taper_val nul = TAPER_VAL(taper_string_new(f.heap, "key1\0x", 6)); // all bytes count
+    const taper_val nul = TAPER_VAL(taper_string_new(f.heap, "key1\0x", 6)); // the bytes after the NUL count
     assert_null(taper_dict_find(d, nul));
     taper_val_release(nul);
     taper_val_release(TAPER_VAL(d));
@@ -91,7 +93,7 @@ static void no_memory_leaves_it_whole(void **state)
     close_heap(&f);
 }
 
-// Keys whose parts' bits come to one number in the simplest of ways: as many as these would take minutes in one row.
+// Keys whose parts have the same simple sum. If they all collided, this number of keys would take minutes.
 static void complex_keys_of_one_sum(void **state)
 {
     (void)state;
@@ -112,7 +114,7 @@ static void complex_keys_of_one_sum(void **state)
     close_heap(&f);
 }
 
-// A number that equals nothing is a key each time; zeros of either sign are one key.
+// NaN equals nothing, so that it is a new key each time; zeros of either sign are one key.
 static void odd_numbers(void **state)
 {
     (void)state;

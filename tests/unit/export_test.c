@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names and layers of exported programs on their way into saved files: what a program names must be readable there, or
-// be refused. The files are samples of tests/data/pt2, changed.
+// Names and layers of exported programs in saved files: names must be readable there, or be refused. The files are
+// modified samples of tests/data/pt2.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ typedef struct change {
 static bytes changed(const char *name, const change *changes, size_t count)
 {
     bytes file = read_file(name);
-    static pt2_sample sample; // large
+    static pt2_sample sample; // static because it is large
     assert_true(pt2_sample_read(file.data, file.size, &sample));
     bytes_free(&file);
     for (size_t i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ static void refuse(const char *name, const change *changes, size_t count, const 
     bytes_free(&file);
 }
 
-// Converts a file, with or without what NNAPI can do, and loads what was written.
+// Converts a file, with or without support for NNAPI, and loads the result.
 static void convert(const char *name, const change *changes, size_t count, taper_value *input)
 {
     bytes file = changed(name, changes, count);
@@ -104,7 +104,7 @@ static void convert(const char *name, const change *changes, size_t count, taper
     bytes_free(&file);
 }
 
-// A type's text has words for the class and for the fields.
+// The text of a type contains the names of the class and of its fields.
 static void named_tuples(void **state)
 {
     static const change changes[] = {{"test.Pair", "Pair"},       {"test.Pair", "test.f.<locals>.Pair [1]"},
@@ -117,7 +117,7 @@ static void named_tuples(void **state)
     }
 }
 
-// Names that sort between a weight's and those of its module.
+// Names that sort between a weight and the weights of its module.
 static void weights_and_modules(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void weights_and_modules(void **state)
     refuse("2.15_small.pt2", changes, 3, "a is a weight and a module");
 }
 
-// A layer whose weights are for other inputs than it gets fails when it runs: it stays where it is.
+// A layer whose weights do not match its inputs fails only when it runs, so it must not be moved.
 static void layers_that_do_not_fit(void **state)
 {
     (void)state;

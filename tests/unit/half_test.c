@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Half and bfloat16: every half to float and back, and rounding to nearest even between neighbours.
+// Half and bfloat16: conversion of every half to float and back, and rounding to nearest even between neighbours.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

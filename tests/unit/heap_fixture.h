@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A heap over a counting allocator, for tests of what lives on heaps.
+// A heap over a counting allocator, for tests of objects on heaps.
 #ifndef TAPER_TESTS_HEAP_FIXTURE_H
 #define TAPER_TESTS_HEAP_FIXTURE_H
 

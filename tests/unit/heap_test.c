@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The heap: blocks come back, cycles go when it closes, values may outlive it, its limit holds.
+// The heap: blocks are freed, cycles are freed when it closes, values may outlive it, and its limit is enforced.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"
@@ -37,8 +37,8 @@ static void blocks_are_reused(void **state)
     close_heap(&f);
 }
 
-// A storage takes a larger block where its class has none, up to four times its size; the block goes back as what it
-// is. Scratch does not: what a trim leaves of it is counted by class.
+// A storage takes a larger block, up to four times its size, if its own class has none. The block is returned to its
+// own class. Scratch memory does not take larger blocks, because a trim counts it by class.
 static void larger_blocks_do(void **state)
 {
     (void)state;
@@ -63,14 +63,14 @@ static void larger_blocks_do(void **state)
     assert_ptr_not_equal(scratch, block);
     taper_heap_free_storage(f.heap, other, tiny);
     taper_heap_free(f.heap, scratch, small);
-    taper_heap_trim_storages(f.heap); // all but what scratch needs
+    taper_heap_trim_storages(f.heap); // frees all blocks except those that scratch needs
     assert_in_range(taper_heap_bytes(f.heap), small, 2 * small);
     assert_ptr_equal(taper_heap_alloc(f.heap, small), scratch);
     taper_heap_free(f.heap, scratch, small);
     taper_heap_trim(f.heap);
     assert_int_equal(taper_heap_bytes(f.heap), 0);
 
-    taper_heap_set_limit(f.heap, large + small); // of what was asked for, not of what it lies in
+    taper_heap_set_limit(f.heap, large + small); // counts requested bytes, not the sizes of blocks
     block = taper_heap_alloc_storage(f.heap, large);
     taper_heap_free_storage(f.heap, block, large);
     void *first = taper_heap_alloc_storage(f.heap, small), *second = taper_heap_alloc_storage(f.heap, small);
@@ -100,7 +100,7 @@ static void cycles_go_when_it_closes(void **state)
     taper_val_release(TAPER_VAL(d));
     taper_val_release(TAPER_VAL(t));
     assert_true(atomic_load(&f.memory.blocks) > 5);
-    close_heap(&f); // nothing may be left
+    close_heap(&f); // everything must be freed
 }
 
 static void what_is_held_outlives_it(void **state)
@@ -108,7 +108,7 @@ static void what_is_held_outlives_it(void **state)
     (void)state;
     heap_fixture f;
     open_heap(&f);
-    // outside holds inner, which is in a cycle with outer; garbage is a cycle of its own.
+    // The list inner, which has a reference outside, is in a cycle with outer; garbage is a separate cycle.
     taper_list *inner = taper_list_new(f.heap, NULL, 0), *outer = taper_list_new(f.heap, NULL, 0);
     taper_list *garbage = taper_list_new(f.heap, NULL, 0);
     assert_int_equal(taper_list_append(inner, TAPER_VAL(outer), NULL), TAPER_OK);
@@ -119,7 +119,7 @@ static void what_is_held_outlives_it(void **state)
     assert_int_equal(inner->count, 2);
     assert_string_equal(inner->items[1].as.string->data, "still here");
     assert_int_equal(outer->items[0].as.list->count, 2);
-    taper_list_clear(outer); // breaks the cycle: nobody else will
+    taper_list_clear(outer); // breaks the cycle, which nothing else does
     taper_val_release(TAPER_VAL(inner));
     taper_types_release(f.types);
     assert_int_equal(atomic_load(&f.memory.blocks), 0);
@@ -131,7 +131,7 @@ static void deep_structures_are_freed(void **state)
     heap_fixture f;
     open_heap(&f);
     taper_val value = taper_val_int(1);
-    for (int i = 0; i < 500000; i++) { // far deeper than a stack would stand
+    for (int i = 0; i < 500000; i++) { // recursion of this depth would overflow the stack
         taper_tuple *t = taper_tuple_new(f.heap, NULL, 1);
         t->items[0] = value;
         value = TAPER_VAL(t);
@@ -156,7 +156,7 @@ static void the_limit_holds(void **state)
     for (size_t i = 0; i < got; i++) {
         taper_heap_free(f.heap, blocks[i], 1000);
     }
-    void *large = taper_heap_alloc(f.heap, 50000); // what was freed counts no more
+    void *large = taper_heap_alloc(f.heap, 50000); // freed bytes no longer count
     assert_non_null(large);
     taper_heap_free(f.heap, large, 50000);
     close_heap(&f);
@@ -182,10 +182,10 @@ static void copies_share_and_stay_apart(void **state)
     taper_clone_end(memo);
     taper_list *c = copy.as.list;
     assert_ptr_not_equal(c, l);
-    assert_ptr_equal(c->items[0].as.tensor, c->items[1].as.tensor); // sharing is kept
-    assert_ptr_equal(c->items[2].as.list, c);                       // cycles too
+    assert_ptr_equal(c->items[0].as.tensor, c->items[1].as.tensor); // shared items remain shared
+    assert_ptr_equal(c->items[2].as.list, c);                       // cycles remain cycles
     taper_tensor *y = c->items[0].as.tensor;
-    assert_ptr_equal(taper_tensor_data(y), taper_tensor_data(x)); // no copy before the first write
+    assert_ptr_equal(taper_tensor_data(y), taper_tensor_data(x)); // there is no copy before the first write
     assert_int_equal(taper_storage_write(y->storage, NULL), TAPER_OK);
     ((float *)taper_tensor_mutable(y))[0] = 5;
     assert_true(((const float *)taper_tensor_data(x))[0] == 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper::linear_integers: the CPU's kernel, with each instruction set, and the reference against sums in doubles: one,
-// few and many rows, groups that divide blocks or do not, floats and halves, weights that are no nibbles though they
-// were told to be.
+// taper::linear_integers: compares the CPU's kernel, for each instruction set, and the reference with sums in doubles:
+// one, few and many rows, groups that divide blocks or do not, floats and halves, and weights that exceed nibbles
+// although they are declared as nibbles.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 typedef struct form {
     int64_t rows, in, out, groups;
     bool scaled, points, bias, nibbles, turned;
-    int8_t least, most; // of the weights
+    int8_t least, most; // range of the weights
     taper_dtype dtype;
 } form;
 
@@ -49,7 +49,7 @@ static double at(const taper_tensor *tensor, int64_t index)
     return taper_load_double((taper_dtype)tensor->dtype, taper_tensor_data(tensor), index);
 }
 
-// [out, in], or a view of [in, out].
+// Returns a tensor [out, in], or a view of one [in, out].
 static taper_tensor *random_weights(const form *f)
 {
     const int64_t sizes[2] = {f->turned ? f->in : f->out, f->turned ? f->out : f->in};

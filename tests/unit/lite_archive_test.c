@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whole lite modules in zip archives, written here record by record: what is read, shared, borrowed and copied, and
-// what every kind of broken or foreign file is answered.
+// Complete lite modules in zip archives, written here record by record: what is read, shared, borrowed and copied, and
+// the errors for all kinds of broken and foreign files.
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 #include "format/module.h"
 #include "tests/unit/archive_builder.h"
 
-// ---- pickles, put together from pieces
+// ---- pickles, composed of pieces
 
-static void op(bytes *b, const char *text) // without zero bytes
+static void op(bytes *b, const char *text) // text without zero bytes
 {
     bytes_add(b, text, strlen(text));
 }
@@ -31,7 +31,7 @@ static void string(bytes *b, const char *text)
     op(b, text);
 }
 
-// A tensor of n floats at the offset of a storage.
+// Appends a tensor of n floats at the offset of a storage.
 static void tensor(bytes *b, const char *class, const char *key, int numel, int offset, int n)
 {
     op(b, "ctorch._utils\n_rebuild_tensor_v2\n((");
@@ -73,13 +73,13 @@ static void argument(bytes *b, const char *name, const char *type, bool with_def
 }
 
 typedef struct options {
-    int version; // of the bytecode; 0: not written
-    int fields;  // of an operator
+    int version; // version of the bytecode; 0 to omit it
+    int fields;  // number of fields of an operator
     bool schema;
-    const char *set_state; // a class with that method, or NULL
-    unsigned form;         // of the records of tensors
-    unsigned pickle_form;  // of the others
-    bool own_folder;       // constants under bytecode/
+    const char *set_state; // name of a class with __setstate__, or NULL
+    unsigned form;         // form of the records of tensors
+    unsigned pickle_form;  // form of the other records
+    bool own_folder;       // true if constants are under bytecode/
 } options;
 
 static const options usual = {.version = 8, .fields = 3, .schema = true};
@@ -139,7 +139,7 @@ static bytes make_bytecode(const options *o)
     return b;
 }
 
-// Net(a, shared, inner): shared and b see one storage; inner is an object of another class.
+// Makes Net(a, shared, inner): shared and b use one storage; inner is an object of another class.
 static bytes make_data(void)
 {
     bytes b = {.data = NULL};
@@ -181,10 +181,10 @@ static bytes make_file(const options *o)
 
 // ---- reading
 
-// An allocator that counts what is alive and can be told to fail.
+// An allocator that counts live blocks and can be told to fail.
 typedef struct counter {
     taper_allocator allocator;
-    size_t live, calls, fail_at; // 0: never
+    size_t live, calls, fail_at; // 0 for never
 } counter;
 
 static void *count_reallocate(void *user, void *ptr, size_t old_size, size_t new_size)
@@ -219,7 +219,7 @@ static void no_release(void *user)
     (void)user;
 }
 
-// The bytes lie at a multiple of 64 plus shift, and end where the allocation ends.
+// The bytes are at a multiple of 64 plus shift, and end at the end of the allocation.
 static taper_status load(loaded *l, const void *data, size_t size, size_t shift, size_t fail_at, taper_error *error)
 {
     memset(l, 0, sizeof *l);
@@ -359,7 +359,7 @@ static void borrows_and_copies(void **state)
         taper_storage_kind kind;
     } cases[] = {
         {0, 0, TAPER_STORAGE_BORROWED},
-        {0, 4, TAPER_STORAGE_BORROWED}, // a file inside another one: aligned enough for floats
+        {0, 4, TAPER_STORAGE_BORROWED}, // a file inside another file: sufficiently aligned for floats
         {0, 1, TAPER_STORAGE_OWNED},
         {BUILD_ZIP64 | BUILD_DESCRIPTOR, 0, TAPER_STORAGE_BORROWED},
         {BUILD_DEFLATE, 0, TAPER_STORAGE_OWNED},
@@ -441,7 +441,7 @@ static bytes make_debug_file(bool odd)
         number(&stacks, 10 * i);
         number(&stacks, 0);
         string(&stacks, "aten::add");
-        if (i == 2) { // two frames
+        if (i == 2) { // with two frames
             op(&stacks, "(");
             string(&stacks, "__torch__.torch.nn.Sequential");
             string(&stacks, "seq");
@@ -494,7 +494,7 @@ static void reads_debug_records(void **state)
         "top(Net)::<unknown>.seq(Sequential)::forward.UNKNOWN_INSTANCE(UNKNOWN_TYPE)::forward.aten::add");
     unload(&l);
     bytes_free(&file);
-    file = make_debug_file(true); // damaged: as if it were not there
+    file = make_debug_file(true); // a damaged record counts as missing
     assert_int_equal(load(&l, file.data, file.size, 0, 0, NULL), TAPER_OK);
     assert_int_equal(l.module.functions[0].instructions[3].debug, -1);
     assert_int_equal(l.module.debug_count, 0);
@@ -571,7 +571,7 @@ static void knows_foreign_files(void **state)
         expect_refusal(&file, archives[i].part);
         bytes_free(&file);
     }
-    // TorchScript is for the front end to read.
+    // TorchScript archives are left to the front end.
     builder b = {.count = 0};
     builder_add(&b, "m/data.pkl", "", 0, 0);
     builder_add(&b, "m/code/__torch__.py", "", 0, 0);
@@ -583,7 +583,7 @@ static void knows_foreign_files(void **state)
     bytes_free(&file);
 }
 
-// Writes a module in which one record is something else, or missing when data is NULL.
+// Makes a module in which one record is replaced, or removed if data is NULL.
 static bytes make_with(const char *name, const char *data, size_t size)
 {
     bytes bytecode = make_bytecode(&usual), object = make_data();
@@ -663,7 +663,7 @@ static void survives_damage(void **state)
     (void)state;
     options o = usual;
     o.form = BUILD_NO_CRC;
-    o.pickle_form = BUILD_NO_CRC; // so that the damage gets through
+    o.pickle_form = BUILD_NO_CRC; // so that the damage reaches the reader
     bytes file = make_file(&o);
     static const uint8_t masks[] = {0x01, 0x80, 0xff};
     for (size_t i = 0; i < file.size; i++) {
@@ -730,14 +730,14 @@ static void reads_blobs_of_all_kinds(void **state)
     assert_int_equal(blob->size, 5);
     assert_memory_equal(blob->data, "hello", 5);
     taper_obj_release(&blob->head);
-    // A part without a length goes to the end.
+    // A part without a length extends to the end of the file.
     assert_int_equal(taper_map_fd(opened, 2, 0, &mapping, NULL), TAPER_OK);
     taper_close_file(opened);
     assert_int_equal(taper_blob_from_mapping(&taper_allocator_system, &mapping, &blob, NULL), TAPER_OK);
     assert_int_equal(blob->size, 3);
     assert_memory_equal(blob->data, "llo", 3);
     taper_obj_release(&blob->head);
-    // 0 is a descriptor, too, where the process has closed it.
+    // 0 may be the descriptor of a file, if the process has closed its standard input.
     const int input = dup(0);
     close(0);
     assert_int_equal(taper_open_file(path, &opened, NULL), TAPER_OK);

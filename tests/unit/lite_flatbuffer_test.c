@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Modules in flatbuffers: models that PyTorch wrote both ways are read the same from NAME.fb.ptl as from NAME.ptl, and
-// broken files are refused. With folders as arguments the pairs in these are compared instead.
+// Modules in flatbuffers: models that PyTorch wrote in both formats are read identically from NAME.fb.ptl and NAME.ptl,
+// and broken files are refused. With folders as arguments, the pairs in these folders are compared instead.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static void compare_types(const comparison *c, const taper_type *zip, const tape
     }
 }
 
-// What shares a storage in one module does in the other.
+// Tensors that share a storage in one module share it in the other.
 static void compare_storages(comparison *c, const taper_storage *zip, const taper_storage *flat)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -333,7 +333,7 @@ static void test_pairs(void **state)
     assert_true(pairs >= 4);
 }
 
-// ---- where the bytes lie
+// ---- the place of the bytes
 
 static const taper_tensor *attribute(const taper_module *module, const char *name)
 {
@@ -389,8 +389,8 @@ static void expect_refused(taper_types *types, const void *data, size_t size, co
     taper_error_destroy(error);
 }
 
-// Every length short of the whole, and every byte replaced: a clear answer, and nothing beyond the bytes is read (each
-// copy ends where its block does, so that a sanitizer sees).
+// Every shorter length, and every byte replaced: the result is a valid status, and no byte beyond the end is read. Each
+// copy ends at the end of its block, so that a sanitizer detects this.
 static void test_every_byte(void **state)
 {
     (void)state;
@@ -429,7 +429,7 @@ static void test_every_byte(void **state)
     taper_types_release(types);
 }
 
-// ---- files made here, from the end to the front of each part's description
+// ---- files made here; each part is described from the end to the front
 
 typedef struct maker {
     uint8_t data[1 << 16];
@@ -443,7 +443,7 @@ static void put32(maker *m, size_t at, uint32_t value)
     }
 }
 
-static void put_offset(maker *m, size_t at, size_t target) // to what lies behind
+static void put_offset(maker *m, size_t at, size_t target) // offset to a later position
 {
     put32(m, at, (uint32_t)(target - at));
 }
@@ -457,7 +457,7 @@ static size_t take(maker *m, size_t bytes)
     return at;
 }
 
-// A table of n fields of 8 bytes each, all present: its position. Field i is at + 4 + 8 * i.
+// Makes a table of n fields of 8 bytes, all present, and returns its position. Field i is at + 4 + 8 * i.
 static size_t put_table(maker *m, unsigned fields)
 {
     const size_t vtable = take(m, 4 + 2 * fields), at = take(m, 4 + 8 * fields);
@@ -475,7 +475,7 @@ static size_t slot(size_t table, unsigned field)
     return table + 4 + 8 * field;
 }
 
-static void drop(maker *m, size_t table, unsigned field) // the field is absent
+static void drop(maker *m, size_t table, unsigned field) // makes the field absent
 {
     const size_t vtable = table - m->data[table];
     m->data[vtable + 4 + 2 * field] = 0;
@@ -496,8 +496,8 @@ static void put_string(maker *m, size_t holder, const char *text)
     memcpy(m->data + at, text, strlen(text));
 }
 
-// A module of n ivalues; the first is None, the last an object of class "__torch__.M" with the attribute "a", which is
-// the value before it. Gives the positions of the ivalue tables.
+// Makes a module of n ivalues. The first is None. The last is an object of class "__torch__.M" with the attribute "a",
+// which is the value before it. Returns the positions of the ivalue tables.
 static void put_module(maker *m, size_t count, size_t *ivalues)
 {
     m->size = 8;
@@ -551,7 +551,7 @@ static void test_made(void **state)
     assert_int_equal(taper_types_create(&taper_allocator_system, &types, NULL), TAPER_OK);
     size_t at[TAPER_LIMIT_VALUE_DEPTH + 20];
 
-    // Sharing is kept.
+    // Sharing is preserved.
     put_module(m, 4, at);
     put_tuple(m, at[1], (uint32_t[]){0}, 1);
     put_tuple(m, at[2], (uint32_t[]){1, 1}, 2);
@@ -562,7 +562,7 @@ static void test_made(void **state)
     assert_ptr_equal(pair->items[0].as.tuple, pair->items[1].as.tuple);
     taper_module_free(&module);
 
-    // Itself, one that comes later, one that is not there.
+    // References to the value itself, to a later value, and to a missing one.
     for (uint32_t index = 2; index < 12; index++) {
         put_module(m, 4, at);
         put_tuple(m, at[1], NULL, 0);
@@ -570,7 +570,7 @@ static void test_made(void **state)
         expect_refused(types, m->data, m->size, "does not come before it");
     }
 
-    // One level less than the limit is fine, one more is not. The object is one more.
+    // Depths up to the limit are accepted, one more is not. The object is one more level.
     for (uint32_t depth = TAPER_LIMIT_VALUE_DEPTH - 10; depth < TAPER_LIMIT_VALUE_DEPTH + 10; depth++) {
         put_module(m, depth + 2, at);
         for (uint32_t i = 1; i <= depth; i++) {
@@ -585,7 +585,7 @@ static void test_made(void **state)
         }
     }
 
-    // 250 values that are all the same long vector: little file, much memory.
+    // 250 values are the same long vector, so that a small file would need much memory.
     put_module(m, 252, at);
     put_tuple(m, at[1], NULL, 0);
     const size_t tuple = put_table(m, 1);
@@ -596,7 +596,7 @@ static void test_made(void **state)
     }
     expect_refused(types, m->data, m->size, "overlap");
 
-    // Kinds, versions, roots.
+    // Wrong kinds, versions and roots.
     put_module(m, 3, at);
     put_tuple(m, at[1], NULL, 0);
     m->data[slot(at[1], 0)] = 17;
@@ -621,7 +621,7 @@ static void test_made(void **state)
     put32(m, slot(root, 3), 2);
     put32(m, slot(root, 11), 4);
     expect_refused(types, m->data, m->size, "4 values wanted where 3 are");
-    put32(m, slot(root, 11), 2); // the object lies beyond
+    put32(m, slot(root, 11), 2); // the object is beyond the end
     expect_refused(types, m->data, m->size, "is no object");
     put32(m, slot(root, 11), 3);
     assert_int_equal(load(&taper_allocator_system, types, m->data, m->size, &module, NULL), TAPER_OK);
@@ -633,7 +633,7 @@ static void test_made(void **state)
 // ---- failing allocations
 
 typedef struct failing {
-    size_t left; // allocations that still succeed
+    size_t left; // number of allocations that still succeed
     size_t held;
 } failing;
 

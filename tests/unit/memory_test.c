@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The allocator's helpers, growing arrays, arenas, checked arithmetic.
+// The allocator's helper functions, growing arrays, arenas, checked arithmetic.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void growth(void **state)
         assert_int_equal(TAPER_GROW(&a.allocator, items, capacity, i + 1, NULL), TAPER_OK);
         items[i] = (uint32_t)i;
     }
-    assert_true(atomic_load(&a.calls) < 64); // geometric
+    assert_true(atomic_load(&a.calls) < 64); // growth is geometric
     assert_int_equal(items[99999], 99999);
     const size_t before = capacity;
     assert_int_equal(TAPER_GROW(&a.allocator, items, capacity, SIZE_MAX / 2, NULL),
@@ -85,7 +85,7 @@ static void arenas(void **state)
         for (size_t i = 0; i < size; i++) {
             assert_int_equal(p[i], 0);
         }
-        memset(p, 0xff, size); // the next ones must not see it
+        memset(p, 0xff, size); // later blocks must not contain these bytes
     }
     assert_null(taper_arena_array(&arena, SIZE_MAX / 4, 8));
     assert_string_equal(taper_arena_string(&arena, "abcdef", 3), "abc");

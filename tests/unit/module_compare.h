@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether two modules are the same: functions, values, what they share, extra files, debug texts. Says where they
-// differ. For tests of what is written and read again, in whichever container.
+// Compares two modules: functions, values, sharing, extra files and debug texts, and reports the difference. Used by
+// tests that write modules and read them again, in both containers.
 #ifndef TAPER_TESTS_MODULE_COMPARE_H
 #define TAPER_TESTS_MODULE_COMPARE_H
 
@@ -10,11 +10,11 @@
 #include "format/module.h"
 
 typedef struct module_comparison {
-    taper_pointer_map left, right; // objects of one module to those of the other
-    bool across;                   // one is a flatbuffer and the other is not
-    bool uncounted;                // of a version that does not count the arguments of operators
-    const char *where;             // what is being compared
-    char difference[300];          // "" while there is none
+    taper_pointer_map left, right; // objects of each module and their partners in the other
+    bool across;                   // true if exactly one of them is a flatbuffer
+    bool uncounted;                // true for a version that does not store the number of operators' arguments
+    const char *where;             // name of the compared part
+    char difference[300];          // "" if there is none
 } module_comparison;
 
 #define MODULE_DIFFER(c, ...)                                                                                          \
@@ -29,7 +29,7 @@ typedef struct module_comparison {
         }                                                                                                              \
     } while (0)
 
-// What is one object in one module is one in the other. *again: these two were met before.
+// Checks that objects shared in one module are shared in the other. *again: true if this pair was met before.
 static inline bool module_same_object(module_comparison *c, const void *a, const void *b, bool *again)
 {
     const size_t *left = taper_pointer_find(&c->left, a), *right = taper_pointer_find(&c->right, b);
@@ -58,10 +58,10 @@ static inline bool module_same_text(const taper_type *a, const taper_type *b)
 
 static inline bool module_same_types(module_comparison *c, const taper_type *a, const taper_type *b)
 {
-    // A flatbuffer knows no list without a type.
+    // A list in a flatbuffer always has a type.
     const bool any = c->across && ((a == NULL && b != NULL && b->kind == TAPER_TYPE_ANY) ||
                                    (b == NULL && a != NULL && a->kind == TAPER_TYPE_ANY));
-    // A named tuple is written by its name alone beside values.
+    // Next to values, a named tuple is written only by its name.
     MODULE_SAME(c,
                 any || (a == NULL && b == NULL) ||
                     (a != NULL && b != NULL && (taper_type_equal(a, b) || module_same_text(a, b))),
@@ -118,7 +118,7 @@ static inline bool module_same_values(module_comparison *c, taper_val a, taper_v
         MODULE_SAME(c, a.tag == TAPER_NONE || a.as.i == b.as.i, "numbers");
         return true;
     }
-    // Nobody can tell whether two strings or two complex numbers are one.
+    // Sharing of strings and complex numbers cannot be observed.
     if (a.tag != TAPER_STRING && a.tag != TAPER_COMPLEX && !module_same_object(c, a.as.obj, b.as.obj, &again)) {
         return false;
     }
@@ -223,7 +223,7 @@ static inline bool module_same_functions(module_comparison *c, const taper_modul
            module_same_arguments(c, a->returns, b->returns, a->return_count, b->return_count);
 }
 
-// Those that can be reached: a file may hold more.
+// Compares the pending values that can be reached; a file may contain others.
 static inline bool module_same_pending(module_comparison *c, const taper_module *a, const taper_module *b)
 {
     for (size_t i = 0; i < a->pending_count; i++) {
@@ -291,7 +291,7 @@ static inline bool module_same_parts(module_comparison *c, const taper_module *a
     return true;
 }
 
-// debug: debug handles and texts too.
+// debug: compare debug handles and texts as well.
 static inline bool module_same(module_comparison *c, const taper_module *a, const taper_module *b, bool debug)
 {
     *c = (module_comparison){

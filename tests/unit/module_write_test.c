@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models are read, written and read again: the same module, from either container into either. With files as
-// arguments these are taken as well; --out FOLDER keeps what was written, for other programs to load.
+// Models are read, written and read again: the module stays the same, from each container to each. File arguments are
+// tested as well; --out FOLDER keeps the written files, for other programs to load.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static taper_status write_module(const taper_module *module, const taper_write_o
                       : taper_lite_archive_write(module, options, &sink, error);
 }
 
-// ---- the same again
+// ---- comparison
 
 static const char *out_folder;
 
@@ -81,7 +81,7 @@ static void keep(const char *path, const char *form, const taper_bytes *bytes)
     assert_int_equal(fclose(out), 0);
 }
 
-// Writes the module in one form, reads that and compares.
+// Writes the module in one form, reads the file and compares.
 static void expect_same(const char *path, const taper_module *module, const taper_write_options *options,
                         bool flatbuffer, const char *form)
 {
@@ -220,7 +220,7 @@ static void expect_refused(const taper_module *module, const taper_write_options
     taper_error_destroy(error);
 }
 
-// Added, replaced and taken away; of several with one name the last counts.
+// Files are added, replaced and removed; of several files with one name, the last one counts.
 static void extra_files(void **state)
 {
     (void)state;
@@ -257,7 +257,8 @@ static void extra_files(void **state)
     close_sample(&s);
 }
 
-// An operator that has its meaning of today keeps it, and one that has not does not get it.
+// An operator with its current meaning keeps it, and an operator with an old meaning does not change to the current
+// one.
 static void versions(void **state)
 {
     (void)state;
@@ -302,7 +303,7 @@ static void refusals(void **state)
         function->instructions[0].op = 50;
         expect_refused(&s.module, NULL, form == 1, "instruction 0");
         function->instructions[0].op = op;
-        // A class with a __setstate__ whose object has no state to give to it, and the other way round.
+        // A class with a __setstate__ whose object has no state, and the reverse.
         char name[200];
         const char *kept = function->name;
         taper_object *root = s.module.root.as.object;
@@ -334,7 +335,7 @@ static void refusals(void **state)
 // ---- failures
 
 typedef struct limited_sink {
-    size_t left; // pieces it takes
+    size_t left; // number of pieces it accepts
 } limited_sink;
 
 static taper_status write_piece(void *user, const void *data, size_t size, taper_error *error)
@@ -352,7 +353,7 @@ static taper_status write_to(const taper_module *module, bool flatbuffer, limite
                       : taper_lite_archive_write(module, NULL, &sink, NULL);
 }
 
-// Every piece is refused once, and every allocation fails once: the failure is told, and nothing leaks.
+// Each piece is refused once, and each allocation fails once: the failure is reported, and nothing leaks.
 static void failures(void **state)
 {
     (void)state;
@@ -378,7 +379,7 @@ static void failures(void **state)
             status = write_to(&s.module, i % 2 == 1, &limited);
             failed = atomic_load(&allocator.calls) >= allocator.fail_at;
             allocator.fail_at = 0;
-            assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // tables of strings can be done without
+            assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // tables of strings are optional
             assert_int_equal(atomic_load(&allocator.blocks), blocks);
         }
         assert_int_equal(status, TAPER_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names as keys: by all of their bytes, the first one keeps its number; names that would collide without a seed do not;
-// looking at long names is charged.
+// Names as keys: all of their bytes count, and the first of equal names keeps its number. Names that would collide
+// without a seed do not. The time to read long names is counted.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void finds_what_was_added(void **state)
     assert_int_equal(atomic_load(&a.blocks), 0);
 }
 
-// Words whose differences a multiplication and a shift pass on as they are, so that the next word makes up for them.
+// Words whose differences survive a multiplication and a shift, so that the next word could cancel them.
 static void no_pairs_collide_for_all_seeds(void **state)
 {
     (void)state;

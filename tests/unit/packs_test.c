@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packed weights: made once of what the model holds, in parts on all threads; what was ended half-way is not kept; a
-// host's threads do not fill.
+// Packed weights: they are made once from the model's weights, in parts on all threads. A pack whose making was
+// interrupted is not kept. A host's thread pool is not used to fill packs.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ typedef struct fixture {
     heap_fixture heaps;
     taper_heap *session;
     taper_packs *packs;
-    taper_tensor *weight; // the session's view of the model's
+    taper_tensor *weight; // the session's view of the model's weight
     taper_storage *origin;
     taper_run run;
     taper_call call;
@@ -96,7 +96,7 @@ static void assert_whole(const taper_pack *pack)
     }
 }
 
-// The first call has it lent, the second one where it lies for good, and the others find it there.
+// The first call gets the pack as a loan, the second call stores it permanently, and later calls find it there.
 static void made_for_good(void **state)
 {
     (void)state;
@@ -128,7 +128,8 @@ static void made_for_good(void **state)
     }
 }
 
-// Of calls at the same time one has its pack lent; who asks for that one meanwhile gets it for good.
+// If several calls run at the same time, one gets its pack as a loan. A call that requests the same pack meanwhile gets
+// a permanent one.
 static void lent_to_one(void **state)
 {
     (void)state;
@@ -145,21 +146,21 @@ static void lent_to_one(void **state)
     assert_int_equal(taper_pack_get(&f.call, &request, &same), TAPER_OK);
     assert_null(same.is_there);
     assert_ptr_equal(same.data, lent.lies);
-    assert_null(taper_packs_after_run(f.packs)); // another session's: what is lent stays
+    assert_null(taper_packs_after_run(f.packs)); // a run of another session, which must not free the loan
     assert_whole(&lent);
     assert_whole(&other);
     assert_whole(&same);
     taper_pack_done(&f.call, &same);
     taper_pack_done(&f.call, &other);
     taper_pack_done(&f.call, &lent);
-    request.numbers[0] = 2; // and the memory is there for the next one
+    request.numbers[0] = 2; // the memory is available for the next pack
     assert_int_equal(taper_pack_get(&f.call, &request, &lent), TAPER_OK);
     assert_non_null(lent.is_there);
     taper_pack_done(&f.call, &lent);
     close_fixture(&f);
 }
 
-// What the session wrote to is packed for the call.
+// Weights that the session has changed are packed for each call.
 static void not_kept(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static taper_status stop(taper_run *run, double ahead)
     return TAPER_ERROR_CANCELLED;
 }
 
-// A run that is to end leaves no pack that is filled in part, kept or not.
+// A cancelled run leaves no partly filled pack, kept or not.
 static void cancelled(void **state)
 {
     (void)state;
@@ -197,7 +198,7 @@ static void cancelled(void **state)
             assert_int_equal(taper_storage_write(f.weight->storage, NULL), TAPER_OK);
         }
         taper_pack_request request = request_of(&f);
-        request.bytes = (size_t)64 << 20; // so large that the work is shared, and asked about
+        request.bytes = (size_t)64 << 20; // large enough for several threads, which then check for cancelling
         f.run.stop = stop;
         taper_pack pack = {.data = NULL};
         assert_int_not_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
@@ -262,7 +263,8 @@ static void get(fixture *f, int64_t number, const char *layout)
     taper_pack_done(&f->call, &pack);
 }
 
-// What one process made, and a thread of it wrote beside its runs, the next one finds, and makes what it lacks.
+// Packs made by one process, and written by its background thread, are found by the next process, which makes only the
+// missing ones.
 static void in_a_file(void **state)
 {
     (void)state;
@@ -279,10 +281,10 @@ static void in_a_file(void **state)
             get(&f, i, "layout");
             assert_null(taper_packs_after_run(f.packs));
         }
-        get(&f, 100, NULL); // has no name there
+        get(&f, 100, NULL); // this pack has no name in the file
         assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 1 : 1);
-        assert_null(taper_packs_after_run(f.packs)); // needed no more: now it is written
-        for (int64_t i = 0; i <= NAMED; i++) {       // while others run, and one more is made
+        assert_null(taper_packs_after_run(f.packs)); // no further packs were needed, so the file is written now
+        for (int64_t i = 0; i <= NAMED; i++) {       // while other runs are active, and one more pack is made
             get(&f, i, "layout");
         }
         assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 2 : 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pickle reader: every opcode and global it knows, and what it refuses.
+// The pickle reader: every opcode and global it supports, and what it refuses.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-// Storages hold the numbers 0, 1, 2, … as bytes; the key says how many there are.
+// Storages contain the bytes 0, 1, 2, …; the key is their number.
 static taper_status get_storage(void *user, const char *key, size_t length, taper_dtype dtype, int64_t numel,
                                 taper_storage **storage, taper_error *error)
 {
@@ -59,7 +59,7 @@ static taper_status get_storage(void *user, const char *key, size_t length, tape
     return TAPER_OK;
 }
 
-// Classes that end in "S" have a __setstate__; the state is kept in a slot at once.
+// Classes that end in "S" have a __setstate__, which stores the state in a slot.
 static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
 {
     (void)user;
@@ -70,7 +70,7 @@ static taper_status set_state(void *user, taper_object *object, taper_val state,
 
 static taper_status read_bytes(fixture *f, const char *data, size_t size, taper_val *value)
 {
-    uint8_t *copy = malloc(size + 1); // exact, for the sanitizer
+    uint8_t *copy = malloc(size + 1); // exact size, for the sanitizer
     assert_non_null(copy);
     memcpy(copy, data, size);
     const taper_class_host classes = {.set_state = set_state};
@@ -177,7 +177,7 @@ static void describe(taper_val value, taper_text *text)
     }
 }
 
-// Pieces of pickles.
+// Fragments of pickles.
 #define INTLIST "ctorch.jit._pickle\nbuild_intlist\n"
 #define TAG "ctorch.jit._pickle\nrestore_type_tag\n"
 #define TENSOR "ctorch._utils\n_rebuild_tensor_v2\n"
@@ -195,12 +195,12 @@ static void describe(taper_val value, taper_text *text)
 typedef struct pickle_case {
     const char *data;
     size_t size;
-    const char *expected; // described value; of a refusal, a part of the message
+    const char *expected; // description of the value, or for a refusal a part of the message
 } pickle_case;
 
 static const pickle_case good[] = {
     {BYTES("\x80\2N."), "None"},
-    {BYTES("N."), "None"}, // the protocol need not be there
+    {BYTES("N."), "None"}, // the protocol is optional
     {BYTES("\x88."), "True"},
     {BYTES("\x89."), "False"},
     {BYTES("K\xff."), "255"},
@@ -230,7 +230,7 @@ static const pickle_case good[] = {
     {BYTES("(" STRING("\1", "a") "K\1K\7]d."), "{'a',1,7,[]}"},
     {BYTES("}(K\1K\2K\1K\3u."), "{1,3}"},
     {BYTES("}K\1K\2sK\3K\4s."), "{1,2,3,4}"},
-    {BYTES(ORDERED "K\1K\2s}" STRING("\1", "a") "}sb."), "{1,2}"}, // a state dict with what it says of modules
+    {BYTES(ORDERED "K\1K\2s}" STRING("\1", "a") "}sb."), "{1,2}"}, // a state dict with its metadata of modules
     {BYTES(STRING("\1", "a") "q\0h\0\x86."), "('a','a')"},
     {BYTES("K\5r\1\0\0\0j\1\0\0\0\x86."), "(5,5)"},
     {BYTES(INTLIST "(](K\1K\2etR."), "[1,2]:int"},
@@ -271,7 +271,7 @@ static const pickle_case good[] = {
          "QUInt8Storage", "\2", "24",
          "K\4") "K\0K\4\x85K\1\x85(ctorch\nper_tensor_affine\nG\x3f\xf8\0\0\0\0\0\0K\3t\x89" ORDERED "tR."),
      "tensor(quint8 @0 4:1 q0 1.5 3)"},
-    // as before PyTorch 1.3: scale and zero point apart
+    // The form before PyTorch 1.3: scale and zero point are separate.
     {BYTES(QTENSOR "(" STORAGE("QUInt8Storage", "\2", "24",
                                "K\4") "K\0K\4\x85K\1\x85G\x3f\xf8\0\0\0\0\0\0K\3\x89" ORDERED "tR."),
      "tensor(quint8 @0 4:1 q0 1.5 3)"},
@@ -329,7 +329,7 @@ static const pickle_case bad[] = {
     {BYTES("t."), "no mark"},
     {BYTES("\x85."), "too few"},
     {BYTES("(K\1\x86."), "too few"},
-    {BYTES("K\1(\x86."), "too few"}, // the mark stands between
+    {BYTES("K\1(\x86."), "too few"}, // the mark is between the operands
     {BYTES("h\0."), "not set"},
     {BYTES("Nq\5h\4."), "not set"},
     {BYTES("Nq\1Nq\1."), "set twice"},
@@ -339,11 +339,11 @@ static const pickle_case bad[] = {
     {BYTES("](K\1u."), "without a fresh dict"},
     {BYTES("}(K\1u."), "without a value"},
     {BYTES("}(]K\1u."), "cannot be a key"},
-    {BYTES("]q\0(h\0e."), "changed after it was used"},                               // a list in itself
-    {BYTES("}q\0(K\1h\0u."), "changed after it was used"},                            // a dict in itself
-    {BYTES("]q\0\x85h\0(K\1e\x86."), "changed after it was used"},                    // a list in a tuple already
-    {BYTES("]q\0]q\1(h\0eh\0(h\1e\x86."), "changed after it was used"},               // a cycle of two
-    {BYTES("c__torch__\nM\n)\x81q\0}(" STRING("\1", "a") "h\0ub."), "changed after"}, // an object in itself
+    {BYTES("]q\0(h\0e."), "changed after it was used"},                 // a list that contains itself
+    {BYTES("}q\0(K\1h\0u."), "changed after it was used"},              // a dict that contains itself
+    {BYTES("]q\0\x85h\0(K\1e\x86."), "changed after it was used"},      // a list that is already in a tuple
+    {BYTES("]q\0]q\1(h\0eh\0(h\1e\x86."), "changed after it was used"}, // a cycle of two lists
+    {BYTES("c__torch__\nM\n)\x81q\0}(" STRING("\1", "a") "h\0ub."), "changed after"}, // an object that contains itself
     {BYTES("c__torch__\nM\n)\x81}b}b."), "without a fresh object"},
     {BYTES("c__torch__\nM\n)\x81K\1b."), "has no method __torch__.M.__setstate__"},
     {BYTES("c__torch__\nM\n)\x81}(K\1K\1ub."), "no proper name"},
@@ -388,7 +388,7 @@ static const pickle_case bad[] = {
     {BYTES(TENSOR "(" FLOATS "K\0(" SEVENTEEN "t(" SEVENTEEN "t\x89" ORDERED "tR."), "17 dimensions"},
     {BYTES(TENSOR "(" FLOATS "K\0K\1\x85K\1\x85\x89" ORDERED "}(" STRING("\4", "conj") "\x88utR."), "conjugation"},
     {BYTES(TENSOR "(NK\0))\x89" ORDERED "tR."), "without a storage"},
-    {BYTES(TENSOR "(NK\0K\6\x87K\0))\x89" ORDERED "tR."), "without a storage"}, // not to be forged
+    {BYTES(TENSOR "(NK\0K\6\x87K\0))\x89" ORDERED "tR."), "without a storage"}, // a storage cannot be forged
     {BYTES(TENSOR ")R."), "0 arguments"},
     {BYTES(TENSOR "(" STORAGE("QUInt8Storage", "\2", "24", "K\4") "K\0))\x89" ORDERED "tR."), "without quantization"},
     {BYTES(QTENSOR "(" FLOATS "K\0))N\x89" ORDERED "tR."), "dtype float32"},
@@ -439,7 +439,7 @@ static void shares_through_the_memo(void **state)
     assert_int_equal(
         read_bytes(f, BYTES(FLOATS "q\0" TENSOR "(h\0K\0))\x89" ORDERED "tR" TENSOR "(h\0K\1))\x89" ORDERED "tR\x87."),
                    &value),
-        TAPER_ERROR_FILE); // the storage itself must not get out
+        TAPER_ERROR_FILE); // the storage itself must not be returned
     static const char two[] = TENSOR "(" FLOATS "q\0K\0))\x89" ORDERED "tR" TENSOR "(h\0K\1))\x89" ORDERED "tR\x86.";
     assert_int_equal(read_bytes(f, BYTES(two), &value), TAPER_OK);
     assert_ptr_equal(value.as.tuple->items[0].as.tensor->storage, value.as.tuple->items[1].as.tensor->storage);
@@ -467,7 +467,7 @@ static void bounds_depth(void **state)
             taper_text_free(&text);
         }
     }
-    // Doubling through the memo: short, and as small in memory.
+    // References to the memo double the value: the text is short, and so is the memory.
     taper_text text = taper_text_make(&taper_allocator_system);
     taper_text_string(&text, "K\1");
     for (int i = 1; i < 100; i++) {
@@ -506,8 +506,7 @@ static void survives_truncation_and_damage(void **state)
     }
 }
 
-// Typing a list looks at each of its items, so a short pickle that does it to a long list over and over would take
-// forever.
+// Typing a list checks each of its items. A short pickle that types a long list many times must not take forever.
 static void bounds_typing(void **state)
 {
     fixture *f = *state;

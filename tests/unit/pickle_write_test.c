@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pickle writer: every kind of value is read again as it was, what is shared stays shared, and what has no form in
-// a file is refused.
+// The pickle writer: each kind of value is read back unchanged, shared parts stay shared, and values without a form in
+// files are refused.
 #include <math.h>
 
 #include "format/pickle.h"
@@ -9,12 +9,12 @@
 #include "tests/unit/heap_fixture.h"
 #include "tests/unit/module_compare.h"
 
-// ---- there and back; the keys of storages are their addresses
+// ---- round trips; the keys of storages are their addresses
 
 typedef struct round_trip {
     heap_fixture *f;
     taper_type_scope *scope;
-    const taper_object *stated; // saved as the state below
+    const taper_object *stated; // object that is saved as `state`
     taper_saved_as as;
     taper_val state;
 } round_trip;
@@ -99,7 +99,7 @@ static taper_val back(const round_trip *t, taper_val value)
     return again;
 }
 
-// Takes over the value.
+// Takes ownership of the value.
 static void expect_back(const round_trip *t, taper_val value)
 {
     const taper_val again = back(t, value);
@@ -209,7 +209,7 @@ static void containers(void **state)
         }
         expect_back(&t, TAPER_VAL(tuple));
     }
-    // Of several types, nested, with entries that are one object.
+    // Lists of several types, nested lists, and items that are one object.
     const taper_type *nested;
     assert_int_equal(taper_type_parse(f.types, "List[List[int]]", 15, &nested, NULL), TAPER_OK);
     taper_list *inner = list_of(&f, &taper_type_int, numbers, 3);
@@ -221,7 +221,7 @@ static void containers(void **state)
     taper_val_retain(name);
     taper_tuple *tuple = taper_tuple_new(f.heap, NULL, 4);
     tuple->items[0] = TAPER_VAL(dict);
-    tuple->items[1] = name; // equal strings may become one
+    tuple->items[1] = name; // equal strings may be merged
     tuple->items[2] = text(&f, "name", 4);
     tuple->items[3] = TAPER_VAL(taper_dict_new(f.heap, NULL, NULL));
     expect_back(&t, TAPER_VAL(tuple));
@@ -244,7 +244,7 @@ static void objects(void **state)
     object->slots[1] = taper_val_retain(object->slots[0]);
     object->slots[2] = TAPER_VAL(taper_object_new(f.heap, plain, 3));
     expect_back(&t, TAPER_VAL(object));
-    // A state of its own instead of attributes; the reader keeps it in a slot.
+    // An object with a state instead of attributes; the reader stores it in a slot.
     object = taper_object_new(f.heap, stated, 0);
     t.stated = object;
     t.as = TAPER_SAVED_STATE;
@@ -264,7 +264,7 @@ static void objects(void **state)
     assert_int_equal(again.as.i, 7);
     taper_val_release(TAPER_VAL(object));
     t.stated = NULL;
-    // What cannot be named.
+    // Classes whose names cannot be written.
     static const char *const names[] = {"Plain", "__torch__.", "__torch__.A\nB"};
     for (size_t i = 0; i < 3; i++) {
         object = taper_object_new(f.heap, taper_types_class(f.types, names[i], 0, slots), 0);
@@ -359,7 +359,7 @@ static void limits(void **state)
     heap_fixture f;
     round_trip t;
     open_trip(&t, &f);
-    // More items than a reader's stack holds, in batches.
+    // More items than a reader's stack allows, written in batches.
     enum { MANY = TAPER_LIMIT_PICKLE_STACK + 1000 };
     taper_list *list = taper_list_new(f.heap, &taper_type_int, MANY);
     for (size_t i = 0; i < MANY; i++) {
@@ -369,7 +369,7 @@ static void limits(void **state)
     taper_tuple *tuple = taper_tuple_new(f.heap, NULL, MANY);
     expect_refused(&t, TAPER_VAL(tuple), TAPER_ERROR_RESOURCE, "larger than readers take");
     taper_val_release(TAPER_VAL(tuple));
-    // As deep as can be, and deeper.
+    // The maximum depth, and one more.
     taper_val value = taper_val_none();
     for (int depth = 0; depth <= TAPER_LIMIT_VALUE_DEPTH; depth++) {
         taper_tuple *around = taper_tuple_new(f.heap, NULL, 1);
@@ -381,7 +381,7 @@ static void limits(void **state)
     }
     expect_refused(&t, value, TAPER_ERROR_RESOURCE, "nested more than");
     taper_val_release(value);
-    // In itself.
+    // A list that contains itself.
     list = taper_list_new(f.heap, NULL, 1);
     taper_obj_retain(&list->head.head);
     assert_int_equal(taper_list_append(list, TAPER_VAL(list), NULL), TAPER_OK);
@@ -414,7 +414,7 @@ static void out_of_memory(void **state)
             assert_int_equal(status, TAPER_OK);
             break;
         }
-        assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // it can do without its tables of strings
+        assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // tables of strings are optional
     }
     taper_val_release(value);
     close_trip(&t);

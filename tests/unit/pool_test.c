@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The thread pool: every index once, whoever comes, whatever the workers do meanwhile. Meant for TSan too.
+// The thread pool: every index is run once, with any number of callers and any state of the workers. Also run with
+// TSan.
 #define _GNU_SOURCE 1
 #include <pthread.h>
 #include <sched.h>
@@ -19,11 +20,11 @@
 enum { MOST = 4096 };
 
 typedef struct job {
-    atomic_uint *ran;   // of every index, how often
-    atomic_uint pieces; // done
+    atomic_uint *ran;   // number of runs of each index
+    atomic_uint pieces; // number of finished pieces
     pthread_t caller;
-    atomic_uint elsewhere; // pieces on other threads
-    taper_pool *inner;     // for jobs within the job
+    atomic_uint elsewhere; // number of pieces on other threads
+    taper_pool *inner;     // pool of jobs inside the job
 } job;
 
 static taper_pool *make_pool(unsigned threads)
@@ -52,7 +53,7 @@ static bool always(void *user)
     return pthread_equal(pthread_self(), j->caller) != 0;
 }
 
-// The job and its counters are on this stack: TSan and ASan see who touches them too late.
+// The job and its counters are on this stack, so that TSan and ASan detect late accesses.
 static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned parts)
 {
     atomic_uint ran[MOST];
@@ -64,7 +65,7 @@ static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned 
     for (size_t i = 0; i < count; i++) {
         right = right && atomic_load(&ran[i]) == 1;
     }
-    // Every part may end with a shorter piece.
+    // Each part may end with a shorter piece.
     right = right && atomic_load(&j.pieces) <= (count + piece - 1) / piece + parts;
     memset(ran, 0xff, sizeof ran);
     return right;
@@ -72,7 +73,7 @@ static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned 
 
 static bool run_once(taper_pool *pool, size_t count, size_t piece)
 {
-    return run_in_parts(pool, count, piece, taper_pool_threads(pool)); // one of each thread
+    return run_in_parts(pool, count, piece, taper_pool_threads(pool)); // one part for each thread
 }
 
 static void every_index_once(void **state)
@@ -144,7 +145,7 @@ static void many_callers(void **state)
     }
 }
 
-// All on one core: whoever waits for others must let them run.
+// All threads run on one core, so that waiting threads must yield to others.
 static void on_one_core(void **state)
 {
 #ifdef __linux__
@@ -166,7 +167,7 @@ static void on_one_core(void **state)
 #endif
 }
 
-// ---- who is waited for
+// ---- waiting
 
 typedef struct gate {
     pthread_mutex_t lock;
@@ -203,7 +204,7 @@ static void *hold_all_threads(void *argument)
     return NULL;
 }
 
-// No worker comes to the second job, and its caller waits for none, nor for the first job.
+// No worker takes the second job. Its caller waits for no worker, and not for the first job.
 static void no_worker_comes(void **state)
 {
     (void)state;
@@ -228,7 +229,7 @@ static void no_worker_comes(void **state)
     (void)pthread_mutex_destroy(&g.lock);
 }
 
-// With as many runs as threads nobody has a thread to spare.
+// With as many runs as threads, no thread is free to help.
 static void runs_take_the_threads(void **state)
 {
     (void)state;
@@ -248,7 +249,7 @@ static void runs_take_the_threads(void **state)
     taper_pool_destroy(pool);
 }
 
-// ---- more threads, and fewer
+// ---- changing the number of threads
 
 static void *change_often(void *argument)
 {
@@ -265,7 +266,7 @@ static void threads_change_during_jobs(void **state)
     for (unsigned threads = 1; threads < 6; threads += 2) {
         caller c = {.pool = make_pool(threads)};
         assert_int_equal(pthread_create(&c.thread, NULL, change_often, &c), 0);
-        call_from(c.pool, 4, threads); // the parts are as many as at first
+        call_from(c.pool, 4, threads); // the number of parts stays that of the start
         assert_int_equal(pthread_join(c.thread, NULL), 0);
         taper_pool_destroy(c.pool);
     }
@@ -292,14 +293,14 @@ static void as_many_threads_as_asked_for(void **state)
     job j = {.ran = ran, .caller = pthread_self()};
     assert_true(taper_pool_run(g.pool, count_range, &j, 64, 1, always, &j));
     assert_int_equal(atomic_load(&j.elsewhere), 0);
-    // Four threads, of which each waits for all others, with room for two when the pool was made.
+    // Four threads, each of which waits for all others, in a pool made for two.
     taper_pool_set_threads(g.pool, 4);
     (void)pthread_mutex_init(&g.lock, NULL);
     (void)pthread_cond_init(&g.changed, NULL);
     pthread_t holder;
     assert_int_equal(pthread_create(&holder, NULL, hold_four_threads, &g), 0);
     (void)pthread_mutex_lock(&g.lock);
-    while (g.inside < 4) { // a worker that fell asleep as the job came is woken by another
+    while (g.inside < 4) { // a worker that went to sleep when the job came is woken by another
         (void)pthread_mutex_unlock(&g.lock);
         assert_true(run_once(g.pool, 8, 1));
         (void)pthread_mutex_lock(&g.lock);
@@ -313,7 +314,7 @@ static void as_many_threads_as_asked_for(void **state)
     (void)pthread_mutex_destroy(&g.lock);
 }
 
-// A job in every piece of a job.
+// Each piece of the job runs a job.
 static void run_inner(void *argument, size_t begin, size_t end)
 {
     job *j = argument;
@@ -341,7 +342,7 @@ static void nested(void **state)
 
 typedef struct stopping {
     job job;
-    unsigned left; // times that the answer is yes
+    unsigned left; // number of calls that return true
 } stopping;
 
 static bool until_spent(void *user)
@@ -355,7 +356,7 @@ static void stops_on(taper_pool *pool, unsigned yesses, size_t most)
     atomic_uint ran[1000];
     memset(ran, 0, sizeof ran);
     stopping s = {.job = {.ran = ran, .caller = pthread_self()}, .left = yesses};
-    // Workers may have done all of it before the caller asked that often.
+    // Workers may have finished before the caller asked that often.
     const bool going = taper_pool_run(pool, count_range, &s.job, 1000, 1, until_spent, &s);
     assert_true(!going || (yesses > 0 && most == 1000));
     unsigned done = 0;
@@ -379,7 +380,7 @@ static void stops(void **state)
         pool = make_pool(threads);
         for (unsigned i = 0; i < 100; i++) {
             stops_on(pool, i % 5, 1000);
-            assert_true(run_once(pool, 50, 1)); // the pool is as before
+            assert_true(run_once(pool, 50, 1)); // the pool still works
         }
         taper_pool_destroy(pool);
     }
@@ -389,7 +390,7 @@ static void stops(void **state)
 
 typedef struct host {
     atomic_uint inside, calls;
-    bool together; // two calls at once were seen
+    bool together; // true if two calls overlapped
 } host;
 
 static size_t host_threads(void *user)
@@ -421,14 +422,14 @@ static void of_the_host(void **state)
     assert_int_equal(taper_pool_threads(pool), 4);
     assert_true(run_once(pool, 100, 1));
     assert_int_equal(atomic_load(&h.calls), 1);
-    assert_true(run_once(pool, 1000, 1)); // in batches, between which it can be stopped
+    assert_true(run_once(pool, 1000, 1)); // in batches, so that it can be stopped between them
     stops_on(pool, 1, 999);
     call_from(pool, 5, taper_pool_threads(pool));
     assert_false(h.together);
     taper_pool_destroy(pool);
 }
 
-// ---- lives of pools
+// ---- creating and destroying pools
 
 static void storms(void **state)
 {
@@ -450,7 +451,7 @@ static void storms(void **state)
     taper_pool_destroy(NULL);
 }
 
-// A child has the pool without its workers, which may sleep or be at work at that moment.
+// A forked child has the pool without its workers, which may have been asleep or working.
 static void forked(void **state)
 {
     (void)state;

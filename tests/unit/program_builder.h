@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes lite-interpreter files with any instructions, for tests of what PyTorch would never emit.
+// Writes lite-interpreter files with any instructions, for tests of code that PyTorch never emits.
 #ifndef TAPER_TESTS_PROGRAM_BUILDER_H
 #define TAPER_TESTS_PROGRAM_BUILDER_H
 
@@ -10,15 +10,16 @@ typedef struct code {
     int x, n;
 } code;
 
-// Texts are NULL-terminated lists. A function takes self and the arguments, which stand on the stack when it starts.
+// Lists of texts end in NULL. A function takes self and the arguments, which are on the stack when it starts.
 typedef struct function {
-    const char *name; // "__torch__.Net.forward"
+    const char *name; // for example "__torch__.Net.forward"
     const code *code;
     size_t code_count;
-    const char *const *operators; // "aten::add.Tensor 3": with the number of arguments given
-    const char *const *constants; // "7", "2.5f", "'text"; "T", "F", "N"
+    const char *const *operators; // for example "aten::add.Tensor 3", with the number of arguments
+    // "7" is an int, "2.5f" a float, "'text" a string; "T", "F" and "N" are True, False and None.
+    const char *const *constants;
     const char *const *types;
-    const char *const *arguments; // "Tensor", "int"
+    const char *const *arguments; // types, for example "Tensor" and "int"
     int registers;
 } function;
 
@@ -65,7 +66,7 @@ static inline void pickle_constant(bytes *b, const char *text)
     }
 }
 
-// "aten::add.Tensor 3"
+// text: for example "aten::add.Tensor 3".
 static inline void pickle_operator(bytes *b, const char *text)
 {
     const char *space = strchr(text, ' ');

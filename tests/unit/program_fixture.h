@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a built program with tensors and ints, and measures it.
+// Runs a built program with tensors and ints, and measures its memory.
 #ifndef TAPER_TESTS_PROGRAM_FIXTURE_H
 #define TAPER_TESTS_PROGRAM_FIXTURE_H
 
@@ -45,7 +45,7 @@ static inline void close_program(program *p)
     bytes_free(&p->file);
 }
 
-// A vector of n equal numbers.
+// Returns a vector of n equal numbers.
 static inline taper_value *vector(const program *p, int64_t n, float number)
 {
     taper_value *value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exported programs: those that PyTorch saved (tests/data/pt2, by scripts/oracle/make_pt2.py), the same in other forms
-// of zip archives, cut off, changed, and such as are to be refused.
+// Exported programs: files saved by PyTorch (tests/data/pt2, by scripts/oracle/make_pt2.py), the same in other forms of
+// zip archives, truncated and modified, and programs that must be refused.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static bytes read_file(const char *path)
         bytes_add(&b, part, n);
     }
     (void)fclose(file);
-    bytes_add(&b, "", 1); // a NUL that does not count
+    bytes_add(&b, "", 1); // a terminating NUL, which is not counted
     b.size--;
     return b;
 }
@@ -40,7 +40,7 @@ static bytes read_data(const char *name)
     return read_file(path);
 }
 
-// Calls work with the name of every sample.
+// Calls work with the name of each sample.
 static void each_sample(void (*work)(const char *name))
 {
     DIR *folder = opendir(TEST_PT2);
@@ -66,10 +66,10 @@ typedef struct loaded {
     taper_module module;
     taper_pt2_program program;
     void *copy;
-    size_t used; // bytes of the allocator when it was read
+    size_t used; // bytes of the allocator when the file had been read
 } loaded;
 
-// The bytes lie at a multiple of 64, and end where the allocation ends.
+// The bytes are at a multiple of 64, and end at the end of the allocation.
 static taper_status load(loaded *l, const bytes *file, size_t fail_at, taper_error *error)
 {
     memset(l, 0, sizeof *l);
@@ -118,7 +118,7 @@ static taper_text text_of(const loaded *l)
     return text;
 }
 
-// Reads what must be in order.
+// Reads a file that must be accepted.
 static void load_well(loaded *l, const char *name, const bytes *file)
 {
     taper_error *error = taper_error_create();
@@ -129,7 +129,7 @@ static void load_well(loaded *l, const char *name, const bytes *file)
     taper_error_destroy(error);
 }
 
-// What must not be read, and does not stay in memory; nothing but a word of the message is asked for.
+// Checks that a file is refused and leaves no memory. word: must be in the message.
 static void refuse(const char *name, const bytes *file, const char *word)
 {
     loaded l;
@@ -191,7 +191,7 @@ static void samples(void **state)
     each_sample(check_sample);
 }
 
-// ---- records, to be changed and packed again
+// ---- records, for modification
 
 enum { RECORDS = 64 };
 
@@ -308,7 +308,7 @@ static void forms_of_archives(void **state)
     each_sample(check_forms);
 }
 
-// Weights of stored and aligned records are where they lie in the file; others are copies.
+// Weights of stored and aligned records are used in place; others are copied.
 static void weights_in_place(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void weights_in_place(void **state)
 
 // ---- broken files
 
-// Of one sample for each layout at every byte, of the others here and there.
+// Truncates one sample of each layout at every byte, the others at some bytes.
 static void check_cut(const char *name)
 {
     const size_t first = sample_first(), stride = sample_stride();
@@ -343,7 +343,7 @@ static void check_cut(const char *name)
         const bytes cut = {.data = file.data, .size = size};
         refuse(name, &cut, "");
     }
-    // The archive is whole, the program's text is not.
+    // The archive is valid, but the text of the program is truncated.
     records r = take_apart(name);
     bytes *text = &r.data[program_record(&r)];
     const size_t whole = text->size;
@@ -363,7 +363,7 @@ static void cut_off(void **state)
     each_sample(check_cut);
 }
 
-// Whatever a byte of the program or of a table is changed to, the answer is a program or a refusal.
+// A byte of the program or of a table is changed: the file is either read or refused.
 static void check_changed(const char *name)
 {
     static const char others[] = "\"{[]},:0nt-\\";
@@ -496,7 +496,8 @@ static void other_archives(void **state)
         refuse(cases[i].name, &file, cases[i].word);
         bytes_free(&file);
     }
-    // A program of another name, alone; with its tables it is read, beside a second that is none it is not.
+    // A program with another name is read if its tables have that name, too. With a second, unrelated program it is
+    // refused.
     const size_t weights = find_record(&r, "weights_config"), constants = find_record(&r, "constants_config");
     (void)snprintf(r.names[weights], sizeof r.names[weights], "data/weights/other_weights_config.json");
     (void)snprintf(r.names[constants], sizeof r.names[constants], "data/constants/other_constants_config.json");
@@ -512,7 +513,7 @@ static void other_archives(void **state)
     records_free(&r);
 }
 
-// Weights that cannot be had are named when they are asked for, and the rest can be.
+// Unusable weights are reported when they are requested; the others are available.
 static void unusable_weights(void **state)
 {
     (void)state;
@@ -539,7 +540,7 @@ static void unusable_weights(void **state)
     }
 }
 
-// Names of enums, as the oldest files have them, and members that are not known.
+// Names of enums as in the oldest files, and unknown members.
 static void other_words(void **state)
 {
     (void)state;
@@ -606,7 +607,7 @@ static void deep(void **state)
     }
 }
 
-// At the limit, and one beyond it: lists in a node, which is five deep itself.
+// Lists in a node, which is at depth five, up to the limit and one beyond it.
 static void depth_limit(void **state)
 {
     (void)state;
@@ -628,7 +629,7 @@ static void depth_limit(void **state)
     }
 }
 
-// Memory in proportion to the file, whatever there is much of.
+// Memory is proportional to the file, whatever it has many of.
 static void large(void **state)
 {
     (void)state;
@@ -645,7 +646,7 @@ static void large(void **state)
         edit(&r, "program", "\"outputs\": [", (const char *)text.data);
         bytes file = pack(&r, 0, false);
         loaded l;
-        // The first outputs are those of the graph or of a node, as the file has them.
+        // The first outputs are those of the graph or of a node, in the order of the file.
         const taper_status status = load(&l, &file, 0, NULL);
         assert_true(status == TAPER_OK || status == TAPER_ERROR_FILE);
         assert_true(l.used < 8 * file.size);
@@ -656,7 +657,7 @@ static void large(void **state)
     }
 }
 
-// Reading is work that a load's budget counts, also where it takes no memory.
+// Reading counts against the budget of a load, even if it takes no memory.
 static void budget(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a .pt2 file holds as text, in the words of scripts/oracle/make_pt2.py, which writes them from Python's reading.
+// Prints the contents of a .pt2 file in the form of scripts/oracle/make_pt2.py, which prints what Python reads.
 #ifndef TAPER_TESTS_PT2_TEXT_H
 #define TAPER_TESTS_PT2_TEXT_H
 
@@ -199,7 +199,7 @@ static inline void pt2_text_dims(taper_text *out, const int64_t *dims, size_t co
     taper_text_string(out, count != 0 ? "]" : "[]");
 }
 
-// The elements in order, in hexadecimal.
+// Prints the elements in order, in hexadecimal.
 static inline void pt2_text_elements(taper_text *out, const taper_tensor *tensor)
 {
     const size_t item = taper_dtype_size((taper_dtype)tensor->dtype);

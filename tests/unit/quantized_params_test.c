@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packed parameters: every version of their states is read to the same, and broken ones are refused with a message.
+// Packed parameters: every version of their states gives the same result, and broken states are refused with a message.
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static taper_tensor *weight(params_fixture *f, size_t rank, const int64_t *sizes
     return t;
 }
 
-// scales of 0.5, zero points of 0, but for the numbers given at index 1
+// Scales are 0.5 and zero points 0, except the given numbers at index 1.
 static taper_tensor *channel_weight(params_fixture *f, size_t rank, const int64_t *sizes, int64_t axis,
                                     int64_t channels, double scale, int64_t zero_point)
 {
@@ -69,7 +69,7 @@ static taper_tensor *channel_weight(params_fixture *f, size_t rank, const int64_
     return t;
 }
 
-static taper_val tuple_of(params_fixture *f, size_t count, const taper_val *items) // takes them over
+static taper_val tuple_of(params_fixture *f, size_t count, const taper_val *items) // takes ownership of the items
 {
     taper_tuple *tuple = taper_tuple_new(f->heap.heap, NULL, count);
     assert_non_null(tuple);
@@ -121,7 +121,7 @@ static taper_val optional(taper_tensor *value)
     return value != NULL ? TAPER_VAL(value) : taper_val_none();
 }
 
-// ---- what must hold for a state; releases the object
+// ---- expected outcomes for a state; these release the object
 
 static void refused(params_fixture *f, taper_object *object, const char *about)
 {
@@ -256,7 +256,7 @@ static void broken_weights_of_convolutions(void **state)
     refused(&f, third_version(&f, channel_weight(&f, 4, shape, 1, 2, 1, 0), NULL, config, 11), "dimension 0");
     refused(&f, third_version(&f, channel_weight(&f, 4, shape, 9, 2, 1, 0), NULL, config, 11), "dimension 0");
     refused(&f, third_version(&f, tensor(&f, TAPER_F32, 4, shape), NULL, config, 11), "QInt8");
-    refused(&f, third_version(&f, tensor(&f, TAPER_QI8, 4, shape), NULL, config, 11), "QInt8"); // no quantizer
+    refused(&f, third_version(&f, tensor(&f, TAPER_QI8, 4, shape), NULL, config, 11), "QInt8"); // has no quantizer
     refused(&f, third_version(&f, weight(&f, 3, shape, 0.5, 0), NULL, config, 11), "4 dimensions");
     refused(&f, third_version(&f, weight(&f, 4, (const int64_t[]){6, 0, 3, 3}, 0.5, 0), NULL, config, 11), "groups");
     refused(&f, third_version(&f, NULL, NULL, config, 11), "weight should be a Tensor");
@@ -344,7 +344,7 @@ static void broken_linear_layers(void **state)
     close_params(&f);
 }
 
-// Scales so far apart that no float holds the factor between sums and results.
+// Scales of so different magnitudes that no float can represent the factor between sums and results.
 static void factors_out_of_range(void **state)
 {
     (void)state;
@@ -357,8 +357,8 @@ static void factors_out_of_range(void **state)
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, 1.0, 1e30, channels), TAPER_OK);
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, 1e38, 1e-38, channels), TAPER_OK);
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, NAN, 1.0, channels), TAPER_OK);
-    ((float *)taper_tensor_mutable(bias))[0] = 1e12f * 1e-30f; // held within 32 bits
-    ((float *)taper_tensor_mutable(bias))[3] = 1e30f;          // beyond 64: PyTorch's conversion gives the least number
+    ((float *)taper_tensor_mutable(bias))[0] = 1e12f * 1e-30f; // clamped to 32 bits
+    ((float *)taper_tensor_mutable(bias))[3] = 1e30f; // beyond 64 bits PyTorch's conversion returns the least number
     ((float *)taper_tensor_mutable(bias))[1] = -INFINITY;
     ((float *)taper_tensor_mutable(bias))[2] = NAN;
     assert_int_equal(taper_q_channels(&f.run, w, bias, 4, 1.0, 1.0, channels), TAPER_OK);

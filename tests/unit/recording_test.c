@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recordings: replayed runs give what the first one gave, whatever the values are, who else holds them, whatever fails
-// or stops them. Meant for TSan too.
+// Recordings: replayed runs return the same as the first one, for any values and any sharing of them, after any failure
+// and cancellation. Also run with TSan.
 #include <pthread.h>
 
 #include "runtime/session.h"
@@ -55,7 +55,7 @@ static taper_value *run_two(program *p, int64_t n, float x, float y)
     return result;
 }
 
-// a = x + y; b = a * y; c = a + b; d = c * c, nobody wants d * y; return d
+// a = x + y; b = a * y; c = a + b; d = c * c; d * y is not used; return d
 static const code diamond[] = {{"STOREN", 1, 3},  PUT(ADD, 2, 3, 4), PUT(MUL, 4, 3, 5), PUT(ADD, 4, 5, 6),
                                PUT(MUL, 6, 6, 7), PUT(MUL, 7, 3, 8), {"LOAD", 7, 0},    {"RET", 0, 0}};
 
@@ -95,7 +95,7 @@ static void sizes_in_turn(void **state)
     open_program(&p, &f, false);
     uint64_t before = 0;
     for (int round = 0; round < 6; round++) {
-        for (int64_t n = 3; n < 6; n++) { // the largest comes last: the arena moves
+        for (int64_t n = 3; n < 6; n++) { // the largest comes last, so that the arena moves
             taper_value *result = run_two(&p, n * n * n, (float)round, (float)n);
             expect_vector(result, n * n * n, diamond_of((float)round, (float)n));
             taper_value_release(result);
@@ -108,7 +108,7 @@ static void sizes_in_turn(void **state)
     expect_vector(result, 27, diamond_of(1, 3));
     taper_value_release(result);
     for (int round = 0; round < 3; round++) {
-        for (int64_t n = 1; n < 40; n++) { // more sizes than plans are kept
+        for (int64_t n = 1; n < 40; n++) { // more sizes than plans are kept for
             result = run_two(&p, n, (float)round, (float)n);
             expect_vector(result, n, diamond_of((float)round, (float)n));
             taper_value_release(result);
@@ -187,7 +187,7 @@ static void what_lives_longer_this_time(void **state)
     (void)state;
     TEXTS(arguments, "Tensor", "Tensor", "Tensor", "List[Tensor]");
     const function f = make(escaping, COUNT(escaping), arguments);
-    for (int first = 0; first < 2; first++) { // whether it does in the run that is recorded
+    for (int first = 0; first < 2; first++) { // flag of the run that is recorded
         program p;
         open_program(&p, &f, false);
         for (int i = 0; i < 8; i++) {
@@ -237,7 +237,7 @@ static void other_kinds_of_inputs(void **state)
     close_program(&p);
 }
 
-// ---- what stops a run
+// ---- stopped runs
 
 static void instruction_budgets(void **state)
 {
@@ -292,7 +292,7 @@ static void cancelled(void **state)
     close_program(&p);
 }
 
-// Results are kept, so that a later run needs a block that the allocator refuses: in the middle of a recording.
+// Results are kept, so that a later run needs a block that the allocator refuses, in the middle of a recording.
 static void a_step_fails(void **state)
 {
     (void)state;
@@ -382,7 +382,8 @@ static void each_allocation_fails(void **state)
 
 // ---- constants
 
-// A session whose weights the host writes to after some runs computes as one where it did before the first.
+// If the host changes the weights of a session after some runs, the results are those of a session whose weights were
+// changed before the first run.
 static void weight_that_is_written(const char *name)
 {
     taper_context *context = test_context(NULL, 1);
@@ -430,13 +431,13 @@ static void weight_that_is_written(const char *name)
 static void weights_that_are_written(void **state)
 {
     (void)state;
-    weight_that_is_written("conv.weight"); // of a stem, a depthwise convolution, a linear layer
+    weight_that_is_written("conv.weight"); // weights of a stem, a depthwise convolution and a linear layer
     weight_that_is_written("dw.weight");
     weight_that_is_written("fc.weight");
     weight_that_is_written("fc.bias");
 }
 
-// Whatever was prepared in the first run: the others give the same, bit for bit.
+// Whatever the first run prepares: later runs give bit-identical results.
 static void later_runs_are_as_the_first(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storages that are worked out while they are written: the same bytes in parts, at once and in an archive.
+// Storages whose bytes are computed while they are written: the bytes are the same in parts, at once and in an archive.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static taper_storage *make(taper_heap *heap)
             expected[r * ROW + i] = (float)(data[r * ROW + i] * scales[r]);
         }
     }
-    taper_obj_release(&rows->head); // the storage holds what it needs of it
+    taper_obj_release(&rows->head); // the storage keeps what it needs
     return storage;
 }
 
@@ -79,7 +79,7 @@ static void no_elements(void **state)
     close_heap(&f);
 }
 
-// A record of it is that of the settled bytes, wherever the record's parts end.
+// A record of such a storage equals a record of the computed bytes, wherever the record's parts end.
 static void in_archives(void **state)
 {
     (void)state;
@@ -104,7 +104,8 @@ static void in_archives(void **state)
     taper_zip zip;
     taper_record record;
     assert_int_equal(taper_zip_open(&taper_allocator_system, files[0].data, files[0].size, &zip, NULL), TAPER_OK);
-    assert_int_equal(taper_zip_read(&zip, taper_zip_find(&zip, "rows", 4), &record, NULL), TAPER_OK); // its checksum
+    // Also checks the checksum.
+    assert_int_equal(taper_zip_read(&zip, taper_zip_find(&zip, "rows", 4), &record, NULL), TAPER_OK);
     assert_memory_equal(record.data, expected, sizeof expected);
     taper_record_free(&zip, &record);
     taper_zip_close(&zip);

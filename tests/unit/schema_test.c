@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every schema of the operator list parses; what is read from some; broken ones are refused.
+// All schemas of the operator list can be parsed; some are checked in detail; broken ones are refused.
 #include <stdio.h>
 
 #include "ops/lang/torchbind.h"
@@ -27,7 +27,7 @@ static void the_whole_list(void **state)
         if (taper_registry_schema(registry, &taper_ops[row], &schema, error) != TAPER_OK) {
             fail_msg("row %zu: %s", row, taper_error_message(error));
         }
-        // The registry finds the row by the name that the schema gives: there are no two of one name.
+        // The registry finds the row by its name, so that no two rows have one name.
         const taper_op *found = taper_row_find(schema->name, schema->overload);
         if (found != &taper_ops[row]) {
             fail_msg("%s is found as row %td", schema->text, found != NULL ? found - taper_ops : (ptrdiff_t)-1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies between tensors of any dtypes and strides, broadcasts, and what becomes of a hidden NHWC tensor.
+// Copies between tensors of any dtypes and strides, broadcasts, and copies of tensors in hidden NHWC.
 #include "base/half.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
@@ -17,7 +17,7 @@ static taper_tensor *make(const heap_fixture *f, taper_dtype dtype, size_t rank,
     return t;
 }
 
-// Small whole numbers are exact in every dtype.
+// Small integers are exact in every dtype.
 static void every_pair_of_dtypes(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void special_numbers(void **state)
     data[2] = 1e30f;
     data[3] = 0.5f;
     assert_int_equal(taper_tensor_copy(b, x, NULL), TAPER_OK);
-    assert_memory_equal(taper_tensor_data(b), "\1\0\1\1", 4); // NaN is true, 0.5 too
+    assert_memory_equal(taper_tensor_data(b), "\1\0\1\1", 4); // NaN and 0.5 become true
     assert_int_equal(taper_tensor_copy(h, x, NULL), TAPER_OK);
     const uint16_t *half = taper_tensor_data(h);
     assert_true((half[0] & 0x7fff) > 0x7c00);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How products are cut: every row meets every panel once, in whichever order, and what is read most often stays.
+// How products are divided into tiles: each row meets each panel once, in any order, and the operand that is read most
+// often stays in the cache.
 #include <string.h>
 
 #include "ops/engine/tiles.h"
@@ -38,7 +39,7 @@ static void expect_once(const cut *c, uint8_t seen[ROWS][PANELS])
     memset(seen, 0, ROWS * sizeof *seen);
 }
 
-// Tile by tile, from each to the next, and joined as pieces of a range join them.
+// Visits all tiles one by one, and as pieces of a range.
 static void walk(const taper_run *run, const cut *c)
 {
     static uint8_t seen[ROWS][PANELS];
@@ -84,24 +85,25 @@ static void once(void **state)
     }
 }
 
-// Without a pool the L2 cache is taken for 512 KB.
+// Without a pool the L2 cache is assumed to be 512 KB.
 static void what_stays(void **state)
 {
     (void)state;
     const taper_run run = {0};
     cut c = {.rows = 4225, .mr = 14, .row_bytes = 8 << 10, .panels = 16, .panel_bytes = 2049 * 32 * 4, .work = 1e7};
-    taper_tiles tiles = make(&run, &c); // a layer of 2048 to 512 on 65 x 65 pixels: two strips are half of the cache
+    // A layer of 2048 to 512 channels on 65 x 65 pixels: two strips take half of the cache.
+    taper_tiles tiles = make(&run, &c);
     assert_int_equal(tiles.group, 2);
     assert_int_equal(tiles.block, 1);
-    c.row_bytes = 0; // rows that are small: the weights stay
+    c.row_bytes = 0; // small rows: the weights stay in the cache
     tiles = make(&run, &c);
     assert_int_equal(tiles.group, tiles.strips);
     c.row_bytes = 8 << 10;
-    c.rows = 49; // fewer bytes than the weights
+    c.rows = 49; // the rows have fewer bytes than the weights
     tiles = make(&run, &c);
     assert_int_equal(tiles.group, tiles.strips);
     c.rows = 4225;
-    c.row_bytes = 16 << 10; // not even two strips would stay
+    c.row_bytes = 16 << 10; // two strips do not fit into the cache
     tiles = make(&run, &c);
     assert_int_equal(tiles.group, tiles.strips);
     c.row_bytes = 256;

@@ -38,7 +38,7 @@ static void reads_and_prints(void **state)
 {
     (void)state;
     static const char *const texts[][2] = {
-        // what a file holds, and what is printed when it differs
+        // The text in a file, and the printed text if it differs.
         {"Tensor", NULL},
         {"int", NULL},
         {"float", NULL},
@@ -95,7 +95,7 @@ static void reads_named_tuples(void **state)
     expect_print(pair, "__torch__.Pair");
     assert_ptr_equal(parse(types, "__torch__.Pair"), pair);
     assert_ptr_equal(parse(types, "List[__torch__.Pair]")->items[0], pair);
-    // Given anew, the name means the new one; in a scope of its own it means nothing yet.
+    // After a second definition the name has the new meaning; in a new scope it has none yet.
     const taper_type *other = parse(types, "__torch__.Pair[NamedTuple, [[only, int]]]");
     assert_ptr_equal(parse(types, "__torch__.Pair"), other);
     assert_false(taper_type_equal(pair, other));
@@ -170,7 +170,7 @@ static void bounds_depth_and_size(void **state)
         assert_true((status == TAPER_OK) == (depth <= TAPER_LIMIT_TYPE_DEPTH));
         taper_text_free(&text);
     }
-    // Each name stands for a tuple of two of the one before: texts stay short, the trees double.
+    // Each name stands for a tuple of two types of the previous name: texts stay short, but the trees double.
     bool refused = false;
     for (int i = 1; i < 40 && !refused; i++) {
         char text[200];
@@ -301,7 +301,7 @@ static void shares_classes_and_strings(void **state)
     taper_types_release(types);
 }
 
-// Where the name of a named tuple cannot be kept, reading it fails: later the name would mean a class.
+// If the definition of a named tuple cannot be stored, parsing fails, because later the name would mean a class.
 static void remembers_or_fails(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The zip reader on archives in ordinary, odd and broken forms.
+// The zip reader on archives in ordinary, unusual and broken forms.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static taper_status open_bytes(const bytes *file, taper_zip *zip, taper_error *e
     return taper_zip_open(&taper_allocator_system, file->data, file->size, zip, error);
 }
 
-// Reads the record and compares it; what an application does with a record.
+// Reads the record, as an application does, and compares it.
 static void expect_record(taper_zip *zip, const char *name, const void *data, size_t size)
 {
     const taper_zip_entry *entry = find(zip, name);
@@ -93,7 +93,7 @@ static void finds_among_many(void **state)
             expect_record(&zip, name + 2, name, strlen(name));
         }
     }
-    expect_record(&zip, "17", "later", 5); // of equal names the last counts
+    expect_record(&zip, "17", "later", 5); // for equal names the last record counts
     taper_zip_close(&zip);
     bytes_free(&file);
 }
@@ -132,7 +132,7 @@ static void refuses_records(void **state)
 static void bounds_inflation(void **state)
 {
     (void)state;
-    const size_t size = 100 << 20; // 64 MiB are allowed for a small file
+    const size_t size = 100 << 20; // small files may expand to 64 MiB
     uint8_t *zeros = calloc(1, size);
     assert_non_null(zeros);
     builder b = {.count = 0};
@@ -157,7 +157,7 @@ static void bounds_inflation(void **state)
 static void refuses_lies_about_sizes(void **state)
 {
     (void)state;
-    // Offsets in the only directory entry, whose record is deflated.
+    // Fields of the only directory entry, whose record is deflated.
     static const size_t fields[] = {20, 24, 42};
     for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
         for (uint32_t delta = 1; delta != 0; delta <<= 1) {
@@ -185,7 +185,7 @@ static void refuses_lies_about_sizes(void **state)
 
 static void open_and_read_all(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size + 1); // exact, for the sanitizer
+    uint8_t *copy = malloc(size + 1); // exact size, for the sanitizer
     assert_non_null(copy);
     memcpy(copy, data, size);
     taper_zip zip;
@@ -250,7 +250,7 @@ static void refuses_archives(void **state)
     assert_non_null(strstr(taper_error_message(error), "cut off"));
     bytes_free(&file);
 
-    builder many = {.count = 0}; // more entries announced than there is room for
+    builder many = {.count = 0}; // announces more entries than there is room for
     builder_add(&many, "m/text", text, sizeof text, 0);
     many.count = 60000;
     file = builder_finish(&many, false, "");

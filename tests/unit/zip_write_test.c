@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The zip writer: byte for byte as PyTorch writes, what readers want of every record, zip64, and what is refused.
+// The zip writer: its output is identical to PyTorch's, satisfies all readers, has zip64, and refuses invalid records.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static uint8_t *read_sample(const char *name, size_t *size)
     return data;
 }
 
-// All records of a file that PyTorch wrote, stored and deflated, give the file again.
+// Writing all records of a file of PyTorch, stored and deflated, makes an identical file.
 static void as_pytorch_writes(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void add(taper_zip_writer *writer, const char *name, const void *data, si
     assert_int_equal(taper_zip_write(writer, name, strlen(name), data, size, NULL), TAPER_OK);
 }
 
-// More records than 16 bits count; every one is found, aligned and whole.
+// More records than 16 bits can count; each is found, aligned and complete.
 static void many_records(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void many_records(void **state)
     taper_bytes_free(&bytes);
 }
 
-// Beyond 4 GiB: offsets and sizes in the zip64 fields, still aligned.
+// Beyond 4 GiB: offsets and sizes are in zip64 fields, and data is still aligned.
 static void large(void **state)
 {
     (void)state;
@@ -123,11 +123,11 @@ static void large(void **state)
     const taper_sink sink = taper_bytes_sink(&bytes);
     taper_zip_writer writer;
     start(&writer, &sink);
-    writer.position = far; // as if so much had been written
+    writer.position = far; // pretends that this many bytes were written
     add(&writer, "a", packed, sizeof packed);
     const uint8_t *local = bytes.data;
     assert_int_equal((far + 30 + 3 + taper_load_u16(local + 28)) % 64, 0);
-    assert_int_equal(taper_load_u16(local + 33), 1); // zip64
+    assert_int_equal(taper_load_u16(local + 33), 1); // the zip64 field
     assert_int_equal(taper_load_u16(local + 35), 8);
     assert_int_equal(taper_load_u64(local + 37), far);
     const uint8_t *entry = writer.directory.data;
@@ -135,7 +135,7 @@ static void large(void **state)
     assert_int_equal(taper_load_u32(entry + 42), UINT32_MAX);
     assert_int_equal(taper_load_u64(entry + 46 + 3 + 4), far);
     assert_int_equal(taper_load_u64(bytes.data + bytes.size - 8), sizeof packed); // the descriptor has 64 bits
-    // A record that would unpack to 6 GiB.
+    // A record that would expand to 6 GiB.
     uint8_t header[31] = {0x50, 0x4b, 3, 4};
     header[26] = 1;
     uint8_t source[64];
@@ -144,7 +144,7 @@ static void large(void **state)
     const taper_zip from = {.data = source, .size = sizeof source, .budget = SIZE_MAX};
     const taper_zip_entry huge = {
         .name = "b", .name_length = 1, .method = 0, .crc = 1, .packed = UINT64_C(6) << 30, .size = UINT64_C(6) << 30};
-    assert_int_equal(taper_zip_copy(&writer, &from, &huge, NULL), TAPER_ERROR_FILE); // it is not there
+    assert_int_equal(taper_zip_copy(&writer, &from, &huge, NULL), TAPER_ERROR_FILE); // the record is not in the file
     taper_zip_writer_free(&writer);
     taper_bytes_free(&bytes);
 }
@@ -170,7 +170,7 @@ static void refusals(void **state)
     taper_bytes_free(&bytes);
 }
 
-// ---- a sink that fails at its n-th piece, and an allocator that does
+// ---- a sink that fails at its n-th piece, and a failing allocator
 
 static taper_status failing_write(void *user, const void *data, size_t size, taper_error *error)
 {
