@@ -1,7 +1,7 @@
 // swift-tools-version:5.9
 // SPDX-License-Identifier: BSD-2-Clause
-// The Swift package that `./dev apple` puts together in build/apple/package, from where Xcode takes it: the library from the
-// xcframework (Taper), or compiled with the app (TaperFromSource). The class is TPRModule; LibTorchLite has the C++ headers
+// The Swift package that `./dev apple` assembles in build/apple/package for Xcode. Product Taper has the library as an
+// xcframework; TaperFromSource compiles it with the app. Both have the class TPRModule. LibTorchLite has the C++ headers
 // of PyTorch Mobile's pods.
 import PackageDescription
 
@@ -31,7 +31,7 @@ let package = Package(
             cSettings: [
                 .headerSearchPath("src"),
                 .headerSearchPath("generated"),
-                // What these say of numbers and of memory is what the library is tested with.
+                // The tests use the same flags for arithmetic and memory.
                 .unsafeFlags([
                     "-Os", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
                     "-ffunction-sections", "-fdata-sections", "-fvisibility=hidden",

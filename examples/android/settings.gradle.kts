@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For those who have Gradle and the Android SDK; ./dev android --apps builds without.
+// For builds with Gradle and the Android SDK; ./dev android --apps builds without them.
 pluginManagement {
     repositories {
         google()
@@ -9,7 +9,7 @@ pluginManagement {
 }
 dependencyResolutionManagement {
     repositories {
-        maven { url = uri("../../build/android/repository") } // what ./dev android made
+        maven { url = uri("../../build/android/repository") } // made by ./dev android
         google()
         mavenCentral()
     }

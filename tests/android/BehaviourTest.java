@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What apps of PyTorch Mobile saw, and rely on: exceptions by class and text, who owns which memory.
+// Behaviour of PyTorch Mobile that apps rely on: exceptions by class and text, ownership of memory.
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
@@ -16,7 +16,7 @@ import org.pytorch.PyTorchAndroid;
 import org.pytorch.Tensor;
 
 final class BehaviourTest {
-  /** What errors of loading and running are. */
+  /** The class of errors of loading and running. */
   static final Class<?> MODEL_ERROR = modelError();
 
   private static Class<?> modelError() {
@@ -57,7 +57,7 @@ final class BehaviourTest {
   }
 
   static void torchScriptInTheLiteLoader() {
-    // PyTorch Mobile refused it; there is one runtime here.
+    // PyTorch Mobile refused this file; Taper has one runtime.
     try (Module m = LiteModuleLoader.load(Files.model("kinds.pt"))) {
       Check.same(
           new float[] {-2, 0, 2, 4, 6, 8}, m.forward(IValue.from(six())).toTensor().getDataAsFloatArray());
@@ -69,7 +69,7 @@ final class BehaviourTest {
       try (Module m = Module.load(Files.model(file))) {
         Check.fails(
             RuntimeException.class, () -> m.runMethod("fail", IValue.from("no dög \ud83d\udc36")), "no dög \ud83d\udc36");
-        Check.same(DType.FLOAT32, m.forward(IValue.from(six())).toTensor().dtype()); // still usable
+        Check.same(DType.FLOAT32, m.forward(IValue.from(six())).toTensor().dtype()); // the module is still usable
       }
     }
   }
@@ -103,7 +103,7 @@ final class BehaviourTest {
   }
 
   static void boolAndHalfResults() {
-    // PyTorch Mobile refused them.
+    // PyTorch Mobile refused these results.
     try (Module m = Module.load(KINDS)) {
       Tensor bools = m.runMethod("compare", IValue.from(six())).toTensor();
       Check.same(ScalarType.BOOL, bools.scalarType());
@@ -226,12 +226,12 @@ final class BehaviourTest {
     try (Module m = Module.load(KINDS)) {
       FloatBuffer buffer = Tensor.allocateFloatBuffer(2);
       Tensor aliased = Tensor.fromBlob(buffer, new long[] {2});
-      buffer.put(0, 5).put(1, 6); // after the tensor was made
+      buffer.put(0, 5).put(1, 6); // written after the tensor was made
       Tensor result = m.runMethod("add_one_", IValue.from(aliased)).toTensor();
       Check.same(6f, buffer.get(0));
       Check.same(new float[] {6, 7}, result.getDataAsFloatArray());
       buffer.put(0, 9);
-      Check.same(9f, result.getDataAsFloatArray()[0]); // the result is that very tensor
+      Check.same(9f, result.getDataAsFloatArray()[0]); // the result is the input tensor
 
       float[] array = {5, 6};
       Tensor copied = Tensor.fromBlob(array, new long[] {2});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs the static methods without arguments of the classes that are named, each as a test. The last line counts them.
+// Runs each static method without arguments of the named classes as a test. The last line has the counts.
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 
 final class Check {
-  /** What a test runs that shall fail. */
+  /** The part of a test that must fail. */
   interface Action {
     void run() throws Exception;
   }
@@ -32,7 +32,7 @@ final class Check {
     return s.length() > 400 ? s.substring(0, 400) + " …" : s;
   }
 
-  /** Of exactly that class, whose message contains the texts; never an Error. */
+  /** Checks that the action throws exactly that class, with a message that contains the texts, and never an Error. */
   static void fails(Class<?> type, Action action, String... texts) throws Exception {
     try {
       action.run();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every native allocation of every entry fails once: a RuntimeException or none, never an Error, and modules stay usable. It runs with
-// a library of its own: fail.c.
+// Each native allocation of each entry point fails once: the result is a RuntimeException or a success, never an Error,
+// and modules stay usable. Runs with a library of its own: fail.c.
 
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -27,11 +27,11 @@ final class FailTest {
     return Tensor.fromBlob(new float[] {x}, ONE);
   }
 
-  /** step: of how many allocations one is made to fail, on average. */
+  /** step: on average, one of `step` allocations fails. */
   private static void each(String what, int step, Check.Action action) throws Exception {
     int failures = 0, refused = 0;
     failAfter(-1);
-    action.run(); // classes are loaded, and what is kept is there
+    action.run(); // loads classes and makes cached objects
     for (int n = 0; ; n += 1 + (step > 1 ? (n * 7) % step : 0)) {
       failAfter(n);
       try {

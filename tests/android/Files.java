@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The samples: models with inputs and what PyTorch made of them, in NumPy's files.
+// The samples: models with their inputs and PyTorch's results, in NumPy's files.
 
 import java.io.File;
 import java.io.IOException;
@@ -11,12 +11,12 @@ import java.util.regex.Pattern;
 import org.pytorch.Tensor;
 
 final class Files {
-  /** -Dsamples: the folder. */
+  /** Returns a path in the folder -Dsamples. */
   static String sample(String name) {
     return new File(System.getProperty("samples"), name).getPath();
   }
 
-  /** -Dmodels: the folder of the models that scripts/oracle/make_android_models.py wrote. */
+  /** Returns a path in the folder -Dmodels, whose models scripts/oracle/make_android_models.py writes. */
   static String model(String name) {
     return new File(System.getProperty("models"), name).getPath();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TensorImageUtils, to the bit, against the arithmetic pixel by pixel; and its wrong arguments.
+// TensorImageUtils must match the pixel-by-pixel arithmetic bit for bit, and refuse wrong arguments.
 
 import android.graphics.Bitmap;
 import android.media.Image;
@@ -83,7 +83,7 @@ final class ImageTest {
         int w = (size[0] + 1) / 2, h = (size[1] + 1) / 2, x = size[0] - w, y = size[1] - h;
         t = TensorImageUtils.bitmapToFloat32Tensor(p, x, y, w, h, new float[3], STD, format);
         same(expected(p, x, y, w, h, new float[3], STD, last), floats(t), 0);
-        // Buffers of any kind, from an offset on.
+        // Buffers of all kinds, with an offset.
         FloatBuffer[] outs = {
           Tensor.allocateFloatBuffer(3 * w * h + 5),
           FloatBuffer.allocate(3 * w * h + 5),
@@ -111,7 +111,8 @@ final class ImageTest {
     CameraPlane(int width, int height, int row, int pixel, boolean direct) {
       this.row = row;
       this.pixel = pixel;
-      byte[] bytes = new byte[(height - 1) * row + (width - 1) * pixel + 1]; // cameras leave no rest behind the last
+      // Cameras omit the padding after the last row.
+      byte[] bytes = new byte[(height - 1) * row + (width - 1) * pixel + 1];
       new Random(row).nextBytes(bytes);
       buffer = direct ? ByteBuffer.allocateDirect(bytes.length) : ByteBuffer.allocate(bytes.length);
       buffer.put(bytes);
@@ -176,7 +177,7 @@ final class ImageTest {
     }
   }
 
-  /** The published arithmetic: a whole-numbered scale, and turning only mirrors the axes. */
+  /** The published arithmetic: an integer scale, and rotation only mirrors the axes. */
   private static float[] expected(Camera image, int degrees, int tw, int th, float[] mean, float[] std, boolean last) {
     boolean odd = degrees % 180 != 0;
     int w = odd ? image.height : image.width, h = odd ? image.width : image.height;
@@ -194,7 +195,7 @@ final class ImageTest {
       for (int x = 0; x < tw; x++) {
         int ix = degrees >= 180 ? left + bw - 1 - x * scale : left + x * scale;
         int iy = degrees == 90 || degrees == 180 ? top + bh - 1 - y * scale : top + y * scale;
-        ix = Math.min(Math.max(ix, 0), image.width - 1); // beyond the image PyTorch read what lay there
+        ix = Math.min(Math.max(ix, 0), image.width - 1); // beyond the image PyTorch read out of bounds
         iy = Math.min(Math.max(iy, 0), image.height - 1);
         int luma = 1192 * Math.max(0, image.planes[0].at(ix, iy) - 16);
         int u = image.planes[1].at(ix >> 1, iy >> 1) - 128, v = image.planes[2].at(ix >> 1, iy >> 1) - 128;
@@ -283,7 +284,7 @@ final class ImageTest {
         IllegalStateException.class,
         () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 0, 8, 8, MEAN, STD, out, 1));
     Check.fails(none, () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 0, 8, 8, MEAN, STD, null, 0));
-    // Three times the pixels would be a small number, or a negative one, of 64 bits.
+    // Three times the number of pixels would overflow to a small or a negative number of 64 bits.
     for (int side : new int[] {Integer.MAX_VALUE, 1753413057, 2000000000}) {
       Check.fails(wrong, () -> TensorImageUtils.imageYUV420CenterCropToFloat32Tensor(c, 0, side, side, MEAN, STD));
       Check.fails(
@@ -301,7 +302,7 @@ final class ImageTest {
         () -> TensorImageUtils.imageYUV420CenterCropToFloat32Tensor(other, 0, 8, 8, MEAN, STD),
         "Image format 256 != ImageFormat.YUV_420_888");
     other.format = 35;
-    other.height = 17; // more than its planes hold
+    other.height = 17; // more than its planes contain
     Check.fails(wrong, () -> TensorImageUtils.imageYUV420CenterCropToFloat32Tensor(other, 0, 8, 8, MEAN, STD));
     other.height = Integer.MAX_VALUE;
     other.width = Integer.MAX_VALUE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the library is found: each of these is a process of its own, with a library path of its own.
+// How the library is found. Each of these classes runs in a process of its own with its own library path.
 
 import com.facebook.soloader.nativeloader.NativeLoader;
 import com.facebook.soloader.nativeloader.SystemDelegate;
@@ -7,7 +7,7 @@ import org.pytorch.Module;
 import org.pytorch.PyTorchCodegenLoader;
 
 final class LibraryTest {
-  /** Nothing on the path: the JVM's own error, each time. */
+  /** Nothing is on the path: each call throws the JVM's own error. */
   static final class Missing {
     static void missing() {
       for (int i = 0; i < 3; i++) {
@@ -22,7 +22,7 @@ final class LibraryTest {
     }
   }
 
-  /** As apps do it: the names they know first, in any order. */
+  /** Loads the names that apps use, in any order. */
   static final class ByName {
     static void byName() {
       if (!NativeLoader.isInitialized()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Native memory without one destroy(): of results, of modules, and what an app holds on purpose.
+// Native memory without a call of destroy(): that of results and modules, and memory that an app keeps on purpose.
 
 import java.util.ArrayList;
 import java.util.List;
@@ -8,7 +8,7 @@ import org.pytorch.Module;
 import org.pytorch.Tensor;
 
 final class MemoryTest {
-  /** kB of this process in memory; 0: this system does not tell. */
+  /** Returns the resident memory of this process in kB, or 0 if the system does not report it. */
   private static long resident() {
     if (!new java.io.File("/proc/self/status").exists()) {
       return 0;
@@ -58,7 +58,7 @@ final class MemoryTest {
     Check.that(after <= before * 1.3, "modules: " + before + " kB after 300, " + after + " after 3,000");
   }
 
-  /** What is held is not taken, and does not make every run a collection. */
+  /** Memory in use is not freed, and does not cause a collection at each run. */
   static void heldOnPurpose() {
     Module m = Module.load(Files.model("kinds.ptl"));
     Tensor in = Tensor.fromBlob(new float[] {3}, new long[] {1});

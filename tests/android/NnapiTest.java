@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that PyTorch converted for NNAPI. Run with a double of Android's library on LD_LIBRARY_PATH; Absent without one.
+// Files that PyTorch converted for NNAPI, with a double of Android's library on LD_LIBRARY_PATH; class Absent runs
+// without one.
 
 import org.pytorch.Device;
 import org.pytorch.IValue;
@@ -17,7 +18,7 @@ final class NnapiTest {
       numbers[i] = (float) Math.sin(i);
     }
     float[] result = null;
-    for (int i = 0; i < 8; i++) { // the first runs are held against the CPU's
+    for (int i = 0; i < 8; i++) { // the first runs are compared with the CPU
       result = module.forward(IValue.from(Tensor.fromBlob(numbers, SHAPE))).toTensor().getDataAsFloatArray();
     }
     return result;

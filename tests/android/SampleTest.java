@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models through both loaders, and every kind of value.
+// Models with both loaders, and every kind of value.
 
 import java.util.Map;
 import org.pytorch.DType;
@@ -18,7 +18,7 @@ final class SampleTest {
         Check.same(DType.FLOAT32, result.toTensor().dtype());
         Files.close(out, result.toTensor());
         m.destroy();
-        Files.close(out, result.toTensor()); // still there
+        Files.close(out, result.toTensor()); // results outlive the module
       }
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Apps that switch over all constants of PyTorch Mobile's enums, as an expression: Java 14 and Kotlin refuse it when an
-// enum has more. It compiles or it does not: java -cp CLASSES SwitchTest.java
+// Switch expressions over all constants of PyTorch Mobile's enums: Java 14 and Kotlin refuse them if an enum has more
+// constants. The test is that this compiles: java -cp CLASSES SwitchTest.java
 
 import org.pytorch.DType;
 import org.pytorch.Device;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// 16 threads on one module, and on 16: the results are those of one thread, to the bit.
+// 16 threads use one module, and 16 modules: the results are bit-identical to those of one thread.
 
 import java.io.File;
 import java.io.IOException;
@@ -66,7 +66,7 @@ final class ThreadTest {
     all(modules);
   }
 
-  /** The state of one module is changed by one run at a time. */
+  /** Runs that change the state of one module are serialized. */
   static void stateOfOneModule() throws Exception {
     final Module m = Module.load(Files.model("kinds.ptl"));
     Thread[] threads = new Thread[THREADS];
@@ -88,7 +88,7 @@ final class ThreadTest {
 
   // ---- setNumThreads
 
-  /** Nanoseconds on a processor of each native thread with that name, where the system tells. */
+  /** Returns the processor time in nanoseconds of each native thread with that name, if the system reports it. */
   private static Map<String, Long> times(String name) throws IOException {
     Map<String, Long> times = new HashMap<>();
     for (File task : new File("/proc/self/task").listFiles()) {
@@ -97,7 +97,7 @@ final class ThreadTest {
           times.put(task.getName(), Long.parseLong(read(new File(task, "schedstat")).split(" ")[0]));
         }
       } catch (IOException e) {
-        // It has ended.
+        // The thread has ended.
       }
     }
     return times;
@@ -107,7 +107,10 @@ final class ThreadTest {
     return new String(java.nio.file.Files.readAllBytes(file.toPath())).trim();
   }
 
-  /** A thread that a native thread is made by gives it its name: the one that loads and sets makes all workers here. */
+  /**
+   * Native threads inherit the name of the thread that creates them. The thread that loads and sets the number creates
+   * all workers here.
+   */
   static void numberOfThreads() throws Exception {
     if (!new File("/proc/self/schedstat").exists()) {
       System.out.println("the system does not tell what its threads do: setNumThreads is not looked at");
@@ -128,7 +131,7 @@ final class ThreadTest {
                   Check.same(expected, before.forward(IValue.from(input)).toTensor().getDataAsFloatArray());
                 }
                 Check.that(times("setter").size() >= first + 4, "no more threads: " + first + ", " + times("setter").size());
-                // One thread: workers that sleep use no time.
+                // With one thread, sleeping workers use no time.
                 PyTorchAndroid.setNumThreads(1);
                 Module after = Module.load(Files.sample("s01_convnet.ptl"));
                 Thread.sleep(50);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every kind of value and dtype into a model and out again.
+// Every kind of value and dtype passes through a model unchanged.
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -57,7 +57,7 @@ final class ValueTest {
     }
   }
 
-  /** As in PyTorch Mobile: what lies before the limit, wherever the position is. */
+  /** The elements before the limit count, regardless of the position, as in PyTorch Mobile. */
   static void buffersWithLimits() {
     long[] six = {6};
     FloatBuffer floats = Tensor.allocateFloatBuffer(6);
@@ -85,7 +85,7 @@ final class ValueTest {
     Check.same(new float[2], Tensor.fromBlob(bytes, ScalarType.FLOAT16, new long[] {3}).getDataAsFloatArray());
   }
 
-  /** The texts that apps look for. */
+  /** The error texts that apps look for. */
   static void wrongKinds() throws Exception {
     String[] names = {
       "Null", "Tensor", "Bool", "Long", "Double", "String", "Tuple", "BoolList", "LongList", "DoubleList", "TensorList",
@@ -192,7 +192,7 @@ final class ValueTest {
     Check.same(5f, result.getDataAsFloatArray()[1]); // the same memory
     result = null;
     System.gc();
-    Check.same(5f, out.asFloatBuffer().get(1)); // which the buffer keeps
+    Check.same(5f, out.asFloatBuffer().get(1)); // the buffer keeps the memory
   }
 
   static void modelsOwnTensors() {
@@ -266,7 +266,7 @@ final class ValueTest {
     Check.same(Math.sqrt(5), M.runMethod("magnitude", number).toDouble());
   }
 
-  /** A tuple that holds one tuple twice, on each level. */
+  /** A tuple that contains one tuple twice on each level. */
   private static IValue shared(int levels) {
     IValue value = IValue.from(1L);
     for (int i = 0; i < levels; i++) {
@@ -281,7 +281,7 @@ final class ValueTest {
     Check.fails(IllegalArgumentException.class, () -> any.forward(shared(60)), "holds more than 1048576 others");
     IValue[] lists = {shared(60)};
     Check.fails(IllegalArgumentException.class, () -> any.forward(IValue.listFrom(lists)), "holds more than 1048576 others");
-    // Just few enough to go in, too many to come out.
+    // Few enough items as an input, too many as a result.
     Check.fails(
         BehaviourTest.MODEL_ERROR, () -> any.runMethod("twice", shared(19)), "holds more than 1048576 items");
     any.destroy();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every argument of every entry point wrong once. Whatever it is, it is a RuntimeException, and the module stays usable.
+// Each argument of each entry point is wrong once. The result is always a RuntimeException, and the module stays
+// usable.
 
 import java.io.File;
 import java.io.FileDescriptor;
@@ -38,7 +39,7 @@ final class WrongTest {
         4f, M.forward(IValue.from(Tensor.fromBlob(new float[] {2}, ONE))).toTensor().getDataAsFloatArray()[0]);
   }
 
-  /** A pipe that nobody writes to is refused at once. */
+  /** A pipe without a writer is refused immediately. */
   static void pipes() throws Exception {
     File pipe = File.createTempFile("taper", ".ptl");
     Check.that(pipe.delete(), "delete");
@@ -70,7 +71,7 @@ final class WrongTest {
     Check.fails(NULL, () -> Module.loadFrom(new android.content.res.AssetManager(), null));
     Check.fails(
         ARGUMENT, () -> Module.loadFrom(new android.content.res.AssetManager(), "no.ptl"), "Failed to open asset 'no.ptl'");
-    Module.load(KINDS, null, Device.VULKAN).destroy(); // the CPU, where there is none
+    Module.load(KINDS, null, Device.VULKAN).destroy(); // runs on the CPU if there is no GPU
     usable();
   }
 
@@ -115,7 +116,7 @@ final class WrongTest {
     }
   }
 
-  /** Models with a byte changed or cut off: an exception of loading or running, or none. */
+  /** Models with a changed byte, or truncated: loading and running succeed or throw an exception. */
   static void damagedModels() {
     byte[] model = Files.bytes(KINDS);
     Random random = new Random(1);
@@ -178,7 +179,7 @@ final class WrongTest {
     Check.fails(BehaviourTest.MODEL_ERROR, () -> M.runMethod("longs", IValue.listFrom(1.5)));
     IValue[] all = new IValue[3000];
     Arrays.fill(all, IValue.from(1));
-    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(all)); // no more local references than one
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(all)); // uses only one more local reference
     Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.tupleFrom(all)));
     usable();
   }
@@ -202,7 +203,7 @@ final class WrongTest {
     usable();
   }
 
-  /** No more local references, in or out, than a few, however many values there are. */
+  /** Conversions use only a few local references, for any number of values. */
   static void manyValues() throws Exception {
     IValue[] texts = new IValue[100000];
     for (int i = 0; i < texts.length; i++) {
@@ -228,7 +229,7 @@ final class WrongTest {
     usable();
   }
 
-  /** Maps of the app that do as they like while they are read. */
+  /** Maps of the app that change while they are read. */
   static void strangeMaps() throws Exception {
     class Strange extends java.util.AbstractMap<String, IValue> {
       int size = 1;
@@ -245,7 +246,7 @@ final class WrongTest {
           throw thrown;
         }
         if (size == 3) {
-          usable(); // a run within a run's arguments
+          usable(); // a run during the conversion of a run's arguments
         }
         return Collections.singletonMap("a", IValue.from(1)).entrySet();
       }
@@ -253,7 +254,7 @@ final class WrongTest {
     Strange map = new Strange();
     IValue value = IValue.dictStringKeyFrom(map);
     M.runMethod("by_name", value);
-    map.size = 3; // two are missing
+    map.size = 3; // two entries are missing
     Check.fails(NULL, () -> M.runMethod("by_name", value));
     map.size = -1;
     Check.fails(NegativeArraySizeException.class, () -> M.runMethod("by_name", value));
@@ -266,14 +267,14 @@ final class WrongTest {
     usable();
   }
 
-  /** Descriptors of what is no file with a model in it. */
+  /** Descriptors of files that contain no model. */
   static void strangeDescriptors() throws Exception {
     FileInputStream closed = new FileInputStream(KINDS);
     FileDescriptor fd = closed.getFD();
     closed.close();
     Check.fails(ARGUMENT, () -> Module.loadFrom(fd));
     try (java.io.FileOutputStream out = new java.io.FileOutputStream(Files.write(".ptl", Files.bytes(KINDS)), true)) {
-      FileDescriptor written = out.getFD(); // only to be written
+      FileDescriptor written = out.getFD(); // open only for writing
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(written));
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(written, 0, 100));
     }
@@ -282,17 +283,17 @@ final class WrongTest {
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(device));
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(device, 0, 1000));
     }
-    // A descriptor that is not open any more, though its object does not know.
+    // A closed descriptor whose object still counts as open.
     FileInputStream in = new FileInputStream(KINDS);
     java.lang.reflect.Constructor<FileDescriptor> make = FileDescriptor.class.getDeclaredConstructor(int.class);
-    make.setAccessible(true); // the test opens java.io
+    make.setAccessible(true); // the test runs with access to java.io
     FileDescriptor none = make.newInstance(987654);
     Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(none));
     in.close();
     usable();
   }
 
-  /** Buffers whose bytes do not lie where elements may. */
+  /** Buffers whose bytes are not aligned to elements. */
   static void strangeBuffers() throws Exception {
     ByteBuffer bytes = Tensor.allocateByteBuffer(64);
     for (int i = 0; i < 64; i++) {
@@ -300,7 +301,7 @@ final class WrongTest {
     }
     bytes.position(8);
     ByteBuffer slice = bytes.slice().order(ByteOrder.nativeOrder());
-    slice.position(5); // its address counts, not its position
+    slice.position(5); // the address of the buffer counts, not its position
     byte[] same = M.runMethod("same", IValue.from(Tensor.fromBlob(slice, new long[] {56}))).toTensor().getDataAsByteArray();
     Check.that(same[0] == 8 && same[55] == 63, "all bytes of a slice");
     bytes.position(1);
@@ -375,7 +376,7 @@ final class WrongTest {
     usable();
   }
 
-  /** A Java heap with no room: no Error. This process's heap is made small by its test. */
+  /** A full Java heap must not cause an Error. The test runs this in a process with a small heap. */
   static void noMemory() throws Exception {
     if (Runtime.getRuntime().maxMemory() > 100L << 20) {
       return;
@@ -396,7 +397,7 @@ final class WrongTest {
       }
     }
     Check.that(refused.getMessage().contains("Not enough memory"), "no memory: " + refused);
-    // A result whose Java form has no room.
+    // A result for which Java has no memory.
     try {
       for (int i = 0; i < 100; i++) {
         keep[n++] = M.runMethod("text", text);
@@ -431,7 +432,7 @@ final class WrongTest {
     slow.destroy();
   }
 
-  /** Destroyed while it runs: the run ends as if nothing were, later ones are refused. */
+  /** Destroying a module during a run does not affect the run; later runs are refused. */
   static void destroyWhileRunning() throws Exception {
     for (int round = 0; round < 20; round++) {
       Module m = Module.load(KINDS);
@@ -447,7 +448,7 @@ final class WrongTest {
                       Check.same(1000L, m.forward(IValue.from(x)).toTensor().numel());
                     }
                   } catch (NullPointerException e) {
-                    // destroyed
+                    // The module was destroyed.
                   } catch (Throwable e) {
                     bad.set(e);
                   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// unwind_probe: calls an operator that looks at who called it. Prints how many functions there were, and ends with 0
-// when the one that called the library was among them: then a crash report from inside a kernel says from where it was
-// called.
+// unwind_probe: calls an operator that unwinds its stack. Prints the number of frames, and exits with 0 if the caller
+// of the library is among them. A crash report from inside a kernel then shows the caller.
 #include <stdio.h>
 #include <unwind.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-ins of include/ over GNU's libobjc. References are counted by hand; what is autoreleased goes when its pool
-// is drained. Objects have no zones, strings are UTF-8.
+// Implements the stand-ins of include/ with GNU's libobjc. References are counted manually; autoreleased objects are
+// released when their pool is drained. Objects have no zones, and strings are UTF-8.
 #import <CoreVideo/CoreVideo.h>
 #import <Foundation/Foundation.h>
 
@@ -11,7 +11,8 @@
 
 // ---- objects
 
-// C++ members of an object: what clang makes to construct and destroy them, of each class on the way.
+// Calls the functions that clang generates to construct and destroy C++ members of an object, for each class of its
+// hierarchy.
 static void call_cxx(Class class_, id object, const char *name)
 {
     const SEL selector = sel_registerName(name);
@@ -194,7 +195,8 @@ static _Thread_local struct pool *innermost;
     (void)encoding;
     [self release];
     for (NSUInteger i = 0; i < length; i++) {
-        if (((const unsigned char *)bytes)[i] == 0xff) { // never in UTF-8; enough for a test
+        // This byte never occurs in UTF-8; a sufficient check for tests.
+        if (((const unsigned char *)bytes)[i] == 0xff) {
             return nil;
         }
     }
@@ -283,7 +285,7 @@ static _Thread_local struct pool *innermost;
 
 @end
 
-// There is one of each for ever, laid out as the compiler has it, without room for a count.
+// Constant strings exist forever, in the compiler's layout, which has no reference count.
 struct constant_string {
     Class isa;
     const char *text;
@@ -335,7 +337,7 @@ static NSNumber *number(char type, long long whole, double real)
     {                                                                                                                  \
         return number(code, (long long)value, (double)value);                                                          \
     }
-NUMBER(Bool, BOOL, 'c') // Apple's say so too
+NUMBER(Bool, BOOL, 'c') // Apple's numbers have this type as well
 NUMBER(Char, char, 'c')
 NUMBER(Int, int, 'i')
 NUMBER(UnsignedInt, unsigned, 'I')
@@ -540,7 +542,7 @@ static void append(NSArray *array, id object)
     return [[[self alloc] init] autorelease];
 }
 
-- (void)setObject:(id)object forKey:(id)key // never twice for one key here
+- (void)setObject:(id)object forKey:(id)key // never called twice with one key here
 {
     [_keys addObject:key];
     [_values addObject:object];
@@ -576,7 +578,7 @@ static void append(NSArray *array, id object)
     TestData *const data = [[TestData alloc] init];
     data->_bytes = bytes;
     data->_length = length;
-    (void)free_; // the tests hand out what malloc gave
+    (void)free_; // all callers pass memory of malloc
     return [data autorelease];
 }
 
@@ -607,7 +609,7 @@ static void append(NSArray *array, id object)
 
 - (const void *)bytes
 {
-    return _length != 0 ? _bytes : NULL; // as Apple's may
+    return _length != 0 ? _bytes : NULL; // Apple's may also be NULL
 }
 
 @end
@@ -731,7 +733,7 @@ NSString *NSStringFromClass(Class class_)
     return [NSString stringWithUTF8String:class_getName(class_)];
 }
 
-// Of what the apps write: %s, and %@ at the end.
+// Supports the formats that the apps use: %s, and %@ at the end.
 void NSLog(NSString *format, ...)
 {
     va_list arguments;
@@ -747,7 +749,7 @@ void NSLog(NSString *format, ...)
     va_end(arguments);
 }
 
-// The runtime's own tables of classes and selectors are for ever; objects are not among them (objc_calloc).
+// The runtime's tables of classes and selectors are never freed. Objects are not allocated there (objc_calloc).
 extern const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

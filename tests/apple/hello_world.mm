@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// hello_world MODEL IMAGE.ppm LABELS: the class of examples/ios/HelloWorld, as its Swift code uses it; prints the three
-// best classes.
+// hello_world MODEL IMAGE.ppm LABELS: uses the class of examples/ios/HelloWorld as its Swift code does and prints the
+// three most probable classes.
 #import "HelloWorld/HelloWorld/TorchBridge/TorchModule.h"
 
 #include <cmath>

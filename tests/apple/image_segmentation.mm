@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// image_segmentation MODEL IMAGE.ppm: the class of examples/ios/ImageSegmentation; prints the part of the pixels that
-// each class has.
+// image_segmentation MODEL IMAGE.ppm: uses the class of examples/ios/ImageSegmentation and prints the share of pixels
+// of each class.
 #import "ImageSegmentation/ImageSegmentation/TorchBridge/TorchModule.h"
 
 #include <iostream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// clang's exception handlers for GNU's libobjc know no C++ exceptions, as those for Apple's do. What it makes of
-// Objective-C++ for either has the form of C++'s own tables, so C++'s own handler reads them.
+// clang's exception handler for GNU's libobjc does not support C++ exceptions, unlike the one for Apple's runtime. The
+// tables that clang makes for Objective-C++ have C++'s format for both runtimes, so C++'s own handler is used.
 #include <unwind.h>
 
 extern "C" _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action, _Unwind_Exception_Class, _Unwind_Exception *,

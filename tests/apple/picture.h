@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A binary PPM with a byte for each colour, as the example apps' Swift code prepares a picture: all of red, then of
-// green, then of blue, each less its mean and divided by its deviation.
+// Reads a binary PPM with one byte for each colour and prepares it like the Swift code of the example apps: all red,
+// then all green, then all blue values, each minus its mean and divided by its standard deviation.
 #ifndef TAPER_TEST_PICTURE_H
 #define TAPER_TEST_PICTURE_H
 

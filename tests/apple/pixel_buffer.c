@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pixel buffers, as include/CoreVideo/CoreVideo.h declares them.
+// Implements the pixel buffers of include/CoreVideo/CoreVideo.h.
 #include <CoreVideo/CoreVideo.h>
 #include <stdlib.h>
 #include <string.h>

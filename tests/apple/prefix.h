@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Before each source whose instance variables interface_variables.py moved: what these are of.
+// Included before each source whose instance variables interface_variables.py has moved: the declarations that their
+// types need.
 #include <pthread.h>
 #include <stdbool.h>
 #include <taper/taper_compile.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// allocators_test MODELS: the caching allocator under modules: what is kept, what goes back, guards of threads; the
+// allocators_test MODELS: the caching allocator with modules: what it caches and frees, and guards of threads; the
 // profiling allocator.
 #include <c10/mobile/CPUCachingAllocator.h>
 #include <c10/mobile/CPUProfilingAllocator.h>
@@ -41,7 +41,7 @@ void sizes_that_change(const std::string &path)
     torch::jit::mobile::Module module = torch::jit::_load_for_mobile(path);
     Opened caching;
     const auto run_all = [&] {
-        for (int64_t i = 0; i < 16; i++) { // more sizes than a session has plans
+        for (int64_t i = 0; i < 16; i++) { // more sizes than a session has plans for
             module.forward({image(32 + 16 * (i * 5 % 16))});
         }
     };
@@ -62,7 +62,7 @@ void sizes_that_change(const std::string &path)
         CHECK(caching.info().kept_bytes == 0);
         CHECK(caching.info().used_bytes < before.used_bytes / 4);
     }
-    // Without the guard nothing new comes from it, and what it has out comes back.
+    // Without the guard, no new blocks come from the allocator, and its blocks are still returned to it.
     const taper_caching_info before = caching.info();
     module.forward({image(500)});
     CHECK(caching.info().fetched == before.fetched);
@@ -94,12 +94,12 @@ void results_that_stay(const std::string &path)
             }
             module.forward({image(112)});
         }
-        other.reset(); // the module still has memory of it
+        other.reset(); // the module still has memory of the allocator
         module.forward({image(64)});
     }
     CHECK(caching->info().used_bytes > 0);
     caching.reset();
-    CHECK(same(result, first)); // whose memory was the allocator's
+    CHECK(same(result, first)); // its memory belongs to the allocator
     result.add_(result);
 }
 
@@ -133,7 +133,7 @@ void threads(const std::string &path)
         thread.join();
     }
     CHECK(wrong == 0);
-    for (const at::Tensor &result : results) { // freed in another thread than they were made, some behind the allocator
+    for (const at::Tensor &result : results) { // freed in another thread, some after the allocator
         CHECK(same(result, expected));
     }
 }
@@ -156,9 +156,9 @@ void blocks()
     CHECK_THROWS(caching.allocate(static_cast<size_t>(-1) - 10), "out of memory");
 }
 
-// ---- planned
+// ---- planned memory
 
-// What the library does with an allocator: blocks of these sizes, each freed some allocations later.
+// Allocates like the library: blocks of these sizes, each freed some allocations later.
 void allocate_some(std::vector<void *> &places, size_t last_size)
 {
     const taper_allocator a = taper::cpp::ThreadAllocator::get();
@@ -198,7 +198,7 @@ void plans(const std::string &path)
         const c10::AllocationPlan::Allocation &a = plan.allocations[i];
         sum += a.size;
         most = std::max(most, a.offset + a.size);
-        for (size_t j = 0; j < i; j++) { // those that live together lie apart
+        for (size_t j = 0; j < i; j++) { // blocks with overlapping lifetimes do not overlap
             const c10::AllocationPlan::Allocation &b = plan.allocations[j];
             CHECK(b.lifetime <= i || a.offset + a.size <= b.offset || b.offset + b.size <= a.offset);
         }
@@ -221,7 +221,7 @@ void plans(const std::string &path)
     }
     CHECK(!success);
     c10::CPUProfilingAllocator allocator;
-    for (size_t last_size : {500, 700}) { // the second time its last allocation is another
+    for (size_t last_size : {500, 700}) { // the last allocation differs in the second round
         const c10::WithProfilingAllocatorGuard guard(&allocator, &plan);
         allocate_some(places, last_size);
         for (size_t i = 0; i < 5; i++) {
@@ -231,7 +231,7 @@ void plans(const std::string &path)
         }
     }
 
-    // Under a module: its first run in one, and in the other; what stays behind the guard goes on.
+    // A module's first run under each of the guards; memory that is kept after the guard stays valid.
     torch::jit::mobile::Module first = torch::jit::_load_for_mobile(path), second = torch::jit::_load_for_mobile(path);
     at::Tensor expected, result;
     {

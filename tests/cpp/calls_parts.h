@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// What the programs that make_calls.py writes stand on, over Taper and over PyTorch.
+// The parts shared by the programs that make_calls.py writes, for Taper and for PyTorch.
 #ifndef TAPER_TESTS_CALLS_PARTS_H
 #define TAPER_TESTS_CALLS_PARTS_H
 
@@ -39,7 +39,7 @@ struct Case {
 
 enum { NUMBERS, UNIT, INDEX, POSITIVE, DEFINITE, LOWER, QUANTIZED, ONES, ZEROS };
 
-// The tensor that class Drawn of make_calls.py makes.
+// Makes the tensor of class Drawn in make_calls.py.
 inline at::Tensor made(uint64_t seed, std::vector<int64_t> sizes, int dtype, int kind)
 {
     const at::ScalarType type = static_cast<at::ScalarType>(dtype);
@@ -133,7 +133,7 @@ template <class... T> void show(const std::tuple<T...> &all)
     show_from<0>(all);
 }
 
-// Each in a process of its own: PyTorch writes beyond its memory with some arguments.
+// Each call runs in a process of its own, because PyTorch writes out of bounds for some arguments.
 int main()
 {
     at::globalContext().setQEngine(at::QEngine::QNNPACK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// What tests of the C++ binding check with: each is counted, and the first lines of what failed are shown.
+// Checks for tests of the C++ binding. Each check is counted, and the first failures are printed.
 #ifndef TAPER_TESTS_CPP_CHECK_H
 #define TAPER_TESTS_CPP_CHECK_H
 
@@ -24,7 +24,7 @@ static inline void check_that(bool holds, const char *what, int line, const char
 
 #define CHECK(what) check_that(static_cast<bool>(what), #what, __LINE__)
 
-// what throws something derived from std::exception, whose text has `part` in it and is not empty.
+// Checks that the expression throws something derived from std::exception with a non-empty text that contains `part`.
 #define CHECK_THROWS(expression, part)                                                                                 \
     do {                                                                                                               \
         std::string text_;                                                                                             \

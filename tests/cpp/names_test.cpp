@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every qualified name and member function of PyTorch's C++ interface that apps were seen to use, each compiled once.
-// What is not there yet stands in `missing` and is printed.
+// Compiles each qualified name and member function of PyTorch's C++ interface that apps were seen to use. Unsupported
+// ones are in `missing` and are printed.
 #include <Libtorch-Lite/Libtorch-Lite.h>
 
 #include <ATen/Functions.h>
@@ -26,18 +26,18 @@ namespace
 
 size_t names;
 
-// A type, with a value of it or none.
+// Uses a type, with or without a value.
 template <class T> void type()
 {
     static_assert(sizeof(T) > 0, "complete");
     names++;
 }
-// A value, or what a call gives.
+// Uses a value or the result of a call.
 template <class... T> void use(const T &...)
 {
     names += sizeof...(T);
 }
-// An expression that only has to compile: it would need a model, or a device.
+// An expression that is only compiled, because it needs a model or a device.
 #define NAME(expression)                                                                                               \
     do {                                                                                                               \
         auto unused = [&] { (void)(expression); };                                                                     \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// operators_test MODELS: operators that an app adds in C++: what may be registered and what not, functions that do
-// wrong, registrations that end, threads.
+// operators_test MODELS: operators that an app adds in C++: valid and invalid registrations, functions with errors, the
+// end of registrations, threads.
 #include <torch/csrc/jit/runtime/custom_operator.h>
 #include <torch/library.h>
 #include <torch/script.h>
@@ -50,7 +50,7 @@ std::string schema_of(const char *name)
     return text;
 }
 
-// ---- in a library, at once
+// ---- registrations of a library, at program start
 
 struct Scaled : c10::OperatorKernel {
     explicit Scaled(double by_) : by(by_)
@@ -65,7 +65,7 @@ struct Scaled : c10::OperatorKernel {
 
 TORCH_LIBRARY_IMPL(first_ops, CPU, m)
 {
-    m.impl("declared", &twice); // its schema comes behind it
+    m.impl("declared", &twice); // the schema follows
 }
 TORCH_LIBRARY(first_ops, m)
 {
@@ -79,7 +79,7 @@ TORCH_LIBRARY(first_ops, m)
           [](const at::Tensor &x, c10::optional<std::vector<double>>, const std::string &how) {
               return std::make_tuple(x, how == "a, (b" ? c10::optional<at::Tensor>(x) : c10::nullopt);
           });
-    // The type says the schema.
+    // The schema is derived from the function's type.
     m.def("all_types", [](at::Tensor &, const at::Tensor &, int64_t, double, bool, std::string, at::Scalar,
                           c10::optional<int64_t>, std::vector<at::Tensor>, c10::List<int64_t>, at::ArrayRef<double>,
                           c10::Dict<std::string, at::Tensor>, c10::Device, c10::ScalarType, std::array<bool, 2>,
@@ -92,7 +92,7 @@ TORCH_LIBRARY_FRAGMENT(first_ops, m)
 {
     m.def("more", &twice);
 }
-TORCH_LIBRARY_FRAGMENT(first_ops, m) // and once more
+TORCH_LIBRARY_FRAGMENT(first_ops, m) // a second fragment of the namespace
 {
     m.def("quantized(Tensor x) -> int");
     m.impl("quantized", torch::dispatch(c10::DispatchKey::QuantizedCPU, [](const at::Tensor &) { return int64_t{8}; }));
@@ -132,7 +132,7 @@ void other_types()
     CHECK(schema_of("other_ops::sizes") == "other_ops::sizes(int[]? _0) -> int");
     CHECK(call_values("other_ops::sizes", {c10::IValue()}).at(0).toInt() == -1);
     CHECK(call_values("other_ops::sizes", {std::vector<int64_t>{3, 4}}).at(0).toInt() == 4);
-    // In a context that C made there are no values of C++.
+    // In a context made in C, values of C++ cannot be used.
     taper_context *other = nullptr;
     taper_operator *op = nullptr;
     taper_value *argument = nullptr, *result = nullptr;
@@ -172,7 +172,7 @@ void refusals()
     CHECK_THROWS(RegisterOperators("aten::relu(Tensor self) -> Tensor", &twice), "Taper's own");
     torch::Library aten(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, "here", 1);
     CHECK_THROWS(aten.impl("relu", &twice), "the library's own");
-    // Nothing of these stays.
+    // Failed registrations leave nothing.
     const RegisterOperators right("test_ops::bad(Tensor x) -> Tensor", &twice);
     CHECK_THROWS(RegisterOperators("test_ops::bad(Tensor x) -> Tensor", &twice), "test_ops::bad is registered already");
     CHECK(same(call_tensor("test_ops::bad", {torch::ones({1})}), torch::ones({1}) * 2));
@@ -187,14 +187,14 @@ void refusals()
     CHECK_THROWS(functions.def("g", &twice), "cannot define");
     functions.impl("h", &sum_of);
     CHECK_THROWS(library.def("h(Tensor x) -> Tensor"), "its schema has 1 arguments, its function has 2");
-    // An operator that the library has too: an app may bring its own, models call the library's.
+    // An operator that the library has as well: an app may register its own, but models call the library's.
     const RegisterOperators vision(
         "torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
         [](const at::Tensor &, const at::Tensor &, double) -> at::Tensor { throw std::runtime_error("called"); });
     CHECK(call_tensor("torchvision::nms", {torch::zeros({1, 4}), torch::zeros({1}), 0.5}).numel() == 1);
 }
 
-// ---- functions that do wrong
+// ---- functions with errors
 
 void deeds()
 {
@@ -249,7 +249,7 @@ void deeds()
                  "needs a schema");
 }
 
-// ---- registrations that end, and come back
+// ---- registrations that end and are repeated
 
 void endings()
 {
@@ -269,7 +269,7 @@ void endings()
     CHECK_THROWS(torch::RegisterOperators("ends::f", &sum_of), "keeps the schema that it had first");
     const auto again = torch::RegisterOperators("ends::f", [](const at::Tensor &t) { return t * 7; });
     CHECK(same(call_tensor("ends::f", {x}), x * 7));
-    // What a function holds goes with its registration.
+    // Objects captured by a function are destroyed with its registration.
     const std::shared_ptr<int> held = std::make_shared<int>(3);
     {
         const auto registry = torch::RegisterOperators("ends::held", [held](const at::Tensor &t) { return t * *held; });
@@ -295,7 +295,7 @@ at::Tensor warp(const at::Tensor &image, const at::Tensor &flow, double scale)
     if (host.fails != 0) {
         throw std::invalid_argument("this image cannot be warped");
     }
-    const float *from = flow.data_ptr<float>(); // as apps read weights
+    const float *from = flow.data_ptr<float>(); // reads the elements as apps read weights
     const at::Tensor result = image * scale;
     float *to = result.data_ptr<float>();
     for (int64_t i = 0; i < result.numel(); i++) {
@@ -308,7 +308,7 @@ void models(const std::string &folder)
 {
     const at::Tensor x = torch::tensor({1.0F, -2.0F, 3.0F}), y = torch::tensor({14.5F, 20.0F, 37.5F});
     const std::string path = folder + "/custom_ops.ptl";
-    CHECK_THROWS(torch::jit::load(path), "my_ops::warp"); // all that are missing
+    CHECK_THROWS(torch::jit::load(path), "my_ops::warp"); // the error lists all missing operators
     torch::Library library(torch::Library::DEF, "my_ops", c10::nullopt, "here", 1);
     library.def("warp(Tensor image, Tensor flow, float scale=1.5) -> Tensor", &warp);
     library.def("add_to_(Tensor(a!) self, int by) -> Tensor(a!)",
@@ -332,7 +332,7 @@ void models(const std::string &folder)
         host.fails = 0;
         CHECK(same(module.forward({x}).toTuple()->elements()[0].toTensor(), y));
     }
-    // A module cannot be used by what it calls.
+    // A function called by a module cannot use that module.
     torch::jit::Module inner = torch::jit::load(path);
     torch::Library above(torch::Library::IMPL, "my_ops", c10::DispatchKey::CPU, "here", 2);
     above.impl("warp", [&](const at::Tensor &image, const at::Tensor &flow, double scale) {
@@ -352,7 +352,7 @@ void models(const std::string &folder)
             try {
                 torch::jit::Module module = i < 2 ? shared : torch::jit::load(path);
                 for (int run = 0; run < 20; run++) {
-                    // Others come and go meanwhile.
+                    // Other operators are registered and removed meanwhile.
                     const auto registry = torch::RegisterOperators("threads::f" + std::to_string(i), &twice);
                     wrong += !same(module.forward({x}).toTuple()->elements()[0].toTensor(), y);
                     wrong += !same(call_tensor("threads::f" + std::to_string(i), {x}), x * 2);

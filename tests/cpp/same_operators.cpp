@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_operators MODELS: an app's own operators, in the models of tests/models/make_custom_ops.py. Compiled against
-// these headers and against PyTorch's, it prints the same.
+// same_operators MODELS: an app's own operators, in the models of tests/models/make_custom_ops.py. The output is the
+// same with these headers and with PyTorch's.
 #include <torch/script.h>
 
 #include <torch/csrc/jit/mobile/import.h>
@@ -69,7 +69,7 @@ std::tuple<Named, c10::optional<int64_t>, std::vector<double>, std::tuple<int64_
                            std::make_tuple(static_cast<int64_t>(words.size()), std::string(dtype ? "typed" : "plain")));
 }
 
-// The order of these does not matter.
+// The order of the registrations does not matter.
 TORCH_LIBRARY_IMPL(my_ops, CPU, m)
 {
     m.impl("add_to_", &add_to);
@@ -106,7 +106,7 @@ auto more = c10::RegisterOperators()
                                 "scaled, (int, str) last)")
                         .catchAllKernel<decltype(kinds), &kinds>());
 
-// A function's type says what the schema is.
+// The schema is derived from the function's type.
 static auto inferred = torch::RegisterOperators("my_ops::warp_perspective", &warp);
 
 template <class Module> void run(const std::string &name, Module module, std::vector<at::IValue> inputs)

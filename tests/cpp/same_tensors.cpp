@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_tensors: parts of tensors by index, quantizers by channel, devices and lists as values. Compiled against these
-// headers and against PyTorch's, it prints the same.
+// same_tensors: parts of tensors by index, quantizers per channel, devices and lists as values. The output is the same
+// with these headers and with PyTorch's.
 #include <torch/script.h>
 
 #include <iostream>
@@ -95,7 +95,7 @@ void indexing()
     PRINT(scalar.index({Ellipsis}));
     PRINT(scalar.index({true}));
     PRINT(x[1][2]);
-    // what is refused
+    // Invalid indices.
     PRINT(x.index({3}));
     PRINT(x.index({-4}));
     PRINT(x.index({0, 0, 0, 0}));
@@ -109,7 +109,7 @@ void indexing()
     PRINT(scalar.index({Slice()}));
     std::cout << TensorIndex(None) << TensorIndex("...") << TensorIndex(3) << TensorIndex(true)
               << TensorIndex(Slice(1, 5, 2)) << std::vector<TensorIndex>{1, Slice(0, 2, 1)} << "\n";
-    // a view, which writes are seen through
+    // A view, through which writes are visible.
     at::Tensor y = x.clone();
     y.index({1}).fill_(0);
     y.index({Ellipsis, 0}).copy_(counted({3, 4}));
@@ -158,7 +158,7 @@ void writing()
     x[2] = part;
     std::cout << x << "\n";
     at::Tensor other;
-    other = x[0]; // no part of anything: a name
+    other = x[0]; // assigns a variable, not a part of a tensor
     other = part;
     std::cout << x << other << "\n";
     at::Tensor whole = longs({1, 2, 3});
@@ -200,7 +200,7 @@ void values()
     std::cout << at::IValue(std::make_tuple(1, c10::Device("cpu"))) << "\n";
 }
 
-// Operators draw one after the other from one generator.
+// Operators draw in sequence from one generator.
 void random_numbers()
 {
     torch::manual_seed(5);

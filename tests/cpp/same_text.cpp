@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_text SAMPLES MODELS DEMO [NETWORK…]: what an app sees, as text. Compiled against these headers and against
-// PyTorch's, it prints the same; the last digits of what models compute may differ, and stand behind the line "models".
+// same_text SAMPLES MODELS DEMO [NETWORK…]: prints what an app sees. The output is the same with these headers and with
+// PyTorch's, except the last digits of models' results, which are printed after the line "models".
 #include <torch/script.h>
 
 #include <torch/csrc/jit/mobile/import.h>
@@ -11,7 +11,7 @@
 namespace
 {
 
-// The same numbers everywhere.
+// Generates the same numbers on all machines.
 struct Numbers {
     uint32_t state = 1;
     float next()
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
     run_models(load_lite, models + "int8_dynamic.ptl", "forward", {floats({3, 8})});
     run_models(load_lite, demo + "classifier.ptl", "forward", {floats({1, 3, 96, 96})});
     run_models(load_full, demo + "classifier.pt", "forward", {floats({1, 3, 96, 96})});
-    for (int i = 4; i < argc; i++) { // networks
+    for (int i = 4; i < argc; i++) { // paths of networks
         const std::string path = argv[i];
         const std::vector<at::IValue> picture = {floats({1, 3, 64, 64})};
         if (path.back() == 'l') {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An allocator of which one allocation fails, and that knows what was not given back. A target reads its input once
-// with it whole and once with a failure at a place that the input chooses: each execution costs twice, and a corpus
-// spreads over all the places. What must hold: the reader tells that memory is short or does without, and nothing
-// leaks.
+// An allocator with one failing allocation, which also detects leaks. A target reads its input twice: once without a
+// failure, then with a failure at a place that depends on the input. Each execution costs twice as much, and a corpus
+// covers all places. The reader must report the lack of memory or work without the memory, and must not leak.
 #ifndef TAPER_TESTS_FAILING_ALLOCATOR_H
 #define TAPER_TESTS_FAILING_ALLOCATOR_H
 
@@ -11,8 +10,8 @@
 #include <taper/taper.h>
 
 typedef struct failing_allocator {
-    taper_allocator allocator; // user is this
-    size_t calls, fail_at;     // fail_at 0: never
+    taper_allocator allocator; // its user is this struct
+    size_t calls, fail_at;     // fail_at 0 for never
     size_t blocks, bytes;      // in use
 } failing_allocator;
 
@@ -43,7 +42,7 @@ static inline void failing_start(failing_allocator *a, size_t fail_at)
     *a = (failing_allocator){.allocator = {a, failing_reallocate}, .fail_at = fail_at};
 }
 
-// Aborts where something was not given back, or with another size than it has.
+// Aborts if a block was not freed, or was freed with a wrong size.
 static inline void failing_end(const failing_allocator *a)
 {
     if (a->blocks != 0 || a->bytes != 0) {
@@ -51,7 +50,7 @@ static inline void failing_end(const failing_allocator *a)
     }
 }
 
-// Which of so many allocations is to fail for this input.
+// Returns which of `calls` allocations must fail for this input.
 static inline size_t failing_place(const uint8_t *data, size_t size, size_t calls)
 {
     uint32_t hash = 2166136261u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a picture, to both decoders; what comes out is turned and scaled as for a network. A small picture is
-// written as PNG and read back.
+// Decodes any bytes as a picture, with both decoders, then turns and scales the picture as for a network. Writes a
+// small picture as PNG and reads it again.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static bool same(const image *a, const image *b)
            memcmp(a->pixels, b->pixels, (size_t)a->width * (size_t)a->height * 3) == 0;
 }
 
-// No number of a scaled picture is greater or less than all it was made of.
+// Checks that each number of a scaled picture is within the range of the original.
 static void check_range(const image *from, const float *scaled, size_t count)
 {
     unsigned char low = 255, high = 0;
@@ -71,7 +71,7 @@ static void write_again(const image *picture)
     need(remove(path) == 0);
 }
 
-// Places that cannot be written to are reported. The noise is more than a stream keeps back.
+// Errors of writing are reported. The noise is larger than a stream's buffer.
 static void write_nowhere(void)
 {
     static unsigned char noise[64 * 64 * 3];

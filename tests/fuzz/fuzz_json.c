@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as JSON, and what it holds as an input of several types; its strings and numbers are written and read back.
-// The only files that an input may name are two of the folder TAPER_FUZZ_FILES.
+// Reads any bytes as JSON, converts the value to inputs of several types, and writes and reads its strings and numbers.
+// Inputs may only name two files of the folder TAPER_FUZZ_FILES.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void need(bool holds)
     }
 }
 
-// Nothing else of this machine is opened.
+// No other file of this machine is opened.
 static bool names_other_files(const json_value *json, bool is_file)
 {
     if (json->kind == JSON_TEXT && (is_file || json->text[0] == '@' || input_names_tensor(json->text))) {
@@ -62,7 +62,7 @@ static void write_again(const json_value *json)
 static bool is_utf8(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)text[i] >= 0x80) { // what is not UTF-8 is written as it may be
+        if ((unsigned char)text[i] >= 0x80) { // the writer may change bytes that are not UTF-8
             return false;
         }
     }
@@ -78,7 +78,7 @@ static void visit(const json_value *json)
         visit(&json->items[i]);
         const json_value *item = &json->items[i];
         if (json->kind == JSON_OBJECT && strlen(item->key) == item->key_length) {
-            need(json_member(json, item->key) >= item); // this one, or a later one of that name
+            need(json_member(json, item->key) >= item); // this member, or a later one with the same name
         }
     }
 }
@@ -106,7 +106,7 @@ static void convert(const json_value *json, const char *text)
                                         "Tuple[()]",
                                         "NoneType",
                                         longest};
-    if (longest[0] == '\0') { // "List[List[…": longer than a type may be here
+    if (longest[0] == '\0') { // "List[List[…", which is longer than types may be here
         for (size_t i = 0; i < 220; i++) {
             memcpy(longest + 5 * i, "List[", 5);
         }
@@ -121,13 +121,13 @@ static void convert(const json_value *json, const char *text)
     const input_source source = {.context = context, .error = error, .subject = "fuzz", .folder = TAPER_FUZZ_FILES};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         taper_value *value = NULL, *again = NULL;
-        const taper_type *type = NULL; // also of what is too deep to be a type
+        const taper_type *type = NULL; // may fail: some are too deep to be types
         if (types[i] != NULL && taper_type_parse(table, types[i], strlen(types[i]), &type, NULL) != TAPER_OK) {
             type = NULL;
         }
         const bool done = input_from_json(&source, json, type, &value);
         need(done == (value != NULL));
-        if (i < 2 || types[i] == longest) { // an option of the command line gives the same
+        if (i < 2 || types[i] == longest) { // the same text as an option of the command line gives the same result
             need(input_from_text(&source, text, type, &again) == done);
             need(!done || taper_value_kind(again) == taper_value_kind(value));
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a model file. What looks like a pickle is read again as the program, the debug records and the module of
-// an archive that is otherwise in order, where sizes and checksums do not stand in the fuzzer's way. All of it is done
-// once more with an allocation that fails.
+// Reads any bytes as a model file. Bytes that look like a pickle are also read as the program, the debug records and
+// the module of a valid archive, so that sizes and checksums do not stop the fuzzer. Repeats everything with a failing
+// allocation.
 #include "format/module.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/unit/archive_builder.h"
@@ -26,7 +26,7 @@ static taper_status load_with(failing_allocator *failing, const uint8_t *data, s
         }
     }
     if (taper_error_status(error) != status) {
-        abort(); // failed without saying why
+        abort(); // failed without a message
     }
     taper_error_destroy(error);
     taper_types_release(types);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Serialized NNAPI models of any bytes, as a Compilation gets them: a byte that chooses (1: with the compiler, 2: the
-// portable loops), two bytes with the number of the model's words, these, and what is left is the only buffer. What can
-// be read is lowered, compiled and run on inputs of the sizes that it asks for; then once more with one allocation that
-// fails.
+// Reads any bytes as a serialized NNAPI model in the form of a Compilation: a byte of flags (1: with the compiler, 2:
+// portable loops), two bytes with the number of words of the model, the words; the rest is the only buffer. A valid
+// model is lowered, compiled and run on inputs of the required sizes. Repeats everything with a failing allocation.
 #include <string.h>
 
 #include <taper/taper_compile.h>
@@ -48,7 +47,7 @@ static taper_list *tensor_list(taper_heap *heap, size_t count)
     return list;
 }
 
-// A tensor for an operand; sizes that are left to the run are 3. NULL: too large, or no memory.
+// Makes a tensor for an operand; sizes left to the run are 3. Returns NULL if it is too large or memory runs out.
 static taper_tensor *tensor_for(taper_heap *heap, const taper_nnapi_operand *operand, bool out)
 {
     int64_t sizes[TAPER_MAX_RANK], count = 1;
@@ -123,7 +122,7 @@ static taper_status compile_and_run(taper_run *run, taper_object *object, const 
             status = taper_nnapi_compilation(run, object, "run", args, 2);
         }
         if ((inputs == NULL || outputs == NULL) && run->error == NULL) {
-            status = TAPER_ERROR_RESOURCE; // the allocation that fails may be of these
+            status = TAPER_ERROR_RESOURCE; // the failing allocation may be one of these
         }
     }
     taper_arena_free(&arena);

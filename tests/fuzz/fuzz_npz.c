@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a NumPy archive: an array that is named in it is found or refused, and what is found can be read as
-// often as one likes.
+// Reads any bytes as a NumPy archive: each listed array is found or refused, and reading it again gives the same
+// result.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a pickle, with a host that gives a storage for every key; then what loading does with the result:
-// printing types, cloning, freeing. Then with an allocation that fails, and with a host that gives nothing.
+// Reads any bytes as a pickle, with a host that returns a storage for each key, and uses the result as loading does:
+// prints types, clones, frees. Repeats this with a failing allocation and with a host that returns nothing.
 #include <string.h>
 
 #include "format/pickle.h"
@@ -37,7 +37,7 @@ static taper_status set_state(void *user, taper_object *object, taper_val state,
     return *taken ? taper_object_set(object, 0, state, error) : TAPER_OK;
 }
 
-// A copy has the types of what it is a copy of.
+// Checks that a copy has the types of the original.
 static void use(taper_heap *heap, taper_val value, bool whole)
 {
     taper_text text = taper_text_make(&taper_allocator_system), same = taper_text_make(&taper_allocator_system);
@@ -84,7 +84,7 @@ static taper_status read_with(failing_allocator *failing, bool gives, const uint
         }
     }
     if (status != taper_error_status(error)) {
-        abort(); // failed without saying why
+        abort(); // failed without a message
     }
     taper_error_destroy(error);
     taper_type_scope_destroy(scope);
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     failing_start(&failing, 0);
     if (read_with(&failing, false, data, size) == TAPER_OK && status != TAPER_OK && status != TAPER_ERROR_UNSUPPORTED) {
-        abort(); // without storages nothing more can be read, but for what the host refused
+        abort(); // without storages, no pickle may be read that was refused before, except those that the host refused
     }
     return 0;
 }

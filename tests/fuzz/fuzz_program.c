@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a model, through the public interface as an app uses it: loaded with and without the optimizer,
-// `forward` run on inputs made up from the declared types, within budgets of instructions, memory and time. The bytes
-// come from memory, from a file and from a callback; with the last one, an allocation fails.
+// Loads any bytes as a model with the public functions, as an app does, with and without optimizing, and runs `forward`
+// on inputs generated from the declared types, with budgets of instructions, memory and time. The bytes come from
+// memory, from a file and from a callback; with the callback, an allocation fails.
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    MOST_PLACES = 100 // about as many allocations as loading and running a small model takes
+    MOST_PLACES = 100 // about the number of allocations for loading and running a small model
 };
 
 // ---- running
@@ -39,7 +39,7 @@ static void look_at(const taper_value *value, unsigned depth)
     taper_tensor_info info = {.struct_size = sizeof info};
     if (taper_value_kind(value) == TAPER_KIND_TENSOR && taper_value_get_tensor(value, &info, NULL) == TAPER_OK &&
         info.bytes != 0) {
-        volatile unsigned char sum = 0; // the bytes can be read, the last one included
+        volatile unsigned char sum = 0; // checks that all bytes are readable, up to the last one
         sum = (unsigned char)(sum + ((const unsigned char *)info.data)[0]);
         sum = (unsigned char)(sum + ((const unsigned char *)info.data)[info.bytes - 1]);
     }
@@ -59,7 +59,7 @@ static taper_status run(taper_context *context, taper_model *model, taper_sessio
         look_at(result, 0);
         taper_value_release(result);
     } else if (taper_error_status(error) != status || status == TAPER_ERROR_INTERNAL) {
-        abort(); // failed without saying why, or found out that it is wrong
+        abort(); // failed without a message, or detected an internal error
     }
     for (size_t i = 0; i < count; i++) {
         taper_value_release(inputs[i]);
@@ -67,8 +67,8 @@ static taper_status run(taper_context *context, taper_model *model, taper_sessio
     return status;
 }
 
-// Runs twice with each set of inputs, the second time by the plan of the first and, where asked, looked at by the
-// profiler, which measures the machine's peak for a tenth of a second in every context.
+// Runs twice with each set of inputs; the second run uses the plan of the first. profiled: use the profiler, which
+// measures the machine's peak for a tenth of a second in each context.
 static void run_all(taper_context *context, taper_model *model, bool profiled, taper_error *error)
 {
     const taper_session_options budgets = {.struct_size = sizeof budgets,
@@ -110,18 +110,18 @@ static void run_out_of_time(taper_context *context, taper_model *model, taper_er
     taper_session *session;
     if (taper_session_create(model, &budgets, &session, error) == TAPER_OK) {
         if (run(context, model, session, 0, error) == TAPER_OK) {
-            abort(); // even one instruction takes longer
+            abort(); // even one instruction exceeds the budget
         }
         taper_session_destroy(session);
     }
 }
 
-// ---- where the bytes come from
+// ---- sources of the bytes
 
 static taper_status load_file(taper_context *context, const uint8_t *data, size_t size, taper_model **model,
                               taper_error *error)
 {
-    static FILE *file; // one for all inputs
+    static FILE *file; // one file for all inputs
     if (file == NULL) {
         file = tmpfile();
     }
@@ -148,10 +148,10 @@ static int read_source(void *user, uint64_t offset, void *to, size_t size)
         abort();
     }
     memcpy(to, from->data + offset, size);
-    return from->size % 16 == 15 ? 1 : 0; // a medium that fails now and then
+    return from->size % 16 == 15 ? 1 : 0; // simulates a medium with occasional errors
 }
 
-// Loads and runs once; whatever the context gave is back afterwards.
+// Loads and runs once. All memory of the context must be freed afterwards.
 static void load_with_failure(const uint8_t *data, size_t size, size_t fail_at, taper_error *error)
 {
     failing_allocator failing;
@@ -207,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const taper_status optimized = load_file(context, data, size, &model, error);
     if (optimized != status) {
-        abort(); // the same bytes, which the optimizer takes or leaves
+        abort(); // the optimizer may only succeed or refuse for the same bytes
     }
     if (optimized == TAPER_OK) {
         run_all(context, model, size % 8 == 1, error);

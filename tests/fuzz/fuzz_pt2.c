@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a .pt2 file. What looks like JSON is read as the program and as the table of weights of an archive that
-// is otherwise in order, and as the packing of its inputs, where sizes and checksums do not stand in the fuzzer's way.
-// What was read is written as text, so all of it is looked at, and becomes a graph. All of it is done once more with an
-// allocation that fails.
+// Reads any bytes as a .pt2 file. Bytes that look like JSON are also read as the program and as the table of weights of
+// a valid archive, and as the packing of its inputs, so that sizes and checksums do not stop the fuzzer. The result is
+// printed, so that all of it is read, and lowered to a graph. Repeats everything with a failing allocation.
 #include "frontend/export/export.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/fuzz/pt2_mutate.h"
@@ -13,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
 
-// To be run, or to be listed. A graph that is made passes the verifier.
+// Lowers the program, to run it or to list its operators. The graph must pass the verifier.
 static taper_status lower(const taper_allocator *allocator, taper_module *module, taper_pt2_program *program,
                           taper_error *error)
 {
@@ -79,7 +78,7 @@ static taper_status load_with(failing_allocator *failing, const uint8_t *data, s
         }
     }
     if (taper_error_status(error) != status) {
-        abort(); // failed without saying why
+        abort(); // failed without a message
     }
     taper_error_destroy(error);
     taper_types_release(types);
@@ -126,7 +125,7 @@ static void add_text(bytes *b, const char *text)
     bytes_add(b, text, strlen(text));
 }
 
-// A program that takes a weight and gives it back.
+// Makes a program that returns a weight.
 static bytes small_program(const uint8_t *packing, size_t size)
 {
     bytes b = {.data = NULL};
@@ -168,10 +167,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifdef TAPER_HAS_LIBFUZZER
-// Every second change of an archive is one of its structure: bytes that change behind a checksum are refused at once.
+// Every second mutation changes the structure of an archive, because changed bytes with an old checksum are refused
+// immediately.
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
 {
-    static pt2_sample sample; // large
+    static pt2_sample sample; // static because it is large
     if (seed % 2 != 0 || !pt2_sample_read(data, size, &sample)) {
         return LLVMFuzzerMutate(data, size, room);
     }

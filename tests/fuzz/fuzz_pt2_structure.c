@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Damaged .pt2 files, made of whole ones (pt2_mutate.h), and what the public interface does with them (pt2_check.h).
-//   fuzz_pt2_structure [-k] [-t SECONDS] [-w FILE] SEED COUNT SAMPLE…   the files of COUNT seeds
-//   fuzz_pt2_structure [-k] -f FILE…                                    files as they are
-// A sample is a .pt2 file or a folder of them. SEED is a number, or "sample": that of the test run. -k goes on after a
-// failure, -t ends after so many seconds, -w writes the first seed's file. A child process does the work, so that a
-// crash tells its seed too.
-#define _DEFAULT_SOURCE // MAP_ANONYMOUS
+// Makes damaged .pt2 files from valid ones (pt2_mutate.h) and tests the public functions with them (pt2_check.h).
+//   fuzz_pt2_structure [-k] [-t SECONDS] [-w FILE] SEED COUNT SAMPLE…   tests the files of COUNT seeds
+//   fuzz_pt2_structure [-k] -f FILE…                                    tests unmodified files
+// A sample is a .pt2 file or a folder of them. SEED is a number, or "sample" for the seed of the test run. -k continues
+// after a failure, -t ends after that many seconds, -w writes the file of the first seed. The work is done in a child
+// process, so that the seed is reported even after a crash.
+#define _DEFAULT_SOURCE // declares MAP_ANONYMOUS
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <sys/mman.h>
@@ -37,7 +37,7 @@ static bytes read_file(const char *path)
     return b;
 }
 
-// The shapes of a program's tensors, by the library's own reader. A symbol is 4.
+// Adds the shapes of a program's tensors, read by the library's own reader. A symbolic size is 4.
 static void shapes_of_program(const taper_pt2_program *p, pt2_shapes *to)
 {
     for (size_t i = 0; i < p->input_count && to->count < MADE_MOST_INPUTS; i++) {
@@ -98,7 +98,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// Files, and the files of folders in the order of their names, so that a seed means the same everywhere.
+// Lists files, and the files of folders sorted by name, so that a seed means the same on all machines.
 static void gather_samples(samples *s, char *const *given, int count, bool as_they_are)
 {
     for (int i = 0; i < count; i++) {
@@ -137,12 +137,12 @@ static void free_samples(samples *s)
     free(s->shapes);
 }
 
-// ---- the child and its parent
+// ---- the child process and its parent
 
 typedef struct plan {
     uint64_t seed;
     size_t count;
-    time_t ends; // 0: when all files are done
+    time_t ends; // 0 to end when all files are done
     bool as_they_are, keep_on;
 } plan;
 
@@ -170,7 +170,7 @@ static void check_all(const samples *s, const plan *p, pt2_counts *progress)
     (void)alarm(0);
 }
 
-// Says whose file it was. After the last one it is all that the child kept.
+// Prints which file failed. Number p->count means the end, after which the child still had memory.
 static void say_failed(const samples *s, const plan *p, size_t number, int status)
 {
     const bool file = number < p->count;
@@ -192,7 +192,7 @@ static int supervise(const samples *s, const plan *p)
         int status = 0;
         if (child == 0) {
             check_all(s, p, progress);
-            return 0; // frees what it has, so that leaks are seen
+            return 0; // frees everything, so that leaks are detected
         }
         if (child < 0 || waitpid(child, &status, 0) != child) {
             return 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a float model that is calibrated on made-up inputs, quantized, compared with itself and saved: what was
-// saved must be readable and run as the quantized model ran before. The first byte chooses mode, observer and options;
-// the others are the file. Once more with an allocation that fails.
+// Reads any bytes as a float model, calibrates it on generated inputs, quantizes it, compares it with itself and saves
+// it: the saved file must be valid and run if the quantized model ran before. The first byte selects mode, observer and
+// options; the rest is the file. Repeats everything with a failing allocation.
 #include <stdio.h>
 
 #include <taper/taper_compile.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_PLACES = 1500 }; // about as many allocations as a small model takes
+enum { MOST_PLACES = 1500 }; // about the number of allocations for a small model
 
 static const taper_session_options budgets = {
     .struct_size = sizeof budgets, .instruction_budget = 20000, .time_budget = 1.0, .memory_budget = (size_t)64 << 20};
@@ -32,7 +32,7 @@ static taper_quantize_options choose(uint8_t byte)
 typedef taper_status calibrate(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
                                taper_error *error);
 
-// One of the rounds of inputs is enough: models take what they are made for.
+// Feeds several rounds of inputs, of which one must succeed, because most models accept only some inputs.
 static taper_status feed(taper_context *context, taper_calibrator *calibrator, calibrate *function, unsigned round,
                          taper_error *error)
 {
@@ -60,7 +60,8 @@ static void print_layers(taper_calibrator *calibrator)
     }
 }
 
-// runs: it takes the inputs of this round, as float, and ran on them before it was saved.
+// runs: true if the float model accepts the inputs of this round and the quantized model ran on them before it was
+// saved.
 static void save_and_run(taper_context *context, taper_calibrator *calibrator, unsigned round, bool runs,
                          taper_error *error)
 {
@@ -178,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const taper_quantize_options options = choose(data[0]);
-    uint8_t *file = malloc(size); // of its own, aligned
+    uint8_t *file = malloc(size); // in a block of its own, which is aligned
     if (file == NULL) {
         return 0;
     }

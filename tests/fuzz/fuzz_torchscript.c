@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as TorchScript sources: every function and method of them is lowered. A line "#: code/__torch__/a.py"
-// starts another file; the first is code/__torch__.py. What is lowered passes the verifier of graphs, and the operators
-// of the sources that do not exist are noted. Then once more with an allocation that fails.
+// Reads any bytes as TorchScript sources and lowers all of their functions and methods. A line "#: code/__torch__/a.py"
+// starts another file; the first is code/__torch__.py. The graphs must pass the verifier, and missing operators are
+// listed. Repeats everything with a failing allocation.
 #include <string.h>
 
 #include "format/archive.h"
@@ -35,7 +35,7 @@ static taper_status split(taper_module *module, const char *text, size_t size, t
         }
         taper_module_source *last = &module->sources[module->source_count - 1];
         if (strlen(name) < 9 || strcmp(name, last->name) <= 0) {
-            continue; // readers sort them and leave out doubles
+            continue; // readers sort the names and remove duplicates
         }
         last->length = (size_t)(line - last->text);
         module->sources[module->source_count++] = (taper_module_source){name, at, size - (size_t)(at - text)};
@@ -43,7 +43,7 @@ static taper_status split(taper_module *module, const char *text, size_t size, t
     return TAPER_OK;
 }
 
-// A value to be an attribute of the declared type.
+// Returns a value for an attribute of the declared type.
 static taper_val value_for(taper_ts_unit *unit, const taper_type *type)
 {
     taper_heap *heap = unit->module->heap;
@@ -96,7 +96,7 @@ static taper_status fill_state(taper_ts_unit *unit, taper_ts_definition *class, 
     return TAPER_OK;
 }
 
-// Gives the module a root of class __torch__.M, and asks for members of enums. false: it has none.
+// Gives the module a root of class __torch__.M, and requests members of enums. Returns false if there is no such class.
 static bool make_root(taper_ts_unit *unit, taper_archive *archive)
 {
     static const char name[] = "__torch__.M", other[] = "__torch__.E";
@@ -124,7 +124,7 @@ static bool make_root(taper_ts_unit *unit, taper_archive *archive)
         }
         return false;
     }
-    unit->module->pending = archive->pending; // given back with the archive
+    unit->module->pending = archive->pending; // released with the archive
     unit->module->pending_count = archive->pending_count;
     return true;
 }
@@ -137,7 +137,7 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result, bool l
     taper_ts_definition *unused;
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < unit->module->source_count; i++) {
-        // A name below the file's module makes the unit parse it.
+        // Looking up a name inside the file's module makes the unit parse it.
         const char *name = unit->module->sources[i].name;
         char below[256];
         const size_t length = strlen(name) - 8;
@@ -150,7 +150,7 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result, bool l
     }
     taper_archive archive = {.module = unit->module};
     if (status == TAPER_OK && make_root(unit, &archive)) {
-        status = taper_ts_lower_module(&l); // first: its forward has hooks
+        status = taper_ts_lower_module(&l); // first, because forward has hooks
         status = status == TAPER_ERROR_FILE || status == TAPER_ERROR_RESOURCE ? TAPER_OK : status;
     }
     for (size_t i = 0; status == TAPER_OK && i < unit->definition_capacity; i++) {
@@ -158,7 +158,7 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result, bool l
         for (taper_ts_function *f = d != NULL ? d->function : NULL; status == TAPER_OK && f != NULL; f = f->next) {
             if (d->kind == TAPER_TS_A_FUNCTION || d->kind == TAPER_TS_A_CLASS) {
                 status = taper_ts_add_function(&l, f);
-                // The others are looked at all the same when one is wrong.
+                // An error in one function does not prevent the check of the others.
                 status = status == TAPER_ERROR_FILE || status == TAPER_ERROR_RESOURCE ? TAPER_OK : status;
             }
         }
@@ -213,7 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              taper_registry_create(&taper_allocator_system, types, &registry, NULL) != TAPER_OK)) {
         abort();
     }
-    for (int listing = 0; listing < 2; listing++) { // to run it, and to list its operators
+    for (int listing = 0; listing < 2; listing++) { // once to run the module, once to list its operators
         failing_allocator failing;
         failing_start(&failing, 0);
         run(&failing, registry, data, size, listing != 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of any bytes as type strings. Every type that comes out is printed and read back; a second reading, into
-// another table and with the names of a scope, must give the same; then the types, and types made of them, are compared
-// with each other.
+// Parses lines of any bytes as types. Each type is printed and parsed again. Parsing all lines into another table, with
+// the names of a scope, must give the same types. Then the types, and types composed of them, are compared with each
+// other.
 #include <string.h>
 
 #include "base/limits.h"
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LINES = 32, MORE = 4 }; // so many lines; for the first of them, types made of theirs
+enum { LINES = 32, MORE = 4 }; // LINES: limit of lines; MORE: number of types that are composed further
 
 typedef struct found_types {
     const taper_type *items[LINES + 3 * MORE + 1];
@@ -25,8 +25,7 @@ static void need(bool holds)
     }
 }
 
-// Parses the lines, prints every type and parses that again: the same type comes out, but where a name was given
-// another meaning in between.
+// Parses the lines, prints each type and parses the text: the type is the same, unless a name has got another meaning.
 static taper_status parse_lines(taper_types *types, taper_type_scope *scope, const uint8_t *data, size_t size,
                                 found_types *found, taper_error *error)
 {
@@ -65,7 +64,7 @@ static void add(taper_types *types, taper_type_kind kind, const taper_type *cons
 {
     const taper_type *made, *again;
     const taper_status status = taper_type_make(types, kind, NULL, items, NULL, count, &made, NULL);
-    need(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // too deep
+    need(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // refused because it is too deep
     if (status == TAPER_OK) {
         need(taper_type_make(types, kind, NULL, items, NULL, count, &again, NULL) == TAPER_OK &&
              taper_type_equal(made, again));
@@ -73,7 +72,7 @@ static void add(taper_types *types, taper_type_kind kind, const taper_type *cons
     }
 }
 
-// What holds of every type, of an Optional and of a Union of it.
+// Checks properties of each type, and of its Optional and Union.
 static void check_types(taper_types *types, found_types *found)
 {
     const size_t count = found->count < MORE ? found->count : MORE;
@@ -96,7 +95,7 @@ static void check_types(taper_types *types, found_types *found)
     need(taper_type_make(types, TAPER_TYPE_TUPLE, NULL, &part, NULL, UINT16_MAX, &made, NULL) == TAPER_ERROR_RESOURCE);
 }
 
-// Equal types are printed alike.
+// Checks that equal types have equal texts.
 static void compare_texts(const taper_type *a, const taper_type *b)
 {
     taper_text first = taper_text_make(&taper_allocator_system), second = taper_text_make(&taper_allocator_system);
@@ -132,7 +131,7 @@ static void compare_all(const found_types *found)
     }
 }
 
-// Classes and strings named like the types: the same ones come out when asked for again, others for other slots.
+// Classes and strings named like the types: a second request gives the same class, and other slots give another class.
 static void check_classes(taper_types *types, const found_types *found)
 {
     for (size_t i = 0; i < found->count; i++) {

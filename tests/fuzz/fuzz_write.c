@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a model file; one that can be read is written, as a zip archive and as a flatbuffer, and what was
-// written is read again and compared. A pickle is taken as the module and as the program of an archive that is
-// otherwise in order. Each is written once more with an allocation that fails.
+// Reads any bytes as a model file. A valid module is written, as a zip archive and as a flatbuffer, and the file is
+// read and compared. Pickles are also used as the module and as the program of a valid archive. Repeats each write with
+// a failing allocation.
 #include "format/module_write.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/unit/archive_builder.h"
@@ -29,13 +29,13 @@ static taper_status write_module(const taper_module *module, bool flatbuffer, ta
     const taper_status status = flatbuffer ? taper_lite_flatbuffer_write(module, &options, &sink, error)
                                            : taper_lite_archive_write(module, &options, &sink, error);
     if (taper_error_status(error) != status) {
-        abort(); // failed without saying why
+        abort(); // failed without a message
     }
     taper_error_destroy(error);
     return status;
 }
 
-// What was written must be readable, and the same.
+// Checks that the written file can be read and is the same module.
 static void compare(const taper_module *module, const taper_bytes *written)
 {
     taper_types *types;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a zip archive: open it, find and read every record, once more with a budget that large records exceed
-// and with an allocation that fails.
+// Reads any bytes as a zip archive: opens it, finds and reads each record, also with a budget that large records exceed
+// and with a failing allocation.
 #include <string.h>
 
 #include "format/zip.h"
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { BUDGET = 1 << 20, SMALL_BUDGET = 1000 };
 
-// What was read and what is unpacked into a block of our own are the same bytes, unless that is too much.
+// Compares the record that was read with the same record unpacked into a separate block, unless it is too large.
 static void compare(taper_zip *zip, const taper_zip_entry *entry, const taper_record *record)
 {
     uint8_t *copy = malloc(record->size != 0 ? record->size : 1);
@@ -28,7 +28,7 @@ static void compare(taper_zip *zip, const taper_zip_entry *entry, const taper_re
     free(copy);
 }
 
-// The worst of what opening and reading say.
+// Opens the archive and reads all records. Returns the most severe status.
 static taper_status read_all(const failing_allocator *failing, const uint8_t *data, size_t size)
 {
     taper_zip zip;
@@ -42,7 +42,7 @@ static taper_status read_all(const failing_allocator *failing, const uint8_t *da
         const taper_zip_entry *entry = taper_zip_find(&zip, zip.entries[i].name, zip.entries[i].name_length);
         taper_record record;
         if (entry == NULL || entry->name_length != zip.entries[i].name_length) {
-            abort(); // what is in the directory is found
+            abort(); // every entry of the directory must be found
         }
         zip.budget = budget;
         const taper_status status = taper_zip_read(&zip, entry, &record, NULL);
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     failing_start(&failing, failing_place(data, size, failing.calls));
     const taper_status failed = read_all(&failing, data, size);
     if (whole == TAPER_OK && failing.calls >= failing.fail_at && failed != TAPER_ERROR_RESOURCE) {
-        abort(); // every allocation here is needed
+        abort(); // no allocation here is optional
     }
     failing_end(&failing);
     return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads, copies and writes the trees of json_tree.h. src/base/json.h reads the values.
+// Reads, copies and writes the trees of json_tree.h. The values are read with src/base/json.h.
 #include "tests/fuzz/json_tree.h"
 
 #include "base/json.h"
@@ -9,7 +9,7 @@ enum { BLOCK = 65536, DEEPEST = 200 };
 typedef struct json_block {
     struct json_block *next;
     size_t used, size;
-    // A block's bytes are behind its header.
+    // The bytes of a block follow its header.
 } json_block;
 
 static void *allocate(json_pool *pool, size_t size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A JSON text as a tree that can be changed and written again. Texts and numbers stay as the file has them, so a tree
-// that nobody changed means the same when it is written. A text that is JSON itself (the packing of inputs in a .pt2
-// file) is a tree too. The program ends if memory is short: this is for tests.
+// A JSON text as a tree that can be modified and written again. Texts and numbers stay as they are in the file, so that
+// an unmodified tree is written with the same meaning. A text that contains JSON itself (the packing of inputs in a
+// .pt2 file) is a tree, too. For tests only: the program ends if memory runs out.
 #ifndef TAPER_TESTS_JSON_TREE_H
 #define TAPER_TESTS_JSON_TREE_H
 
@@ -10,15 +10,15 @@
 #include "tests/unit/archive_builder.h"
 
 typedef enum json_node_kind {
-    JSON_NODE_OTHER, // null, true, false
+    JSON_NODE_OTHER, // null, true or false
     JSON_NODE_NUMBER,
     JSON_NODE_TEXT,
     JSON_NODE_ARRAY,
     JSON_NODE_OBJECT,
-    JSON_NODE_NESTED // a text that is JSON: one item
+    JSON_NODE_NESTED // a text that contains JSON, with one item
 } json_node_kind;
 
-// Part of a text. It is not NUL-terminated, and its escapes are those of the file.
+// A part of a text. It is not NUL-terminated and has the escapes of the file.
 typedef struct json_span {
     const char *at;
     size_t length;
@@ -26,31 +26,31 @@ typedef struct json_span {
 
 typedef struct json_node {
     json_node_kind kind;
-    json_span name; // of a member of an object; empty of others
-    json_span text; // of OTHER and NUMBER as written, of TEXT what is between its quotes
+    json_span name; // name of a member of an object, otherwise empty
+    json_span text; // OTHER and NUMBER: the text as written; TEXT: the text between the quotes
     struct json_node **items;
     size_t count, capacity;
 } json_node;
 
-// Holds the nodes and texts of trees; all are freed together.
+// Owns the nodes and texts of trees, which are freed together.
 typedef struct json_pool {
     struct json_block *blocks;
 } json_pool;
 
 void json_pool_free(json_pool *pool);
-// Returns a copy of the bytes, which lives as long as the pool.
+// Returns a copy of the bytes, which is valid as long as the pool.
 json_span json_pool_keep(json_pool *pool, const void *data, size_t size);
 // Returns a node without items.
 json_node *json_node_new(json_pool *pool, json_node_kind kind, json_span text);
 
-// Returns the tree of a text, or NULL if it is not JSON. The text must live as long as the pool.
+// Returns the tree of a text, or NULL if it is not JSON. The text must exist as long as the pool.
 json_node *json_tree_read(json_pool *pool, const void *data, size_t size);
 // Returns a copy of a tree, with the name of its root.
 json_node *json_tree_copy(json_pool *pool, const json_node *node);
 // Appends the tree as JSON.
 void json_tree_write(const json_node *node, bytes *out);
 
-// Puts an item before the one at `at`, or behind the last one.
+// Inserts an item before the one at `at`, or after the last one.
 void json_node_insert(json_pool *pool, json_node *node, size_t at, json_node *item);
 void json_node_remove(json_node *node, size_t at);
 

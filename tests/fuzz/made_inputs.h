@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Inputs for a model that nobody knows, made up from the types that its methods declare. Round after round they are
-// others.
+// Makes inputs for any model from the types that its methods declare. Each round makes other inputs.
 #ifndef TAPER_TESTS_MADE_INPUTS_H
 #define TAPER_TESTS_MADE_INPUTS_H
 
@@ -71,7 +70,7 @@ static inline taper_value *made_input(taper_context *context, const taper_type *
         for (unsigned i = 0; i < 2; i++) {
             items[i] = made_input(context, taper_type_item(type, 0), round, depth + 1);
         }
-        // A list of containers may be refused: their element types are none that the list declares.
+        // A list of containers may be refused, because the types of its items may differ.
         if ((list ? taper_value_list(context, NULL, items, 2, &value, NULL)
                   : taper_value_tuple(context, items, 2, &value, NULL)) != TAPER_OK) {
             need(taper_value_none(context, &value, NULL));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What pt2_check.h says, step by step. Every step ends in ended().
+// The steps that pt2_check.h describes. Each step ends in ended().
 #define _XOPEN_SOURCE 700
 #include "tests/fuzz/pt2_check.h"
 #include "tests/api/load_text.h"
@@ -20,9 +20,9 @@ typedef struct work {
     const pt2_shapes *shapes;
     const bytes *file;
     pt2_counts *progress;
-    clock_t began; // the step at hand
+    clock_t began; // start of the current step
     uint64_t choice;
-    // The model as it is in the file, to compare with, or NULL.
+    // The model as it is in the file, for comparison, or NULL.
     taper_model *original;
 } work;
 
@@ -36,7 +36,7 @@ static void fail(const char *what, const char *why)
     _exit(PT2_CHECK_FAILED);
 }
 
-// Every step ends here: a refusal says why, and no step takes long.
+// Ends a step: a refusal must have a message, and the step must not take long.
 static bool ended(work *w, const char *what, taper_status status)
 {
     const double seconds = (double)(clock() - w->began) / CLOCKS_PER_SEC;
@@ -53,13 +53,13 @@ static bool ended(work *w, const char *what, taper_status status)
     return status == TAPER_OK;
 }
 
-// Whether the choice, divided by so much, is this one of `count`.
+// Returns true if the choice, divided by `by`, selects item `one` of `count`.
 static bool chosen(const work *w, uint64_t by, uint64_t one, uint64_t count)
 {
     return w->choice == PT2_CHECK_ALL || w->choice / by % count == one;
 }
 
-// ---- looking at a model
+// ---- reading facts of a model
 
 static void count_text(void *user, const char *text, size_t length)
 {
@@ -122,13 +122,14 @@ static taper_value *shaped_input(work *w, size_t i)
         if (info.dtype == TAPER_F32) {
             ((float *)info.data)[k] = (float)(k % 17) / 8 - 1;
         } else {
-            ((unsigned char *)info.data)[k * taper_dtype_size(info.dtype)] = k % 2; // small on little-endian machines
+            // Makes small numbers on little-endian machines.
+            ((unsigned char *)info.data)[k * taper_dtype_size(info.dtype)] = k % 2;
         }
     }
     return value;
 }
 
-// Inputs of round 0 are shaped as the sample's are, and those of others as anybody's.
+// Makes inputs: in round 0 with the shapes of the sample's inputs, in other rounds with generated shapes.
 static size_t inputs_of(work *w, const taper_model *model, unsigned round, taper_value **inputs)
 {
     const size_t count = make_inputs(w->context, model, round != 0 ? round - 1 : 0, inputs);
@@ -150,7 +151,7 @@ static void run_model(work *w, taper_model *model, unsigned rounds, const char *
     for (unsigned round = 0; round < rounds; round++) {
         taper_value *inputs[MADE_MOST_INPUTS], *result = NULL;
         const size_t count = inputs_of(w, model, round, inputs);
-        for (unsigned times = 0; times < 2; times++) { // the second time by the plan of the first
+        for (unsigned times = 0; times < 2; times++) { // the second run uses the plan of the first
             w->began = clock();
             if (!ended(w, what, taper_session_run(session, "forward", inputs, count, &result, w->error))) {
                 break;
@@ -183,20 +184,20 @@ static void load_and_run(work *w, const bytes *file, const taper_load_options *o
 
 typedef enum comparison {
     NOT_COMPARED,
-    RUNS, // it runs where the original does
+    RUNS, // it must run if the original does
     CLOSE,
     EXACT
 } comparison;
 
-// What was saved, and what it is of.
+// A saved file, and how it is compared.
 typedef struct saved {
     const char *what;
     bytes file;
     comparison how;
-    unsigned rounds; // of inputs that it is for
+    unsigned rounds; // number of rounds of inputs
 } saved;
 
-// The result of one run of a file that was just loaded: other runs may have changed a model's state.
+// Runs a newly loaded file once, because other runs may have changed the state of the model.
 static taper_status run_once(work *w, const bytes *file, const taper_load_options *options, unsigned round,
                              taper_value **result)
 {
@@ -220,9 +221,9 @@ static taper_status run_once(work *w, const bytes *file, const taper_load_option
     return status;
 }
 
-// Holds what was saved against the original, where that gives one result twice: no random numbers. Passes turn layers
-// between quantizers into layers of integers, which round otherwise (docs/numerics.md): what went through them is held
-// against the original that went through them at load.
+// Compares a saved file with the original, if the original gives the same result twice (no random numbers). Passes turn
+// layers between quantizers into integer layers, which round differently (docs/numerics.md). A file that went through
+// them is therefore compared with the original loaded with these passes.
 static void compare(work *w, const saved *s, const taper_load_options *options, bool exact)
 {
     const taper_load_options first = {.struct_size = sizeof first,
@@ -232,7 +233,7 @@ static void compare(work *w, const saved *s, const taper_load_options *options, 
     for (unsigned round = 0; round < s->rounds; round++) {
         taper_value *wanted, *again, *got;
         if (run_once(w, w->file, &first, round, &wanted) != TAPER_OK) {
-            continue; // passes drop what nobody looks at, errors too
+            continue; // passes remove unused operators, also operators that fail
         }
         if (run_once(w, w->file, &first, round, &again) == TAPER_OK && same(wanted, again, true, 0)) {
             const taper_status status = run_once(w, &s->file, options, round, &got);
@@ -249,7 +250,7 @@ static void compare(work *w, const saved *s, const taper_load_options *options, 
     }
 }
 
-// What was saved is there to be read.
+// Checks that a saved file can be read.
 static void read_saved(work *w, taper_draft *draft, int flatbuffer, saved *s)
 {
     const taper_load_options plain = {.struct_size = sizeof plain}, compiled = {.struct_size = sizeof compiled,
@@ -279,8 +280,8 @@ static void read_saved(work *w, taper_draft *draft, int flatbuffer, saved *s)
     taper_saved_free(draft, data, s->file.size);
 }
 
-// How close results of an optimized draft are. Where there are quantizers, a result may round to the next step, as
-// large as the file's scale has it (docs/numerics.md).
+// Returns how closely results of an optimized draft must match. With quantizers, a result may round to the next step,
+// whose size is the scale in the file (docs/numerics.md).
 static comparison closeness(work *w, taper_draft *draft)
 {
     size_t count = 0;
@@ -392,7 +393,7 @@ void pt2_check_file(const bytes *file, const pt2_shapes *taken, uint64_t choice,
         TAPER_OK) {
         w.original = NULL;
     }
-    // Nothing is to be rewritten of what no form of load takes.
+    // A file that cannot be loaded in any way need not be rewritten.
     for (size_t i = 0; i < sizeof backends / sizeof backends[0] && progress->loaded != before; i++) {
         if (chosen(&w, 1, i, sizeof backends / sizeof backends[0])) {
             optimize_and_save(&w, backends[i]);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The changes: members and items are removed, doubled, moved, replaced by values of other types or by what stands in
-// the same role elsewhere; numbers and names become others; records are dropped, doubled and renamed.
+// The mutations: members and items are removed, duplicated, moved, or replaced by values of other types or by values in
+// the same role elsewhere; numbers and names change; records are removed, duplicated and renamed.
 #include "tests/fuzz/pt2_mutate.h"
 
 #include "tests/fuzz/json_tree.h"
 
 enum { MOST_CHANGES = 4 };
 
-// Where a node is.
+// The position of a node.
 typedef struct place {
     json_node *parent;
     size_t at;
@@ -19,10 +19,10 @@ typedef struct places {
 } places;
 
 typedef struct mutation {
-    uint64_t state; // of the random numbers
+    uint64_t state; // state of the random numbers
     json_pool pool;
-    json_node *root;   // of the record being changed
-    places own, other; // its nodes, and those of the tree that subtrees and names are taken from
+    json_node *root;   // root of the changed record
+    places own, other; // nodes of that record, and of the tree from which subtrees and names are taken
 } mutation;
 
 // ---- random numbers: splitmix64
@@ -63,7 +63,8 @@ static json_node *at(const place *p)
     return p->parent->items[p->at];
 }
 
-// A place that a walk from a node finds, which has items. Few large parts are chosen as often as many small ones.
+// Returns a random place found by a walk from a node with items. A few large parts are chosen as often as many small
+// ones.
 static place walk(mutation *m, json_node *from)
 {
     place p = {from, below(m, from->count)};
@@ -73,7 +74,7 @@ static place walk(mutation *m, json_node *from)
     return p;
 }
 
-// Any place, one near the root, or one in a text that is JSON itself: how inputs and outputs are packed.
+// Returns any place, one near the root, or one in a text that contains JSON (the packing of inputs and outputs).
 static place choose(mutation *m)
 {
     const size_t how = below(m, 6), first = below(m, m->own.count);
@@ -89,7 +90,7 @@ static place choose(mutation *m)
     return walk(m, m->root);
 }
 
-// A place of that kind, or some other one if few are.
+// Returns a place of that kind, or another one if few exist.
 static place choose_kind(mutation *m, json_node_kind kind)
 {
     place p = choose(m);
@@ -104,7 +105,7 @@ static const json_node *donor(mutation *m)
     return at(&m->other.items[below(m, m->other.count)]);
 }
 
-// Puts a copy of a node in a place, under the name that the place has.
+// Puts a copy of a node in a place, under the name of that place.
 static void put(mutation *m, const place *p, const json_node *node)
 {
     json_node *copy = json_tree_copy(&m->pool, node);
@@ -136,7 +137,7 @@ static void swap(mutation *m)
     const place p = choose(m), q = choose(m);
     const json_node *first = json_tree_copy(&m->pool, at(&p)), *second = json_tree_copy(&m->pool, at(&q));
     put(m, &q, first);
-    put(m, &p, second); // where one holds the other, the inner change is lost
+    put(m, &p, second); // if one contains the other, the inner change is lost
 }
 
 static void swap_neighbours(mutation *m)
@@ -186,7 +187,7 @@ static void replace_type(mutation *m)
         "{\"as_device\": {\"type\": \"cpu\", \"index\": null}}"};
     const place p = choose(m);
     const char *text = values[below(m, sizeof values / sizeof values[0])];
-    // Written as it stands: some of these are more than the reader takes.
+    // The text is written without checks: some of these values exceed the reader's limits.
     put(m, &p, json_node_new(&m->pool, JSON_NODE_OTHER, (json_span){text, strlen(text)}));
 }
 
@@ -196,7 +197,7 @@ static void graft(mutation *m)
     put(m, &p, donor(m));
 }
 
-// What another member of the same name is, or another item of an array of the same name.
+// Replaces a node by a member with the same name, or by an item of an array with the same name.
 static void graft_same_role(mutation *m)
 {
     const place p = choose(m);
@@ -213,7 +214,7 @@ static void graft_same_role(mutation *m)
     }
 }
 
-// The same for a value of a union, {"as_int": 1}, whose kind may become another.
+// Replaces the value of a union, {"as_int": 1}, possibly by one of another kind.
 static void graft_union(mutation *m)
 {
     place p = choose(m);
@@ -242,7 +243,7 @@ static void change_number(mutation *m)
     put(m, &p, json_node_new(&m->pool, JSON_NODE_NUMBER, json_pool_keep(&m->pool, text, strlen(text))));
 }
 
-// A name that is somewhere, or none.
+// Returns a name from elsewhere, or an unknown one.
 static json_span other_name(mutation *m)
 {
     static const char *const known[] = {"", "x", "unknown", "self", "a.b", "..", "0"};
@@ -269,7 +270,7 @@ static void rename_member(mutation *m)
     at(&p)->name = below(m, 4) == 0 || other->name.length == 0 ? other_name(m) : other->name;
 }
 
-// Cuts, doubles or changes a part of a text: guards and sizes are expressions.
+// Cuts, duplicates or changes a part of a text: guards and sizes are expressions.
 static void edit_text(mutation *m)
 {
     static const char *const parts[] = {"[", "]", "(", ")", ".", "'", "\\\"", "0", "9", "+", "-",  "*",
@@ -334,7 +335,8 @@ static bool is_program(const pt2_record *record)
     return strncmp(record->name, "models/", 7) == 0 || strcmp(record->name, "serialized_exported_program.json") == 0;
 }
 
-// A record whose JSON is to be changed: mostly the program. Returns the count if there is none.
+// Returns the index of a record whose JSON will be changed, usually the program, or the number of records if there is
+// none.
 static size_t choose_json(mutation *m, const pt2_sample *sample)
 {
     const bool program = below(m, 8) != 0;
@@ -375,7 +377,7 @@ static void mutate_json(mutation *m, pt2_record *record, const pt2_sample *from)
     }
 }
 
-// Renames something in all records, so that what had one name still has: values, weights, methods.
+// Renames a value, a weight or a method in all records, which keeps references valid.
 static void rename_everywhere(mutation *m, pt2_sample *sample, pt2_record *record)
 {
     static const char *const names[] = {"",     ".",        "a.",        ".b",        "a..b", "a b", "a\\nb",
@@ -398,7 +400,7 @@ static void rename_everywhere(mutation *m, pt2_sample *sample, pt2_record *recor
     (void)pt2_sample_replace(sample, from, to);
 }
 
-// Adds the program and its tables once more, under another name: they become another method.
+// Adds the program and its tables again with another name, which makes another method.
 static void add_program(mutation *m, pt2_sample *sample)
 {
     static const char *const names[] = {"second", "forward", "a.b", "a_b", "model_", "self"};
@@ -425,13 +427,13 @@ static void mutate_record(mutation *m, pt2_sample *sample)
     pt2_record *record = &sample->records[below(m, sample->count)];
     const pt2_record *other = &sample->records[below(m, sample->count)];
     switch (below(m, 5)) {
-    case 0: // dropped
+    case 0: // removed
         record->name[0] = '\0';
         return;
-    case 1: // of another's name; the last of two counts
+    case 1: // renamed to an existing name; the last one of two counts
         memcpy(record->name, other->name, sizeof record->name);
         return;
-    case 2: // of another's content
+    case 2: // with the contents of another record
         if (record != other) {
             record->data.size = 0;
             bytes_add(&record->data, other->data.data, other->data.size);

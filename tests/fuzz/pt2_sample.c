@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Takes .pt2 archives apart with the library's reader of zip archives, and packs them again.
+// Reads .pt2 archives with the library's zip reader and packs them again.
 #include "tests/fuzz/pt2_sample.h"
 
 #include "format/zip.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The records of a .pt2 archive, to be changed and packed again with right checksums.
+// The records of a .pt2 archive, which can be changed and packed again with correct checksums.
 #ifndef TAPER_TESTS_PT2_SAMPLE_H
 #define TAPER_TESTS_PT2_SAMPLE_H
 
@@ -10,7 +10,7 @@
 enum { PT2_RECORDS = 64 };
 
 typedef struct pt2_record {
-    char name[120]; // without the archive's folder
+    char name[120]; // name without the archive's folder
     bytes data;
 } pt2_record;
 
@@ -18,16 +18,16 @@ typedef struct pt2_record {
 typedef struct pt2_sample {
     pt2_record records[PT2_RECORDS];
     size_t count;
-    const char *folder; // "folder/", or "" where the layout has none
+    const char *folder; // "folder/", or "" if the layout has none
 } pt2_sample;
 
-// Takes an archive apart. Returns false if it is none, or has more records than fit.
+// Reads an archive. Returns false if it is not an archive or has more records than fit.
 bool pt2_sample_read(const void *data, size_t size, pt2_sample *sample);
 void pt2_sample_free(pt2_sample *sample);
 bool pt2_record_is_json(const pt2_record *record);
-// Replaces a text wherever it stands in records of JSON. Returns whether it does.
+// Replaces a text at each occurrence in JSON records. Returns false if there is none.
 bool pt2_sample_replace(pt2_sample *sample, const char *from, const char *to);
-// Returns the archive of the records, which the caller frees. Those without a name are left out.
+// Returns the archive of the records, which the caller frees. Records without a name are omitted.
 bytes pt2_sample_pack(const pt2_sample *sample);
 
 #endif

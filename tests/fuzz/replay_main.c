@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a fuzz target on files and on the files of folders, where libFuzzer is not at hand.
+// Runs a fuzz target on files, and on the files in folders, for machines without libFuzzer.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <stdint.h>
@@ -15,7 +15,8 @@ static size_t replayed;
 static int replay_file(const char *path, size_t size)
 {
     FILE *in = fopen(path, "rb");
-    uint8_t *data = malloc(size != 0 ? size : 1); // exactly as large as the file, so that a sanitizer sees its end
+    // Exactly the size of the file, so that a sanitizer detects reads beyond its end.
+    uint8_t *data = malloc(size != 0 ? size : 1);
     const int good = in != NULL && data != NULL && fread(data, 1, size, in) == size;
     if (good) {
         (void)LLVMFuzzerTestOneInput(data, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs `forward` of a model on made-up inputs, within small budgets, and compares two results.
+// Runs `forward` of a model on generated inputs, within small budgets, and compares two results.
 #ifndef TAPER_TESTS_RUN_AND_COMPARE_H
 #define TAPER_TESTS_RUN_AND_COMPARE_H
 
@@ -24,7 +24,7 @@ static inline void release_inputs(taper_value **inputs, size_t count)
     }
 }
 
-// types: whose declared arguments the inputs are made for.
+// types: the model whose declared arguments determine the inputs.
 static inline taper_status run(taper_context *context, const taper_model *types, taper_model *model, unsigned round,
                                taper_value **result, taper_error *error)
 {
@@ -45,7 +45,7 @@ static inline taper_status run(taper_context *context, const taper_model *types,
     return status;
 }
 
-// ---- comparing
+// ---- comparison
 
 static inline double element(const taper_tensor_info *info, const int64_t *at, bool *known)
 {
@@ -115,7 +115,7 @@ static inline bool same_tensor(const taper_value *a, const taper_value *b, bool 
             if (exact && isnan(p) != isnan(q)) {
                 return false;
             }
-            continue; // bounds overflow in one order of sums and not in another
+            continue; // sums in another order may overflow although these do not
         }
         largest = fmax(largest, fabs(p));
         difference = fmax(difference, fabs(p - q));
@@ -123,7 +123,7 @@ static inline bool same_tensor(const taper_value *a, const taper_value *b, bool 
     if (exact) {
         return difference == 0;
     }
-    // Whole numbers may follow from a comparison of two floats; large ones leave nothing of small ones.
+    // Integers may result from a comparison of two floats; large numbers absorb small differences.
     return !floating || largest > 1e6 || difference <= 1e-3 * largest + 1e-4;
 }
 
@@ -131,7 +131,7 @@ static inline bool same(const taper_value *a, const taper_value *b, bool exact, 
 {
     const taper_kind kind = taper_value_kind(a);
     if (kind == TAPER_KIND_OBJECT && taper_value_kind(b) == kind) {
-        return true; // attributes that no method looks at are left out, and the mark of an optimized module is added
+        return true; // optimizing removes unused attributes and adds its own mark
     }
     if (kind != taper_value_kind(b) || taper_value_count(a) != taper_value_count(b)) {
         return !exact && kind != TAPER_KIND_TENSOR;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nesting at a limit works, one beyond is refused: blocks, calls, values, types, registers, arguments.
+// Nesting up to a limit works, and one level more is refused: blocks, calls, values, types, registers, arguments.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static function make(const char *name, const code *instructions, size_t count)
                       .registers = 4};
 }
 
-// if: if: if: … x > 0 each time
+// if: if: if: …, each with the condition x > 0
 static void nested_blocks(void **state)
 {
     (void)state;
@@ -117,7 +117,8 @@ static void calls(void **state)
     ends_with(&f, 1, 1000000000, TAPER_ERROR_RESOURCE, "deep");
 }
 
-// t = (); 100000 times: t = (t,): deeper than anything recursive could stand; freeing and handing out must.
+// t = (), then 100000 times t = (t,). Recursion would overflow the stack at this depth; freeing and returning values
+// must not.
 static void values_at_run_time(void **state)
 {
     (void)state;
@@ -131,7 +132,8 @@ static void values_at_run_time(void **state)
     ends_with(&f, 1, 100000, TAPER_OK, "");
 }
 
-// t = (x, x); 60 times: t = (t, t): 2^60 leaves, 60 objects. Whoever looks at the result must not count them.
+// t = (x, x), then 60 times t = (t, t): 2^60 leaves in 60 objects. Code that reads the result must not visit all
+// leaves.
 static void shared_values(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// load_cost FILE WHAT [once [STEPS]]: what a file makes the library do. WHAT: load (as to be run), save (a draft is
-// optimized and written to memory), nothing. Prints how many steps are charged, the smallest limit within which the
-// same happens as without one, to a few per cent. With "once" it is done once, with STEPS as the limit, for who counts
-// instructions meanwhile.
+// load_cost FILE WHAT [once [STEPS]]: measures the work that a file causes in the library. The argument WHAT is load
+// (optimized, to be run), save (a draft is optimized and written to memory), or nothing. Prints the number of counted
+// steps: the smallest limit with the same outcome as without a limit, to a few per cent. With "once" the work is done
+// once, with STEPS as the limit, to count instructions.
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static taper_status open_file(const char *path, const char *what, uint64_t steps
     return status;
 }
 
-// Whether steps were enough: it did not end because of them.
+// Returns true if the limit of steps did not end the work.
 static bool is_enough(const char *path, const char *what, uint64_t steps)
 {
     return open_file(path, what, steps) == TAPER_OK || strstr(taper_error_message(error), "million steps") == NULL;
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[2], "nothing") != 0) {
         const taper_status status = open_file(argv[1], argv[2], argc > 4 ? strtoull(argv[4], NULL, 10) : 0);
-        // A load that its own limit ends is charged that limit, and no more can be found.
+        // If the default limit ends a load, the result is that limit.
         const bool spent = status != TAPER_OK && strstr(taper_error_message(error), "million steps") != NULL;
         if (argc == 3) {
             char text[160];

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// long_calls [CALLS [ROW-NAME [MILLISECONDS]]]: calls every row of the operator list with arguments that would keep it
-// busy for long: tensors of 10^12 elements that are one number repeated, large matrices, long texts and lists, large
-// counts. In the middle of a call its host wants it to end, or its budget of work is spent; it must then end, and with
-// an error. What is held against the limit is the processor time of the thread between two looks at the clock, so that
-// a busy machine changes nothing. The numbers are made from the row's name and the place in the stride
-// (tests/sample.h).
+// long_calls [CALLS [ROW-NAME [MILLISECONDS]]]: calls each row of the operator list with arguments that need much work:
+// tensors of 10^12 elements with one number repeated, large matrices, long texts and lists, large counts. During the
+// call its host cancels it, or its budget of work is exhausted. It must then end with an error. The limit is on the
+// processor time of the thread between two checks, so that other load has no effect. The random numbers depend on the
+// row's name and the position in the stride (tests/sample.h).
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,14 +20,14 @@
 
 enum { STEPS = 20000000 };
 static unsigned calls = 100;
-static const double CALL_TIME = 0.02; // after which the host wants the call to end
-static double longest = 1.0;          // between two looks, and for a call that has STEPS
+static const double CALL_TIME = 0.02; // time after which the host cancels the call
+static double longest = 1.0;          // limit between two checks, and for a call with a budget of STEPS
 
-static taper_budget *budget; // of the call at hand; NULL: its host ends it
+static taper_budget *budget; // budget of the current call; NULL if its host cancels it
 static bool budgeted, stopped;
-static uint32_t theme;       // of the call at hand: which shapes go together
-static size_t tensors;       // that it has so far
-static double begun, looked; // processor time of the call's begin and of the last look
+static uint32_t theme;       // theme of the current call: its shapes match
+static size_t tensors;       // number of its tensors so far
+static double begun, looked; // processor time at the start of the call and at the last check
 
 static double now(void)
 {
@@ -48,7 +47,7 @@ static taper_status stop(taper_run *run, double ahead)
     return stopped ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
-// Every 50 ms of processor time. Not safe in a handler in general; the process ends here.
+// Called every 50 ms of processor time. Its functions are not async-signal-safe, but the process ends here.
 static void tick(int number)
 {
     (void)number;
@@ -79,12 +78,12 @@ static bool has(const char *name, const char *part)
 typedef struct shape {
     size_t rank;
     int64_t sizes[5];
-    bool dense; // its numbers lie in memory and are random; otherwise it is one number
+    bool dense; // true for stored random numbers, false for one repeated number
 } shape;
 
 enum { HUGE_SIDE = 1 << 20 };
 
-// A row a theme: what the call's first, second and further tensors look like.
+// A theme for each row: the shapes of the call's first, second and further tensors.
 static const shape themes[][3] = {
     {{1, {(int64_t)1 << 40}, false}, {1, {(int64_t)1 << 40}, false}, {1, {(int64_t)1 << 40}, false}},
     {{4, {1, 1, HUGE_SIDE, HUGE_SIDE}, false}, {4, {1, 1, 3, 3}, false}, {1, {1}, false}},
@@ -108,7 +107,7 @@ static const shape themes[][3] = {
     {{0, {0}, false}, {1, {(int64_t)1 << 38}, false}, {0, {0}, false}},
     {{2, {4, 1 << 19}, true}, {2, {4, 1 << 19}, true}, {2, {4, 1 << 19}, true}},
     {{2, {1 << 19, 4}, true}, {2, {1 << 19, 4}, true}, {2, {1 << 19, 4}, true}},
-    // Many rows without an element.
+    // Many rows without elements.
     {{2, {(int64_t)1 << 40, 0}, false}, {2, {(int64_t)1 << 40, 0}, false}, {1, {0}, false}},
     {{3, {1, (int64_t)1 << 40, 0}, false}, {3, {1, (int64_t)1 << 40, 0}, false}, {2, {1, (int64_t)1 << 40}, false}},
     {{3, {0, (int64_t)1 << 40, 3}, false}, {3, {0, (int64_t)1 << 40, 3}, false}, {1, {3}, false}},
@@ -134,7 +133,7 @@ static taper_val long_tensor(bench *b, const char *name)
     const int64_t count = taper_tensor_numel(tensor);
     char *bytes = taper_tensor_mutable(tensor);
     const bool wild = draw(b, 2) == 0;
-    enum { PERIOD = 1 << 14 }; // numbers repeat, which takes less time than drawing them
+    enum { PERIOD = 1 << 14 }; // the numbers repeat, which is faster than drawing all of them
     const size_t item = taper_tensor_item(tensor);
     for (int64_t i = 0; i < count; i++) {
         if (i >= PERIOD) {
@@ -216,12 +215,12 @@ static taper_val list_of(bench *b, const taper_type *element, const char *name, 
     const taper_val list = of(taper_list_new(b->heap, element, count));
     for (uint32_t i = 0; i < count; i++) {
         const bool number = element->kind == TAPER_TYPE_INT || element->kind == TAPER_TYPE_FLOAT;
-        const bool same = !number && i > 2; // what is large is there once
+        const bool same = !number && i > 2; // large items are made once
         const size_t before = tensors;
         list.as.list->items[i] =
             same ? taper_val_retain(list.as.list->items[0]) : long_typed(b, element, name, depth + 1);
         list.as.list->count = i + 1;
-        tensors = before; // of one shape
+        tensors = before; // items have one shape
     }
     return list;
 }
@@ -229,7 +228,7 @@ static taper_val list_of(bench *b, const taper_type *element, const char *name, 
 static taper_val dict_of(bench *b, const taper_type *type, const char *name, int depth)
 {
     const taper_val dict = of(taper_dict_new(b->heap, type->items[0], type->items[1]));
-    const taper_val item = long_typed(b, type->items[1], name, depth + 1); // what is large is there once
+    const taper_val item = long_typed(b, type->items[1], name, depth + 1); // large items are made once
     for (int64_t n = depth > 0 || draw(b, 2) == 0 ? 3 : 300000; n > 0; n--) {
         char text[24];
         const int length = snprintf(text, sizeof text, "%" PRId64, n);
@@ -242,7 +241,7 @@ static taper_val dict_of(bench *b, const taper_type *type, const char *name, int
     return dict;
 }
 
-// A value of the type, as far as the type says.
+// Makes a value of the type, as far as the type determines it.
 static taper_val long_typed(bench *b, const taper_type *type, const char *name, int depth)
 {
     switch (type->kind) {
@@ -338,7 +337,7 @@ static bool try_calls(const taper_op *op, const char *text)
     bool good = true;
     for (unsigned i = 0; i < calls && good; i++) {
         row_progress(i);
-        budgeted = i % 2 != 0; // alternate calls are stopped by their host and by their budget
+        budgeted = i % 2 != 0; // calls are stopped alternately by their host and by their budget
         taper_status status;
         good = call_row(&b, op, schema, false, &status);
         if (status == TAPER_OK) {

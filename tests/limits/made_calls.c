@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bench, the call of a row as the executor makes it, and the processes that rows are tried in.
+// The bench, the call of a row as the executor makes it, and the processes in which rows are tested.
 #include "tests/limits/made_calls.h"
 #include "ir/tensor.h"
 
@@ -17,12 +17,12 @@
 #include "tests/sample.h"
 
 enum { MEMORY = 256 << 20, SECONDS_PER_CALL = 20, SECONDS_PER_ROW = 120 };
-static const double LONGEST_CALL = 0.25; // what long loops are asked to stop after
+static const double LONGEST_CALL = 0.25; // time after which long loops are asked to stop
 
 static const char *current_row = "";
 static taper_text current_call;
 
-uint32_t draw(bench *b, uint32_t below) // xorshift64*
+uint32_t draw(bench *b, uint32_t below) // implements xorshift64*
 {
     b->seed ^= b->seed >> 12;
     b->seed ^= b->seed << 25;
@@ -121,7 +121,7 @@ static taper_val argument(bench *b, const taper_schema *schema, size_t i)
 
 static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *args)
 {
-    // The executor passes as many arguments as the schema has, and at least those without a default.
+    // The executor passes at most the arguments of the schema, and at least those without a default.
     size_t count = schema->arg_count;
     if (schema->vararg) {
         count = taper_min_size(draw(b, 5), MOST_ARGUMENTS);
@@ -131,7 +131,7 @@ static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *ar
                   : i < schema->arg_count ? argument(b, schema, i)
                                           : any_value(b, 0);
     }
-    // Half the time the tensors go together: one shape and dtype for most of them.
+    // In half of the calls the tensors match: most of them have one shape and dtype.
     if (draw(b, 2) == 0 && count > 1) {
         for (size_t i = 1; i < count; i++) {
             if (args[0].tag == TAPER_TENSOR && args[i].tag == TAPER_TENSOR && draw(b, 3) != 0) {
@@ -142,7 +142,7 @@ static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *ar
     return count;
 }
 
-// As the executor does before any operator that does not know hidden NHWC tensors.
+// Converts a hidden NHWC tensor, as the executor does for operators that do not support it.
 static taper_status reveal(taper_val value, taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
@@ -243,7 +243,7 @@ bool call_row(bench *b, const taper_op *op, const taper_schema *schema, bool kee
 
 // ---- rows in processes
 
-// What a process tells: which row it is at and which part of it, and how rows ended.
+// The state that a process reports: the current row and part, and the outcomes of rows.
 typedef struct note {
     size_t row;
     unsigned part, worked;
@@ -273,7 +273,7 @@ void row_progress(unsigned part)
 
 static void died(int number)
 {
-    // Not safe in a handler in general; the process ends here.
+    // The functions called here are not async-signal-safe, but the process ends here.
     report(number == SIGALRM ? "hangs" : "crashes");
     _exit(3);
 }
@@ -288,10 +288,10 @@ static bool row_is_meant(const taper_op *op, const char *prefix, taper_arena *ar
     return strncmp(*text, prefix, strlen(prefix)) == 0;
 }
 
-// Tries the rows from first on; never returns.
+// Tests the rows from `first` on. Does not return.
 static void try_rows(size_t first, const char *prefix, try_row *test)
 {
-#ifdef __SANITIZE_ADDRESS__ // which says where
+#ifdef __SANITIZE_ADDRESS__ // the sanitizer reports these signals with the place
     static const int signals[] = {SIGALRM};
 #else
     static const int signals[] = {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// op_arguments [CALLS [ROW-NAME]]: throws wrong arguments at every row of the operator list: wrong kinds, ranks,
-// dtypes, dimensions, negative sizes, empty tensors, huge sizes, NaN. A call may work or fail with a message; it may
-// not crash, hang, leak, write behind its memory (sanitizers) or fail without saying why. A row that takes its process
-// down does not hide others. The numbers are made from the row's name and the place in the stride (tests/sample.h).
+// op_arguments [CALLS [ROW-NAME]]: calls each row of the operator list with wrong arguments: wrong kinds, ranks,
+// dtypes, dimensions, negative sizes, empty tensors, huge sizes, NaN. A call may succeed or fail with a message. It
+// must not crash, hang, leak, write out of bounds (sanitizers) or fail without a message. A crash of one row does not
+// stop the others. The random numbers depend on the row's name and the position in the stride (tests/sample.h).
 #include <stdlib.h>
 
 #include "tests/limits/made_calls.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// op_programs [PROGRAMS [ROW-NAME [NUMBER]]]: programs made up at random, as many for every row of the operator list as
-// make PROGRAMS together: up to four operators, each on what those before it left: views of sizes, strides and overlaps
-// that no layer makes, numbers at the ends of their range, NaN. The sanitizers are the oracle: no operator may do what
-// C does not define, and every view lies in its storage. Programs are made from the row's name, the place in the stride
-// (tests/sample.h) and a number, which is printed for the one that fails; NUMBER runs that one alone and prints its
-// calls.
+// op_programs [PROGRAMS [ROW-NAME [NUMBER]]]: runs random programs, the same number for each row of the operator list
+// and PROGRAMS in total. A program has up to four operators, each applied to the results of those before it: views with
+// sizes, strides and overlaps that no layer produces, numbers at the limits of their range, NaN. The sanitizers must
+// find no undefined behaviour, and each view must be inside its storage. A program depends on the row's name, the
+// position in the stride (tests/sample.h) and a number, which is printed for a failure. NUMBER runs only that program
+// and prints its calls.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 
 enum { MOST_STEPS = 4, TRIES = 3, MOST_LOOKED_AT = 1 << 16, DEEPEST = 4 };
 
-static unsigned programs = 5000; // for each row; all together at first
+static unsigned programs = 5000; // number for each row; initially the total
 static long only = -1;
 
-// ---- rows that give views, which programs begin with
+// ---- rows that return views, with which programs begin
 
 static uint16_t *view_rows;
 static uint32_t view_row_count;
@@ -42,10 +42,10 @@ static void find_view_rows(void)
 
 // ---- programs
 
-// Reads what a tensor consists of, as whoever gets it would.
+// Reads everything a tensor consists of, as any consumer may.
 static void look_at(bench *b, taper_val value, int depth)
 {
-    if (value.tag == TAPER_LIST && depth < DEEPEST) { // a list may hold itself
+    if (value.tag == TAPER_LIST && depth < DEEPEST) { // a list may contain itself
         for (size_t i = 0; i < value.as.list->count; i++) {
             look_at(b, value.as.list->items[i], depth + 1);
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// op_shapes [CALLS [ROW-NAME]]; op_shapes --list: what a row says of its results, sizes and dtype (ir/infer.h), against
-// what its kernel gives: of every row that has a rule, with arguments made up from its schema in all dtypes, with
-// everything known of them and with less (ops/call/check_shapes.h, which builds for debugging have in every call). Rows
-// that say nothing of a tensor that they make stand in no_shape_rule.txt with the reason, and no others: --list prints
-// them. It can become shorter: a rule, where a pass or a device should know the sizes, and a line less.
+// op_shapes [CALLS [ROW-NAME]]; op_shapes --list: compares the inferred sizes and dtypes of results (ir/infer.h) with
+// those of the kernels, for each row with a rule. The arguments are generated from the schema in all dtypes, with all
+// facts about them known or only some (ops/call/check_shapes.h, which debug builds check in every call). The rows
+// without a rule for a tensor they return are exactly those in no_shape_rule.txt, with a reason; --list prints them. To
+// shorten the list, add a rule where a pass or a device needs the sizes, and remove the line.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static taper_status checked(bench *b, taper_call *call)
     return status;
 }
 
-// Of the schema's type: what a kernel makes of others, a list where a number should be, no rule foresees.
+// Makes an argument of the schema's type, because rules do not foresee other types, for example a list instead of a
+// number.
 static taper_val foreseen(bench *b, const taper_schema *schema, size_t i)
 {
     const taper_schema_arg *a = i < schema->arg_count ? &schema->args[i] : NULL;
@@ -69,7 +70,8 @@ static bool is_tensor(const taper_type *type)
            (type->kind == TAPER_TYPE_LIST && type->items[0]->kind == TAPER_TYPE_TENSOR);
 }
 
-// Out forms have the rule of their functional form, or stand in forms_that_differ.txt (scripts/check_rows.py).
+// Returns true if the row has no rule. Out forms have the rule of their functional form, or are in
+// forms_that_differ.txt (scripts/check_rows.py).
 static bool says_nothing(const taper_op *op, const taper_schema *schema)
 {
     const bool resizes = taper_op_has(op, TAPER_OP_RESIZES | TAPER_OP_REPLACES);
@@ -111,7 +113,7 @@ static bool is_listed(const char *name)
     return false;
 }
 
-// The rows that say nothing are those of the list.
+// Checks that the rows without a rule are those of the list.
 static bool check_listed(bool print)
 {
     static bench b;

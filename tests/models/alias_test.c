@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Results stay what they are: later runs, which reuse the memory of earlier ones, must not write into results that the
-// caller still holds, nor may they change when session, model and context are gone. Sizes are interleaved so that plans
-// are recorded, replayed, left and dropped; the allocator overwrites what is freed.
+// Results do not change: later runs, which reuse memory of earlier ones, must not write to results that the caller
+// still holds. Results must also survive the session, model and context. Sizes alternate so that plans are recorded,
+// replayed, left and dropped; the allocator overwrites freed memory.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void put_elements(bytes *to, const taper_tensor_info *info, size_t dim, c
     }
 }
 
-// Kind, sizes, strides, elements and text of everything in value.
+// Appends kind, sizes, strides, elements and text of everything in the value.
 static void put_value(bytes *to, const taper_value *value)
 {
     const taper_kind kind = taper_value_kind(value);
@@ -81,7 +81,7 @@ static void check(const taper_value *value, const bytes *before)
     free(now.data);
 }
 
-// data/diverging.ptl is `test_apps.py --forms script --filter diverging --write DIR`.
+// data/diverging.ptl is made by `test_apps.py --forms script --filter diverging --write DIR`.
 static taper_status load(taper_context *context, const char *file, bool optimized, taper_model **model)
 {
     if (strcmp(file, "diverging.ptl") != 0) {
@@ -91,7 +91,7 @@ static taper_status load(taper_context *context, const char *file, bool optimize
     return taper_model_load(context, TEST_MODELS "/diverging.ptl", &options, model, NULL);
 }
 
-// args: one word list per call (fixture.h), ended by NULL. Calls with equal args must agree when `pure`.
+// args: the words of each call (fixture.h), ended by NULL. With `pure`, calls with equal args must give equal results.
 static void run_all(const char *file, const char *const *args, bool optimized, bool pure)
 {
     test_allocator allocator;
@@ -116,13 +116,13 @@ static void run_all(const char *file, const char *const *args, bool optimized, b
                 assert_memory_equal(before[i].data, before[count].data, before[i].count);
             }
         }
-        if (count % 5 == 4) { // some are let go between runs
+        if (count % 5 == 4) { // some results are released between runs
             taper_value_release(results[count - 3]);
             results[count - 3] = taper_value_retain(results[count]);
             free(before[count - 3].data);
             memset(&before[count - 3], 0, sizeof before[0]);
             put_value(&before[count - 3], results[count - 3]);
-            pure = false; // its arguments are no longer those of args
+            pure = false; // the arguments are no longer those of args
         }
     }
     taper_session_trim(session);
@@ -157,7 +157,7 @@ static void images(void **state)
     static const char *const files[] = {"s01_convnet.ptl", "s02_traced.ptl", "s11_xnnpack.ptl",
                                         "s13_vulkan.ptl",  "s14_metal.ptl",  "s01_convnet.fb.ptl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        // A traced model keeps the sizes it was traced with.
+        // A traced model only accepts the sizes of its trace.
         static const char *const traced[] = {"f1,3,10,12", "f1,3,10,12", "f1,3,10,12", "f1,3,10,12", NULL};
         run_both(files[i], strstr(files[i], "traced") != NULL ? traced : sizes, true);
     }
@@ -167,7 +167,7 @@ static void images(void **state)
     run_both("segmenter.ptl", masks, true);
 }
 
-// Equal shapes, other paths: what was planned to die is returned or kept.
+// Shapes are equal but paths differ: values that the plan would free are returned or kept.
 static void control_flow(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wrong uses of NNAPI while a model is made: each is answered as the API says, and logged.
+// Wrong uses of NNAPI while a model is built: each returns the error that the API specifies and is logged.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define Q8 ANEURALNETWORKS_TENSOR_QUANT8_ASYMM
 #define I32 ANEURALNETWORKS_TENSOR_INT32
 
-// An operand type that cannot be.
+// Adds an operand type that is invalid.
 static void wrong_type(nnapi *n, ANeuralNetworksModel *model, int32_t type, uint32_t rank, float scale,
                        int32_t zero_point, const char *needle)
 {
@@ -86,11 +86,11 @@ static void misuse_values(nnapi *n)
     WRONG(BAD_DATA, "written by an operation", n->Model_setOperandValue(b.model, out, small, 24));
     identify(&b);
     WRONG(BAD_DATA, "an input of the model", n->Model_setOperandValue(b.model, x, small, 24));
-    WRONG(BAD_DATA, "operand 1 has no value", n->Model_finish(b.model)); // though nobody reads it
+    WRONG(BAD_DATA, "operand 1 has no value", n->Model_finish(b.model)); // although nothing reads it
     WRONG(BAD_STATE, "invalid", n->Model_setOperandValue(b.model, open, NULL, 0));
     WRONG(BAD_STATE, "invalid", n->Model_finish(b.model));
     n->Model_free(b.model);
-    // A long value is referred to: it must not change, until the last run.
+    // A long value is only referred to, so that it must not change before the last run.
     for (int stage = 0; stage < 3; stage++) {
         ANeuralNetworksCompilation *compilation = NULL;
         ANeuralNetworksExecution *execution = NULL;
@@ -187,9 +187,9 @@ void misuse_models(nnapi *n)
     WRONG(BAD_DATA, "an input and an output", n->Model_identifyInputsAndOutputs(b.model, 2, in, 1, in));
     OK(n->Model_identifyInputsAndOutputs(b.model, 1, in, 1, &out));
     WRONG(BAD_DATA, "identified before", n->Model_identifyInputsAndOutputs(b.model, 1, in, 1, &out));
-    WRONG(BAD_DATA, "has no value", n->Model_finish(b.model)); // y
+    WRONG(BAD_DATA, "has no value", n->Model_finish(b.model)); // y has no value
     n->Model_free(b.model);
-    // An output that nothing writes; operations in a circle; any change after the end.
+    // An output that nothing writes; operations in a cycle; changes after finish.
     b = build(n);
     const uint32_t p = add_input(&b, F32, 0.0f, 0, SIZES(2)), zero = add_int(&b, 0);
     const uint32_t q = add_operand(&b, F32, 0.0f, 0, SIZES(2)), r = add_operand(&b, F32, 0.0f, 0, SIZES(2));
@@ -219,9 +219,9 @@ void misuse_models(nnapi *n)
     free_compiled(n, &c);
 }
 
-// ---- operations whose operands do not fit
+// ---- operations with wrong operands
 
-// A model of one operation that finish refuses.
+// Finishes a model with one operation, which must be refused.
 static void wrong_finish(nnapi *n, builder *b, const char *needle)
 {
     identify(b);
@@ -296,7 +296,7 @@ static void misuse_signatures(nnapi *n)
     n->Model_free(b.model);
 }
 
-// A convolution of quantized numbers whose operands may be wrong in one way.
+// Builds a quantized convolution with one wrong operand.
 static void wrong_conv(nnapi *n, float bias_scale, int32_t bias_size, int32_t channels, int32_t out_width,
                        int32_t scheme, int32_t stride, int32_t fuse, float out_scale, const char *needle)
 {

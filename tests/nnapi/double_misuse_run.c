@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wrong uses of NNAPI once a model is there: compilations, executions, memory, devices, and what is freed.
+// Wrong uses of NNAPI with a finished model: compilations, executions, memory, devices, and freeing.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ static void let_run(nnapi *n)
     n->Model_free(NULL); // any call reads the switches
 }
 
-// Until an execution that another thread runs is under way, as its answer to a wrong call says.
+// Waits until an execution of another thread has started, by the answer to a wrong call.
 static void await_run(nnapi *n, ANeuralNetworksExecution *execution, const float *x)
 {
     for (bool running = false; !running;) {
@@ -151,7 +151,7 @@ static void misuse_threads(nnapi *n, const compiled *c, const float *x)
         n->Burst_free(again);
         there.burst = NULL;
     }
-    // An execution freed while it runs.
+    // An execution is freed while it runs.
     nnapi_switch("hold");
     OK(n->Execution_create(c->compilation, &there.execution));
     set_all(n, there.execution, x, out);
@@ -241,7 +241,7 @@ void misuse_executions(nnapi *n)
         WRONG(BAD_DATA, "duration 7", n->Execution_getDuration(execution, 7, &duration));
         WRONG(BAD_STATE, "not measured", n->Execution_getDuration(execution, 0, &duration));
     }
-    WRONG(OP_FAILED, "needs its input 1", run_execution(n, execution)); // an input that was left out
+    WRONG(OP_FAILED, "needs its input 1", run_execution(n, execution)); // an omitted input
     if (n->level >= 29) {
         WRONG(BAD_STATE, "failed", n->Execution_getOutputOperandRank(execution, 0, &rank));
     }
@@ -278,7 +278,7 @@ void misuse_executions(nnapi *n)
         n->Event_free(event);
         n->Execution_free(execution);
     }
-    if (n->level >= 31) { // an execution that may run again, and one whose buffers may be longer
+    if (n->level >= 31) { // a reusable execution, and one with padded buffers
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setReusable(execution, true));
         OK(n->Execution_enableInputAndOutputPadding(execution, true));
@@ -374,7 +374,7 @@ void misuse_memory(nnapi *n)
     WRONG(BAD_DATA, "cannot be written", n->Execution_setOutputFromMemory(execution, 0, NULL, locked, 0, 24));
     OK(n->Execution_setInput(execution, 0, NULL, x, 24));
     OK(n->Execution_setOutput(execution, 0, NULL, out, 24));
-    assert_int_equal(pwrite(fd, &(const float){1.0f}, 4, 0), 4); // a weight
+    assert_int_equal(pwrite(fd, &(const float){1.0f}, 4, 0), 4); // changes a weight
     ANeuralNetworksEvent *event;
     WRONG(BAD_DATA, "were changed", n->Execution_startCompute(execution, &event));
     n->Execution_free(execution);
@@ -438,7 +438,7 @@ void misuse_devices(nnapi *n)
     n->Model_free(b.model);
     OK(n->Compilation_createForDevices(c.model, list, 1, &compilation));
     OK(n->Compilation_finish(compilation));
-    // Times are those of one device.
+    // Times are only available for a single device.
     const float x[6] = {0};
     float out[6];
     uint64_t duration = 0;
@@ -463,7 +463,7 @@ void misuse_devices(nnapi *n)
     free_compiled(n, &c);
 }
 
-// ---- what is freed
+// ---- freeing
 
 void misuse_lifetimes(nnapi *n)
 {

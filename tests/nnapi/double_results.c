@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the double computes, where the result can be worked out on paper.
+// Results of the double that can be calculated on paper.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ static void check_floats(const float *got, const float *want, size_t count)
     }
 }
 
-// An image of ones, all windows of 3 by 3 summed, the largest of each 2 by 2, and two rows that see the first and the
-// last.
+// An image of ones: the sums of all 3 by 3 windows, the maxima of 2 by 2 blocks, and two rows that select the first and
+// the last.
 void results_float(nnapi *n)
 {
     float ones[16], got[2];
@@ -44,7 +44,7 @@ void results_float(nnapi *n)
     const uint32_t bias = add_constant(&b, F32, 0.0f, 0, SIZES(1), &zero, sizeof zero);
     const uint32_t one = add_int(&b, 1), two = add_int(&b, 2), none = add_int(&b, 0);
     const uint32_t summed = add_operand(&b, F32, 0.0f, 0, SIZES(1, 4, 4, 1));
-    OPERATION(&b, CONV_2D, summed, x, weight, bias, one, one, one, one); // the scheme SAME, the fuse code RELU
+    OPERATION(&b, CONV_2D, summed, x, weight, bias, one, one, one, one); // scheme SAME, fuse code RELU
     const uint32_t pooled = add_operand(&b, F32, 0.0f, 0, SIZES(1, 2, 2, 1));
     OPERATION(&b, MAX_POOL_2D, pooled, summed, none, none, none, none, two, two, two, two, none);
     const uint32_t flat = add_operand(&b, F32, 0.0f, 0, SIZES(1, 4));
@@ -60,8 +60,8 @@ void results_float(nnapi *n)
     free_compiled(n, &c);
 }
 
-// The same image in 8 bits, the results in steps of 0.3: the sums 4 6 6 9 of a corner are 13 20 20 30 steps, their mean
-// is 21. A second channel has 0.5 more: 15 22 22 32 steps, 23.
+// The same image in 8 bits, with results in steps of 0.3: the sums 4 6 6 9 of a corner are 13 20 20 30 steps, and their
+// mean is 21. A second channel has 0.5 more: 15 22 22 32 steps, with the mean 23.
 static void run_sums(nnapi *n, int32_t type, bool channels)
 {
     const bool is_signed = type == S8;
@@ -87,7 +87,7 @@ static void run_sums(nnapi *n, int32_t type, bool channels)
     const uint32_t bias =
         add_constant(&b, I32, channels ? 0.0f : 0.25f, 0, SIZES(outputs), biases, (size_t)outputs * sizeof biases[0]);
     const uint32_t one = add_int(&b, 1), two = add_int(&b, 2), none = add_int(&b, 0);
-    const float scale = 0.3f; // below 29 it must be larger than that of the products
+    const float scale = 0.3f; // below level 29 it must be larger than the scale of the products
     const uint32_t summed = add_operand(&b, type, scale, 3 - shift, SIZES(1, 4, 4, outputs));
     OPERATION(&b, CONV_2D, summed, x, weight, bias, one, one, one, one, one, one, none);
     const uint32_t pooled = add_operand(&b, type, scale, 3 - shift, SIZES(1, 2, 2, outputs));
@@ -113,9 +113,10 @@ void results_quantized(nnapi *n)
     }
 }
 
-// ---- one operation at a time
+// ---- single operations
 
-// Arguments behind the input: i a list of ints, p a [n, 2] list, I int, F float, B bool, x floats of the input's sizes.
+// Arguments after the input: i is a list of ints, p a [n, 2] list, I an int, F a float, B a bool, x floats of the
+// input's sizes.
 typedef struct one_case {
     int level;
     const char *name;
@@ -123,7 +124,7 @@ typedef struct one_case {
     const int32_t *in;
     const float *x;
     const char *kinds;
-    const float *arguments; // a list has its count before it
+    const float *arguments; // a list follows its length
     const int32_t *out;
     const float *want;
 } one_case;
@@ -249,7 +250,7 @@ void results_operations(nnapi *n)
     }
 }
 
-// ---- convolutions of other kinds, as floats: [1, 2, 2, 2] images of two channels
+// ---- other kinds of convolutions, in floats: [1, 2, 2, 2] images with two channels
 
 static void run_layer(nnapi *n, int32_t code, const int32_t *in, const float *x, const int32_t *weight_sizes,
                       const float *weight, int32_t outputs, uint32_t count, const int32_t *ints, bool nchw,
@@ -277,9 +278,9 @@ static void run_layer(nnapi *n, int32_t code, const int32_t *in, const float *x,
 
 static void results_layers(nnapi *n)
 {
-    const float *image = NUMBERS(1, 10, 2, 20, 3, 30, 4, 40); // [2, 2, 2]: tens are the second channel
+    const float *image = NUMBERS(1, 10, 2, 20, 3, 30, 4, 40); // [2, 2, 2]: the tens are the second channel
     const float *planes = NUMBERS(1, 2, 3, 4, 10, 20, 30, 40);
-    // Depthwise, multiplier 2: channels times 1, 2 and 3, 4; a window of one element.
+    // Depthwise, multiplier 2: the channels times 1, 2 and 3, 4; a window of one element.
     run_layer(n, ANEURALNETWORKS_DEPTHWISE_CONV_2D, SIZES(1, 2, 2, 2), image, SIZES(1, 1, 1, 4), NUMBERS(1, 2, 3, 4), 4,
               5, (const int32_t[]){2, 2, 2, 2, 0}, false, SIZES(1, 1, 1, 4), NUMBERS(1, 2, 30, 40));
     if (n->level < 29) {
@@ -294,7 +295,7 @@ static void results_layers(nnapi *n)
               NUMBERS(1, 10, 102, 20, 200));
 }
 
-// ---- sizes that only a run knows
+// ---- sizes known only to the run
 
 void results_sizes(nnapi *n)
 {
@@ -319,7 +320,7 @@ void results_sizes(nnapi *n)
         assert_memory_equal(dimensions, sizes, sizeof sizes);
     }
     n->Execution_free(execution);
-    if (n->level >= 29) { // too little room: the sizes can still be asked for
+    if (n->level >= 29) { // too little room: the sizes are still available
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setInput(execution, 0, &type, x, sizeof x));
         OK(n->Execution_setInput(execution, 1, &type, y, sizeof y));
@@ -333,7 +334,7 @@ void results_sizes(nnapi *n)
     free_compiled(n, &c);
 }
 
-// ---- weights, inputs and outputs in memory of files, and of descriptors
+// ---- weights, inputs and outputs in memory of files and of descriptors
 
 static int make_file(size_t size)
 {
@@ -358,7 +359,7 @@ static void run_descriptors(nnapi *n, const float *x)
     OK(n->MemoryDesc_finish(desc));
     OK(n->Memory_createFromDesc(desc, &hidden));
     n->MemoryDesc_free(desc);
-    for (int turn = 0; turn < 2; turn++) { // x + x, and x + that
+    for (int turn = 0; turn < 2; turn++) { // x + x, then x + that result
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setInput(execution, 0, NULL, x, 24));
         if (turn == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized operations of the double whose integers can be worked out on paper, and sizes that only part of a model
-// says.
+// Quantized operations of the double whose integers can be calculated on paper, and sizes that only a part of the model
+// specifies.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void check_bytes(nnapi *n, compiled *c, const void *x, size_t size, const
     free_compiled(n, c);
 }
 
-// Activations of x of [1, 3], whose results have a scale and a zero point of their own.
+// Runs an activation of x with sizes [1, 3], whose results have a given scale and zero point.
 static void run_activation(nnapi *n, int32_t code, float in_scale, float scale, int32_t zero_point, const uint8_t *want)
 {
     const uint8_t x[3] = {100, 101, 99};
@@ -50,11 +50,11 @@ static void run_arithmetic(nnapi *n, int32_t code, const uint8_t *want)
 
 void results_integers(nnapi *n)
 {
-    // log 3 and half of it: logistic and tanh of one step are 3/4 and 1/2.
+    // The scales are log 3 and half of it: logistic and tanh of one step are 3/4 and 1/2.
     run_activation(n, ANEURALNETWORKS_LOGISTIC, 1.0986123f, 1.0f / 256.0f, 0, (const uint8_t[]){128, 192, 64});
     run_arithmetic(n, ANEURALNETWORKS_ADD, (const uint8_t[]){13, 23});
     run_arithmetic(n, ANEURALNETWORKS_MUL, (const uint8_t[]){28, 103});
-    // (50, -25) times (25, -25) and 125 more are 2000: 200 steps from 5.
+    // (50, -25) times (25, -25) plus 125 is 2000: 200 steps above 5.
     const uint8_t x[2] = {200, 50}, row[2] = {228, 28};
     builder b = build(n);
     uint32_t in = add_input(&b, Q8, 0.5f, 100, SIZES(1, 2));
@@ -63,7 +63,7 @@ void results_integers(nnapi *n)
     OPERATION(&b, FULLY_CONNECTED, add_result(&b, Q8, 10.0f, 5, SIZES(1, 1)), in, weight, bias, add_int(&b, 0));
     compiled c = compile(&b);
     check_bytes(n, &c, x, sizeof x, (const uint8_t[]){205}, 1);
-    // RELU6 behind it: 6 is below one step.
+    // With RELU6 the result is limited to 6, which is less than one step.
     b = build(n);
     in = add_input(&b, Q8, 0.5f, 100, SIZES(1, 2));
     const uint32_t same = add_constant(&b, Q8, 0.25f, 128, SIZES(1, 2), row, sizeof row);
@@ -87,14 +87,14 @@ void results_integers(nnapi *n)
         OPERATION(&b, QUANTIZE, add_result(&b, Q8, 0.5f, 1, SIZES(3)), add_input(&b, F32, 0.0f, 0, SIZES(3)));
         c = compile(&b);
         check_bytes(n, &c, reals, sizeof reals, (const uint8_t[]){0, 2, 7}, 3);
-        b = build(n); // 100 and 25 of steps of 0.5, 1 and 2 of steps of 1
+        b = build(n); // 100 and 25 in steps of 0.5, 1 and 2 in steps of 1
         in = add_input(&b, Q8, 0.5f, 0, SIZES(2));
         const uint32_t other = add_constant(&b, Q8, 1.0f, 10, SIZES(2), (const uint8_t[]){11, 12}, 2);
         OPERATION(&b, CONCATENATION, add_result(&b, Q8, 1.0f, 0, SIZES(4)), in, other, add_int(&b, 0));
         c = compile(&b);
         check_bytes(n, &c, x, sizeof x, (const uint8_t[]){100, 25, 1, 2}, 4);
     }
-    // A result whose first size the model leaves open, though it follows.
+    // A result whose first size the model leaves open, although it can be inferred.
     const float y[3] = {-1.0f, 0.0f, 2.0f};
     float got[3];
     if (n->level >= 29) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks made by hand (backends/nnapi/network.h), with what they give for their inputs.
+// Networks built by hand (backends/nnapi/network.h), with their expected results.
 #ifndef TAPER_TESTS_NETWORKS_H
 #define TAPER_TESTS_NETWORKS_H
 
 #include "backends/nnapi/execution.h"
 
 typedef enum made_kind {
-    MADE_CONV_RELU,   // floats, weights longer than what NNAPI copies
+    MADE_CONV_RELU,   // floats, with weights too large for NNAPI to copy
     MADE_QUANT8,      // a convolution of 8-bit integers
-    MADE_PER_CHANNEL, // with a scale for each channel: from level 29 on
-    MADE_OPEN,        // a sum whose first size only the run tells: from level 29 on
-    MADE_OPEN_LARGE,  // the same, larger than the memory is at first
+    MADE_PER_CHANNEL, // with a scale for each channel; from level 29 on
+    MADE_OPEN,        // a sum whose first size is only known to the run; from level 29 on
+    MADE_OPEN_LARGE,  // the same, larger than the initial memory
     MADE_TWO,         // two inputs, two results
     MADE_KINDS
 } made_kind;
@@ -25,7 +25,7 @@ typedef struct made_network {
 
 void made_network_create(made_network *made, made_kind kind, const taper_allocator *allocator);
 void made_network_free(made_network *made);
-// The answers of a run are what they should be.
+// Returns true if the results of a run are as expected.
 bool made_network_is_right(const made_network *made, const taper_nnapi_execution *execution);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whole models on the device "nnapi", over the double of one level (see nnapi_driver_test.c): what they give is what
-// the CPU gives, whatever the driver does.
+// Whole models on the device "nnapi", with the double of one level (see nnapi_driver_test.c): the results are those of
+// the CPU, whatever the driver does.
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static void models(void **state)
     double_is_silent();
 }
 
-// ---- one model whose network is compiled at every level
+// ---- one model with a network that is compiled at each level
 
 static const test_call small = {"s02_traced.ptl", "forward", "f1,3,10,12", TAPER_OK, false};
 
@@ -60,7 +60,7 @@ static size_t find_small(void)
     return first;
 }
 
-// The last words where the run failed.
+// Runs the model several times and returns the last status.
 static taper_status run_small(listening *w, const char *device, int runs)
 {
     taper_model *model;
@@ -80,7 +80,7 @@ static taper_status run_small(listening *w, const char *device, int runs)
     return status;
 }
 
-// Each function of the driver fails, at its first call and at later ones.
+// Each function of the driver fails, at its first call and at later calls.
 static void failures(void **state)
 {
     (void)state;
@@ -102,14 +102,14 @@ static void failures(void **state)
             const size_t said = count_heard(&w, text);
             assert_true(said <= 1);
             failed += (int)said;
-            if (said == 1 && count_heard(&w, "cannot be used: ") == 0) { // and it is not used again in that context
+            if (said == 1 && count_heard(&w, "cannot be used: ") == 0) { // the device is not used again in that context
                 assert_int_equal(count_heard(&w, "nnapi: the device does not work any more, the CPU goes on"), 1);
                 hold_against_cpu(&w, find_small(), "nnapi", 1);
                 assert_int_equal(count_heard(&w, "nnapi does not work any more: the CPU runs the model"), 1);
                 assert_int_equal(count_heard(&w, text), 1);
             }
             close_listening(&w);
-            if (said == 1) { // the host would rather know
+            if (said == 1) { // with "!" the host prefers an error
                 open_listening(&w, NULL);
                 double_switch(NULL);
                 snprintf(text, sizeof text, "fail=ANeuralNetworks%s:%d:OP_FAILED", names[f], call);
@@ -136,7 +136,7 @@ static void switches(void **state)
     listening w;
     const bool lists = double_level() >= 29;
     open_listening(&w, NULL);
-    double_switch("refuse=3"); // convolutions
+    double_switch("refuse=3"); // refuses convolutions
     hold_against_cpu(&w, find_small(), "nnapi", 3);
     assert_int_equal(count_heard(&w, lists ? "the device does not support an operation CONV_2D"
                                            : "the CPU runs this segment: the driver refuses the network"),
@@ -146,9 +146,9 @@ static void switches(void **state)
     assert_non_null(strstr(taper_error_message(w.error), lists ? "device nnapi declined: the device does not support"
                                                                : "declined: the driver refuses the network"));
     close_listening(&w);
-    for (int slow = 0; slow < 2; slow++) { // the CPU takes over, or would if it could
+    for (int slow = 0; slow < 2; slow++) { // the CPU takes over; with "!" it may not
         open_listening(&w, NULL);
-        double_switch("slow=100"); // the CPU is faster, busy as it may be
+        double_switch("slow=100"); // slower than the CPU, even on a busy machine
         if (slow == 0) {
             hold_against_cpu(&w, find_small(), "nnapi", RUNS);
             static const char line[] = ": the CPU runs this segment from now on: the device took ";
@@ -179,7 +179,7 @@ static void switches(void **state)
     double_is_silent();
 }
 
-// ---- who asks for what
+// ---- devices and options
 
 static void expect_load(listening *w, const char *device, const char *options, taper_status wanted, const char *words)
 {
@@ -219,7 +219,7 @@ static void names(void **state)
         expect_load(&w, "nnapi:double-reference", NULL, TAPER_OK, "NNAPI has no list of devices before level 29");
         expect_load(&w, "nnapi:1!", NULL, TAPER_ERROR_UNSUPPORTED, "NNAPI has no list of devices before level 29");
     }
-    taper_model *model = NULL; // NNAPI has no operation of it, so there is nothing that the device could keep to
+    taper_model *model = NULL; // NNAPI has no operation for this model, so that "!" is an error
     assert_int_equal(device_load(w.context, "s04_containers.pt", "nnapi!", NULL, &model, w.error),
                      TAPER_ERROR_UNSUPPORTED);
     assert_non_null(strstr(taper_error_message(w.error), "can do no part of the model"));
@@ -228,7 +228,7 @@ static void names(void **state)
     double_is_silent();
 }
 
-// What ran where is in the profile; after the first runs nothing is allocated any more.
+// The profile shows where each operator ran. After the first runs nothing is allocated.
 static void profile(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void profile(void **state)
     double_is_silent();
 }
 
-// ---- files that PyTorch's converter made
+// ---- files made by PyTorch's converter
 
 enum { FOR_NNAPI, PLAIN, FOR_VULKAN };
 
@@ -286,7 +286,7 @@ static const char *device_of(listening *w, int which, const char *device, uint32
     return nnapi ? "nnapi" : "cpu";
 }
 
-// They run on NNAPI without being asked to, unless the host says otherwise; what they give is what the CPU gives.
+// These files run on NNAPI by default, unless the host selects otherwise; the results are those of the CPU.
 static void converted(void **state)
 {
     (void)state;

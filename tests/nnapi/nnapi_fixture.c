@@ -90,7 +90,7 @@ void nnapi_wrong(nnapi *n, int code, int wanted, const char *needle, const char 
     n->wrongs++;
 }
 
-// ---- models
+// ---- building models
 
 builder build(nnapi *n)
 {

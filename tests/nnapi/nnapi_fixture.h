@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The double of a level, loaded as a program loads Android's library, and small models for its tests.
+// The double of a level, loaded as programs load Android's library, and small models for its tests.
 #ifndef TAPER_TESTS_NNAPI_FIXTURE_H
 #define TAPER_TESTS_NNAPI_FIXTURE_H
 
@@ -7,28 +7,28 @@
 
 typedef struct nnapi {
     void *library;
-    int level, wrongs; // wrong uses so far
+    int level, wrongs; // wrongs: number of wrong uses so far
 #define NNAPI_MEMBER(since, result, name, arguments) ANeuralNetworks##name##_fn name;
     NEURAL_NETWORKS_FUNCTIONS(NNAPI_MEMBER)
 #undef NNAPI_MEMBER
 } nnapi;
 
-// switches: TAPER_NNAPI_DOUBLE, or NULL. The log is empty then.
+// Loads the double with an empty log. switches: value of TAPER_NNAPI_DOUBLE, or NULL.
 void nnapi_open(nnapi *n, int level, const char *switches);
 void nnapi_switch(const char *switches);
 void nnapi_unload(nnapi *n);
-void nnapi_close(nnapi *n);       // the log must be empty, what unloading adds included
-void nnapi_close_leaky(nnapi *n); // unloading must add something
-char *nnapi_log(void);            // what was logged since the last call; to be freed
+void nnapi_close(nnapi *n);       // the log must be empty, also after unloading
+void nnapi_close_leaky(nnapi *n); // unloading must log something
+char *nnapi_log(void);            // returns the log since the last call; the caller frees it
 
-// A call that must be answered with `wanted` and one line of the log which has `needle` in it.
+// Checks a call that must return `wanted` and log one line that contains `needle`.
 void nnapi_wrong(nnapi *n, int code, int wanted, const char *needle, const char *file, int line);
 #define WRONG(wanted, needle, call) nnapi_wrong(n, call, ANEURALNETWORKS_##wanted, needle, __FILE__, __LINE__)
-// A call without a result that must log such a line.
+// Checks a call without a result that must log such a line.
 #define WRONG_VOID(needle, call) ((call), nnapi_wrong(n, 0, 0, needle, __FILE__, __LINE__))
 #define OK(call) assert_int_equal(call, ANEURALNETWORKS_NO_ERROR)
 
-// ---- a model that is made step by step
+// ---- building a model
 
 typedef struct builder {
     nnapi *n;
@@ -38,7 +38,7 @@ typedef struct builder {
 } builder;
 
 builder build(nnapi *n);
-// Dimensions end with -1; each of these gives the operand's number.
+// Dimensions end with -1. Each function returns the index of the operand.
 uint32_t add_operand(builder *b, int32_t type, float scale, int32_t zero_point, const int32_t *sizes);
 #define SIZES(...) ((const int32_t[]){__VA_ARGS__, -1})
 #define SCALAR ((const int32_t[]){-1})
@@ -54,18 +54,18 @@ void add_operation(builder *b, int32_t code, uint32_t count, const uint32_t *inp
 #define OPERATION(b, code, output, ...)                                                                                \
     add_operation(b, ANEURALNETWORKS_##code, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),                     \
                   (const uint32_t[]){__VA_ARGS__}, output)
-void identify(builder *b); // inputs and outputs
+void identify(builder *b); // identifies inputs and outputs
 
-// A finished model, compiled for whatever is there.
+// A finished model with its compilation.
 typedef struct compiled {
     ANeuralNetworksModel *model;
     ANeuralNetworksCompilation *compilation;
 } compiled;
 compiled compile(builder *b);
 void free_compiled(nnapi *n, compiled *c);
-// x + y of [2, 3] floats, or with a first dimension that is not known.
+// Compiles x + y for floats of sizes [2, 3], or with an unknown first dimension.
 compiled compile_add(nnapi *n, int32_t first);
-// Runs an execution in the way that the level has; returns the code.
+// Runs an execution in the way of the level and returns its code.
 int run_execution(nnapi *n, ANeuralNetworksExecution *execution);
 // Runs a compiled model with one input and one output.
 int run_once(nnapi *n, const compiled *c, const void *input, size_t input_size, void *output, size_t output_size);
@@ -79,10 +79,10 @@ void misuse_memory(nnapi *n);
 void misuse_devices(nnapi *n);
 void misuse_lifetimes(nnapi *n);
 
-// ---- and of double_results.c
+// ---- the tests of double_results.c
 void results_float(nnapi *n);
 void results_quantized(nnapi *n);
-void results_integers(nnapi *n); // double_results_quantized.c
+void results_integers(nnapi *n); // in double_results_quantized.c
 void results_operations(nnapi *n);
 void results_sizes(nnapi *n);
 void results_memory(nnapi *n);

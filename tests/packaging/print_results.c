@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints a line for each call of the committed models, with a sum of all bits of its results. Two builds of the library
-// whose lines are equal compute the same. TAPER_CPU_MASK chooses the instruction sets (tests/cpu_mask.h).
+// Prints a line for each call of the committed models, with a hash of all bits of its results. Two builds of the
+// library with equal lines compute the same. TAPER_CPU_MASK selects the instruction sets (tests/cpu_mask.h).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void print_call(taper_context *context, const test_call *call, bool optim
     taper_status status = test_load(context, call->file, optimized, &model, error);
     if (status == TAPER_OK) {
         status = taper_session_create(model, NULL, &session, error);
-        for (int run = 0; status == TAPER_OK && run < 3; run++) { // replayed at last
+        for (int run = 0; status == TAPER_OK && run < 3; run++) { // the last run is a replay
             status = test_run(context, session, call, &result, error);
             if (status == TAPER_OK) {
                 add_value(result);

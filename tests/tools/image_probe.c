@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes what the tools make of a picture as raw RGB, for comparison with PIL: image_probe IMAGE OUT.raw [WIDTH HEIGHT
-// [NEEDED]]; WIDTH 0: not resized
+// image_probe IMAGE OUT.raw [WIDTH HEIGHT [NEEDED]]: writes a picture as decoded by the tools as raw RGB, for
+// comparison with PIL. WIDTH 0 does not resize.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #include "common/image.h"
 
-// The tensor that the library makes of it without mean and std, as bytes again.
+// Resizes with the library: makes its tensor without mean and std and converts it to bytes.
 static bool resize(const image *from, int width, int height, image *to)
 {
     const taper_picture picture = {

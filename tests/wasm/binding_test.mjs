@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// binding_test.mjs PACKAGE SOURCE: the package in node. Every sample of tests/data/samples, in every form of file, gives
-// what PyTorch gave; values go in and come out as they are; what is wrong is said.
+// binding_test.mjs PACKAGE SOURCE: tests the package in Node.js. Every sample of tests/data/samples, in every file
+// format, gives PyTorch's results; values are converted in both directions without loss; errors are reported.
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync, statSync} from 'node:fs';
 import {createServer} from 'node:http';
@@ -48,7 +48,7 @@ function same(got, wanted, where) {
     }
 }
 
-// Whose message holds all of the words.
+// Checks that f throws an error with the status and a message that contains all of the words.
 function says(f, status, ...words) {
     const check = error => {
         assert.ok(error instanceof TaperError, String(error));
@@ -59,7 +59,7 @@ function says(f, status, ...words) {
     return typeof f === 'function' ? assert.throws(f, check) : assert.rejects(f, check);
 }
 
-const INFINITE = '1e999'; // as JSON has it
+const INFINITE = '1e999'; // how JSON can represent infinity
 for (const sample of JSON.parse(readFileSync(join(samples, 'manifest.json'), 'utf8').replace(/: Infinity/g, `: ${INFINITE}`))) {
     for (const file of sample.models) {
         for (const optimize of [true, false]) {
@@ -101,7 +101,7 @@ test('inputs that are refused', async () => {
     says(() => model.run(new Tensor(new Float64Array(3 * 96 * 96), [1, 3, 96, 96])), 'argument',
         'input 0 is float64 [1, 3, 96, 96]; the model takes it converted: float32 [1, 3, 96, 96]');
     model.free();
-    const plain = await loadModel(join(demo, 'classifier.pt')); // which names its layers
+    const plain = await loadModel(join(demo, 'classifier.pt')); // has the names of its layers
     says(() => plain.run(new Tensor(new Float32Array(4 * 96 * 96), [1, 4, 96, 96])), 'argument',
         'input 0 (x) was float32 [1, 4, 96, 96], refused in features.0.0');
     plain.free();
@@ -215,7 +215,7 @@ test('a tensor stays what it was made as', async () => {
     assert.throws(() => x.data = new Float32Array(600), TypeError);
     assert.throws(() => x.dtype = 'uint8', TypeError);
     same(model.run(x), x, 'x');
-    const copy = structuredClone(x); // as it comes out of a worker's message
+    const copy = structuredClone(x); // a copy like one received in a worker's message
     same(model.run(new Tensor(copy.data, copy.sizes, copy.dtype)), x, 'x');
     structuredClone(x.data, {transfer: [x.data.buffer]}); // its array is empty from here on
     assert.throws(() => model.run(x), {name: 'RangeError', message: /6 numbers, and there are 0/});
@@ -266,7 +266,7 @@ test('memory comes back', async () => {
     for (let i = 0; i < 60; i++) {
         await once();
     }
-    const more = process.memoryUsage().rss - before; // 60 models that stay are far more
+    const more = process.memoryUsage().rss - before; // 60 leaked models would be much larger
     assert.ok(more < 30 * statSync(path).size, `${more} bytes`);
 });
 
@@ -277,7 +277,7 @@ test('broken files are refused, each in words', async () => {
         try {
             (await loadModel(file)).free();
             loaded++;
-        } catch (error) { // anything else is a trap: the module would be lost
+        } catch (error) { // any other error is a trap, after which the module is unusable
             assert.ok(error instanceof TaperError, `${file}: ${error}`);
             refused++;
         }

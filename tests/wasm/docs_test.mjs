@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// docs_test.mjs PACKAGE SOURCE: the blocks of JavaScript of docs/javascript.md and of the package's own page, each page's in
-// their order as one program, in a folder that has the package and the demo's models.
+// docs_test.mjs PACKAGE SOURCE: runs the JavaScript blocks of docs/javascript.md and of the package's own page. The
+// blocks of each page run in order as one program, in a folder with the package and the demo's models.
 import {spawnSync} from 'node:child_process';
 import {cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 
 const [, , folder, source] = process.argv;
-// What the pages leave to the reader: a picture, numbers, something that shows progress.
+// The objects that the pages leave to the reader: a picture, numbers, a progress display.
 const GIVEN = `
 globalThis.imageData = {data: new Uint8ClampedArray(4 * 64 * 48).fill(90), width: 64, height: 48};
 globalThis.nested = [Array(3).fill(Array(32).fill(Array(32).fill(0.5)))];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// page_test.mjs BROWSER SITE SOURCE: the page of examples/web in a browser without a window, driven over the browser's own
-// protocol. Each of the demo's pictures gets the classes that examples/demo/expected.json has; nothing is asked of other
-// hosts.
+// page_test.mjs BROWSER SITE SOURCE: tests the page of examples/web in a headless browser, driven by the browser's own
+// protocol. Each of the demo's pictures must get the classes in examples/demo/expected.json, and no other host is
+// contacted.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -23,7 +23,7 @@ const server = createServer((request, response) => {
 }).listen(0);
 const origin = `http://localhost:${server.address().port}`;
 
-// ---- the browser: messages of JSON, each ended by a 0
+// ---- the browser: JSON messages, each terminated by a 0 byte
 
 const profile = mkdtempSync(join(tmpdir(), 'taper-page-'));
 const child = spawn(browser, ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--remote-debugging-pipe',
@@ -72,7 +72,7 @@ async function drive() {
     await page('Page.navigate', {url: `${origin}/`});
     await until('document.readyState === "complete" && document.getElementById("status").textContent.includes("ready")', 'loading');
 
-    // What the page shows once it has looked at a picture.
+    // Waits until the page shows the result of a picture and returns it.
     const shown = async name => {
         await until('document.querySelectorAll("#classes li").length === 5', name);
         return evaluate(`({status: document.getElementById('status').textContent, classes: [...document.querySelectorAll('#classes .name')]
@@ -85,12 +85,12 @@ async function drive() {
         assert.ok(status.startsWith(`${wanted[0].label}, in `), status);
         for (const {label, probability} of wanted.filter(one => one.probability > 0.02)) {
             const [, got] = classes.find(([one]) => one === label) ?? assert.fail(`${name}: no ${label} among ${classes}`);
-            // Browsers decode JPEG in their own way: a step of a byte here and there.
+            // Browsers decode JPEG slightly differently: some bytes differ by one.
             assert.ok(Math.abs(got - probability) < 0.03, `${name}: ${label} ${got}, not ${probability}`);
         }
         console.log(`${name}: ${classes[0][0]} ${classes[0][1]}; ${status}`);
     };
-    // A picture to try, by the keyboard's way to press it.
+    // Selects each sample picture with the keyboard.
     for (const name of Object.keys(expected)) {
         await evaluate('document.getElementById("classes").replaceChildren()');
         await evaluate(`document.querySelector('img[src="images/${name}"]').parentElement.focus()`);
@@ -99,7 +99,7 @@ async function drive() {
         check(name, await shown(name));
         assert.equal(await evaluate('document.querySelector(".samples [aria-pressed=true] img").alt'), name.replace(/\..*/, ''));
     }
-    // A file of one's own, chosen; one that is no picture; and one that is dropped.
+    // A file of the user is selected; then a file that is no picture; then a file is dropped.
     const {root} = await page('DOM.getDocument');
     const {nodeId} = await page('DOM.querySelector', {nodeId: root.nodeId, selector: '#file'});
     const choose = path => page('DOM.setFileInputFiles', {nodeId, files: [join(source, path)]});
@@ -116,7 +116,7 @@ async function drive() {
     await until('document.getElementById("status").textContent.startsWith("pizza")', 'a dropped picture');
     check('picnic.jpg', await shown('picnic.jpg'));
 
-    // Who does not see the page: every control has a name, what changes is told.
+    // Accessibility: each control has a name, and changes are announced.
     const {nodes} = await page('Accessibility.getFullAXTree');
     const seen = nodes.filter(node => !node.ignored).map(node => ({role: node.role?.value, name: node.name?.value ?? ''}));
     for (const role of ['button', 'image', 'status', 'heading']) {
@@ -124,7 +124,7 @@ async function drive() {
     }
     seen.filter(node => ['button', 'image', 'textbox', 'progressbar'].includes(node.role))
         .forEach(node => assert.notEqual(node.name, '', `a ${node.role} without a name`));
-    // It fits a phone's width, in both colours.
+    // The page fits a phone's width in both colour schemes.
     for (const scheme of ['light', 'dark']) {
         await page('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: scheme}]});
         await page('Emulation.setDeviceMetricsOverride', {width: 360, height: 740, deviceScaleFactor: 1, mobile: true});

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The types of the package. tests/python/stubs_test.py holds them against what it has.
+# The types of the package. tests/python/stubs_test.py compares them with the package.
 import enum
 import os
 from typing import IO, Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple, Union, final

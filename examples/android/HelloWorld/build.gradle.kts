@@ -14,7 +14,7 @@ android {
         versionName = "1.0"
     }
     buildTypes {
-        release { isMinifyEnabled = true } // the rules come with the AAR
+        release { isMinifyEnabled = true } // the AAR contains the rules
     }
     sourceSets["main"].apply {
         manifest.srcFile("AndroidManifest.xml")
@@ -24,7 +24,7 @@ android {
     androidResources { noCompress += "ptl" }
 }
 
-// The model and a picture: those of the demo.
+// The model and the picture are those of the demo.
 val model by tasks.registering(Copy::class) {
     from("../../demo/classifier.ptl")
     from("../../demo/images/picnic.jpg") { rename { "image.jpg" } }

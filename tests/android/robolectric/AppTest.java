@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What needs Android's own classes: assets, bitmaps and camera images, and the two example apps, under Robolectric.
+// Tests that need Android's own classes, under Robolectric: assets, bitmaps and camera images, and the two example
+// apps.
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
@@ -60,7 +61,7 @@ public class AppTest {
     assertArrayEquals(expected, scores(PyTorchAndroid.loadModuleFromAsset(assets(), "classifier.ptl")), 0);
     assertArrayEquals(expected, scores(LitePyTorchAndroid.loadModuleFromAsset(assets(), "classifier.ptl")), 0);
     assertArrayEquals(expected, scores(Module.loadFrom(assets(), "classifier.ptl")), 0);
-    Module.loadFrom(assets(), "segmenter.ptl").destroy(); // compressed in the package
+    Module.loadFrom(assets(), "segmenter.ptl").destroy(); // the package stores it compressed
   }
 
   @Test

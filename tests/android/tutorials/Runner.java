@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the reader's app does with a module once the tutorial's code has loaded it: runs it on floats, and writes the result's.
+// Stands in for the reader's app after the tutorial's code has loaded a module: runs it on floats and writes the floats
+// of the result.
 
 package dev.taper.tutorials;
 
@@ -13,7 +14,10 @@ import org.pytorch.Module;
 import org.pytorch.Tensor;
 
 public final class Runner {
-  /** arguments: a file of floats, their shape as 1,3,64,64, the file for the result, and its name in a dict, if it is one. */
+  /**
+   * arguments: a file of floats, their shape such as 1,3,64,64, the output file, and the key of the result if it is a
+   * dict.
+   */
   public static void run(Module module, String[] arguments) throws IOException {
     String[] sizes = arguments[1].split(",");
     long[] shape = new long[sizes.length];

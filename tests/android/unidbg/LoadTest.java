@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// LoadTest LIBRARY FOLDER: libpytorch_jni.so for arm64 or armv7 in unidbg, which emulates the processor, has Android's own C library of
-// API 23 and stands in for its Java. The library loads; a model loads and runs through JNI, with values that are no tensors, as unidbg
-// has no direct buffers; a damaged file is an exception; and a network runs through taper.h, with the results that lie beside it.
-// FOLDER holds kinds.ptl, half of it as kinds.ptl.short, and the sample s01_convnet.
+// LoadTest LIBRARY FOLDER: runs libpytorch_jni.so for arm64 or armv7 in unidbg, which emulates the processor and Java
+// and has Android's C library of API 23. The library is loaded. A model is loaded and run through JNI, with values that
+// are not tensors, because unidbg has no direct buffers. A damaged file must throw an exception. A network is run
+// through taper.h, and its results are compared with the stored ones. FOLDER contains kinds.ptl, half of it as
+// kinds.ptl.short, and the sample s01_convnet.
 
 import com.github.unidbg.AndroidEmulator;
 import com.github.unidbg.Emulator;
@@ -36,7 +37,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 
 final class LoadTest extends AbstractJni {
-  /** What stands for an IValue. */
+  /** Stands in for an IValue. */
   private static final class Value {
     final int code;
     final long number;
@@ -49,7 +50,7 @@ final class LoadTest extends AbstractJni {
     }
   }
 
-  /** A file that can be read from a place, which SimpleFileIO's cannot for armv7. */
+  /** A file that supports reading at an offset, which SimpleFileIO does not for armv7. */
   private static final class ReadFile extends SimpleFileIO {
     private final File file;
 
@@ -73,7 +74,7 @@ final class LoadTest extends AbstractJni {
   }
 
   private static final String VALUE = "org/pytorch/IValue";
-  private static final int GET_STRING_REGION = 220; // of JNI's functions
+  private static final int GET_STRING_REGION = 220; // index of the function in JNI's table
   private static int passed, failed;
   private final AndroidEmulator emulator;
   private final VM vm;
@@ -116,7 +117,7 @@ final class LoadTest extends AbstractJni {
     return signature.startsWith(VALUE + "->mData") ? ((Value) object.getValue()).data : super.getObjectField(vm, object, signature);
   }
 
-  /** unidbg 0.9.8 gives half of the characters: bytes are what it counts. */
+  /** Replaces a function of unidbg 0.9.8 that counts bytes instead of characters and returns half of them. */
   private void mendGetStringRegion() {
     final int size = emulator.getPointerSize();
     final Svc svc =
@@ -281,7 +282,7 @@ final class LoadTest extends AbstractJni {
     check(worst <= 1e-5f, want.length + " results, at most " + worst + " from PyTorch's");
   }
 
-  private static final int F32 = 6; // TAPER_F32
+  private static final int F32 = 6; // value of TAPER_F32
 
   public static void main(String[] arguments) throws Exception {
     String folder = new File(arguments[1]).getCanonicalPath();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Metal here: one device that runs the kernels' C++ and holds its users to the rules that Metal's own validation has.
-// What was encoded between two barriers runs in the other order, for nothing says in which it would.
+// Implements Metal with one device that runs the kernels' C++ and checks the rules of Metal's own validation. Commands
+// between two barriers run in reverse order, because their order is unspecified.
 #import <Metal/Metal.h>
 
 #include <stdatomic.h>
@@ -46,7 +46,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-// Counted.
+// Counts its instances.
 @interface FakeObject : NSObject
 @end
 
@@ -90,7 +90,7 @@ static double seconds(void)
 
 @end
 
-// ---- what a device makes
+// ---- objects made by a device
 
 @interface FakeFunction : FakeObject <MTLFunction> {
   @public
@@ -361,7 +361,7 @@ typedef struct command {
         abort();
     }
     buffer->_length = length;
-    memset(buffer->_bytes, 0xA5, length); // nothing says what is in it
+    memset(buffer->_bytes, 0xA5, length); // new memory has undefined contents
     return buffer;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A workgroup here: its threads take turns, in an order that differs from group to group.
+// Runs a workgroup: its threads take turns, in an order that differs between groups.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "metal/kernels.h"
 
-// A kernel's largest frame is 340 KB (WINOGRAD_OUT_ANY by clang -O1, where inlined functions do not share their room).
-// A guard page (of 16 KB, some machines' size) below each stack makes one that is too small fail everywhere and at
-// once.
+// The largest frame of a kernel is 340 KB (WINOGRAD_OUT_ANY by clang -O1, where inlined functions do not share stack
+// slots). A guard page below each stack (16 KB, the page size of some machines) makes a stack overflow fail immediately
+// on all machines.
 enum { MOST_THREADS = 256, STACK = 768 * 1024, GUARD = 16 * 1024 };
 
 uint32_t metal_constants[METAL_CONSTANTS];
@@ -96,7 +96,7 @@ void metal_run_group(const metal_kernel *kernel, void *const *buffers, const uin
         order[j] = order[i - 1];
         order[i - 1] = other;
     }
-    while (left != 0) { // each up to its next barrier
+    while (left != 0) { // each thread runs up to its next barrier
         unsigned ended = 0;
         for (unsigned i = 0; i < count; i++) {
             running = order[i];

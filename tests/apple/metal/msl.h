@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What spirv-cross' Metal needs, in C++ of clang: the kernels run here as they are (kernels.py).
+// Implements what the Metal code of spirv-cross needs in clang's C++, so that the kernels run unmodified (kernels.py).
 #ifndef TAPER_TEST_MSL_H
 #define TAPER_TEST_MSL_H
 
@@ -13,7 +13,7 @@
 
 typedef uint32_t uint;
 typedef float float2 __attribute__((ext_vector_type(2)));
-struct half2 { // clang has such numbers on some processors only
+struct half2 { // clang supports half only on some processors
     uint16_t x, y;
 };
 typedef uint uint2 __attribute__((ext_vector_type(2)));
@@ -21,7 +21,7 @@ typedef float float4 __attribute__((ext_vector_type(4)));
 typedef uint uint3 __attribute__((ext_vector_type(3)));
 typedef uint uint4 __attribute__((ext_vector_type(4)));
 typedef int int4 __attribute__((ext_vector_type(4)));
-typedef int4 bool4; // as comparisons give it: not zero is true
+typedef int4 bool4; // the type of comparisons: non-zero is true
 
 #define device
 #define constant const
@@ -72,7 +72,7 @@ inline int4 msl_make(int4, float4 v)
 {
     return __builtin_convertvector(v, int4);
 }
-// Of truths: kernels make no other int4 a float4.
+// Converts truth values: kernels make no other float4 from an int4.
 inline int4 msl_make(int4, uint4 v)
 {
     return __builtin_convertvector(v, int4);
@@ -93,8 +93,8 @@ inline float4 msl_make(float4, float2 a, float2 b)
 {
     return float4{a.x, a.y, b.x, b.y};
 }
-// NAME(…) makes a vector; the names alone are types.
-template <class T> using msl_type = T; // its name is no call
+// Lets NAME(…) make a vector, while NAME alone remains a type.
+template <class T> using msl_type = T; // the name must not be expanded as a call
 #define float2(...) msl_make(float2{}, __VA_ARGS__)
 #define half2(...) msl_make(half2{}, __VA_ARGS__)
 #define uint2(...) msl_make(uint2{}, __VA_ARGS__)
@@ -104,7 +104,7 @@ template <class T> using msl_type = T; // its name is no call
 #define int4(...) msl_make(int4{}, __VA_ARGS__)
 #define bool4(...) msl_make(bool4{}, __VA_ARGS__)
 
-// spirv-cross' own has functions for each place that memory may be.
+// spirv-cross' own array has functions for each address space.
 template <class T, size_t N> struct spvUnsafeArray {
     T elements[N];
     T &operator[](size_t i)
@@ -170,7 +170,7 @@ namespace precise
 MSL_EACH(tanh, std::tanh(x))
 }
 
-// Literals are of any width.
+// Arguments may be literals of any width.
 template <class A, class B, class C> inline std::enable_if_t<std::is_arithmetic_v<A>, float> fma(A a, B b, C c)
 {
     return std::fma((float)a, (float)b, (float)c);

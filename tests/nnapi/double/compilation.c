@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compilations: they hold a finished model, and are finished once.
+// Compilations: they keep a finished model, and can be finished once.
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation)
     (void)double_enter(__func__);
     compilation_body *body;
     if (double_end(compilation, DOUBLE_COMPILATION, &body) == ANEURALNETWORKS_NO_ERROR) {
-        if (body->head.holders > 1) { // "must outlive the execution" and the burst
+        if (body->head.holders > 1) { // the API: "must outlive the execution" and the burst
             (void)double_misuse(0, "an execution or a burst still uses the compilation");
         }
         double_drop(body);
@@ -104,12 +104,13 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
     if ((body->devices & 1) != 0 && double_is_lost()) {
         LEAVE(ANEURALNETWORKS_DEAD_OBJECT);
     }
-    body->finished = true; // there is no second attempt
+    body->finished = true; // also after an error: finishing cannot be repeated
     for (uint32_t i = 0; i < body->model->operation_count; i++) {
         const operation *op = &body->model->operations[i];
         if (op->row == NULL || double_refuses(op->code)) {
             body->finished = false;
-            LEAVE(ANEURALNETWORKS_BAD_DATA); // no misuse: a model may have what a device does not support
+            // Not a misuse: a model may contain operations that a device does not support.
+            LEAVE(ANEURALNETWORKS_BAD_DATA);
         }
     }
     LEAVE(ANEURALNETWORKS_NO_ERROR);
@@ -132,7 +133,7 @@ int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation *compilatio
     }
     uint8_t bits = 0;
     for (int i = 0; i < ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN; i++) {
-        bits |= token[i]; // a sanitizer sees a token that is too short
+        bits |= token[i]; // reads all bytes, so that a sanitizer detects a token that is too short
     }
     body->cached = bits != 0;
     LEAVE(ANEURALNETWORKS_NO_ERROR);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the double computes: one call of an operation is prepared, which checks its arguments and finds the sizes of its
-// results, and then run. Nothing here knows of the API; cpu_table.c has the list.
+// The arithmetic of the double. Each operation has two steps: prepare checks the arguments and computes the sizes of
+// the results, run computes them. This part does not depend on the API; cpu_table.c lists the operations.
 #ifndef TAPER_TESTS_NNAPI_CPU_H
 #define TAPER_TESTS_NNAPI_CPU_H
 
@@ -12,7 +12,7 @@
 
 enum { DOUBLE_RANK = 8 };
 
-// A scalar has no dimensions. Elements lie in the order of the dimensions, the last one innermost.
+// A tensor; a scalar has no dimensions. Elements are in row-major order.
 typedef struct tensor {
     int32_t type;
     uint32_t rank;
@@ -21,11 +21,11 @@ typedef struct tensor {
     int32_t zero_point;
     const float *channel_scales;
     uint32_t channel_dim;
-    void *data; // NULL: not known yet
+    void *data; // NULL while unknown
     bool omitted;
 } tensor;
 
-// A window that moves over images, as its operation's arguments describe it.
+// A window that moves over images, as the arguments of the operation specify.
 typedef struct window {
     int32_t left, right, top, bottom, stride_w, stride_h, dilation_w, dilation_h, width, height, multiplier, groups,
         fuse;
@@ -40,10 +40,11 @@ typedef struct call {
     tensor *out; // prepare sets rank and sizes
     uint32_t out_count;
     window window;
-    int64_t offset, steps[DOUBLE_RANK]; // of operations that move elements: where the first is, what a step costs
+    // For operations that move elements: offset of the first one, and the step of each dimension.
+    int64_t offset, steps[DOUBLE_RANK];
     uint32_t axis;
     bool axes[DOUBLE_RANK];
-    char why[200]; // why prepare refused
+    char why[200]; // reason if prepare fails
 } call;
 
 typedef struct operation_kernel {
@@ -52,17 +53,17 @@ typedef struct operation_kernel {
     void (*run)(const call *c);
 } operation_kernel;
 
-// NULL: the double does not know the operation.
+// Returns NULL if the double does not have the operation.
 const operation_kernel *double_kernel(int32_t code);
 
 // ---- for the kernels (cpu_tensor.c)
 
-__attribute__((format(printf, 2, 3))) bool refuse(call *c, const char *format, ...); // false
-size_t type_width(int32_t type);                                                     // bytes; 0: unknown
+__attribute__((format(printf, 2, 3))) bool refuse(call *c, const char *format, ...); // returns false
+size_t type_width(int32_t type); // returns the number of bytes, or 0 for an unknown type
 bool type_is_tensor(int32_t type);
-bool type_is_quant8(int32_t type);    // with one scale and a zero point
-size_t tensor_count(const tensor *t); // SIZE_MAX: too many
-bool tensor_sized(const tensor *t);   // all dimensions are known
+bool type_is_quant8(int32_t type);    // returns true for types with one scale and a zero point
+size_t tensor_count(const tensor *t); // returns SIZE_MAX if there are too many
+bool tensor_sized(const tensor *t);   // returns true if all dimensions are known
 int32_t scalar_int(const call *c, uint32_t input);
 float scalar_float(const call *c, uint32_t input);
 bool scalar_bool(const call *c, uint32_t input);
@@ -70,31 +71,31 @@ int32_t list_int(const tensor *t, uint32_t at);
 void set_sizes(tensor *out, uint32_t rank, const uint32_t *sizes);
 bool prepare_like_first(call *c);
 
-// An element as the number that it stands for; integers are themselves. Not for weights with a scale per channel.
+// Read and write an element as a real number; integers keep their value. Not for weights with a scale per channel.
 float get_real(const tensor *t, size_t at);
 void put_real(const tensor *t, size_t at, float value);
-int32_t get_quantized(const tensor *t, size_t at); // the integer itself
+int32_t get_quantized(const tensor *t, size_t at); // returns the integer itself
 void put_quantized(const tensor *t, size_t at, int32_t value);
 void quantized_range(int32_t type, int32_t *low, int32_t *high);
 
 bool check_fuse(call *c, int32_t fuse);
 float apply_fuse(int32_t fuse, float value);
-// The integers that an activation leaves of a quantized tensor's.
+// Returns the range of a quantized tensor's integers after an activation.
 void fused_range(const tensor *t, int32_t fuse, int32_t *low, int32_t *high);
-// round(sum * multiplier), with the multiplier as 31 bits and a power of two, as drivers do it.
+// Returns round(sum * multiplier), with the multiplier as 31 bits and a power of two, as drivers compute it.
 int32_t scale_sum(int64_t sum, double multiplier);
 
-// A dimension, counted from the end where it is negative.
+// Finds a dimension, which is counted from the end if it is negative.
 bool find_axis(call *c, int32_t number, uint32_t rank, uint32_t *axis);
 
-// An image's sizes and the distances between its elements, whichever order its dimensions have.
+// The sizes of an image and the distances between its elements, for any order of dimensions.
 typedef struct image {
     uint32_t batch, height, width, channels;
     size_t step_n, step_h, step_w, step_c;
 } image;
 image see_image(const tensor *t, bool nchw);
 void set_image(tensor *t, bool nchw, uint32_t batch, uint32_t height, uint32_t width, uint32_t channels);
-// Padding of a scheme (SAME, VALID) or as given, and the size of what a window makes of an image.
+// Compute the padding of a scheme (SAME, VALID) or take the given one, and compute the size of the window's result.
 bool check_window(call *c, const image *in, uint32_t *height, uint32_t *width);
 bool read_scheme(call *c, int32_t scheme, const image *in);
 

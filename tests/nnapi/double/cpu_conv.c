@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and fully connected layers. Floats are summed in float; quantized numbers in integers, and the sum is
-// scaled to the result's scale once.
+// Convolutions and fully connected layers. Floats are summed as floats. Quantized numbers are summed as integers, and
+// the sum is scaled once to the result's scale.
 #include <math.h>
 
 #include "cpu.h"
@@ -23,13 +23,14 @@ static bool check_weights(call *c, uint32_t outputs)
     return true;
 }
 
-// The arguments behind the bias: [paddings | scheme] strides [multiplier | groups] fuse [nchw [dilations]].
+// Reads the arguments after the bias: [paddings | scheme] strides [multiplier | groups] fuse [nchw [dilations]].
 static bool read_window(call *c, image *in)
 {
     window *w = &c->window;
     const bool extra = is_depthwise(c) || c->code == ANEURALNETWORKS_GROUPED_CONV_2D;
-    const uint32_t least = 3 + 1 + 2 + extra + 1; // with a scheme
-    // With paddings three more ints stand where a scheme's arguments end, or have a bool.
+    const uint32_t least = 3 + 1 + 2 + extra + 1; // number of arguments with a scheme
+    // Paddings are three more ints than a scheme. They are recognized by an int where a scheme's arguments end or have
+    // a bool.
     const bool scheme = c->in_count == least || (c->in_count < least + 3 || c->in[least].type == ANEURALNETWORKS_BOOL);
     uint32_t at = scheme ? 4 : 7;
     *w = (window){.stride_w = scalar_int(c, at), .stride_h = scalar_int(c, at + 1), .dilation_w = 1, .dilation_h = 1};
@@ -92,7 +93,7 @@ static double weight_scale(const tensor *weight, uint32_t output)
     return weight->channel_scales != NULL ? weight->channel_scales[output] : weight->scale;
 }
 
-// What a sum becomes. bias and output are those of its channel.
+// Converts a sum to the result. bias and output are those of its channel.
 static void put_sum(const call *c, size_t at, uint32_t output, float real, int64_t sum)
 {
     const tensor *in = &c->in[0], *out = &c->out[0];
@@ -107,7 +108,7 @@ static void put_sum(const call *c, size_t at, uint32_t output, float real, int64
     put_quantized(out, at, (int32_t)(value < low ? low : value > high ? high : value));
 }
 
-// Adds input times weight to the sum of its kind.
+// Adds input times weight to the float or the integer sum.
 static void add_product(const call *c, size_t x, size_t y, float *real, int64_t *sum)
 {
     const tensor *in = &c->in[0], *weight = &c->in[1];
@@ -124,7 +125,7 @@ void run_conv(const call *c)
     const tensor *weight = &c->in[1];
     const image in = see_image(&c->in[0], w->nchw), out = see_image(&c->out[0], w->nchw);
     const uint32_t inputs = in.channels / (uint32_t)w->groups, outputs = out.channels / (uint32_t)w->groups;
-    // Of weights [out, height, width, in], or [1, height, width, out] depthwise.
+    // Steps in weights [out, height, width, in], or [1, height, width, out] for depthwise.
     const size_t tap = weight->sizes[3], row = tap * weight->sizes[2], filter = row * weight->sizes[1];
     const bool depthwise = is_depthwise(c);
     const size_t count = tensor_count(&c->out[0]);
@@ -162,7 +163,7 @@ bool prepare_transposed(call *c)
         return refuse(c, "images and weights have 4 dimensions, not %u and %u", c->in[0].rank, weight->rank);
     }
     window *w = &c->window;
-    const bool scheme = c->in_count == 9; // x, weights, bias, sizes, scheme, strides, fuse, nchw
+    const bool scheme = c->in_count == 9; // the arguments x, weights, bias, sizes, scheme, strides, fuse, nchw
     const uint32_t at = scheme ? 5 : 7;
     *w = (window){.stride_w = scalar_int(c, at),
                   .stride_h = scalar_int(c, at + 1),
@@ -186,7 +187,7 @@ bool prepare_transposed(call *c)
         }
         height = list_int(&c->in[3], w->nchw ? 2 : 1);
         width = list_int(&c->in[3], w->nchw ? 3 : 2);
-        // Padding is what a convolution of the result's size would have.
+        // The padding is that of a convolution of an image with the result's size.
         const image back = {.height = (uint32_t)height, .width = (uint32_t)width};
         if (height < 1 || width < 1 || !read_scheme(c, scalar_int(c, 4), &back)) {
             return c->why[0] != '\0' ? false

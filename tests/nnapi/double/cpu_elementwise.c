@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operations element by element, with broadcasting.
+// Elementwise operations with broadcasting.
 #include <math.h>
 
 #include "cpu.h"
@@ -9,7 +9,7 @@ bool prepare_binary(call *c)
     const tensor *a = &c->in[0], *b = &c->in[1];
     const uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
     uint32_t sizes[DOUBLE_RANK];
-    for (uint32_t i = 0; i < rank; i++) { // from the last dimension on
+    for (uint32_t i = 0; i < rank; i++) { // from the last dimension to the first
         const uint32_t x = i < a->rank ? a->sizes[a->rank - 1 - i] : 1;
         const uint32_t y = i < b->rank ? b->sizes[b->rank - 1 - i] : 1;
         if (x != y && x != 1 && y != 1) {
@@ -27,7 +27,7 @@ bool prepare_binary(call *c)
     return check_fuse(c, c->window.fuse);
 }
 
-// Where the element of an operand is that meets the result's element `at`.
+// Returns the index of the operand's element for the result's element `at`.
 static size_t meet(const tensor *operand, const tensor *out, size_t at)
 {
     size_t where = 0, step = 1;
@@ -75,7 +75,7 @@ static int32_t combine_ints(int32_t code, int32_t a, int32_t b)
     case ANEURALNETWORKS_MUL:
         result = (int64_t)a * b;
         break;
-    case ANEURALNETWORKS_DIV: // downwards
+    case ANEURALNETWORKS_DIV: // rounds down
         result = b == 0 ? 0 : (int64_t)a / b - ((int64_t)a % b != 0 && (a < 0) != (b < 0));
         break;
     case ANEURALNETWORKS_MAXIMUM:
@@ -143,7 +143,7 @@ void run_unary(const call *c)
     const tensor *in = &c->in[0], *out = &c->out[0];
     const size_t count = tensor_count(out);
     for (size_t i = 0; i < count; i++) {
-        if (out->type == ANEURALNETWORKS_TENSOR_INT32) { // ABS and NEG; the least one stays as it is
+        if (out->type == ANEURALNETWORKS_TENSOR_INT32) { // ABS and NEG, which keep the least integer
             const uint32_t x = (uint32_t)list_int(in, (uint32_t)i);
             const bool keep = c->code == ANEURALNETWORKS_ABS && (int32_t)x >= 0;
             ((uint32_t *)out->data)[i] = keep ? x : 0u - x;
@@ -158,12 +158,12 @@ bool prepare_cast(call *c)
     return prepare_like_first(c);
 }
 
-// QUANTIZE and DEQUANTIZE
+// Computes QUANTIZE and DEQUANTIZE.
 void run_cast(const call *c)
 {
     const tensor *in = &c->in[0], *out = &c->out[0];
     const size_t count = tensor_count(out);
-    size_t inner = 1; // elements behind one step of the dimension of the channels
+    size_t inner = 1; // elements of one channel in a row
     for (uint32_t i = in->channel_dim + 1; i < in->rank; i++) {
         inner *= in->sizes[i];
     }

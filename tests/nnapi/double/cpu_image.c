@@ -4,7 +4,7 @@
 
 #include "cpu.h"
 
-// x, paddings or a scheme, strides, window, fuse, [nchw]
+// Takes x, paddings or a scheme, strides, window, fuse, [nchw].
 bool prepare_pool(call *c)
 {
     if (c->in[0].rank != 4) {
@@ -42,7 +42,7 @@ bool prepare_pool(call *c)
     return true;
 }
 
-// An average is that of the elements in the image: padding does not count.
+// An average counts only the elements inside the image, not padding.
 void run_pool(const call *c)
 {
     const window *w = &c->window;
@@ -122,7 +122,7 @@ bool prepare_resize(call *c)
     return true;
 }
 
-// Where an element of the result lies in the input.
+// Returns the position in the input of an element of the result.
 static float find_source(const call *c, uint32_t at, uint32_t in, uint32_t out)
 {
     if (is_aligned(c)) {

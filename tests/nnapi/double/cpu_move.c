@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operations that move elements as they are.
+// Operations that move elements without changing them.
 #include <string.h>
 
 #include "cpu.h"
@@ -89,7 +89,7 @@ bool prepare_expand(call *c)
     return true;
 }
 
-// ---- a choice of elements: offset and steps say where each comes from
+// ---- selection of elements: offset and steps describe the source of each
 
 static void count_steps(const tensor *t, int64_t *steps)
 {
@@ -143,7 +143,7 @@ static bool check_list(call *c, uint32_t input, uint32_t rank)
     return (list->rank == 1 && list->sizes[0] == rank) || refuse(c, "input %u should be %u ints", input, rank);
 }
 
-// x, where it begins, how much
+// Takes x, begins, sizes.
 bool prepare_slice(call *c)
 {
     const tensor *in = &c->in[0];
@@ -171,7 +171,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-// x, begins, ends, steps, bits of the begins and ends that do not count, of dimensions that go
+// Takes x, begins, ends, steps, masks of begins and ends to ignore, mask of dimensions to remove.
 bool prepare_strided(call *c)
 {
     const tensor *in = &c->in[0];
@@ -248,7 +248,7 @@ void run_split(const call *c)
     }
 }
 
-// x, the side of a block, [nchw]: what is [block, block, channels] of one element's channels becomes a block of them.
+// Takes x, the side of a block, [nchw]. DEPTH_TO_SPACE makes a block of each element's [block, block, channels].
 bool prepare_depth(call *c)
 {
     const int32_t block = scalar_int(c, 1);
@@ -280,7 +280,7 @@ void run_depth(const call *c)
     }
 }
 
-// x, groups, the dimension: what is [groups, elements] becomes [elements, groups].
+// Takes x, groups, the dimension, which changes from [groups, elements] to [elements, groups].
 bool prepare_shuffle(call *c)
 {
     const tensor *in = &c->in[0];
@@ -357,7 +357,7 @@ void run_concat(const call *c)
     }
 }
 
-// x, [rank, 2] paddings, what they are filled with (none: 0)
+// Takes x, [rank, 2] paddings, the fill value (default 0).
 bool prepare_pad(call *c)
 {
     const tensor *in = &c->in[0], *pads = &c->in[1];

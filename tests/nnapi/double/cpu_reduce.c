@@ -42,13 +42,13 @@ void run_softmax(const call *c)
     }
 }
 
-// x, dimensions, whether they stay
+// Takes x, dimensions, and if the dimensions are kept.
 bool prepare_mean(call *c)
 {
     const tensor *in = &c->in[0];
     const size_t count = tensor_count(&c->in[1]);
     uint32_t rank = 0, sizes[DOUBLE_RANK] = {1};
-    // An int of MEAN, a bool of the others.
+    // MEAN has an int, the other operations a bool.
     const bool keep = c->in[2].type == ANEURALNETWORKS_BOOL ? scalar_bool(c, 2) : scalar_int(c, 2) > 0;
     memset(c->axes, 0, sizeof c->axes);
     if (c->in[1].rank != 1) {

@@ -180,7 +180,7 @@ void fused_range(const tensor *t, int32_t fuse, int32_t *low, int32_t *high)
 int32_t scale_sum(int64_t sum, double multiplier)
 {
     int exponent;
-    const int64_t mantissa = llround(ldexp(frexp(multiplier, &exponent), 31)); // of [0.5, 1)
+    const int64_t mantissa = llround(ldexp(frexp(multiplier, &exponent), 31)); // the mantissa is in [0.5, 1)
     const int shift = 31 - exponent;
     sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     if (shift > 62) {
@@ -223,7 +223,7 @@ void set_image(tensor *t, bool nchw, uint32_t batch, uint32_t height, uint32_t w
     set_sizes(t, 4, nchw ? first : last);
 }
 
-// What a window covers, with the gaps of its dilation.
+// Returns the extent of a window, with the gaps of its dilation.
 static int64_t reach(int32_t size, int32_t dilation)
 {
     return ((int64_t)size - 1) * dilation + 1;

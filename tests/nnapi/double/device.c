@@ -48,7 +48,7 @@ int double_devices(const ANeuralNetworksDevice *const *list, uint32_t count, uin
     return ANEURALNETWORKS_NO_ERROR;
 }
 
-// Where an answer goes must not be NULL.
+// Reports a misuse if the pointer for the answer is NULL.
 #define CHECK_ANSWER(pointer)                                                                                          \
     if ((pointer) == NULL) {                                                                                           \
         MISUSE(ANEURALNETWORKS_UNEXPECTED_NULL, "where the answer should go is NULL");                                 \
@@ -144,7 +144,7 @@ int ANeuralNetworksDevice_wait(const ANeuralNetworksDevice *handle)
 
 uint64_t ANeuralNetworks_getDefaultLoopTimeout(void)
 {
-    return 2000000000u; // nanoseconds
+    return 2000000000u; // in nanoseconds
 }
 
 uint64_t ANeuralNetworks_getMaximumLoopTimeout(void)
@@ -162,4 +162,4 @@ int64_t ANeuralNetworks_getRuntimeFeatureLevel(void)
 
 #endif
 
-typedef int device_unit; // before level 29 there is nothing here
+typedef int device_unit; // below level 29 this file is empty

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for Android's libneuralnetworks.so that tests run on: every call is held against the API, and models run
-// on the CPU. One library for each level from 27 to 31 is built of these files (DOUBLE_LEVEL).
+// A stand-in for Android's libneuralnetworks.so for tests: it checks every call against the API and runs models on the
+// CPU. These files are built as one library for each level from 27 to 31 (DOUBLE_LEVEL).
 //
-// TAPER_NNAPI_DOUBLE_LOG names a file that each misuse is appended to, "FUNCTION: what"; what was not freed when the
-// library goes is misuse too. TAPER_NNAPI_DOUBLE makes it behave badly: switches.c has the list.
+// TAPER_NNAPI_DOUBLE_LOG names a file to which each misuse is appended as "FUNCTION: what"; objects that are not freed
+// when the library is unloaded are misuse, too. TAPER_NNAPI_DOUBLE makes it behave badly; switches.c has the list.
 //
-// All functions of the API work under one lock, which only the arithmetic of a run leaves.
+// All functions of the API hold one lock, which is released during the arithmetic of a run.
 #ifndef TAPER_TESTS_NNAPI_DOUBLE_H
 #define TAPER_TESTS_NNAPI_DOUBLE_H
 
@@ -22,13 +22,13 @@ NEURAL_NETWORKS_FUNCTIONS(DOUBLE_PROTOTYPE)
 
 // ---- entering and leaving (switches.c)
 
-// Takes the lock, notes the function's name, and answers the error that a switch wants from this call, or 0.
+// Takes the lock and records the function's name. Returns the error that a switch requires for this call, or 0.
 int double_enter(const char *function);
 void double_leave(void);
-void double_resume(const char *function); // takes the lock again, after double_leave
-void double_wait(void);                   // leaves the lock until somebody calls double_wake
+void double_resume(const char *function); // takes the lock again after double_leave
+void double_wait(void);                   // releases the lock until a call of double_wake
 void double_wake(void);
-// Notes a misuse of the function that was entered last; returns code.
+// Logs a misuse of the function that was entered last; returns code.
 __attribute__((format(printf, 2, 3))) int double_misuse(int code, const char *format, ...);
 
 #define ENTER                                                                                                          \
@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 3))) int double_misuse(int code, const char *fo
         return code_;                                                                                                  \
     } while (0)
 #define MISUSE(code, ...) LEAVE(double_misuse(code, __VA_ARGS__))
-// Leaves with the code of an expression that is not NO_ERROR.
+// Leaves with the code of the expression, unless it is NO_ERROR.
 #define TRY(expression)                                                                                                \
     do {                                                                                                               \
         const int tried_ = (expression);                                                                               \
@@ -54,17 +54,17 @@ __attribute__((format(printf, 2, 3))) int double_misuse(int code, const char *fo
         }                                                                                                              \
     } while (0)
 
-// The switches, as the environment has them now.
+// The current switches of the environment.
 bool double_refuses(int32_t operation);
 bool double_has_no_devices(void);
 bool double_is_wrong(void);
 bool double_holds(void);
 bool double_has_garbage_sizes(void);
-unsigned double_slowness(void); // milliseconds
-bool double_is_lost(void);      // the accelerator
-void double_count_run(void);    // of the accelerator
+unsigned double_slowness(void); // returns milliseconds
+bool double_is_lost(void);      // returns true if the accelerator is lost
+void double_count_run(void);    // counts a run of the accelerator
 
-// ---- objects (objects.c). A handle stays in a table for ever, so that one which was freed is known as such.
+// ---- objects (objects.c). Handles stay in a table forever, so that a freed handle is recognized.
 
 typedef enum double_kind {
     DOUBLE_MEMORY,
@@ -76,25 +76,25 @@ typedef enum double_kind {
     DOUBLE_EVENT
 } double_kind;
 
-// Begins what is behind a handle. It lives as long as its handle, or somebody who refers to it.
+// The first member of each object that a handle refers to. The object exists as long as the handle or a reference to it.
 typedef struct double_body {
     uint32_t holders;
     uint32_t id;
     void (*destroy)(void *body);
 } double_body;
 
-// A handle for the body, which gets its first holder; NULL: out of memory.
+// Returns a handle for the body, which gets its first reference, or NULL if memory runs out.
 void *double_object(double_kind kind, void *body, void (*destroy)(void *body));
-// The body of a handle: misuse where it is NULL, freed, of another kind or no handle at all.
+// Finds the body of a handle. A handle that is NULL, freed, of another kind or unknown is a misuse.
 int double_find(const void *handle, double_kind kind, void *body);
-// Ends a handle. Misuse if it was freed before; NULL is nothing. *body is held by the caller until double_drop.
+// Ends a handle. Ending it twice is a misuse; NULL is ignored. The caller has a reference to *body until double_drop.
 int double_end(void *handle, double_kind kind, void *body);
 void double_hold(void *body);
 void double_drop(void *body);
 
 // ---- devices (device.c)
 
-// The bits of the devices: misuse where one is none. 1: the accelerator, 2: the reference.
+// Computes the bits of the devices: 1 for the accelerator, 2 for the reference. An unknown device is a misuse.
 int double_devices(const ANeuralNetworksDevice *const *devices, uint32_t count, uint32_t *bits);
 
 #endif

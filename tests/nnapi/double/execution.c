@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executions: their inputs and outputs before, their results after. run.c computes, start.c is for events and bursts.
+// Executions: their inputs and outputs before a run, their results after it. run.c computes; start.c has events and
+// bursts.
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ void ANeuralNetworksExecution_free(ANeuralNetworksExecution *execution)
     double_leave();
 }
 
-// An execution that can be set up: one that may run again cannot be changed in between.
+// Finds an execution that can be set up. A reusable execution cannot be changed between runs.
 static int find_open(const ANeuralNetworksExecution *execution, execution_body **body)
 {
     const int code = double_find(execution, DOUBLE_EXECUTION, body);
@@ -181,7 +182,7 @@ int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution *execu
 }
 
 #if DOUBLE_LEVEL >= 29
-// An output of an execution that has run.
+// Finds an execution that has run and checks the index of its output.
 static int find_output(const ANeuralNetworksExecution *execution, int32_t index, const void *answer,
                        execution_body **body)
 {
@@ -284,7 +285,7 @@ int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution *execution,
 #endif
 
 #if DOUBLE_LEVEL >= 31
-// Both must be set before the first run, and padding before inputs and outputs are.
+// Both properties must be set before the first run, and padding before inputs and outputs.
 int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution *execution, bool reusable)
 {
     ENTER;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models while they are made: operands, operations, inputs and outputs. values.c sets values, shapes.c is behind
+// Models under construction: operands, operations, inputs and outputs. values.c sets values; shapes.c implements
 // finish.
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ void ANeuralNetworksModel_free(ANeuralNetworksModel *model)
     (void)double_enter(__func__);
     model_body *body;
     if (double_end(model, DOUBLE_MODEL, &body) == ANEURALNETWORKS_NO_ERROR) {
-        if (body->head.holders > 1) { // "must outlive the compilation"
+        if (body->head.holders > 1) { // the API: "must outlive the compilation"
             (void)double_misuse(0, "a compilation still uses the model");
         }
         double_drop(body);
@@ -74,7 +74,7 @@ int ANeuralNetworksModel_addOperand(ANeuralNetworksModel *model, const ANeuralNe
         MISUSE(ANEURALNETWORKS_UNEXPECTED_NULL, "the type is NULL");
     }
     TRY(double_read_type(type, &t));
-    if ((body->operand_count & (body->operand_count - 1)) == 0) { // room for the next power of two
+    if ((body->operand_count & (body->operand_count - 1)) == 0) { // the array grows at powers of two
         const size_t room = body->operand_count == 0 ? 1 : (size_t)body->operand_count * 2;
         operand *more = realloc(body->operands, room * sizeof *more);
         if (more == NULL) {
@@ -103,7 +103,7 @@ static int check_indices(const model_body *model, const char *what, const uint32
 
 static int find_signature(const model_body *body, operation *op)
 {
-    static const int last_codes[] = {28, 37, 95, 101, 101}; // of levels 27 to 31
+    static const int last_codes[] = {28, 37, 95, 101, 101}; // for levels 27 to 31
     if (op->code < 0 || op->code > last_codes[DOUBLE_LEVEL - 27]) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "operation %d, which level %d does not have", op->code,
                              DOUBLE_LEVEL);
@@ -175,7 +175,7 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model, u
     if (body->identified) {
         MISUSE(ANEURALNETWORKS_BAD_DATA, "inputs and outputs were identified before");
     }
-    if (inputCount > 0 || inputs == NULL) { // a model of constants has none, but not at NULL
+    if (inputCount > 0 || inputs == NULL) { // a model of constants has no inputs, but the pointer must not be NULL
         TRY(check_indices(body, "input", inputs, inputCount));
     }
     TRY(check_indices(body, "output", outputs, outputCount));
@@ -231,12 +231,12 @@ int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel *
     ENTER;
     model_body *body;
     TRY(double_find_open_model(model, &body));
-    (void)allow; // more exact than asked for
+    (void)allow; // this device is always exact
     LEAVE(ANEURALNETWORKS_NO_ERROR);
 }
 #endif
 
-// Each operand has a value from somewhere, and each output is written.
+// Checks that each operand has a value and each output is written.
 static int check_operands(const model_body *body)
 {
     for (uint32_t i = 0; i < body->output_count; i++) {
@@ -244,7 +244,7 @@ static int check_operands(const model_body *body)
             return double_misuse(ANEURALNETWORKS_BAD_DATA, "no operation writes output %u", i);
         }
     }
-    for (uint32_t i = 0; i < body->operand_count; i++) { // those that nobody reads too
+    for (uint32_t i = 0; i < body->operand_count; i++) { // also operands that are not read
         const operand *of = &body->operands[i];
         if (of->value == VALUE_NONE && !of->is_input && !of->is_written) {
             return double_misuse(ANEURALNETWORKS_BAD_DATA, "operand %u has no value", i);
@@ -286,6 +286,6 @@ int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)
     TRY(double_find_open_model(model, &body));
     const int code = check_model(body);
     body->finished = code == ANEURALNETWORKS_NO_ERROR;
-    body->invalid = code == ANEURALNETWORKS_BAD_DATA; // there is no second attempt
+    body->invalid = code == ANEURALNETWORKS_BAD_DATA; // finishing cannot be repeated
     LEAVE(code);
 }

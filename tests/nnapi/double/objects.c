@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Handles and what is behind them. The memory of a handle is kept until the library goes, so no later handle has the
-// address of one that was freed.
+// Handles and their objects. Memory of handles is kept until the library is unloaded, so that no later handle has the
+// address of a freed one.
 #include <stdlib.h>
 
 #include "double.h"
@@ -8,7 +8,7 @@
 typedef struct object {
     struct object *next;
     double_kind kind;
-    double_body *body; // NULL: freed
+    double_body *body; // NULL after the handle was freed
 } object;
 
 enum { BUCKETS = 1024 };
@@ -74,7 +74,7 @@ int double_find(const void *handle, double_kind kind, void *body)
 int double_end(void *handle, double_kind kind, void *body)
 {
     if (handle == NULL) {
-        return ANEURALNETWORKS_UNEXPECTED_NULL; // freeing NULL is nothing
+        return ANEURALNETWORKS_UNEXPECTED_NULL; // freeing NULL is no misuse
     }
     const int code = double_find(handle, kind, body);
     if (code == ANEURALNETWORKS_NO_ERROR) {
@@ -97,7 +97,7 @@ void double_drop(void *body)
     }
 }
 
-// Tells of leaks, and leaves none itself: what holds others goes before them.
+// Reports leaks and frees everything: objects that refer to others come before them.
 __attribute__((destructor)) static void forget(void)
 {
     static const double_kind order[] = {DOUBLE_EVENT,       DOUBLE_BURST, DOUBLE_EXECUTION, DOUBLE_MEMORY_DESC,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs an execution: operation by operation, each into memory of its own; the results are copied at the end.
+// Runs an execution, operation by operation, each into memory of its own. The results are copied at the end.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +44,9 @@ int double_begin_run(execution_body *execution)
 typedef struct run {
     const execution_body *execution;
     const model_body *model;
-    tensor *values, *arguments; // by operand; of one operation
+    tensor *values, *arguments; // values: by operand; arguments: those of one operation
     bool *owned;                // by operand
-    char why[256];              // a misuse that only the run could see
+    char why[256];              // a misuse that only the run could detect
 } run;
 
 static int run_operation(run *r, uint32_t at)
@@ -130,7 +130,7 @@ static void spoil_last(const tensor *t)
     }
 }
 
-// Copies results to where they should go; where one does not fit its sizes can still be asked for.
+// Copies the results to their buffers. If one does not fit, its sizes are still available.
 static int deliver(run *r, execution_body *execution, bool wrong)
 {
     int code = ANEURALNETWORKS_NO_ERROR;

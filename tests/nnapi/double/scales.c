@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which scales and zero points the quantized operands of an operation may have together.
+// Checks the scales and zero points of an operation's quantized operands.
 #include <math.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static int check_layer(const tensor *in, const tensor *out)
     if (channels && weight->channel_scales == NULL) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "weights per channel have no scales");
     }
-    // Products of two floats: the difference is that of their rounding.
+    // The product of two floats may differ by rounding.
     const float product = channels ? 0.0f : in->scale * weight->scale;
     if (fabsf(bias->scale - product) > 1e-6f * fminf(bias->scale, product)) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "a bias of scale %g for products of scale %g",

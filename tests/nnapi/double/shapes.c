@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What finishing a model checks of its operations: their order, scales, and the sizes of what they make.
+// The checks of finish: the order of operations, their scales, and the sizes of their results.
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ int double_order_operations(model_body *model)
     for (uint32_t i = 0; i < model->operand_count; i++) {
         done[i] = !model->operands[i].is_written;
     }
-    for (bool more = true; more;) { // models' operations are mostly in order: one or two rounds
+    for (bool more = true; more;) { // operations are mostly in order, so that one or two rounds suffice
         more = false;
         for (uint32_t i = 0; i < model->operation_count; i++) {
             const operation *op = &model->operations[i];
@@ -43,7 +43,7 @@ int double_order_operations(model_body *model)
                : double_misuse(ANEURALNETWORKS_BAD_DATA, "operations wait for each other's results");
 }
 
-// Whether everything that decides the sizes of its results is known.
+// Returns true if everything that determines the sizes of the results is known.
 static bool is_ready(const operation *op, const tensor *in)
 {
     for (uint32_t k = 0; k < op->in_count; k++) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which operands each operation takes, and from which level on.
+// The operands of each operation and the level of each form.
 #include <string.h>
 
 #include "model.h"
 
-// T  a tensor; all T of a row have one type, and the row's levels are those of that type
+// Letters of operands:
+// T  a tensor; all T of a row have one type, which decides the row's level
 // W  weights: of that type, or int8 with a scale per channel for quantized tensors (29)
-// b  a bias: floats for floats, else int32
-// i  int32 tensor (o: one that may be left out)       f  float tensor
-// Q  a quantized tensor: unsigned, or signed (30)     D  what DEQUANTIZE takes
+// b  a bias: float for floats, otherwise int32
+// i  int32 tensor (o: optional)                       f  float tensor
+// Q  a quantized tensor: unsigned, or signed (30)     D  an input of DEQUANTIZE
 // I F B  scalars: int, float, bool                    Z  int or float (29)
-// V  a scalar of the tensor: float, or the quantized integer
-// *  behind a letter: any number of them, at least one
+// V  a scalar of the tensor's type: float, or the quantized integer
+// *  after a letter: any number of them, at least one
 #define ROW(code, level, f, q, i, rank, in, out)                                                                       \
     {                                                                                                                  \
         ANEURALNETWORKS_##code, level, f, q, i, rank, in, out                                                          \
@@ -129,7 +130,7 @@ static bool fits_letter(char letter, const tensor *t, int32_t first)
     }
 }
 
-// The letter of an operand: a * repeats the one before it as often as needed. 0: there are too many or too few.
+// Returns the letter of operand `at`, where * repeats the letter before it, or 0 if the number of operands is wrong.
 static char letter_of(const char *letters, uint32_t count, uint32_t at)
 {
     const char *star = strchr(letters, '*');
@@ -171,7 +172,7 @@ static int level_of(const signature *row, int32_t type)
     case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED:
         level = row->quant_level == 0 || row->quant_level > 30 ? row->quant_level : 30;
         break;
-    default: // what DEQUANTIZE takes besides
+    default: // further types of DEQUANTIZE
         level = row->in[0] == 'D' ? 29 : 0;
     }
     return level == 0 ? INT32_MAX : level > row->level ? level : row->level;

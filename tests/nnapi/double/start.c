@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ways to run an execution: at once, in a burst, or on a thread with an event to wait for.
+// The ways to run an execution: synchronously, in a burst, or on a thread with an event.
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -93,13 +93,13 @@ int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution, A
 
 typedef struct event_body {
     double_body head;
-    execution_body *execution; // NULL: of a fence
+    execution_body *execution; // NULL for a fence
     pthread_t thread;
     bool done, started;
     int result;
 } event_body;
 
-// A thread is joined before its event goes, so that none is left when the library does.
+// The thread is joined before its event is freed, so that none is left when the library is unloaded.
 static void destroy_event(void *body)
 {
     event_body *event = body;
@@ -198,7 +198,7 @@ void ANeuralNetworksEvent_free(ANeuralNetworksEvent *event)
 
 #if DOUBLE_LEVEL >= 30
 
-// What is waited for here is over when the call returns: a driver may do it so.
+// The dependencies have finished when this returns, which the API allows.
 int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecution *execution,
                                                           const ANeuralNetworksEvent *const *dependencies,
                                                           uint32_t numDependencies, uint64_t duration,
@@ -250,7 +250,7 @@ int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *
     }
     *syncFenceFd = -1;
     TRY(double_find(event, DOUBLE_EVENT, &body));
-    LEAVE(ANEURALNETWORKS_BAD_DATA); // no misuse: events here have no fence
+    LEAVE(ANEURALNETWORKS_BAD_DATA); // not a misuse: events have no fence here
 }
 
 #endif

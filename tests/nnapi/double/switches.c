@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lock, the log of misuse, and the switches of TAPER_NNAPI_DOUBLE, which stand with semicolons between them:
+// The lock, the log of misuse, and the switches of TAPER_NNAPI_DOUBLE, which are separated by semicolons:
 //   refuse=3,4          no device supports these operations
 //   fail=NAME:N:ERROR   the N-th call of the function NAME returns the error (its name without ANEURALNETWORKS_)
-//   lost=N              the accelerator is dead from its N-th execution on
+//   lost=N              the accelerator is lost from its N-th execution on
 //   wrong               the last element of each result is off by one
 //   slow=N              each execution takes N milliseconds longer
-//   hold                executions that begin wait until the switch is gone and any function was called
-//   garbage_sizes       sizes and ranks that are asked for are nonsense
-//   no_devices          there are none
-// They are read anew when the variable has changed, and all counts then begin at 0.
+//   hold                executions that begin wait until the switch is removed and any function is called
+//   garbage_sizes       sizes and ranks of results are reported wrongly
+//   no_devices          there are no devices
+// When the variable changes, the switches are read again and all counts restart at 0.
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@ enum { TEXT_MAX = 1024 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static const char *entered = "";
-static char read_text[TEXT_MAX], text[TEXT_MAX]; // what was read; cut at its semicolons
+static char read_text[TEXT_MAX], text[TEXT_MAX]; // the value that was read, and a copy split at its semicolons
 static unsigned fail_calls, runs;
 
-// The value of a switch, "" where it has none; NULL: it is not set.
+// Returns the value of a switch, "" if it has none, or NULL if it is not set.
 static const char *find_switch(const char *name)
 {
     const size_t length = strlen(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of a model's operands. Up to 128 bytes are copied; of longer ones a hash shows whether they are still what
-// they were when the model is finished, compiled and run.
+// Values of a model's operands. Up to 128 bytes are copied. For longer values a hash detects changes until the model is
+// finished, compiled and run.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ static uint64_t hash_bytes(const void *data, size_t length)
     return hash;
 }
 
-// Whether memory is mapped at all, so that looking at it does not end the process.
+// Returns true if the memory is mapped, so that reading it does not end the process.
 static bool is_mapped(const void *data, size_t length)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -55,7 +55,7 @@ static int find_operand(ANeuralNetworksModel *model, int32_t index, operand **of
     return ANEURALNETWORKS_NO_ERROR;
 }
 
-// Whether a value of so many bytes can be given to the operand now.
+// Checks that a value of this size can be given to the operand now.
 static int check_settable(const operand *of, int32_t index, size_t length)
 {
     if (of->value != VALUE_NONE) {

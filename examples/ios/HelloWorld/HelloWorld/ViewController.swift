@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import UIKit
 
-/// What is on a picture: the three best of the classes that a MobileNetV2 knows.
+/// Classifies a picture with MobileNetV2 and shows the three most probable classes.
 class ViewController: UIViewController {
     private let names = [
         "dog", "cat", "panda", "penguin", "owl", "fish", "butterfly", "tree", "sunflower", "mushroom", "pizza", "burger",

@@ -2,8 +2,8 @@
 import UIKit
 
 extension UIImage {
-    /// The picture at this size, as networks for ImageNet want it: all of red, then of green, then of blue, each less its
-    /// mean and divided by its deviation.
+    /// Returns the picture at this size, prepared for networks of ImageNet: all red, then all green, then all blue
+    /// values, each minus its mean and divided by its standard deviation.
     func normalized(width: Int, height: Int) -> [Float32]? {
         var pixels = [UInt8](repeating: 0, count: width * height * 4)
         guard let image = cgImage, let space = CGColorSpace(name: CGColorSpace.sRGB),

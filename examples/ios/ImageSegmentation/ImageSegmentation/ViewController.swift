@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import UIKit
 
-/// Where things are on a picture: each pixel in the colour of the class that a DeepLabV3 gives it.
+/// Segments a picture with DeepLabV3 and shows each pixel in the colour of its class.
 class ViewController: UIViewController {
     private static let side = 192
     private static let colors: [UInt32] = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for pixel buffers; foundation.m implements it. The numbers of formats are Apple's.
+// A stand-in for pixel buffers, implemented by pixel_buffer.c. The numbers of formats are Apple's.
 #ifndef TAPER_TEST_CORE_VIDEO_H
 #define TAPER_TEST_CORE_VIDEO_H
 
@@ -34,9 +34,10 @@ enum {
     kCVPixelFormatType_422YpCbCr8 = '2vuy',
 };
 
-// With rows of `row` bytes; planar: plane 1 has half of both and two channels. The test's own.
+// Functions of the test. Makes a buffer with rows of `row` bytes; planar: plane 1 has half of both sizes and two
+// channels.
 CVPixelBufferRef CVPixelBufferMake(OSType format, size_t width, size_t height, size_t row, bool planar);
-long CVPixelBufferCount(void); // of those that are there
+long CVPixelBufferCount(void); // returns the number of existing buffers
 long CVPixelBufferLocks(CVPixelBufferRef buffer);
 void CVPixelBufferRefuseLock(CVPixelBufferRef buffer);
 

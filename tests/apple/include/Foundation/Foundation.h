@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A stand-in for the few classes of Foundation that the Apple binding, its tests and the example apps use, over
-// libobjc: so that they run where there is no Foundation. foundation.m implements it.
+// libobjc, for machines without Foundation. foundation.m implements it.
 #ifndef TAPER_TEST_FOUNDATION_H
 #define TAPER_TEST_FOUNDATION_H
 
@@ -90,7 +90,7 @@ __attribute__((objc_root_class))
 - (NSArray<NSString *> *)componentsSeparatedByString:(NSString *)separator;
 @end
 
-// What @"" makes.
+// The class of @"" literals.
 @interface NSConstantString : NSString
 @end
 

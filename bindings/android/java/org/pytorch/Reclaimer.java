@@ -133,8 +133,8 @@ final class Reclaimer extends PhantomReference<Object> {
   }
 
   /**
-   * Requests a collection if much memory is kept. Memory that an app keeps on purpose doubles the limit, so that
-   * collections stay rare.
+   * Requests a collection if much memory is kept. Memory that an app keeps on purpose doubles the limit, which
+   * keeps collections rare.
    */
   private static void collectIfMuch(Account account) {
     synchronized (LOCK) {

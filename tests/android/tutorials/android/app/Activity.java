@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands for the platform's class where the tutorials' code runs on a desktop.
+// Stands in for the platform's class to run the tutorials' code on a desktop.
 package android.app;
 
 public class Activity extends android.content.Context {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands for the platform's class where the tutorials' code runs on a desktop: an app's files are in -Dfiles.
+// Stands in for the platform's class to run the tutorials' code on a desktop: the app's files are in -Dfiles.
 package android.content;
 
 import android.content.res.AssetManager;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands for the platform's class where the tutorials' code runs on a desktop: an app's assets are in -Dassets.
+// Stands in for the platform's class to run the tutorials' code on a desktop: the app's assets are in -Dassets.
 package android.content.res;
 
 import java.io.File;
