@@ -1,4 +1,4 @@
-// What classifier.ptl, segmenter.ptl need, made by `taper ops --config`.
+// Operators of classifier.ptl, segmenter.ptl, made by `taper ops --config`.
 #define TAPER_USE_aten_adaptive_avg_pool2d 1
 #define TAPER_USE_aten_add_Tensor 1
 #define TAPER_USE_aten_append_t 1

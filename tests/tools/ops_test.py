@@ -32,7 +32,7 @@ class Config(ToolCase):
                 wanted |= {line for line in self.call("ops", model, *options).stdout.splitlines() if line[:2] != "//"}
             lines = self.call("ops", *models, *options).stdout.splitlines()
             if options:
-                self.assertEqual(lines.pop(0), "// What s04_containers.ptl, s01_convnet.pt, s11_xnnpack.ptl need, made by `taper ops --config`.")
+                self.assertEqual(lines.pop(0), "// Operators of s04_containers.ptl, s01_convnet.pt, s11_xnnpack.ptl, made by `taper ops --config`.")
             self.assertEqual(lines, sorted(wanted))
         self.assertEqual(self.call("ops", DEMO).stdout,
                          self.call("ops", *(os.path.join(DEMO, name) for name in sorted(os.listdir(DEMO)) if name[-4:] in (".ptl", "r.pt"))).stdout)
@@ -75,7 +75,7 @@ class Config(ToolCase):
         self.assertFalse([row for row in self.sample("s06_raise") if row.startswith("dwconv_")])
 
     def test_operators_of_the_demo(self):
-        """examples/demo/operators.h, with which `./dev demo` builds, is what its two models need."""
+        """examples/demo/operators.h, with which `./dev demo` builds, has exactly the operators of its two models."""
         models = [os.path.join(DEMO, name) for name in ("classifier.ptl", "segmenter.ptl")]
         with open(os.path.join(DEMO, "operators.h")) as file:
             self.assertEqual(file.read(), self.call("ops", *models, "--config").stdout)

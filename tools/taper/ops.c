@@ -91,13 +91,13 @@ static bool add_names(const opened_model *opened, line_set *lines)
 
 static void put_heading(const file_list *models)
 {
-    fputs("// What ", stdout);
+    fputs("// Operators of ", stdout);
     for (size_t i = 0; i < models->count; i++) {
         const char *slash = strrchr(models->paths[i], '/'), *name = slash != NULL ? slash + 1 : models->paths[i];
         fputs(i != 0 ? ", " : "", stdout);
         text_put(stdout, name, strlen(name), false);
     }
-    printf(" need%s, made by `taper ops --config`.\n", models->count == 1 ? "s" : "");
+    fputs(", made by `taper ops --config`.\n", stdout);
 }
 
 static bool list_operators(const file_list *models, bool config, const load_limits *limits)
