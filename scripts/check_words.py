@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """check_words.py [--top TREE] [FILE...]: reports sentences that break the rules for words, each with its file, line and rule.
 
-Without FILE it reads the files of HELD, and the C files of the folders in ROOMS. A page or a folder is added when it passes. Documents are
-held to every rule. Comments of C files are held to the rules for openings and phrases, because a comment on a member is a noun phrase and
+Without FILE it reads the files of HELD, and the sources of the folders in ROOMS. A page or a folder is added when it passes. Documents are
+held to every rule. Comments of sources are held to the rules for openings and phrases, because a comment on a member is a noun phrase and
 not a sentence. Code blocks, text in backquotes, headings and the header row of a table are exempt from the rules for sentences.
 
 To add a rule, add a row to PHRASES, or a function to RULES. Each has an example that breaks it and one that does not;
@@ -23,10 +23,11 @@ HELD = ["CONTRIBUTING.md", "README.md", "SECURITY.md", "docs/*.md", "docs/decisi
 # Words that a page may have: people read these first, at once.
 PAGE_WORDS = {"README.md": 700, "docs/architecture.md": 1500}
 
-# Folders whose C files are read, with all folders below them.
-ROOMS = ["src"]
+# Folders whose sources are read, with all folders below them.
+ROOMS = ["src", "bench", "bindings", "examples", "tests", "tools"]
 
-C_FILES = (".c", ".h", ".inc")
+# Sources whose comments have the form of those in C.
+C_FILES = (".c", ".h", ".inc", ".cpp", ".m", ".mm", ".java", ".kt", ".swift", ".js", ".mjs", ".ts")
 
 MOST_WORDS = 25
 
@@ -200,7 +201,7 @@ def main():
         for room in ROOMS:
             matched = sorted(str(path.relative_to(options.top)) for path in (options.top / room).rglob("*") if path.suffix in C_FILES)
             if not matched:
-                sys.exit(f"check_words.py: {room} is in ROOMS and has no C files")
+                sys.exit(f"check_words.py: {room} is in ROOMS and has no sources")
             names = [*names, *matched]
     for name in names:
         findings += check(options.top / name, name)

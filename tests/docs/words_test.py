@@ -68,6 +68,7 @@ def check_places(folder):
             ("the second line of a comment beside code", "file.c", "int a; // the sizes\n       // of the rows\n", set()),
             ("a comment below a comment beside code", "file.c", f"int a; // the sizes\n// {broken}\n", {(2, opening)}),
             ("a text", "file.c", f'const char *a = "// {broken}", b = \'"\'; // "\n', set()),
+            ("a comment of Java", "File.java", f"/** {broken} */\n", {(1, opening)}),
             ("a heading of C", "file.c", "// ---- what a reader does\n", set())):
         said = findings(folder, name, text)
         expect(what, said == found, said)
