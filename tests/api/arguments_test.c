@@ -501,8 +501,7 @@ static void operators_are_called(void **state)
 
 // ---- structs of other versions
 
-// Structs passed to the library have a size that no version has. Structs to be filled have one, too, and are not
-// written to.
+// Structs passed to the library, and structs to be filled, have a size that no version has. Nothing is written to them.
 #define WRONG_SIZES(type, call)                                                                                        \
     do {                                                                                                               \
         type given;                                                                                                    \
@@ -655,8 +654,7 @@ static void sizes_of_structs(void **state)
     close_world(&w);
 }
 
-// The struct of an older caller ends earlier, that of a newer caller later. Members that one side does not know are
-// left alone.
+// An older caller's struct ends earlier, a newer caller's later. Members that one side does not know are left alone.
 static void other_versions(void **state)
 {
     (void)state;

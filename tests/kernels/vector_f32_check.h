@@ -8,7 +8,8 @@
 
 // Checks all binary kernels on n floats.
 void check_vector_f32_pairs(const taper_vector_entry *v, size_t n);
-// Checks fmod and floor division with operands of all magnitudes: fmod must be exact, and the quotient must match it.
+// Checks maximum, minimum, fmod, remainder and divisions with whole quotients, on operands of all magnitudes: fmod must
+// be exact, and the quotient must match it.
 void check_vector_f32_quotients(const taper_vector_entry *v);
 // Checks the binary functions with operands of all magnitudes and with operands close to each other.
 void check_vector_f32_functions(const taper_vector_entry *v);

@@ -5,7 +5,7 @@
 
 #include "vector_f32_check.h"
 
-// Returns the floor or truncated quotient that matches fmod.
+// Returns the expected result of maximum, minimum, fmod, remainder and the divisions with whole quotients.
 static float whole_quotient(taper_binary op, float a, float b)
 {
     const float r = fmodf(a, b);

@@ -95,7 +95,7 @@ static void set_all(nnapi *n, ANeuralNetworksExecution *execution, const float *
 static void let_run(nnapi *n)
 {
     nnapi_switch(NULL);
-    n->Model_free(NULL); // any call reads the switches
+    n->Model_free(NULL); // any call reads the switches again
 }
 
 // Waits until an execution of another thread has started, by the answer to a wrong call.

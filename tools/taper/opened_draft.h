@@ -17,7 +17,7 @@ typedef struct opened_draft {
     taper_draft *draft;
 } opened_draft;
 
-// Options about the file that is written, and how it is made. -1 to go on, or the exit status of wrong ones (reported).
+// Options for the file to be written.
 typedef struct save_arguments {
     const char *output, *cpu;
     long bytecode;
@@ -47,6 +47,7 @@ bool draft_save(const opened_draft *opened, const char *path, const taper_save_o
     "  --debug-info        write where in the source of a TorchScript model its calls stand, for errors; a lite\n"     \
     "                      model's is kept in any case\n" CPU_OPTION_USAGE LOAD_LIMIT_USAGE
 
+// Writes the options to *options. Returns ARGS_GO_ON, or the exit status after a wrong option was reported.
 int save_arguments_check(const save_arguments *arguments, const char *usage, taper_save_options *options);
 
 #endif

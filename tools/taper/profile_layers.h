@@ -14,7 +14,7 @@ typedef struct named_value {
 } named_value;
 
 typedef struct profile_layers {
-    named_value *items; // sorted by value
+    named_value *items; // sorted by method and value number
     size_t count, capacity;
     bool failed;
 } profile_layers;

@@ -133,7 +133,7 @@ PyObject *binding_tensor_new(const binding_state *state, binding_context *contex
 // Works like binding_tensor_new, but reads the value when the program first uses it. The data may be on a GPU until
 // then.
 PyObject *binding_tensor_later(const binding_state *state, binding_context *context, taper_value *value);
-// tensor(context, array), quantize_tensor(context, array, scale, zero_point, dtype)
+// Implement tensor(context, array) and quantize_tensor(context, array, scale, zero_point, dtype).
 PyObject *binding_tensor_make(PyObject *module, PyObject *args);
 PyObject *binding_tensor_quantize(PyObject *module, PyObject *args);
 // Makes info valid. Returns false with an exception.
