@@ -129,10 +129,10 @@ static void without_its_library(void **state)
     assert_int_equal(load(&w, "nnapi", NULL, 0), TAPER_OK);
     assert_int_equal(w.heard.lines, 1);
     const bool part = strstr(w.heard.line, "is not part of this build") == NULL;
-    assert_non_null(
-        strstr(w.heard.line, part ? "device nnapi is not there: this system has no libneuralnetworks.so: the "
-                                    "CPU runs the model\n"
-                                  : "device nnapi is not part of this build: the CPU runs the model\n"));
+    assert_non_null(strstr(w.heard.line, part
+                                             ? "device nnapi is not available: libneuralnetworks.so was not found: the "
+                                               "CPU runs the model\n"
+                                             : "device nnapi is not part of this build: the CPU runs the model\n"));
     assert_int_equal(load(&w, "nnapi:1!", NULL, 0), TAPER_ERROR_UNSUPPORTED);
     assert_non_null(strstr(taper_error_message(w.error), "device nnapi:1 is not "));
     close_world(&w);

@@ -201,10 +201,10 @@ taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *
         return TAPER_OK;
     }
     const int same = packed - (shape->rank - there.rank);
-    TAPER_GPU_REFUSE(e, !repacks || same < 0 || there.packed == same, "tensors that do not lie alike");
+    TAPER_GPU_REFUSE(e, !repacks || same < 0 || there.packed == same, "tensors with different memory layouts");
     const taper_gpu_view before = there;
     TAPER_TRY(taper_gpu_repack(e, &before, same, &there));
-    TAPER_GPU_REFUSE(e, !taper_gpu_view_broadcast(&there, &like, view, splat), "tensors that do not lie alike");
+    TAPER_GPU_REFUSE(e, !taper_gpu_view_broadcast(&there, &like, view, splat), "tensors with different memory layouts");
     return TAPER_OK;
 }
 
@@ -275,7 +275,7 @@ static taper_status append_one(taper_gpu_emitter *e, const taper_node *node, uin
     uint32_t step = code;
     TAPER_TRY(check_dtypes(e, node, step));
     if (!is_pair(step)) {
-        TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != v, "it looks at another tensor");
+        TAPER_GPU_REFUSE(e, taper_node_in(node, 0) != v, "it reads another tensor");
         TAPER_TRY(read_numbers(e, node, &step, &low, &high));
         TAPER_GPU_REFUSE(e, chain->only_plain && !taper_gpu_step_is_plain(step), "a step that the kernel has not");
         TAPER_GPU_REFUSE(e, !chain->all && taper_gpu_step_is_rare(step), "a step that the kernel has not");

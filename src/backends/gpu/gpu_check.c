@@ -218,7 +218,7 @@ static taper_status check(const taper_segment *segment, taper_call *call, taper_
         return status;
     }
     if (!(most <= 1)) {
-        return refuse(segment, call, r, "the driver's results are not the CPU's");
+        return refuse(segment, call, r, "the driver's results differ from the CPU's");
     }
     remember(s, hash);
     taper_gpu_trust(cache_dir, hash);

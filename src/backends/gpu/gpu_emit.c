@@ -373,7 +373,7 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
         return TAPER_OK; // lists are handled by their makers or users; sizes are known
     }
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
-    TAPER_GPU_REFUSE(e, row == NULL, "the GPU has no such operator");
+    TAPER_GPU_REFUSE(e, row == NULL, "no GPU implementation of this operator");
     e->node = node;
     const taper_val *dtype = taper_read_constant(&e->reader, taper_read_argument(node, "dtype"));
     TAPER_GPU_REFUSE(e,
@@ -488,7 +488,7 @@ const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region
                            .heap = taper_graph_heap(region->graph)};
     (void)claimer;
     const taper_status status = emit_node(&e, node);
-    return status == TAPER_OK ? NULL : e.reader.why != NULL ? e.reader.why : "the GPU has no such operator";
+    return status == TAPER_OK ? NULL : e.reader.why != NULL ? e.reader.why : "no GPU implementation of this operator";
 }
 
 bool taper_gpu_pays(const taper_node *node)

@@ -37,7 +37,7 @@ static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, 
         g->stride[d] = there ? numbers[0][from] : 1;
         g->dilation[d] = there ? numbers[1][from] : 1;
         g->padding[d] = there ? numbers[2][from] : 0;
-        TAPER_GPU_REFUSE(e, g->stride[d] < 1 || g->dilation[d] < 1 || g->padding[d] < 0, "a stride that is none");
+        TAPER_GPU_REFUSE(e, g->stride[d] < 1 || g->dilation[d] < 1 || g->padding[d] < 0, "an invalid stride");
         TAPER_GPU_REFUSE(e,
                          g->transposed && there &&
                              (more[from] < 0 || (more[from] >= g->stride[d] && more[from] >= g->dilation[d])),
@@ -273,20 +273,20 @@ static taper_status look_at_conv(taper_gpu_emitter *e, const taper_node *node, t
 static taper_status look_at_groups(taper_gpu_emitter *e, const taper_gpu_geometry *g, taper_gpu_layer *l)
 {
     TAPER_GPU_REFUSE(e, g->groups < 1 || g->groups > MOST_STEP || l->weight->sizes[1] > INT32_MAX,
-                     "groups that are none");
+                     "an invalid number of groups");
     const int64_t groups = g->groups;
     l->groups = g->groups;
     l->transposed = g->transposed;
     l->out = g->transposed ? l->weight->sizes[1] * groups : l->weight->sizes[0];
     l->in = g->transposed ? l->weight->sizes[0] : l->weight->sizes[1] * groups;
-    TAPER_GPU_REFUSE(e, l->in % l->groups != 0, "groups that are none");
+    TAPER_GPU_REFUSE(e, l->in % l->groups != 0, "an invalid number of groups");
     for (size_t d = 0; d < 2; d++) { // positions have 32 bits
         TAPER_GPU_REFUSE(e,
                          l->kernel[d] < 1 || l->kernel[d] > MOST_STEP || g->stride[d] > MOST_STEP ||
                              g->padding[d] > MOST_STEP || g->dilation[d] > MOST_STEP / l->kernel[d],
                          "a window that is very large");
     }
-    TAPER_GPU_REFUSE(e, l->out % l->groups != 0 || l->out == 0 || l->in == 0, "groups that are none");
+    TAPER_GPU_REFUSE(e, l->out % l->groups != 0 || l->out == 0 || l->in == 0, "an invalid number of groups");
     return TAPER_OK;
 }
 

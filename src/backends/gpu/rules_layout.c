@@ -80,7 +80,7 @@ static taper_status read_flags(taper_gpu_emitter *e, const taper_ir_value *list,
     TAPER_TRY(taper_read_int_list(&e->reader, list, dims, &count));
     for (size_t i = 0; i < count && rank >= 0; i++) {
         const int64_t d = dims[i] < 0 ? dims[i] + rank : dims[i];
-        TAPER_GPU_REFUSE(e, d < 0 || d >= rank || flags[d], "a dimension that is not there, or is there twice");
+        TAPER_GPU_REFUSE(e, d < 0 || d >= rank || flags[d], "a dimension that is missing or repeated");
         flags[d] = true;
     }
     return TAPER_OK;

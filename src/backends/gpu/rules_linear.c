@@ -299,7 +299,7 @@ static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper
     taper_gpu_view out;
     taper_gpu_chain chain = {0};
     const int rank = shape.rank;
-    TAPER_GPU_REFUSE(e, rank < 2 || a.rank != rank || b.rank != rank, "a product of other than matrices");
+    TAPER_GPU_REFUSE(e, rank < 2 || a.rank != rank || b.rank != rank, "operands that are not matrices");
     TAPER_GPU_REFUSE(e,
                      a.sizes[rank - 1] != b.sizes[rank - 2] || a.sizes[rank - 2] != shape.sizes[rank - 2] ||
                          b.sizes[rank - 1] != shape.sizes[rank - 1],

@@ -85,7 +85,7 @@ taper_status taper_gpu_rule_permute(taper_gpu_emitter *e, const taper_node *node
     for (size_t i = 0; i < count; i++) {
         order[i] += order[i] < 0 ? from.rank : 0;
         TAPER_GPU_REFUSE(e, order[i] < 0 || order[i] >= from.rank || taken[order[i]],
-                         "a dimension that is not there, or is there twice");
+                         "a dimension that is missing or repeated");
         taken[order[i]] = true;
     }
     taper_gpu_permute(&from, order, &to);

@@ -360,7 +360,7 @@ taper_status taper_gpu_rule_group_norm(taper_gpu_emitter *e, const taper_node *n
     if (e->asking) {
         return TAPER_OK;
     }
-    TAPER_GPU_REFUSE(e, shape.rank < 2 || groups < 1 || shape.sizes[1] % groups != 0, "groups that are none");
+    TAPER_GPU_REFUSE(e, shape.rank < 2 || groups < 1 || shape.sizes[1] % groups != 0, "an invalid number of groups");
     TAPER_TRY(taper_gpu_read_affine(e, node, shape.sizes[1], &a));
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &x));
     return norm_groups(e, node, &x, groups, eps, &a);

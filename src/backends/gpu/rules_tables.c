@@ -200,10 +200,10 @@ taper_status taper_gpu_rule_quantized_mul(taper_gpu_emitter *e, const taper_node
     int same = parts[whole].packed - (shape.rank - other.rank);
     if (!taper_gpu_view_broadcast(&other, &parts[whole], &like, &splat)) {
         const taper_gpu_view before = other;
-        TAPER_GPU_REFUSE(e, same < 0, "tensors that do not lie alike");
+        TAPER_GPU_REFUSE(e, same < 0, "tensors with different memory layouts");
         TAPER_TRY(taper_gpu_repack(e, &before, same, &other));
         TAPER_GPU_REFUSE(e, !taper_gpu_view_broadcast(&other, &parts[whole], &like, &splat),
-                         "tensors that do not lie alike");
+                         "tensors with different memory layouts");
     }
     const float multiplier = (float)scales[0] * (float)scales[1] * (1.0f / (float)scales[2]);
     taper_gpu_append(&chain, TAPER_GPU_STEP_ADD, NULL, -(double)points[whole], 1);

@@ -220,7 +220,7 @@ static taper_status open(taper_nnapi_driver *driver, const char *name, unsigned 
 {
     driver->library = taper_library_open("libneuralnetworks.so");
     if (driver->library == NULL) {
-        snprintf(driver->why, sizeof driver->why, "is not there: this system has no libneuralnetworks.so");
+        snprintf(driver->why, sizeof driver->why, "is not available: libneuralnetworks.so was not found");
         return TAPER_DECLINED;
     }
     find_functions(driver);

@@ -149,7 +149,7 @@ static taper_status place_output(const recorder *r, uint32_t i)
     t->image = network->output_images[i]; // independent of the operand, which may be an image of another value
     const taper_image_order order = taper_image_orders_get(&r->orders, value);
     if (order == TAPER_ORDER_UNKNOWN) {
-        return declines(r, "in which order PyTorch has a result is not known");
+        return declines(r, "PyTorch's memory layout of a result is unknown");
     }
     t->last = order == TAPER_ORDER_LAST;
     if (!dtype_of_type(port->type, &t->stored)) {

@@ -85,7 +85,7 @@ static taper_status pad_first(taper_translator *t, window *w, uint32_t image, ui
     if (t->asking) {
         return TAPER_OK;
     }
-    TAPER_REFUSE(t, t->options->level < 28, "an operation of a level above that of the device");
+    TAPER_REFUSE(t, t->options->level < 28, "an operation that the device's level lacks");
     TAPER_TRY(taper_translate_paddings(t, numbers, 4, &pads));
     const taper_network_operand *x = &t->network->operands[image];
     taper_shape shape = {.rank = 4};
@@ -125,7 +125,7 @@ static taper_status mean_of_image(taper_translator *t, const taper_ir_value *x)
 {
     static const int64_t space[2] = {1, 2};
     uint32_t image, axes, keep, out;
-    TAPER_REFUSE(t, t->options->level < 28, "an operation of a level above that of the device");
+    TAPER_REFUSE(t, t->options->level < 28, "an operation that the device's level lacks");
     TAPER_TRY(taper_translate_image(t, x, &image));
     TAPER_TRY(taper_translate_vector(t, space, 2, &axes));
     TAPER_TRY(taper_translate_int32(t, 1, &keep));

@@ -23,7 +23,7 @@ taper_status taper_translate_check_geometry(taper_translator *t, const taper_con
                  "a dilation that NNAPI's convolution of this kind has not");
     TAPER_REFUSE(t, kind == TAPER_CONV_GROUPED && (t->options->level < 29 || g->transposed),
                  "groups that NNAPI's convolution of this kind has not");
-    TAPER_REFUSE(t, g->transposed && t->options->level < 29, "an operation of a level above that of the device");
+    TAPER_REFUSE(t, g->transposed && t->options->level < 29, "an operation that the device's level lacks");
     TAPER_REFUSE(t, kind != TAPER_CONV_PLAIN && g->transposed, "groups that NNAPI's convolution of this kind has not");
     TAPER_REFUSE(t, t->options->pytorch && (dilated || kind == TAPER_CONV_GROUPED),
                  "PyTorch's converter has no such convolution");
@@ -143,7 +143,7 @@ static taper_status float_conv(taper_translator *t, const taper_ir_value *x, tap
     taper_conv_layer l;
     uint32_t in[16], out;
     size_t count;
-    TAPER_REFUSE(t, g->groups < 1 || g->groups > INT32_MAX, "groups that are none");
+    TAPER_REFUSE(t, g->groups < 1 || g->groups > INT32_MAX, "an invalid number of groups");
     for (size_t d = 0; d < weight->rank; d++) {
         TAPER_REFUSE(t, weight->sizes[d] > INT32_MAX, "a number that 32 bits do not hold");
     }

@@ -248,7 +248,7 @@ taper_status taper_translate_pieces(taper_translator *t, const taper_node *node)
     TAPER_REFUSE(t,
                  list->uses == NULL || !taper_value_used_once(list) || list->uses->user == NULL ||
                      list->uses->user->kind != TAPER_NODE_LIST_UNPACK,
-                 "a list of tensors that is not taken apart at once");
+                 "a list of tensors that is not unpacked immediately");
     return TAPER_OK;
 }
 
@@ -320,7 +320,7 @@ taper_status taper_translate_list(taper_translator *t, const taper_node *node)
     const taper_type *type = node->type;
     TAPER_REFUSE(t, type == NULL || type->kind != TAPER_TYPE_LIST, "a list of other than tensors");
     for (const taper_value_use *use = node->outputs[0].uses; use != NULL; use = use->next) {
-        TAPER_REFUSE(t, use->user == NULL || use->user->kind != TAPER_NODE_OP, "a list that is looked at elsewhere");
+        TAPER_REFUSE(t, use->user == NULL || use->user->kind != TAPER_NODE_OP, "a list that is used elsewhere");
     }
     return TAPER_OK;
 }
@@ -415,7 +415,7 @@ taper_status taper_translate_channel_shuffle(taper_translator *t, const taper_no
     const taper_shape five = taper_translate_shape(t, &node->outputs[0]);
     uint32_t in, groups, axis, out;
     bool image;
-    TAPER_REFUSE(t, t->options->level < 29 || t->options->pytorch, "an operation of a level above that of the device");
+    TAPER_REFUSE(t, t->options->level < 29 || t->options->pytorch, "an operation that the device's level lacks");
     TAPER_TRY(taper_translate_either(t, x, &in, &image));
     if (t->asking) {
         return TAPER_OK;

@@ -129,7 +129,7 @@ static taper_status translate_node(taper_translator *t, const taper_node *node)
     if (t->asking && is_inside_shuffle(t, node)) {
         return TAPER_OK;
     }
-    TAPER_REFUSE(t, row->since > t->options->level, "an operation of a level above that of the device");
+    TAPER_REFUSE(t, row->since > t->options->level, "an operation that the device's level lacks");
     TAPER_REFUSE(t, t->options->pytorch && node->output_count != 1, "PyTorch's converter has no such operation");
     if (t->fuse != ANEURALNETWORKS_FUSED_NONE && !row->fuses) {
         return TAPER_DECLINED;

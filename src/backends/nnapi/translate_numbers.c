@@ -201,7 +201,7 @@ taper_status taper_translate_clamp(taper_translator *t, const taper_node *node)
         TAPER_TRY(taper_translate_result_like(t, t->result, x, image, &out));
         return taper_translate_operation(t, code, &in, 1, out);
     }
-    TAPER_REFUSE(t, t->options->level < 29, "an operation of a level above that of the device");
+    TAPER_REFUSE(t, t->options->level < 29, "an operation that the device's level lacks");
     TAPER_REFUSE(t, taper_translate_is_quantized(t, x), "bounds of integers other than those of relu and relu6");
     TAPER_REFUSE(t, bounds[0] != bounds[0] || bounds[1] != bounds[1] || bounds[0] > bounds[1], "bounds out of order");
     const bool low = !isinf(bounds[0]), high = !isinf(bounds[1]);

@@ -242,7 +242,7 @@ static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_
     static const int64_t orders[2][4] = {{0, 3, 1, 2}, {0, 2, 3, 1}};
     const uint8_t *order = image ? to_image : to_plain;
     uint32_t vector;
-    TAPER_REFUSE(t, t->options->level < 28, "an operation of a level above that of the device");
+    TAPER_REFUSE(t, t->options->level < 28, "an operation that the device's level lacks");
     TAPER_TRY(taper_translate_vector(t, orders[image], 4, &vector));
     taper_network_operand o = t->network->operands[from];
     o.immediate = NULL;
@@ -453,7 +453,7 @@ taper_status taper_translate_give(taper_translator *t, const taper_ir_value *val
     if (q == NULL || t->asking) {
         return TAPER_OK;
     }
-    TAPER_REFUSE(t, t->options->level < 29, "an operation of a level above that of the device");
+    TAPER_REFUSE(t, t->options->level < 29, "an operation that the device's level lacks");
     TAPER_TRY(taper_translate_result(t, value, q, is_image, &out));
     return TAPER_OPERATION(t, QUANTIZE, out, floats);
 }

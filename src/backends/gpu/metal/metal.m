@@ -126,7 +126,7 @@ static taper_status buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use
     (void)use;
     *buffer = (taper_gpu_buffer){0};
     if (bytes > gpu->most_bytes || bytes > SIZE_MAX / 2) {
-        return taper_metal_fail(m, "a buffer larger than may be", nil);
+        return taper_metal_fail(m, "a buffer larger than the device allows", nil);
     }
     @autoreleasepool {
         const id<MTLBuffer> made = [m->device newBufferWithLength:(NSUInteger)bytes
