@@ -49,25 +49,25 @@ typedef struct pass {
 // clang-format off
 static const pass passes[] = {
     ALWAYS(freeze, "attributes that no method sets become constants")
-    ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
+    ALWAYS(constant_lists, "lists of constants that are never changed become constants")
     ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
-    ALWAYS(dead_code, "what nobody uses is removed") // early, so that later passes read fewer nodes
+    ALWAYS(dead_code, "unused nodes are removed") // early, so that later passes read fewer nodes
     UNPREPARED_AT_LOAD(dissolve_containers, "lists and dicts that only carry values between layers go")
     // Again, because branches for training are gone now, with the attributes they write to.
     IN_DRAFT(freeze, "attributes that no method sets become constants")
-    ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
+    ALWAYS(constant_lists, "lists of constants that are never changed become constants")
     UNPREPARED(known_ranks, "numbers of dimensions that were checked before are known")
     UNPREPARED_AT_LOAD(known_devices, "tensors are known to be on the CPU")
     ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
     ALWAYS(remove_dropout, "dropout outside training is nothing")
     UNPREPARED(unroll, "short loops of a constant number of trips become their trips")
-    IN_DRAFT(remove_mutation, "what is written in place though nobody else looks at it is made anew")
-    UNPREPARED(constant_lists, "lists of constants that nobody changes become constants")
+    IN_DRAFT(remove_mutation, "in-place operators without other users become functional")
+    UNPREPARED(constant_lists, "lists of constants that are never changed become constants")
     UNPREPARED(recompose, "operators between dequantize and quantize compute with integers")
     UNPREPARED(peephole, "results that are at hand already are taken")
     UNPREPARED(fold_tensors, "small tensors that follow from constants are computed")
     UNPREPARED(cse, "what was computed before is not computed again")
-    ALWAYS(dead_code, "what nobody uses is removed")
+    ALWAYS(dead_code, "unused nodes are removed")
     UNPREPARED(recognize_linear, "products with constant matrices are linear layers")
     UNPREPARED_AT_LOAD(narrow_weights, "linear layers keep weights of 8 or 4 bits as they are")
     UNPACKS(unpack, "packed layers that are to be quantized are plain again")
@@ -78,17 +78,17 @@ static const pass passes[] = {
     // Ranks also follow from convolutions with packed weights.
     IN_DRAFT(known_ranks, "numbers of dimensions that were checked before are known")
     IN_DRAFT(fold_constants, "operators on constants are computed, branches on constants taken")
-    IN_DRAFT(dead_code, "what nobody uses is removed")
+    IN_DRAFT(dead_code, "unused nodes are removed")
     PACKS(fuse_clamp, "activations become bounds of packed weights")
-    PACKS(fuse_add_relu, "sums and the relu behind them are one operator")
+    PACKS(fuse_add_relu, "sums and a following relu become one operator")
     // The removed branches concealed ranks.
     UNPREPARED_AT_LOAD(known_ranks, "numbers of dimensions that were checked before are known")
     UNPREPARED_AT_LOAD(fold_constants, "operators on constants are computed, branches on constants taken")
     UNPREPARED_AT_LOAD(check_ranks, "checks of numbers of dimensions are operators")
-    UNPREPARED(dead_code, "what nobody uses is removed")
+    UNPREPARED(dead_code, "unused nodes are removed")
     IN_DRAFT(copy_to_host, "tensors that are returned come back from the GPU")
     PACKS(hoist_packed, "packed weights for GPUs are attributes")
-    AT_LOAD(segments, "backends take the parts that they do whole: layers with what follows them")
+    AT_LOAD(segments, "backends take parts of the graph, such as layers and what follows")
 };
 // clang-format on
 

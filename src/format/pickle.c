@@ -243,7 +243,7 @@ static taper_status new_object(taper_pickle *p)
     }
     if (global == NULL || global->kind != TAPER_GLOBAL_CLASS || arguments.tag != TAPER_TUPLE ||
         arguments.as.tuple->count != 0) {
-        REFUSE(p, "the pickle is damaged: an object is made of something that is no class");
+        REFUSE(p, "the pickle is damaged: an object is made of something that is not a class");
     }
     const taper_class *class = taper_types_class(p->types, global->name, 0, NULL);
     drop_to(p, p->count - 2);

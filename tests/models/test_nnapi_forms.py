@@ -219,7 +219,7 @@ def check_refusals(folder, filter):
         ("dilation 0", "CONV_2D", image, conv + [0, 1], down, "dilation 0"),
         ("activation 4", "CONV_2D", image, changed(conv, at8=4), down, "activation 4"),
         ("scheme 3", "CONV_2D", image, [weight, bias, 3, 1, 1, 0, False], down, "padding scheme 3"),
-        ("an image of 3 dimensions", "CONV_2D", (6, 6, 4), conv, down, "no weight for this input"),
+        ("an image of 3 dimensions", "CONV_2D", (6, 6, 4), conv, down, "wrong sizes for a weight of this input"),
         ("10 inputs of GROUPED_CONV_2D", "GROUPED_CONV_2D", image, group[:-2], down, "10 inputs"),
         ("groups that do not divide", "GROUPED_CONV_2D", image, changed(group, at8=3), down, "do not fit"),
         ("0 groups", "GROUPED_CONV_2D", image, changed(group, at8=0), down, "do not fit"),

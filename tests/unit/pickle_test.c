@@ -347,7 +347,7 @@ static const pickle_case bad[] = {
     {BYTES("c__torch__\nM\n)\x81}b}b."), "without a fresh object"},
     {BYTES("c__torch__\nM\n)\x81K\1b."), "has no method __torch__.M.__setstate__"},
     {BYTES("c__torch__\nM\n)\x81}(K\1K\1ub."), "no proper name"},
-    {BYTES("c__torch__\nM\nK\1\x85\x81."), "no class"},
+    {BYTES("c__torch__\nM\nK\1\x85\x81."), "not a class"},
     {BYTES("c__torch__\nColor\nK\1\x85R."), "enum"},
     {BYTES("](c__torch__\nM\ne."), "where a value is expected"},
     {BYTES("}(K\1" FLOATS "u."), "where a value is expected"},

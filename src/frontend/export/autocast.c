@@ -52,9 +52,8 @@ static taper_status check_others(taper_export_lowering *l, const taper_export_sc
     }
     const bool product = op != NULL && taper_op_has(op, TAPER_OP_PRODUCT) && !lower;
     return floats && ((result >= 0 && !found) || product)
-               ? taper_export_refuse(l,
-                                     "it stands within autocast of the CPU, which casts inside of it: export without "
-                                     "autocast, or after run_decompositions()")
+               ? taper_export_refuse(l, "it is inside CPU autocast, which casts inside of it: export without "
+                                        "autocast, or after run_decompositions()")
                : TAPER_OK;
 }
 

@@ -167,7 +167,7 @@ static taper_status dims_of(taper_export_lowering *l, const char *name, size_t p
         const taper_pt2_argument *item = &list->as.items[i];
         const int64_t dim = item->kind == TAPER_PT2_INT && item->as.i < 0 ? item->as.i + (int64_t)rank : item->as.i;
         if (item->kind != TAPER_PT2_INT || dim < 0 || dim >= (int64_t)rank) {
-            return taper_export_refuse(l, "%s has a dimension that is none", name);
+            return taper_export_refuse(l, "%s has an invalid dimension", name);
         }
         dims[dim] = true;
     }

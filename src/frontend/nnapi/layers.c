@@ -251,8 +251,8 @@ taper_status taper_nnapi_lower_conv(taper_nnapi_lowering *l, const taper_nnapi_o
     if (weight->rank != 4 || taper_nnapi_operand_of(l, op->in[0])->rank != 4 ||
         quantized != taper_nnapi_is_quantized(l, op->in[1]) || quantized != taper_nnapi_is_quantized(l, op->out[0])) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE,
-                   "operand %u, of type %u and %u dimensions, is no weight for this input", op->in[1], weight->type,
-                   weight->rank);
+                   "operand %u, of type %u and %u dimensions, has the wrong sizes for a weight of this input",
+                   op->in[1], weight->type, weight->rank);
     }
     taper_nnapi_window w;
     TAPER_TRY(taper_nnapi_window_of(l, op, weight->sizes + 1, &w));
@@ -290,8 +290,8 @@ taper_status taper_nnapi_lower_linear(taper_nnapi_lowering *l, const taper_nnapi
     if (weight->rank != 2 || quantized != taper_nnapi_is_quantized(l, op->in[1]) ||
         quantized != taper_nnapi_is_quantized(l, op->out[0])) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE,
-                   "operand %u, of type %u and %u dimensions, is no weight for this input", op->in[1], weight->type,
-                   weight->rank);
+                   "operand %u, of type %u and %u dimensions, has the wrong sizes for a weight of this input",
+                   op->in[1], weight->type, weight->rank);
     }
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     if (taper_nnapi_operand_of(l, op->in[0])->rank != 2) {

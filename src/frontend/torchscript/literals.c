@@ -38,7 +38,7 @@ static taper_status complex_sum(taper_ts_unit *unit, uint32_t file, const taper_
             status = taper_fail_memory(unit->error);
         }
     } else {
-        status = taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no literal");
+        status = taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a literal");
     }
     taper_val_release(a);
     taper_val_release(b);
@@ -63,7 +63,7 @@ static taper_status negative(taper_ts_unit *unit, uint32_t file, const taper_ts_
     }
     taper_val_release(*value);
     *value = taper_val_none();
-    return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no literal");
+    return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a literal");
 }
 
 static const taper_type *element_hint(const taper_type *hint)
@@ -138,7 +138,7 @@ static taper_status dotted(taper_ts_unit *unit, uint32_t file, const taper_ts_no
         (void)taper_val_retain(*value);
         return TAPER_OK;
     }
-    return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no literal");
+    return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a literal");
 }
 
 // Evaluates torch.device("cpu").
@@ -148,7 +148,7 @@ static taper_status device(taper_ts_unit *unit, uint32_t file, const taper_ts_no
     if (node->child->kind != TAPER_TS_ATTRIBUTE || strcmp(unit->atoms.names[node->child->atom], "device") != 0 ||
         argument == NULL || argument->kind != TAPER_TS_STRING ||
         !taper_saved_device(argument->as.text, argument->length, -1, value)) {
-        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no literal");
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a literal");
     }
     return TAPER_OK;
 }

@@ -216,7 +216,7 @@ static taper_status construct(taper_ts_lowering *l, const taper_ts_node *node, t
 
 static taper_status wrong_form(const taper_ts_lowering *l, const taper_ts_node *node)
 {
-    return taper_ts_refuse(l, node, "%s is used in a way that is not known", l->unit->atoms.names[node->child->atom]);
+    return taper_ts_refuse(l, node, "unsupported use of %s", l->unit->atoms.names[node->child->atom]);
 }
 
 static uint32_t file_of(const taper_ts_lowering *l)
@@ -555,7 +555,7 @@ static taper_status call_attribute(taper_ts_lowering *l, taper_ts_node *node, co
             }
             TAPER_TRY(taper_ts_lower(l, callee->child, NULL, &object));
             if (object.definition == NULL || object.definition->kind != TAPER_TS_A_CLASS) {
-                return taper_ts_refuse(l, node, "an object is made of something that is no class");
+                return taper_ts_refuse(l, node, "the called name is not a class");
             }
             return new_object(l, object.definition, out);
         }

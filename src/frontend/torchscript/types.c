@@ -52,7 +52,7 @@ static taper_status generic_type(taper_ts_unit *unit, uint32_t file, taper_ts_no
     const taper_ts_node *base = node->child;
     taper_ts_node *inside = base->next;
     if (base->kind != TAPER_TS_NAME || inside->kind == TAPER_TS_SLICE) {
-        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a type");
     }
     const bool several = inside->kind == TAPER_TS_TUPLE_OF;
     size_t count = 0;
@@ -95,7 +95,7 @@ static taper_status generic_type(taper_ts_unit *unit, uint32_t file, taper_ts_no
     if (base->atom == TAPER_ATOM_UNION && count != 0) {
         return make(unit, TAPER_TYPE_UNION, NULL, items, count, type);
     }
-    return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
+    return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a type");
 }
 
 static taper_status named_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *node, const taper_type **type)
@@ -103,7 +103,7 @@ static taper_status named_type(taper_ts_unit *unit, uint32_t file, taper_ts_node
     const char *text;
     size_t length;
     if (!taper_ts_dotted(unit, file, node, &text, &length)) {
-        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a type");
     }
     if (length > sizeof TAPER_TS_NATIVE - 1 && memcmp(text, TAPER_TS_NATIVE, sizeof TAPER_TS_NATIVE - 1) == 0) {
         const char *name = taper_types_string(unit->module->types, text, length);
@@ -130,7 +130,7 @@ taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *no
         return make(unit, TAPER_TYPE_TUPLE, NULL, NULL, 0, type);
     }
     if (node->kind != TAPER_TS_NAME && node->kind != TAPER_TS_ATTRIBUTE && node->kind != TAPER_TS_INDEX) {
-        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a type");
     }
     if (node->as.type == NULL) {
         if (++unit->type_depth > TAPER_LIMIT_TYPE_DEPTH) { // includes named tuples
