@@ -498,8 +498,8 @@ static const struct {
     {FAIL_SILENTLY, TAPER_ERROR_DEVICE, "my_ops::warp: its function failed and did not say why"},
     {FAIL_OTHERWISE, TAPER_ERROR_RESOURCE, "my_ops::warp: the value is not an int but Tensor"},
     {RAISE, TAPER_ERROR_RAISED, "my_ops::warp: ValueError: no"},
-    {NO_STATUS, TAPER_ERROR_INTERNAL, "my_ops::warp: its function returned 77, which is no status"},
-    {DECLINE, TAPER_ERROR_INTERNAL, "my_ops::warp: its function returned -1, which is no status"},
+    {NO_STATUS, TAPER_ERROR_INTERNAL, "my_ops::warp: its function returned 77, which is not a status"},
+    {DECLINE, TAPER_ERROR_INTERNAL, "my_ops::warp: its function returned -1, which is not a status"},
     {NO_RESULT, TAPER_ERROR_ARGUMENT, "my_ops::warp: its function gave no result 0"},
     {NO_TENSOR, TAPER_ERROR_ARGUMENT, "my_ops::warp: result 0 should be Tensor, got int"},
 };

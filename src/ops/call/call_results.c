@@ -141,8 +141,7 @@ static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *ta
     }
     if (call->schema->out_count == 0 && !same_sizes(target, rank, sizes)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "the result has other sizes than argument '%s', which it is to be written to",
-                   taper_arg_name(call, 0));
+                   "the result must have the sizes of argument '%s', to which it is written", taper_arg_name(call, 0));
     }
     TAPER_TRY(taper_out_resize(call, target, rank, sizes, strides));
     TAPER_TRY(taper_ret_check_overlap(call, target));

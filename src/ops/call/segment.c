@@ -238,10 +238,11 @@ taper_status taper_segment_call(taper_call *call)
     if (status == TAPER_DECLINED && call->segment->required) {
         const bool lost = atomic_load_explicit(&device->owner->lost, memory_order_relaxed);
         const char *why = call->run->why;
-        return taper_fail(call->run->error, lost ? TAPER_ERROR_DEVICE : TAPER_ERROR_UNSUPPORTED,
-                          "device %s %s%s%s; without \"!\" behind its name the CPU does what it does not", device->name,
-                          lost ? "does not work any more" : "declined", why != NULL ? ": " : "",
-                          why != NULL ? why : "");
+        return taper_fail(
+            call->run->error, lost ? TAPER_ERROR_DEVICE : TAPER_ERROR_UNSUPPORTED,
+            "device %s %s%s%s; without \"!\" after its name, the CPU computes the operators that the device declines",
+            device->name, lost ? "does not work any more" : "declined", why != NULL ? ": " : "",
+            why != NULL ? why : "");
     }
     return status;
 }

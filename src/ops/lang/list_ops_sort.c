@@ -206,7 +206,7 @@ TAPER_KERNEL(taper_op_list_extreme)
     for (size_t i = 0; i < list->count; i++) {
         const taper_val item = list->items[i];
         if (!is_real(item)) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i,
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu must be a number, but is %s", i,
                               taper_val_kind_name(item));
         }
         if (smallest ? less(item, best) : less(best, item)) {
@@ -229,7 +229,7 @@ TAPER_KERNEL(taper_op_list_extreme_of_two)
     for (size_t i = 0; i < common; i++) {
         const taper_val x = a->items[i], y = b->items[i];
         if (!is_real(x) || !is_real(y)) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i,
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu must be a number, but is %s", i,
                               taper_val_kind_name(is_real(x) ? y : x));
         }
         if (x.tag == TAPER_DOUBLE || y.tag == TAPER_DOUBLE ? real(x) != real(y) : x.as.i != y.as.i) {
@@ -266,7 +266,7 @@ TAPER_KERNEL(taper_op_list_sum)
         } else if (is_real(item)) {
             whole += (uint64_t)item.as.i;
         } else {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i,
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu must be a number, but is %s", i,
                               taper_val_kind_name(item));
         }
     }
@@ -291,7 +291,7 @@ TAPER_KERNEL(taper_op_list_any_all)
         } else if (is_real(item)) {
             result = real(item) != 0;
         } else {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i,
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu must be a number, but is %s", i,
                               taper_val_kind_name(item));
         }
     }

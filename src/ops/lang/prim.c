@@ -252,7 +252,7 @@ static taper_status enum_part(taper_call *call, const char *name)
     TAPER_TRY(taper_arg_object(call, 0, &object));
     const int64_t slot = taper_object_slot(object, name);
     if (slot < 0 || (size_t)slot >= object->count) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "the object is no enum");
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "the object is not an enum");
     }
     taper_ret(call, 0, taper_val_retain(object->slots[slot]));
     return TAPER_OK;
@@ -278,7 +278,7 @@ TAPER_KERNEL(taper_op_enum_equal)
         TAPER_TRY(taper_arg_object(call, i, &members[i]));
         const int64_t slot = taper_object_slot(members[i], "name");
         if (slot < 0 || (size_t)slot >= members[i]->count) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "the object is no enum");
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "the object is not an enum");
         }
         names[i] = members[i]->slots[slot];
     }

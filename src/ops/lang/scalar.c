@@ -343,7 +343,7 @@ TAPER_KERNEL(taper_op_string_compare)
 TAPER_KERNEL(taper_op_value_equal)
 {
     if (call->arg_count < 2) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "two arguments wanted");
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "expected two arguments");
     }
     const bool same = taper_val_same(call->args[0], call->args[1]);
     taper_ret(call, 0, taper_val_bool(same == (taper_call_code(call) == TAPER_COMPARE_EQ)));

@@ -250,7 +250,7 @@ static taper_status move_dims(taper_linalg *w, const taper_tensor *a, taper_view
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_wrap_dim_or_fail(dims[i], a->rank, &wrapped[i], w->run->error));
         if (wrapped[i] >= a->rank || moved[wrapped[i]]) {
-            return taper_linalg_fail(w, "argument 'dims': a dimension stands twice");
+            return taper_linalg_fail(w, "argument 'dims': a dimension occurs twice");
         }
         moved[wrapped[i]] = true;
     }

@@ -131,7 +131,7 @@ static taper_status box(taper_call *call, size_t i, taper_value **boxed)
 static TAPER_COLD taper_status failed(const registered *r, taper_status status, taper_error *error)
 {
     if ((unsigned)status > TAPER_ERROR_INTERNAL) {
-        TAPER_FAIL(error, TAPER_ERROR_INTERNAL, "its function returned %d, which is no status", (int)status);
+        TAPER_FAIL(error, TAPER_ERROR_INTERNAL, "its function returned %d, which is not a status", (int)status);
     }
     char words[512];
     const char *message = taper_error_message(error);

@@ -13,7 +13,7 @@
 
 static taper_status bad(const char *schema, const char *why, taper_error *error)
 {
-    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "\"%.200s\" is no schema for an operator: %s", schema, why);
+    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "\"%.200s\" is not a schema for an operator: %s", schema, why);
 }
 
 enum { LONGEST = 2000 }; // characters of a schema

@@ -55,7 +55,7 @@ static taper_status arg_lengths(const taper_call *call, size_t at, const char *n
     for (int64_t i = 0; i < count; i++) {
         const taper_val item = list->items[i];
         if (item.tag != TAPER_INT) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "argument '%s': a list of ints is wanted", name);
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "argument '%s': expected a list of ints", name);
         }
         ((int64_t *)taper_tensor_mutable(*lengths))[i] = item.as.i;
     }
@@ -108,7 +108,7 @@ static taper_status check_targets(const taper_call *call, const ctc *c)
         offset = t->rank == 2 ? b * t->sizes[1] : offset;
         for (int64_t i = 0; i < c->target_lengths[b]; i++) {
             if (labels[offset + i] < 0 || labels[offset + i] >= c->labels) {
-                return taper_fail(error, TAPER_ERROR_ARGUMENT, "targets: %lld is no label of %lld",
+                return taper_fail(error, TAPER_ERROR_ARGUMENT, "targets: label %lld must be below %lld",
                                   (long long)labels[offset + i], (long long)c->labels);
             }
         }
@@ -137,7 +137,7 @@ static taper_status ctc_begin(const taper_call *call, ctc *c, bool loss)
     }
     if ((!loss && targets->dtype != TAPER_I32 && targets->dtype != TAPER_I64) ||
         taper_dtype_is_complex((taper_dtype)targets->dtype) || taper_dtype_is_quantized((taper_dtype)targets->dtype)) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "targets: an int32 or int64 tensor is wanted");
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "targets: expected an int32 or int64 tensor");
     }
     c->batched = logs->rank == 3;
     c->frames = logs->sizes[0];

@@ -210,7 +210,7 @@ static taper_status train_slopes(taper_call *call, taper_tensor *noise, double l
     if (noise != NULL) { // PyTorch fills the memory in order, for any sizes and strides
         if (noise->dtype != dtype || taper_tensor_numel(noise) != count || !taper_tensor_is_contiguous(noise)) {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                              "argument 'noise': a contiguous tensor of the input's dtype and size is wanted");
+                              "argument 'noise': expected a contiguous tensor of the input's dtype and size");
         }
         TAPER_TRY(taper_storage_write(noise->storage, run->error));
     }

@@ -245,7 +245,7 @@ TAPER_KERNEL(taper_op_embedding_renorm)
     TAPER_TRY(taper_arg_tensor(call, 0, &w));
     TAPER_TRY(taper_check_indices(indices, 2, "indices", "embedding_renorm_", error));
     if (w->rank != 2 || !taper_dtype_is_float((taper_dtype)w->dtype)) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "self: a matrix of floats is wanted");
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "self: expected a matrix of floats");
     }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &w));
     taper_status status = taper_index_flat(call->run, indices, &flat);

@@ -17,7 +17,7 @@ static taper_status same_sizes(const taper_call *call, const taper_tensor *a, co
 
 static taper_status outside(const taper_call *call, int64_t at)
 {
-    return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "index %lld lies outside the output", (long long)at);
+    return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "index %lld is outside the output", (long long)at);
 }
 
 // Unpools contiguous planes of elements of 4 bytes.
@@ -141,7 +141,7 @@ TAPER_KERNEL(taper_op_fractional_max_pool)
     if (!taper_dtype_is_float((taper_dtype)x->dtype) || samples->dtype != x->dtype || samples->rank != 3 ||
         samples->sizes[0] != from.n || samples->sizes[1] != from.c || samples->sizes[2] != (int64_t)spatial) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "expected a floating-point input and as many random samples of its dtype as it has planes");
+                   "expected a floating-point input and one random sample of its dtype for each plane");
     }
     const taper_dtype dtype = (taper_dtype)x->dtype;
     TAPER_TRY(taper_volume_result(call, 0, x, dtype, spatial, size, false, &y));

@@ -134,7 +134,7 @@ static taper_status check_cell_state(taper_call *call, const taper_tensor *input
 {
     if (input->rank != 2 || state->rank != 2 || input->sizes[0] != state->sizes[0]) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "input and %s should be matrices with as many rows, their sizes are %s and %s", name,
+                   "input and %s should be matrices with equal numbers of rows, but their sizes are %s and %s", name,
                    TAPER_SHAPE(input), TAPER_SHAPE(state));
     }
     if (input->dtype != state->dtype || !taper_dtype_is_float((taper_dtype)input->dtype)) {

@@ -126,7 +126,8 @@ static taper_status arg_range(const taper_call *call, size_t at, fake_work *w)
     TAPER_TRY(taper_arg_int(call, at + 1, &high));
     if (low > high || low < INT32_MIN || high > INT32_MAX) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "arguments 'quant_min' and 'quant_max': %" PRId64 " to %" PRId64 " is no range of 32-bit integers",
+                   "arguments 'quant_min' and 'quant_max': %" PRId64 " to %" PRId64
+                   " is not a range of 32-bit integers",
                    low, high);
     }
     w->low = (double)low;
@@ -181,7 +182,7 @@ static taper_status arg_channels(const taper_call *call, const taper_tensor *x, 
     TAPER_TRY(taper_arg_int(call, 3, &axis));
     if (axis < 0 || axis >= x->rank) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "argument 'axis': %" PRId64 " is no dimension of a tensor of %u", axis, x->rank);
+                   "argument 'axis': %" PRId64 " is not a dimension of a tensor of rank %u", axis, x->rank);
     }
     TAPER_TRY(arg_vector(call, 1, x->sizes[axis], &scales));
     TAPER_TRY(arg_vector(call, 2, x->sizes[axis], &points));

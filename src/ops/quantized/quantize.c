@@ -184,7 +184,7 @@ TAPER_KERNEL(taper_op_quantize_per_channel)
     TAPER_TRY(taper_arg_int(call, 3, &number));
     if (number < 0 || number >= x->rank) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "argument 'axis': %" PRId64 " is no dimension of a tensor of %u", number, x->rank);
+                   "argument 'axis': %" PRId64 " is not a dimension of a tensor of rank %u", number, x->rank);
     }
     axis = (size_t)number;
     TAPER_TRY(taper_arg_dtype_or(call, 4, TAPER_QU8, &dtype));

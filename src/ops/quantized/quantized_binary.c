@@ -143,8 +143,8 @@ static taper_status prepare_sum(const taper_call *call, pair *p, float least, in
     const float a = p->a_scale / p->scale, b = p->b_scale / p->scale;
     if (!(a >= least && a < 256 && b >= least && b < 256)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "the ratio of an operand's scale to the result's must lie in [%g, 256), got %g and %g",
-                   (double)least, (double)a, (double)b);
+                   "the ratio of an operand's scale to the result's must be in [%g, 256), got %g and %g", (double)least,
+                   (double)a, (double)b);
     }
     int exponent;
     frexpf(a > b ? a : b, &exponent);
@@ -185,7 +185,7 @@ taper_status taper_q_multiply(taper_call *call, bool relu, taper_q_row_function 
         p.multiplier = p.a_scale * p.b_scale / p.scale;
         if (!(p.multiplier >= 0x1p-16f && p.multiplier < 256)) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                       "the ratio of the operands' scales to the result's must lie in [2^-16, 256), got %g",
+                       "the ratio of the operands' scales to the result's must be in [2^-16, 256), got %g",
                        (double)p.multiplier);
         }
     } else {

@@ -122,7 +122,8 @@ static taper_status plan_cat(const taper_call *call, cat_plan *plan)
         }
         if (x->rank == 0 || x->rank != plan->first->rank || x->dtype != plan->first->dtype) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "the tensors must have one dtype and as many dimensions (at least one), but item %zu is %s of "
+                       "the tensors must have one dtype and the same number of dimensions (at least one), but item %zu "
+                       "is %s of "
                        "%u dimensions and the first %s of %u",
                        i, taper_dtype_name((taper_dtype)x->dtype), x->rank,
                        taper_dtype_name((taper_dtype)plan->first->dtype), plan->first->rank);

@@ -359,7 +359,7 @@ static taper_status raw_extent(const taper_call *call, const taper_tensor *x, ex
     }
     for (size_t i = 0; i < count; i++) {
         if (dims[i] < 0) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'dim': %lld is no dimension",
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'dim': %lld is not a dimension",
                               (long long)dims[i]);
         }
     }
@@ -375,7 +375,7 @@ static taper_status raw(taper_call *call, taper_fft_kind kind, bool forward, boo
     TAPER_TRY(taper_arg_int(call, 2, &mode));
     const bool pairs = kind != TAPER_FFT_R2C;
     if (x->dtype != (pairs ? TAPER_C64 : TAPER_F32) && x->dtype != (pairs ? TAPER_C128 : TAPER_F64)) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'self': a %s tensor is wanted, not %s",
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'self': expected a %s tensor, not %s",
                           pairs ? "complex64 or complex128" : "float32 or float64",
                           taper_dtype_name((taper_dtype)x->dtype));
     }

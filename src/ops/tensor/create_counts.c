@@ -242,7 +242,7 @@ TAPER_KERNEL(taper_op_binomial)
     const taper_dtype dtype = (taper_dtype)count->dtype;
     if (p->dtype != dtype || (dtype != TAPER_F32 && dtype != TAPER_F64)) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                          "arguments 'count' and 'prob': two float32 or two float64 tensors are wanted, not %s and %s",
+                          "arguments 'count' and 'prob': expected two float32 or two float64 tensors, not %s and %s",
                           taper_dtype_name(dtype), taper_dtype_name((taper_dtype)p->dtype));
     }
     if (!taper_broadcast_sizes(&rank, sizes, count->rank, count->sizes) ||

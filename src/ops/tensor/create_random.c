@@ -502,7 +502,7 @@ static taper_status bernoulli_tensor(taper_call *call, taper_tensor *x, const ta
     taper_fresh_rng g;
     taper_tensor *wide;
     if (!taper_dtype_is_float((taper_dtype)p->dtype)) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "p: a floating-point tensor is wanted");
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "p: expected a floating-point tensor");
     }
     TAPER_TRY(taper_expand(call->run, p, x->rank, x->sizes, &wide));
     draw d = {.rng = taper_rng_of(call, &g),

@@ -182,7 +182,7 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
         if (!taper_dtype_is_float((taper_dtype)given[i]->dtype) ||
             !taper_broadcast_sizes(&rank, sizes, given[i]->rank, given[i]->sizes)) {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                              "mean, std: floating-point tensors whose sizes broadcast are wanted");
+                              "mean, std: expected floating-point tensors whose sizes broadcast");
         }
     }
     if (filled != NULL && (rank != filled->rank || memcmp(sizes, filled->sizes, rank * sizeof *sizes) != 0)) {

@@ -317,7 +317,7 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     }
     TAPER_TRY(check_range_dtype(error, dtype));
     if (complex_ends) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "start and end are complex, the result is to be %s",
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "start and end are complex, but the result's dtype is %s",
                           taper_dtype_torch_name(dtype));
     }
     TAPER_TRY(taper_scalar_check(dtype, &start, error));
@@ -462,7 +462,7 @@ static taper_status frequencies(taper_call *call, bool real)
     const int64_t count = real ? n / 2 + 1 : n; // n = -1 has one frequency, as in PyTorch
     TAPER_TRY(taper_create_count(error, "n", count));
     if (!taper_dtype_is_float(dtype)) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "dtype: a floating point dtype is wanted, got %s",
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "dtype: expected a floating point dtype, got %s",
                           taper_dtype_name(dtype));
     }
     TAPER_TRY(taper_create_new(call, dtype, 1, &count, &result));

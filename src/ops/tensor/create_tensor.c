@@ -101,7 +101,8 @@ static taper_status measure(taper_error *error, const taper_list *list, list_sha
     const taper_list *at = list;
     for (;;) {
         if (at->element != NULL && at->element->kind == TAPER_TYPE_UNION) {
-            return taper_fail(error, TAPER_ERROR_RAISED, "data: items of one type are wanted, not ints beside floats");
+            return taper_fail(error, TAPER_ERROR_RAISED,
+                              "data: items must have one type, but there are ints and floats");
         }
         if (shape->rank == TAPER_MAX_RANK) {
             return taper_rank_refused(error);
@@ -143,7 +144,7 @@ static taper_status store_item(taper_error *error, taper_val value, taper_dtype 
         scalar.im = value.as.complex->im;
         break;
     default:
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "data: numbers are wanted, got %s", taper_val_kind_name(value));
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "data: expected numbers, got %s", taper_val_kind_name(value));
     }
     round_to_default(&scalar);
     taper_scalar_store(dtype, p, &scalar);
@@ -179,7 +180,7 @@ static taper_status store_lists(taper_run *run, const taper_list *list, const li
         if (at[depth] < here->count) {
             const taper_val next = here->items[at[depth]++];
             if (next.tag != TAPER_LIST) {
-                return taper_fail(error, TAPER_ERROR_ARGUMENT, "data: a list is wanted at dim %zu, got %s", depth + 1,
+                return taper_fail(error, TAPER_ERROR_ARGUMENT, "data: expected a list at dim %zu, got %s", depth + 1,
                                   taper_val_kind_name(next));
             }
             levels[++depth] = next.as.list;

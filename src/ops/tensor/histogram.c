@@ -65,7 +65,7 @@ static taper_status arg_points(const taper_call *call, histogram *h, bool flat, 
         }
         if (!fits || weights->dtype != x->dtype) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                              "argument 'weight': the input's dtype, and its sizes without the innermost, are wanted");
+                              "argument 'weight': expected the input's dtype, and its sizes without the innermost");
         }
         TAPER_TRY(taper_run_contiguous(run, weights, &h->weights));
     }

@@ -251,7 +251,7 @@ static taper_status run_truth(taper_call *call, const taper_reduce_op *op)
     const taper_tensor *target = taper_ret_target(call, 0);
     if (target != NULL) {
         if (target->dtype != TAPER_BOOL && target->dtype != TAPER_U8) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "out: a bool or uint8 tensor is wanted");
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "out: expected a bool or uint8 tensor");
         }
         r.dtype = (taper_dtype)target->dtype;
     }

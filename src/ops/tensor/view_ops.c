@@ -35,7 +35,7 @@ static taper_status copy_list(taper_call *call, taper_list *list)
     if (call->schema != NULL && (call->schema->out_count > 0 || call->schema->ret_count == 0)) {
         TAPER_TRY(taper_arg_list(call, call->arg_count - 1, &out));
         if (out->count != list->count) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "out: %zu tensors are wanted, got %zu", list->count,
+            return taper_fail(error, TAPER_ERROR_ARGUMENT, "out: expected %zu tensors, got %zu", list->count,
                               out->count);
         }
     }
@@ -177,7 +177,7 @@ TAPER_KERNEL(taper_op_reshape_from_tensor)
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     TAPER_TRY(taper_arg_tensor(call, 1, &shape));
     if (shape->rank != 1 || shape->dtype != TAPER_I64 || shape->sizes[0] > TAPER_MAX_RANK) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "shape: a one-dimensional int64 tensor is wanted");
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "shape: expected a one-dimensional int64 tensor");
     }
     int64_t sizes[TAPER_MAX_RANK];
     for (int64_t i = 0; i < shape->sizes[0]; i++) {

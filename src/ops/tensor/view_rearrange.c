@@ -88,7 +88,7 @@ TAPER_KERNEL(taper_op_rot90)
     TAPER_TRY(taper_arg_ints(call, 2, 0, 2, dims, &count));
     if (count != 2 || x->rank < 2) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "rot90: two dims and a tensor of at least two dimensions are wanted");
+                          "rot90: expected two dims and a tensor of at least two dimensions");
     }
     TAPER_TRY(taper_wrap_dim_or_fail(dims[0], x->rank, &a, error));
     TAPER_TRY(taper_wrap_dim_or_fail(dims[1], x->rank, &b, error));

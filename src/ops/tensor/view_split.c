@@ -113,7 +113,7 @@ TAPER_KERNEL(taper_op_split_with_sizes)
     int64_t sum = 0;
     for (size_t i = 0; i < lengths->count; i++) {
         if (lengths->items[i].tag != TAPER_INT) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "split_sizes: a list of ints is wanted");
+            return taper_fail(error, TAPER_ERROR_ARGUMENT, "split_sizes: expected a list of ints");
         }
         const int64_t length = lengths->items[i].as.i;
         if (length < 0) {
@@ -189,7 +189,7 @@ static taper_status split_at_list(taper_call *call, const taper_tensor *x, size_
     int64_t start = 0;
     for (size_t i = 0; i < indices->count; i++) {
         if (indices->items[i].tag != TAPER_INT) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "indices: a list of ints is wanted");
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "indices: expected a list of ints");
         }
         const int64_t end = indices->items[i].as.i;
         TAPER_TRY(add_bounded(call, list, x, dim, start, end));

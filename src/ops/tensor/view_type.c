@@ -396,7 +396,7 @@ TAPER_KERNEL(taper_op_set_strided)
     if (count == 0 && view.rank > 0) {
         taper_strides_contiguous(view.rank, view.sizes, view.strides);
     } else if (count != view.rank) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "stride: as many entries as size has are wanted");
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "stride must have the same number of items as size");
     }
     for (size_t d = 0; d < view.rank; d++) {
         if (view.strides[d] < 0) {

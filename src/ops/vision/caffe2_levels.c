@@ -24,7 +24,7 @@ static taper_status collect(taper_call *call, size_t level_at, size_t most_at, t
     TAPER_TRY(taper_arg_int(call, level_at + 1, &low));
     TAPER_TRY(taper_arg_int(call, most_at, &most));
     if (high < low || (uint64_t)high - (uint64_t)low >= MOST_LEVELS) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "rpn_max_level must not be below rpn_min_level nor far above it");
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "rpn_max_level must be from rpn_min_level to rpn_min_level + 63");
     }
     const size_t levels = (size_t)(high - low) + 1;
     if (list->count != 2 * levels) {
@@ -38,8 +38,9 @@ static taper_status collect(taper_call *call, size_t level_at, size_t most_at, t
         TAPER_TRY(taper_arg_tensor_item(call, 0, levels + i, false, &scores));
         if (rows->rank != 2 || rows->sizes[1] != REGION || rows->dtype != TAPER_F32 || scores->dtype != TAPER_F32 ||
             taper_tensor_numel(scores) != rows->sizes[0]) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "input_list must hold float32 regions of 5 columns, then as many scores for each");
+            TAPER_FAIL(
+                error, TAPER_ERROR_ARGUMENT,
+                "input_list must hold float32 regions of 5 columns, then the scores of each, one for each region");
         }
         count += rows->sizes[0];
     }

@@ -200,7 +200,7 @@ static taper_status read_splits(taper_call *call, const taper_tensor *splits, si
     }
     if (sum != rows) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "batch_splits must add up to the rows of scores, %zu, but does to %zu", rows, sum);
+                   "batch_splits must add up to the rows of scores, %zu, but adds up to %zu", rows, sum);
     }
     return TAPER_OK;
 }
@@ -217,7 +217,7 @@ static taper_status limit(taper_call *call, taper_box_scratch *scratch)
     TAPER_TRY(read_options(call, &w));
     if (!is_matrix(scores) || !is_matrix(boxes) || scores->sizes[0] != boxes->sizes[0] || scores->sizes[1] < 1) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "scores and boxes must be matrices of as many rows, with a class at least");
+                   "scores and boxes must be matrices with equal numbers of rows and at least one class");
     }
     w.rows = (size_t)scores->sizes[0];
     w.classes = (size_t)scores->sizes[1];
