@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """caching.py BIN MODEL.ptl SMALLEST STEP COUNT [--rounds R] [--runs K]
 
-What an allocator that keeps freed memory (taper_memory.h) brings one session whose images have other sizes in each run: COUNT heights and
-widths, STEP apart. BIN is the folder of `sizes_bench`. Both ways run in turn, on one core; times are the CPU's, medians of the rounds and
-of the ratios round by round, the other figures medians. COUNT 1: sizes that stay, where there is nothing to bring."""
+Measures the effect of an allocator that caches freed memory (taper_memory.h) on a session whose images have another size in each run: COUNT
+heights and widths, STEP apart. COUNT 1 measures constant sizes, for which no effect is expected. BIN is the folder of `sizes_bench`. Both variants
+alternate on one core. Times are processor times; all figures are medians of the rounds, and ratios are medians of the ratios of each round."""
 import argparse
 import json
 import os

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """compare_optimize.py TAPER MODEL.pt [--rounds R]
 
-Interleaved rounds of the whole command `taper optimize MODEL.pt` and, in a PyTorch that is running already, of loading the model,
-optimize_for_mobile and _save_for_lite_interpreter: medians of wall and processor time, and of the ratios round by round."""
+Compares the command `taper optimize MODEL.pt` with loading the model, optimize_for_mobile and _save_for_lite_interpreter in a running PyTorch. The
+two alternate. Prints the medians of wall and processor time, and the medians of the ratios of each round."""
 import argparse
 import os
 import resource
@@ -26,7 +26,7 @@ def processor(who):
 
 
 def taper(program, model, out):
-    """(wall, processor) seconds of the command."""
+    """Returns the (wall, processor) seconds of the command."""
     before, start = processor(resource.RUSAGE_CHILDREN), time.perf_counter()
     p = subprocess.run([program, "optimize", model, "-o", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if p.returncode != 0:

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """compare_torch.py TAPER MODEL.ptl TORCH_MODEL.ptl [--threads N] [--size S] [--rounds R] [--iter K] [--realtime] [--any-blas]
 
-Interleaved rounds of Taper and of PyTorch's lite interpreter at its best (optimize_for_mobile file, channels_last input converted inside
-the timing, OMP_WAIT_POLICY=passive), each in a fresh process: median of the rounds' medians, and of the ratio round by round; load plus
-first run and peak memory too. --realtime runs both under SCHED_RR, so that other load on the machine does not count (needs the right)."""
+Compares Taper with PyTorch's lite interpreter in its fastest form (optimize_for_mobile file, channels_last input converted inside the timing,
+OMP_WAIT_POLICY=passive). The two alternate, each in a new process. Prints the median of the rounds' medians, the median of the ratios of each
+round, the time of load plus first run, and peak memory. --realtime runs both under SCHED_RR, so that other load on the machine has no effect; it
+needs the privilege."""
 import argparse
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Layers drawn by chance, for layers.py: a kind, its sizes among those that models have and among the awkward ones (1 to 17 channels, maps
-of 1 to 7, up to 33 images), strides, dilations, layouts, dtypes. A draw is (text, module or function, inputs)."""
+"""Random layers for layers.py: a kind, sizes that are common in models or awkward (1 to 17 channels, maps of 1 to 7, up to 33 images), strides,
+dilations, layouts, dtypes. A draw is (text, module or function, inputs)."""
 import random
 
 import torch
@@ -30,7 +30,7 @@ class Draw:
         return 1 if self.random.random() < 0.6 else self.random.randint(2, 33)
 
     def fitting(self, make, most=MOST_ELEMENTS):
-        """Sizes of `make` whose product is not above `most`."""
+        """Returns sizes made by `make` whose product is at most `most`."""
         while True:
             sizes = make()
             product = 1
@@ -53,7 +53,7 @@ class Draw:
         return self.random.random() < 0.25
 
     def shape(self, least=1, most=4):
-        """Sizes of a tensor of some dimensions."""
+        """Returns the sizes of a tensor."""
         return self.fitting(lambda: tuple(self.random.choice((self.size(), self.channels())) for _ in range(self.random.randint(least, most))))
 
 
@@ -305,7 +305,7 @@ def casts(d):
 
 
 def halves(d):
-    """What PyTorch 1.13 does of halves on the CPU: movement and little else."""
+    """Operators that PyTorch 1.13 has for halves on the CPU: movement and few others."""
     x = torch.randn(d.shape(1, 4)).half()
     name = d.pick("add", "mul", "to float", "cat", "permute")
     if name == "to float":
@@ -382,7 +382,7 @@ def grid_sample(d):
 
 
 class Quantized(torch.nn.Module):
-    """Quantizes its input, runs the layer, gives its floats."""
+    """Quantizes its input, runs the layer and returns its result as floats."""
 
     def __init__(self, inner):
         super().__init__()
@@ -426,7 +426,7 @@ KINDS = (lambda d: conv(d, 1), lambda d: conv(d, 1), conv_few, lambda d: conv(d,
 
 
 def layers(seed, count):
-    """The layers of a seed, in order."""
+    """Yields the layers of a seed, in order."""
     d = Draw(seed)
     for _ in range(count):
         yield d.random.choice(KINDS)(d)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """layers.py TAPER [--seed S] [--count N] [--only 3,17] [--rounds R] [--over RATIO] [--save FILE.json] [--any-blas]
 
-Layers drawn by chance (layer_draw.py), one a row, in Taper and in PyTorch's JIT with the module frozen: the same file, the same inputs, one
-thread, in turn. The time of a side is the least of R rounds. Rows whose ratio is above --over are printed at once; then how many are above
-1.0, 1.05 and 1.3, and those above 1.0 from the slowest on. Results are held against each other first. Rows that are above 1.0 are
-measured again with three times the rounds, so that a disturbed one is not counted. Pin it (taskset -c 1). Needs python3-torch with a
-BLAS that people use (torch_blas.py)."""
+Measures random layers (layer_draw.py), one per row, in Taper and in PyTorch's JIT with the module frozen: the same file and inputs, one thread,
+alternating. The time of a side is the minimum of R rounds. Results are compared first. Rows with a ratio above --over are printed immediately. At
+the end it prints the numbers of rows above 1.0, 1.05 and 1.3, and the rows above 1.0 from the slowest on. These rows are measured again with three
+times the rounds, so that a disturbed row is not counted. Pin it to a core (taskset -c 1). Needs python3-torch with an optimized BLAS
+(torch_blas.py)."""
 import argparse
 import json
 import os
@@ -64,19 +64,19 @@ def ours(taper, path, files, count):
 
 
 def nearly(got, want, quantum):
-    """Whether the floats of quantized results differ by one quantum at most, in one element of a hundred: ties that were rounded otherwise."""
+    """Returns true if the floats of quantized results differ by at most one quantum, in at most 1% of the elements, because of ties."""
     apart = np.abs(got - want)
     return got.shape == want.shape and np.max(apart, initial=0) <= 1.01 * quantum and np.count_nonzero(apart > quantum / 2) <= got.size / 100
 
 
 def quantum_of(module):
-    """The scale of a quantized layer's result, if it is one"""
+    """Returns the scale of a quantized layer's result, if it is quantized."""
     inner = module.inner if isinstance(module, layer_draw.Quantized) else None
     return None if inner is None else getattr(inner, "scale", 0.1)  # of the functions: 0.1, 0.05, and 1 / 256
 
 
 def prepare(arguments, folder, module, inputs):
-    """Files of the model and of the inputs; None where PyTorch cannot do it; a text where the results differ."""
+    """Returns the files of the model and of the inputs, None if PyTorch cannot run the layer, or a text if the results differ."""
     operator, quantum = Operator(module, inputs).eval(), quantum_of(module)
     inputs = operator.stored(inputs)
     path = os.path.join(folder, "layer.pt")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes models whose time is calls and not arithmetic: bench/make_small_calls.py FOLDER.
+"""bench/make_small_calls.py FOLDER: writes models whose time is dominated by calls, not by arithmetic.
 
 adds.pt        500 sums of two run-time inputs of 4 floats
 convs.pt       300 convolutions 1x1 of 8 channels over one pixel
 NAME.pt        100 of another small layer, by its name
+
 Time them with: taper bench FILE --threads 1 --iter 3000 --input-dims DIMS --disable segments,fold_constants
-where DIMS is what this prints beside the file.
-"""
+DIMS is printed with the name of the file."""
 
 import argparse
 import os

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """operators.py TAPER [--filter TEXT] [--threads N] [--rounds R] [--over RATIO] [--any-blas]
 
-One operator a row, at sizes that models use, in Taper and in PyTorch's lite interpreter: the same file, the same inputs, in turn, each in
-a process of its own (PyTorch's stays for all rows), with a BLAS that people use (torch_blas.py). Prints the medians in microseconds and the median of the ratios; --over prints only
-rows above it. Results are held against each other first. Pin it (taskset -c 1) for one thread. Needs python3-torch, and
-python3-torchvision for the rows of boxes."""
+Measures one operator per row, at sizes of real models, in Taper and in PyTorch's lite interpreter: the same file and inputs, alternating, each in
+a process of its own (PyTorch's is kept for all rows), with an optimized BLAS (torch_blas.py). Results are compared first. Prints the medians in
+microseconds and the median of the ratios; --over prints only rows above it. Pin it to a core (taskset -c 1) for one thread. Needs python3-torch,
+and python3-torchvision for the rows of boxes."""
 import argparse
 import itertools
 import json
@@ -54,7 +54,7 @@ def image(*sizes):
 
 
 def cases():
-    """name, function, inputs"""
+    """Rows of (name, function, inputs)."""
     x, row, seq = image(1, 64, 56, 56), image(1, 1000), image(1, 197, 768)
     rows, wide, ids = image(512, 512), image(64, 4096), torch.randint(0, 512, (512, 512))
     signal = image(1, 16000)
@@ -163,7 +163,7 @@ def cases():
 
 
 def more_cases():
-    """The same, of operators that fewer models have, of further layouts and dtypes"""
+    """Rows of operators that fewer models have, and of further layouts and dtypes."""
     x, rows, seq = image(1, 64, 56, 56), image(512, 512), image(1, 197, 768)
     last = x.contiguous(memory_format=torch.channels_last)
     ids, bytes_, flags = torch.randint(0, 512, (512, 512)), torch.randint(0, 256, (1, 3, 224, 224), dtype=torch.uint8), rows > 0
@@ -459,7 +459,7 @@ def more_cases():
 
 
 def rarer_cases():
-    """The same, of operators that sort, count, move and combine elements where the rows above have none"""
+    """Rows of operators that sort, count, move and combine elements and are not in the rows above."""
     x, rows, seq = image(1, 64, 56, 56), image(512, 512), image(1, 197, 768)
     wide, ids = image(64, 4096), torch.randint(0, 512, (512, 512))
     codes, runs = torch.randint(0, 1 << 40, (20000,)), torch.arange(65536) // 7
@@ -581,7 +581,7 @@ def rarer_cases():
 
 
 def further_cases():
-    """The same, of what is left: rare arithmetic, losses, matrices, operators made of others, further dtypes and dimensions"""
+    """Rows of the remaining operators: rare arithmetic, losses, matrices, composite operators, further dtypes and dimensions."""
     x, rows, seq, strip = image(1, 64, 56, 56), image(512, 512), image(1, 197, 768), image(1, 64, 2048)
     last = x.contiguous(memory_format=torch.channels_last)
     ids = torch.randint(0, 512, (512, 512))
@@ -991,7 +991,7 @@ def further_cases():
 
 
 def quantized_cases():
-    """Operators of quantized images, and what networks have in other layouts, lengths and sizes than the rows above"""
+    """Rows of operators on quantized images, and of networks with other layouts, lengths and sizes than above."""
     x, last = image(1, 64, 56, 56), image(1, 64, 56, 56).contiguous(memory_format=torch.channels_last)
     ids, seq, rows = torch.randint(0, 512, (512, 512)), image(1, 197, 768), image(512, 512)
 
@@ -1087,8 +1087,8 @@ def quantized_cases():
 
 
 class Operator(torch.nn.Module):
-    """The function of inputs that files bring without their strides: of images in channels_last the file has [N, H, W, C], and the module
-    begins with a view, for both sides."""
+    """The function as a module. Files store inputs without strides: an image in channels_last is [N, H, W, C] in the file, and the module begins
+    with a view, for both sides."""
 
     def __init__(self, function, inputs):
         super().__init__()
@@ -1103,7 +1103,7 @@ class Operator(torch.nn.Module):
 
 
 class Peer:
-    """PyTorch in a process of its own: one line of file names in, the median out"""
+    """PyTorch in a process of its own: it reads a line of file names and prints the median."""
 
     def __init__(self, threads):
         self.process = subprocess.Popen([sys.executable, "-c", WORKER, str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -1120,7 +1120,7 @@ class Peer:
 
 
 def arrays(value):
-    """The arrays in a result, as `taper run -o` writes them"""
+    """Returns the arrays in a result, in the form of `taper run -o`."""
     if isinstance(value, torch.Tensor):
         return [value.numpy()]
     return [array for part in value for array in arrays(part)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which BLAS a PyTorch multiplies with. Debian's python3-torch calls whatever libblas.so.3 is, and the default, the reference BLAS, takes
-15 to 20 times as long for products: a comparison with it says nothing. Every benchmark with PyTorch as a peer asks here first."""
+"""Finds the BLAS of a PyTorch. Debian's python3-torch uses the system's libblas.so.3. The default, the reference BLAS, takes 15 to 20 times as
+long for products, so that a comparison with it has no meaning. Every benchmark with PyTorch as a peer checks this first."""
 import os
 import sys
 
@@ -10,14 +10,14 @@ WAY_OUT = ("python3-torch multiplies with Debian's reference BLAS, 15 to 20 time
 
 
 def environment(threads):
-    """Of a process that runs PyTorch with so many threads: OpenBLAS has a number of its own."""
+    """Returns the environment of a process that runs PyTorch with that many threads; OpenBLAS has a variable of its own."""
     return dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads),
                 MKL_NUM_THREADS=str(threads))
 
 
 def loaded():
-    """The name of the BLAS in this process, None if it is the reference one. A PyTorch that links MKL into itself says so in its
-    configuration. Call it after `import torch`."""
+    """Returns the name of the BLAS in this process, or None for the reference BLAS. A PyTorch with MKL inside says so in its configuration. Call
+    this after `import torch`."""
     import torch
 
     if torch.backends.mkl.is_available():
@@ -33,7 +33,7 @@ def loaded():
 
 
 def require(any_blas=False):
-    """Says which BLAS PyTorch has, on standard error; ends the program where it is the reference one, unless any_blas."""
+    """Prints PyTorch's BLAS on standard error. Ends the program if it is the reference BLAS, unless any_blas."""
     name = loaded()
     if name is None and not any_blas:
         sys.exit(WAY_OUT)

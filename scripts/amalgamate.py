@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """amalgamate.py OUT: writes the library as one source, OUT/taper.c, and one header, OUT/taper.h. `cc -O2 -c taper.c` compiles it.
 
-It has all of the CPU runtime: the readers of files, the optimizer, drafts, operators, and the kernels of every architecture, which the
-compiler's own macros choose among. It has no GPU, and inflates by itself. A folder OUT/cmake is configured for that; its
-compile_commands.json says which files there are and what is defined.
+The source contains the complete CPU runtime: the readers of files, the optimizer, drafts, operators, and the kernels of every architecture, which
+the compiler's own macros select. It contains no GPU backend, and has its own inflate. The folder OUT/cmake is configured for this; its
+compile_commands.json lists the files and definitions.
 
-Headers that several files include come first. Then each file is a part. A name outside functions that another part or a header has too gets
-the file's name at its end: `count` of budget.c becomes `count_in_budget`. Names that macros paste together are renamed by a #define around
-the part. A part's macros end with it."""
+Headers that several files include come first. Then each file is a part. A name outside functions that another part or a header has, too, gets the
+file's name appended: `count` of budget.c becomes `count_in_budget`. Names that macros paste together are renamed by a #define around the part. The
+macros of a part are undefined at its end."""
 import argparse
 import collections
 import os
@@ -69,7 +69,8 @@ FLAGS = """#if defined(__clang__)
 
 
 def level(isa):
-    """When the kernels of an instruction set are compiled. x86 has them all, each in a pragma of its own; they are chosen when a program runs."""
+    """Returns the condition to compile the kernels of an instruction set. On x86 all are compiled, each with a pragma of its own, and selected at
+    run time."""
     if isa.architecture not in ("x86", "x64"):
         conditions = [ARCHITECTURES[isa.architecture]] + ["defined(%s)" % FLAG_MACROS[flag] for flag in isa.flags]
         return "#if %s\n#define TAPER_BUILT_%s 1\n#endif\n" % (" && ".join(conditions), isa.key)
@@ -97,8 +98,8 @@ class Amalgamation:
                 self.find_users(header, source, seen)
 
     def find_shared(self):
-        """The headers that stand in the file once. The others belong to the parts that include them: lists, templates, headers with one
-        user, those of kernels, which are different for each instruction set, and those that declare a name that another header declares."""
+        """Finds the headers that are put into the file once. The others are included in the parts: lists, templates, headers with one user,
+        headers of kernels, which differ between instruction sets, and headers that declare a name of another header."""
         library = self.library
         kernels = {source for _, source in library.kernels}
         shared = {header for header, users in self.users.items()
@@ -119,7 +120,7 @@ class Amalgamation:
         return shared
 
     def expand(self, path):
-        """The text of a file and of the headers in it that do not stand in the file yet."""
+        """Returns the text of a file and of its headers that are not yet in the file."""
         out = []
         for kind, text in c_text.tokens(self.library.text(path)):
             m = INCLUDE.match(text) if kind == "line" else None
@@ -174,7 +175,7 @@ class Amalgamation:
             file.write("\n#pragma GCC visibility pop\n")
 
     def made_names(self, shared, out):
-        """The names that macros make in several parts. {source: names}"""
+        """Returns the names that macros make in several parts, as {source: names}."""
         text = preprocess(["cc", "-I", out], "-", shared)
         of_headers = c_text.statics(text) | set(c_text.TAG.findall(text))
         made = collections.defaultdict(set)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """build_choices.py [--most N] [--list] [--top TREE]
 
-Files of src that choose by the size of a build, under any name: which files are built says that (docs/inside/small-builds.md), and no code asks.
-Prints how many there are, and with --list which; with --most, fails where there are more. What small builds find first, in src/lean and
-src/one, has to stand in place of a file of that path, and may not ask either."""
+Counts files of src that test for the size of a build, under any name. The choice of files decides the size (docs/inside/small-builds.md), so that
+no code needs to test for it. Prints their number, and with --list their names; with --most, fails if there are more. Files in src/lean and
+src/one, which small builds use first, must replace a file with the same path and must not test either."""
 import argparse
 import pathlib
 import re

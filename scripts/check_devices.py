@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Compiler and runtime know no backend from another: no device's name stands in them, in code, comments, names of files or build lists, and of
-src/backends they include nothing but its lists (backend_list.inc, preparer_list.inc, converter_list.inc), which say what they have to know of
-a device. The names are those of the rows of backend_list.inc and of those who pack weights (taper_op_packer in ir/op.h). "CPU" in prose is the
-processor that all of them run on; as a device it is a text that begins with cpu, or the end of a name as backend_cpu. No words of file formats
-are excepted: operators and classes of prepared files are found by what their rows say of them. Given a tree, checks that one."""
+"""Checks that compiler and runtime do not depend on single backends. No name of a device occurs in their code, comments, file names or build
+lists. They include nothing of src/backends except its lists (backend_list.inc, preparer_list.inc, converter_list.inc), which have everything
+they need to know about a device. The names are those of the rows of backend_list.inc and of those that pack weights (taper_op_packer in
+ir/op.h). "CPU" in prose is the processor, which is allowed; as a device it is a text that begins with cpu, or the end of a name such as
+backend_cpu. Words of file formats are no exception: operators and classes of prepared files are found by the facts in their rows. With a tree
+as argument, checks that one."""
 import pathlib
 import re
 import sys
@@ -20,7 +21,7 @@ def names_in(top):
 
 
 def lists_apart(top):
-    """A device has one name in all lists, and a converter where its preparer says so."""
+    """Checks that a device has one name in all lists, and a converter if its preparer says so."""
     lists = {name: (top / f"src/backends/{name}_list.inc").read_text() for name in ("backend", "preparer", "converter")}
     rows = {name: re.findall(rf'^{name.upper()}\((?:\.name = ")?(\w+)', text, re.M) for name, text in lists.items()}
     prepared = re.split(r"^PREPARER", lists["preparer"], flags=re.M)[1:]

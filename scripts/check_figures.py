@@ -25,7 +25,7 @@ def pattern_of(form):
 
 
 def plain(path, text):
-    """The text, with the stars of comments in headers blanked, so that a sentence can go over a line's end."""
+    """Returns the text with the stars of comments in headers blanked, so that a sentence can extend over several lines."""
     return re.sub(r"(?m)^[ \t]*\*(?!/)", lambda match: " " * len(match.group()), text) if path.endswith((".h", ".ts")) else text
 
 
@@ -41,7 +41,7 @@ Finding = collections.namedtuple("Finding", "path line said true name")
 
 
 def figures_of(match):
-    """The groups that matched, with a size and its unit as one."""
+    """Returns the groups that matched, with a size and its unit as one."""
     groups = [group for group in match.groups() if group is not None]
     if groups and groups[-1] in UNITS:
         groups[-2:] = [" ".join(groups[-2:])]
@@ -126,7 +126,7 @@ TIME = re.compile(rf"\b(?:(half an?)|({COUNT}))(?: to ({COUNT}))?( and a half)?[
 
 
 def times_of(text):
-    """[(where, seconds, as written)], of "ten to twelve minutes" both. "a second" is as often the next one, so it is no time."""
+    """Returns [(where, seconds, as written)]; "ten to twelve minutes" gives both. "a second" may also be the ordinal, so it is ignored."""
     found = []
     for match in TIME.finditer(text):
         half, number, most, more, unit, behind = match.groups()
@@ -139,8 +139,8 @@ def times_of(text):
 
 
 def dev_times(tree):
-    """{(verb, option): seconds, …}: times in the usage text of ./dev, each of the option named last before it. "without an option" is
-    the option "". A number without a unit ("a minute, without an option in some ten") has the unit before it. "S seconds (60)" is 60."""
+    """Returns {(verb, option): seconds, …}: the times in the usage text of ./dev, each for the option before it. "without an option" is the
+    option "". A number without a unit ("a minute, without an option in some ten") has the unit before it. "S seconds (60)" is 60."""
     usage = re.search(r"^usage\(\) \{\n.*?<<'END'\n(.*?)^END$", tree.read("dev"), re.M | re.S)
     if not usage:
         raise Unknown("dev has no function usage() with a text up to END")
@@ -159,7 +159,7 @@ def dev_times(tree):
 
 
 def sentences(text):
-    """(start, sentence): parts of a page that end with a full stop, a blank line, a row of a table, an item of a list or, in code, a line."""
+    """Yields (start, sentence): parts of a page that end with a full stop, a blank line, a row of a table, an item of a list or, in code, a line."""
     code = False
     at = 0
     for block in re.split(r"(^```.*\n)", text, flags=re.M):
@@ -237,7 +237,7 @@ def check_measured(tree, texts):
 # ---- all of it
 
 def check(tree, documents=None):
-    """The documents and the findings in them. documents: these alone, and not what a list of theirs leaves out."""
+    """Returns the checked documents and the findings. documents: check only these, and skip the check for missing members of lists."""
     texts = {path: plain(path, tree.read(path)) for path in documents or tree.documents()}
     findings = check_rules(tree, texts) + check_times(tree, texts) + check_measured(tree, texts) + ([] if documents else check_lists(tree, texts))
     return texts, sorted(set(findings), key=lambda one: one[:3])

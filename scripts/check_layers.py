@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Includes run one way: base <- platform <- ir <- format <- ops <- frontend, compiler, backends <- runtime <- app; inside ops as ROOMS says;
-inside a room no two files (a .c and its .h are one) include each other, directly or in a circle; tools and examples include the public
-headers only, but for what SHARED says."""
+"""Checks that includes run one way: base <- platform <- ir <- format <- ops <- frontend, compiler, backends <- runtime <- app; inside ops as
+ROOMS says. Inside a room no two files (a .c and its .h are one) include each other, directly or in a circle. Tools and examples include only
+the public headers and those in SHARED."""
 import pathlib
 import re
 import sys
@@ -44,7 +44,7 @@ for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc"))
 
 
 def find_circle(stem, way, done):
-    """The files from one on, each including the next, back to that one; None: there are none."""
+    """Returns the files of a circle that begins with `one`, each including the next, or None."""
     if stem in way:
         return way[way.index(stem):] + [stem]
     if stem in done:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""check_links.py: asks for every link of the documentation that leads out of the tree. An answer that there is no such page fails; what only
-could not be asked (no answer in time, a host that turns programs away) is a remark. Exit status 77 where no host is reached at all: there is
-no network. Links within the tree are tests/docs/pages_test.py's."""
+"""check_links.py: requests every external link of the documentation. A missing page is a failure. A link that could not be checked (no answer in
+time, a host that refuses programs) is a remark. Exit status 77 if no host is reachable, because there is no network. Links within the tree are
+checked by tests/docs/pages_test.py."""
 import os
 import re
 import sys
@@ -18,7 +18,7 @@ SECONDS = 10
 
 
 def ask(link):
-    """The status, or what was in the way, as text."""
+    """Returns the status, or the reason why there is none, as text."""
     request = urllib.request.Request(link, headers={"User-Agent": "Mozilla/5.0 (a check of links)"})
     try:
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:

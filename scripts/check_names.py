@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Base names of .c files are unique in src/ (headers are included by their path), files stay readable (800 lines; tables may be longer), each starts with its licence,
-those of src/ then with what they are, none rounds to a float in a conditional expression (base/single.h says why), and the shared library exports nothing but taper_ (when build/lib has one)."""
+"""Checks names and sizes of files. Base names of .c files are unique in src/ (headers are included by their path). Files have at most 800 lines;
+tables may be longer. Each begins with its licence, and those of src/ then with a description. No conditional expression rounds to a float
+(base/single.h has the reason). The shared library exports only taper_* (if build/lib has one)."""
 import pathlib
 import re
 import subprocess

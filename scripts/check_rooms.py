@@ -16,7 +16,7 @@ FOLDER = re.compile(r"(?<![\w./-])((?:[\w-]+/)*(?:[\w-]+|\{[\w,-]+\})/)(?![\w{])
 
 
 def folders_of(top):
-    """The folders of src with sources, from src, each with a slash."""
+    """Returns the folders of src with sources, relative to src, each with a slash."""
     found = set()
     for path in (top / "src").rglob("*"):
         if path.suffix in SOURCES and path.parent != top / "src":
@@ -26,7 +26,7 @@ def folders_of(top):
 
 
 def drawn(page):
-    """The folders of the first block of text."""
+    """Returns the folders of the first block of text."""
     block = re.search(r"^```text\n(.*?)^```", page, re.M | re.S)
     found = set()
     for name in FOLDER.findall(block.group(1) if block else ""):

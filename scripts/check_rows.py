@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The operator list: every row's id is its name and overload with '::' and other non-letters as '_' (selective builds rely on it), and
-one '_' more for add_out beside add.out; no schema stands twice; what front ends call by name is there. And what an operator is stands in
-its row: outside src/ops no names of operators but those that PyTorch's files have by name (LITERALS: where, and how many today), and no
-list of more than three rows. Rows of one operator with one kernel and param, its forms in place and with out tensors among them, say the
-same facts (ir/op.h) but for those that tests/limits/forms_that_differ.txt has."""
+"""Checks the operator list. The id of a row is its name and overload with '::' and other non-letters as '_' (selective builds rely on it), and
+one more '_' for add_out, because add.out has that id. No schema occurs twice, and operators that front ends call by name exist. The facts
+about an operator are in its row: outside src/ops no names of operators occur except those that PyTorch's files have by name (LITERALS: where,
+and how many today), and no list has more than three rows. Rows of one operator with one kernel and param, including its in-place and out
+forms, have the same facts (ir/op.h), except those in tests/limits/forms_that_differ.txt."""
 import collections
 import pathlib
 import re
@@ -58,7 +58,7 @@ OPTIONS = {"dtype", "layout", "device", "pin_memory"}  # of a tensor that is mad
 
 
 def operator_of(schema):
-    """(name, types of the arguments) of the operator that a row is a form of; whether it writes to what it gives."""
+    """Returns the (name, types of the arguments) of the operator of which the row is a form, and true if it writes to its result."""
     name = re.match(r"[^.(]+", schema)[0]
     arguments = re.findall(r"([\w.]+(?:\(\w!?(?: -> \*)?\))?(?:\[\d*\])*\??(?:\(\w!?\))?(?:\[\d*\])?) (\w+)", schema[schema.index("(") + 1:schema.rindex(" -> ")])
     written = [argument for argument in arguments if "!" in argument[0]]
@@ -70,7 +70,7 @@ def operator_of(schema):
 
 
 def facts_of(row):
-    """By field of ir/op.h, or flag: what a row says."""
+    """Returns the facts of a row by field of ir/op.h, or flag."""
     return {fact.split("(")[0]: fact for fact in row.facts if fact not in OF_WRITING}
 
 
@@ -80,7 +80,7 @@ def differing(one, other):
 
 
 def follows(kind, form, of):
-    """Whether the form's row can be made of the operator's."""
+    """Returns true if the form's row can be derived from the operator's."""
     try:
         return op_rows.form_schema(kind, form.id, of) == form.schema
     except ValueError:

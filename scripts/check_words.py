@@ -108,7 +108,7 @@ def blank(match):
 
 
 def without_code(text):
-    """Keeps every place and line: code becomes one word, a link its label."""
+    """Replaces code by one word and a link by its label. All positions and lines stay the same."""
     text = re.sub(r"^```.*?^```$", blank, text, flags=re.M | re.S)
     text = re.sub(r"<!--.*?-->", blank, text, flags=re.S)
     text = re.sub(r"`[^`\n]*`", lambda match: "x" * len(match.group()), text)
@@ -116,7 +116,7 @@ def without_code(text):
 
 
 def units_of_page(text):
-    """(line, text, kind) of each paragraph, item, cell and heading."""
+    """Returns [line, text, kind] of each paragraph, item, cell and heading."""
     found, lines, open_unit = [], without_code(text).split("\n"), None
     for number, line in enumerate(lines, 1):
         table = line.lstrip().startswith("|")
@@ -141,7 +141,7 @@ C_TOKEN = re.compile(r'''"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|/\*.*?\*/|//[^\
 
 
 def units_of_c(text):
-    """(line, text, kind) of each paragraph of the comments. A comment beside code may continue in lines of its own, at the same column."""
+    """Returns [line, text, kind] of each paragraph of the comments. A comment beside code may continue in lines of its own, at the same column."""
     found = []
     for match in C_TOKEN.finditer(text):
         if not match.group().startswith("/"):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """circles.py BUILD [--most N] [--list] [--why]
 
-Files of one room that call one another in a circle, by the symbols that their objects define and want (nm). A room is a folder of src. A
-file in a circle cannot be read before the others of it. Prints how many circles there are, and with --list their files, with --why what
-they want of one another; with --most, fails where there are more."""
+Finds files of one room that call one another in a circle, by the symbols that their objects define and need (nm). A room is a folder of src. A
+file in a circle cannot be understood before the others. Prints the number of circles, with --list their files, and with --why the symbols; with
+--most, fails if there are more."""
 import argparse
 import os
 import pathlib
@@ -13,7 +13,7 @@ import sys
 
 
 def symbols(objects):
-    """-> {file: (defined, wanted)}"""
+    """Returns {file: (defined, needed)}."""
     found = {}
     out = subprocess.run(["nm", "-A", "--format=posix", *map(str, objects)], capture_output=True, text=True, check=True).stdout
     for line in out.splitlines():
@@ -28,7 +28,7 @@ def symbols(objects):
 
 
 def circles(edges):
-    """The strongly connected parts of more than one file (Tarjan's algorithm, without recursion)."""
+    """Returns the strongly connected components of more than one file (Tarjan's algorithm, without recursion)."""
     order, low, stack, on, parts = {}, {}, [], set(), []
     for root in edges:
         if root in order:

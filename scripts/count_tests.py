@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""count_tests.py BUILD: passed, failed and skipped of the last ctest run, from what the tests printed themselves.
+"""count_tests.py BUILD: prints how many tests passed, failed and were skipped in the last ctest run, as counted by the tests themselves.
 
-A test that prints "N passed, N failed" (", N skipped") counts these; CMocka's summary counts its cases; any other test is one. Where CI
-is set in the environment a test that is skipped for want of something that can be installed has failed."""
+A test that prints "N passed, N failed" (", N skipped") counts as these numbers; CMocka's summary counts its cases; any other test counts as one.
+If CI is set in the environment, a test that was skipped because something installable is missing counts as failed."""
 import os
 import re
 import sys

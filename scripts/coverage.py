@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """coverage.py BUILD [--room PATH] [--files N] [--lines FILE]
 
-Lines of src that ran, out of a build with --coverage (./dev coverage makes one) whose tests have run. --room: files below that path
-(src/ops); --files: so many of those with the most lines that did not run; --lines: those lines of one file."""
+Reports the lines of src that ran, from a build with --coverage (made by ./dev coverage) whose tests have run. --room: files below that path
+(src/ops); --files: the N files with the most lines that did not run; --lines: those lines of one file."""
 import argparse
 import collections
 import gzip
@@ -17,7 +17,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 
 
 def collect(build):
-    """{file: {line: how often it ran}} of src."""
+    """Returns {file: {line: number of runs}} of src."""
     lines = collections.defaultdict(lambda: collections.defaultdict(int))
     objects = sorted(str(p) for p in pathlib.Path(build).rglob("*.gcda"))
     with tempfile.TemporaryDirectory() as folder:

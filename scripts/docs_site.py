@@ -49,7 +49,7 @@ def comment_text(comment):
 
 
 def as_list(text):
-    """Lists need a blank line before them here."""
+    """Adds the blank line that mkdocs needs before a list."""
     return re.sub(r"([^\n])\n- ", r"\1\n\n- ", text, count=1)
 
 
@@ -64,7 +64,7 @@ def chunks(body):
 
 
 def interface(header):
-    """A header as a page: sections, comments as text, declarations as code under the names that they declare."""
+    """Returns a header as a page: sections, comments as text, declarations as code below the names that they declare."""
     text = read(header)
     name = os.path.basename(header)
     out = [f"# {name}\n"]
@@ -99,7 +99,7 @@ def interface(header):
 
 
 def linked(text, source, places):
-    """Links between files of the tree become links between pages; names of pages in code become links."""
+    """Converts links between files of the tree to links between pages, and names of pages in code to links."""
     here = places[source]
 
     def to(file):

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""mutate.py [--quick [--compare]] [--count N] [--seed S] [--skip D] [--draws D,D] [--only PATH]: changes one place of src after the
-other, and says which changes no test notices.
+"""mutate.py [--quick [--compare]] [--count N] [--seed S] [--skip D] [--draws D,D] [--only PATH]: changes one place of src after the other, and
+reports the changes that no test detects.
 
-A change is a comparison, a constant, a sign, a condition, an index or a dropped statement; half of them are in operators and kernels. All
-of them are drawn first. In a copy of the tree (build-mutate) each test runs once to learn which of them it reaches (mutate_reach.py). Then
-they are tried one by one: the object is built again, and the tests that reach the change run, the fast ones first; then the file is as
-before. Prints a line for each change, and the survivors as diffs at the end. Every survivor wants a test, or a reason.
+A change is a comparison, a constant, a sign, a condition, an index or a removed statement; half of them are in operators and kernels. All of them
+are drawn first. In a copy of the tree (build-mutate) each test runs once to find which changes it reaches (mutate_reach.py). Then each change is
+tried: the object is rebuilt, the tests that reach the change run, the fast ones first, and the file is restored. Prints a line for each change,
+and the survivors as diffs at the end. Every survivor needs a test, or a reason.
 
---quick runs the quick tier alone, with the samples that it takes. --compare then runs what the quick tier leaves out of the tests that need
-no PyTorch, the whole sweeps and other tests, on what survived: a change that they notice is one that the quick tier has lost."""
+--quick runs only the quick tier, with its samples. --compare then runs the tests without PyTorch that the quick tier omits, including the whole
+sweeps, on the survivors. A change that they detect is a gap of the quick tier."""
 import argparse
 import collections
 import functools
@@ -49,7 +49,7 @@ OTHERS = "samples|torchscript|language|optimize|convert|quantize"
 
 
 def drawn(options):
-    """The changes to try: those that compile without a warning, in files that this machine's build has."""
+    """Returns the changes to try: those that compile without a warning, in files that this machine builds."""
     listed = json.loads(subprocess.run(["ninja", "-C", str(BUILD), "-t", "compdb"], capture_output=True, text=True, check=True).stdout)
     objects = {entry["file"]: entry["output"] for entry in listed if entry["output"].startswith("CMakeFiles/taper_objects.dir/src/")}
     if not any(options.only in str(pathlib.Path(file).relative_to(SOURCE)) for file in objects):
@@ -65,7 +65,7 @@ def drawn(options):
 
 
 def run(command, limit=7200, stride=1):
-    """(whether the command did it, what it printed)"""
+    """Returns (true if the command succeeded, its output)."""
     environment = os.environ | {"TAPER_STRIDE": str(stride)}
     try:
         done = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, errors="replace", timeout=limit, env=environment)
@@ -85,7 +85,7 @@ def configure(*settings):
 
 
 def failed(selection, limit, stride):
-    """Names of tests that fail, twice: other work on the machine may let one fail once."""
+    """Returns the names of tests that fail twice; other work on the machine may let one fail once."""
     command = ["ctest", "--test-dir", str(BUILD), "-j", JOBS, "--stop-on-failure", "--repeat", "until-pass:2", "--timeout", str(int(limit))]
     passed, output = run([*command, *selection], stride=stride)
     return [] if passed else re.findall(r"^\s*\d+ - (\S+) \(", output.partition("tests FAILED:")[2], re.M) or ["ctest"]
@@ -103,12 +103,12 @@ def for_scripts():
 
 
 def targets(tests):
-    """What is built for tests."""
+    """Returns the targets that are built for tests."""
     return sorted({target for test in tests for target in test.targets}) + (for_scripts() if any(test.is_script for test in tests) else [])
 
 
 def learn(selection, changes, stride):
-    """{change: tests that reach it} of the tests that are selected."""
+    """Returns {change: tests that reach it} of the selected tests."""
     covered = WORK / "covered.cmake"
     mutate_reach.covering(covered, {change.path for change in changes})
     if not configure(f"-DCMAKE_PROJECT_taper_INCLUDE={covered}") or not build():
@@ -123,14 +123,14 @@ def learn(selection, changes, stride):
 
 
 def with_torch(changes):
-    """{change: tests with PyTorch about its room}: what these run is not counted."""
+    """Returns {change: tests with PyTorch about its room}; their coverage is not measured."""
     rooms = {change.room for change in changes}
     tests = {room: mutate_reach.listed(BUILD, ["-R", f"^({ORACLE.get(room, OTHERS)})$"]) for room in rooms}
     return {change: tests[change.room] for change in changes}
 
 
 def batches(tests):
-    """The tests in lots that grow: many a change is noticed by the first, and each lot has its programs linked."""
+    """Yields the tests in batches of increasing size: many changes are detected by the first one, and each batch links its programs."""
     first = [test for test in tests if test.name == "recorded"]
     rest, size = [test for test in tests if test.name != "recorded"], 4
     if first:
@@ -141,7 +141,7 @@ def batches(tests):
 
 
 def noticed(tests, stride):
-    """What fails, of the tests that reach a change that is made; None: nothing."""
+    """Returns the tests that fail of those that reach a change, or None."""
     for lot in batches(tests):
         if not build(*targets(lot)):
             return "the build"
@@ -152,14 +152,14 @@ def noticed(tests, stride):
 
 
 def fails_as_it_is(test, stride, passing):
-    """Whether a test that failed with a change fails without it, too; passing: tests that are known not to."""
+    """Returns true if a test that failed with a change fails without it, too; passing: tests known to pass."""
     if test not in passing and build(*targets([test])) and not failing([test], stride):
         passing.add(test)
     return test not in passing
 
 
 def tried(step, changes, reaching, stride, passing):
-    """Makes one change after the other; returns those that nothing notices."""
+    """Tries one change after the other and returns the survivors."""
     survivors, unreached, who, broken = [], 0, collections.Counter(), set()
     for number, change in enumerate(changes):
         begin, by, left = time.time(), None, True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The changes that mutate.py tries: which a line allows, and which are drawn."""
+"""The changes for mutate.py: which changes a line allows, and which are drawn."""
 import contextlib
 import dataclasses
 import pathlib
@@ -13,13 +13,13 @@ SKIPPED = re.compile(r"^\s*(#|//|\*|TAPER_FAIL|return taper_fail)|\b(assert|_Sta
 
 
 def blanked(line):
-    """The line with texts and comments as blanks, of the same length."""
+    """Returns the line with texts and comments as blanks, of the same length."""
     line = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])+\'', lambda m: " " * len(m[0]), line)
     return re.sub(r"//.*|/\*.*?\*/", lambda m: " " * len(m[0]), line)
 
 
 def places(line):
-    """(kind, changed line) of all that can be changed in a line."""
+    """Returns (kind, changed line) of all possible changes in a line."""
     code, found = blanked(line), []
     if SKIPPED.search(line) or not code.strip():
         return found
@@ -57,7 +57,7 @@ class Change:
 
     @contextlib.contextmanager
     def made(self):
-        """The change is in its file meanwhile."""
+        """A context in which the change is in its file."""
         text = self.path.read_text()
         lines = text.split("\n")
         lines[self.line - 1] = self.new
@@ -69,7 +69,7 @@ class Change:
 
 
 def draws(source, rng, only):
-    """Changes of files in source/src, without end."""
+    """Yields changes of files in source/src, without end."""
     files = sorted(p for p in (source / "src").rglob("*.c") if only in str(p.relative_to(source)))
     numeric = [p for p in files if p.relative_to(source).parts[1] in NUMERIC]
     others = [p for p in files if p not in set(numeric)]

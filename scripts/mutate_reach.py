@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which tests reach which lines of src, for mutate.py: a test that does not run a line cannot notice a change of it.
+"""Finds the tests that reach each line of src, for mutate.py: a test that does not run a line cannot detect a change of it.
 
-The files that have a change are compiled with --coverage, and each test runs once with a folder of its own for what it counts. Where counts
-say nothing, a test is taken to reach the line: it failed or ended a process that leaves no counts, or is a script that reads the source."""
+The files with a change are compiled with --coverage, and each test runs once with its own folder for counts. If the counts are incomplete, the
+test is assumed to reach the line: it failed, ended a process without counts, or is a script that reads the source."""
 import concurrent.futures
 import json
 import os
@@ -34,19 +34,20 @@ class Test:
 
 
 def listed(build, selection):
-    """The tests that a selection of ctest has; their programs are built."""
+    """Returns the tests that a selection of ctest has, after their programs are built."""
     answer = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1", *selection], capture_output=True, text=True, check=True)
     return [Test(entry, build) for entry in json.loads(answer.stdout)["tests"]]
 
 
 def covering(file, paths):
-    """Writes what CMake includes so that these files count their lines. Functions are left whole until they count: each has its own lines."""
+    """Writes the CMake include that makes these files count their lines. Functions are not split before they count, so that each has its own
+    lines."""
     lines = [f'set_property(SOURCE {path} APPEND_STRING PROPERTY COMPILE_FLAGS "--coverage -fno-early-inlining -w")' for path in sorted(map(str, paths))]
     file.write_text("\n".join([*lines, "add_link_options(--coverage)", ""]))
 
 
 def run(test, counts, stride):
-    """None where the test passed, or was skipped; otherwise why its counts say nothing."""
+    """Returns None if the test passed or was skipped, otherwise the reason why its counts are incomplete."""
     environment = os.environ | test.environment | {"TAPER_STRIDE": str(stride), "GCOV_PREFIX": str(counts)}
     begin = time.time()
     try:
@@ -58,7 +59,7 @@ def run(test, counts, stride):
 
 
 def counted(counts):
-    """{file: ({line: times}, [(first line, last line, times) of a function])} out of a folder of counts; copies of a file are added up."""
+    """Returns {file: ({line: runs}, [(first line, last line, runs) of a function])} from a folder of counts; copies of a file are added up."""
     found, objects = {}, []
     for data in counts.rglob("*.gcda"):
         notes = pathlib.Path("/", data.relative_to(counts)).with_suffix(".gcno")
@@ -79,14 +80,15 @@ def counted(counts):
 
 
 def code_of(counts, change):
-    """How often the line ran; where it has no code of its own, its function; None for a line of no function, of a table say."""
+    """Returns how often the line ran. For a line without code it returns the runs of its function, or None outside of functions, for example in a
+    table."""
     lines, functions = counts.get(str(change.path), ({}, []))
     around = [times for first, last, times in functions if first <= change.line <= last]
     return lines.get(change.line, max(around, default=None))
 
 
 def learn(build, tests, changes, stride, say):
-    """{change: tests that reach it, the fast ones first}; a change has a path and a line, and its file counts in this build."""
+    """Returns {change: tests that reach it, the fast ones first}; a change has a path and a line, and its file counts in this build."""
     root = build.parent / "counts"
     shutil.rmtree(root, ignore_errors=True)
     ran, near, everything, code = {}, {}, {}, set()
@@ -111,7 +113,8 @@ def learn(build, tests, changes, stride, say):
         say(f"taken to reach every line, as {why}: {' '.join(test.name for test in tests if everything.get(test) == why)}")
 
     def reaches(test, change):
-        """A line without code is reached by all that run any of its file; if none does, its file may be a table that others read: by all."""
+        """Returns the tests that reach a line. A line without code is reached by all tests that run its file. If none does, the file may be a
+        table that others read, and all tests reach it."""
         if test in everything or (test.name in UNCOUNTED and change in near[test]):
             return True
         if change in code:

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """names_read.py [--most N] [--twins N] [--list]
 
-Counts the places of src that compare or scan the text of an operator's name, overload or schema, or find a row by such a text. What an
-operator is, its row says (src/ops/list/op_list.h), and a row is TAPER_OP(id). Front ends and formats have names of operators by nature,
-and are not looked at; neither are the list's own files, and functions that only list operators or explain an error (ALLOWED, with the
-reason). Counts twins, too: rows of the lists of backends that only say of a form in place what its functional row says there.
-With --list each of them; with --most and --twins, fails where there are more."""
+Counts the places of src that compare or scan the text of an operator's name, overload or schema, or find a row by such a text. The row of an
+operator has all facts about it (src/ops/list/op_list.h), and a row is TAPER_OP(id). Front ends and formats use operator names by nature and are
+not checked, nor are the list's own files, and functions that only list operators or explain an error (ALLOWED, with the reason). Also counts
+twins: rows of the lists of backends for an in-place form that repeat its functional row. With --list prints each of them; with --most and --twins,
+fails if there are more."""
 import argparse
 import pathlib
 import re
@@ -36,7 +36,7 @@ FUNCTION = re.compile(r"^(?:\w[\w \*]*?[\s\*])?(\w+)\(([^;{}]*)\)\n\{\n(.*?)^\}"
 
 
 def arguments_of(text, start):
-    """What stands in the parentheses that open right before start."""
+    """Returns the text in the parentheses that open right before start."""
     depth, at = 1, start
     while depth and at < len(text):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -49,13 +49,13 @@ def word(name):
 
 
 def scans(body, held):
-    """Offsets of what compares or scans texts that the pattern stands for; finding a row by a text is always that."""
+    """Yields the offsets of calls that compare or scan a text matching the pattern, or find a row by any text."""
     return {match.start() for match in READS.finditer(body) if "taper_row_" in match[0] or re.search(held, arguments_of(body, match.end()))} | {
         match.start() for match in re.finditer(rf"(?:{held})\[\w", body)}
 
 
 def readers_of(functions):
-    """Functions of a file that compare or scan a text that they are given."""
+    """Returns the functions of a file that compare or scan a text argument."""
     found = set()
     for name, parameters, body in functions:
         given = re.findall(r"const char \*(?:const )?(\w+)", parameters)
@@ -65,7 +65,7 @@ def readers_of(functions):
 
 
 def places(parameters, body, readers):
-    """Offsets in a function at which it reads the name of an operator."""
+    """Yields the offsets in a function at which it reads the name of an operator."""
     tainted = {rf"{name}->{text}" for name in re.findall(r"\btaper_schema \*(?:const )?(\w+)", parameters + body) for text in ("name", "overload", "text")}
     for name, value in re.findall(r"([\w.]+) = ([^,;{}]+)", body):
         if not re.match(r"[\w.>-]*(?:strcspn|strlen)\(", value) and (SOURCE.search(value) or set(re.findall(r"(?<![>.])\b\w+(?:->\w+)?", value)) & tainted):
@@ -82,7 +82,7 @@ LISTS = ("src/backends/*/*.inc",)
 
 
 def twins():
-    """(list, form) of each form in place that a list names beside its operator."""
+    """Returns (list, form) of each in-place form that a list names next to its operator."""
     rows = {row.name: row.id for row in op_rows.rows(TOP)}
     functional = {}
     for full, row in rows.items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads the rows of the operator list, src/ops/list/list_*.inc, for scripts: rows(top). Forms, IN_PLACE( ) and OUT( ), get the schema, the
-kernel, the param and the facts that src/ops/list/expand_rows.h gives them while building."""
+"""Reads the rows of the operator list, src/ops/list/list_*.inc, for scripts: rows(top). The forms IN_PLACE() and OUT() get the schema, the
+kernel, the param and the facts that src/ops/list/expand_rows.h derives in a build."""
 import dataclasses
 import pathlib
 import re
@@ -23,17 +23,17 @@ class Row:
 
     @property
     def in_place_of(self):
-        """The id of the functional row of a form in place; "": it is none."""
+        """Returns the id of the functional row of an in-place form, or "" for other rows."""
         return next((word[len("FORM("):-1] for word in self.own if word.startswith("FORM(")), "") if not self.of else self.of if "(a!) self" in self.schema else ""
 
     @property
     def name(self):
-        """With its overload: aten::add.Tensor."""
+        """The name with its overload: aten::add.Tensor."""
         return self.schema.partition("(")[0]
 
 
 def pieces(text, start):
-    """(the arguments of the macro whose name begins here, where it ends)."""
+    """Returns (the arguments of the macro whose name begins here, the offset of its end)."""
     depth, at, quoted, found, begin = 0, text.index("(", start), False, [], 0
     begin = at + 1
     while True:
@@ -60,7 +60,7 @@ def flags_of(text):
 
 
 def form_schema(kind, form, of):
-    """As expand_rows.h makes it. ValueError: there is no such form of the operator."""
+    """Returns the schema that expand_rows.h makes. Raises ValueError if the operator has no such form."""
     parts = re.fullmatch(r"([^.(]+)(?:\.(\w+))?\((.*)\) -> Tensor", of.schema)
     if not parts:
         raise ValueError(f"{of.id} does not give one new tensor")
@@ -76,7 +76,7 @@ def form_schema(kind, form, of):
 
 
 def rows(top):
-    """All rows, file by file, in their order there."""
+    """Returns all rows, file by file, in the order of the files."""
     found, forms, by_id = [], [], {}
     for path in sorted((pathlib.Path(top) / "src/ops/list").glob("list_*.inc")):
         text = path.read_text(encoding="utf-8")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""overload_order.py [--write]: holds the order of the overloads of every operator in src/ops/list/list_*.inc against PyTorch's, in which its
-compiler takes the first that fits the arguments of a call in TorchScript source. Within a file the order must be the same. Where a name has
-rows in several files, which op_list.h puts one behind the other, every call of up to three arguments must take the same row in both orders.
---write puts the rows of a name into PyTorch's order within a file, in the places they have."""
+"""overload_order.py [--write]: compares the order of the overloads of each operator in src/ops/list/list_*.inc with PyTorch's. PyTorch's compiler
+takes the first overload that fits the arguments of a call in TorchScript source. Within a file the order must be the same. If a name has rows
+in several files, which op_list.h concatenates, every call with up to three arguments must take the same row in both orders. --write sorts the
+rows of a name within a file in PyTorch's order."""
 import collections
 import glob
 import itertools
@@ -24,7 +24,7 @@ TYPES = PLAIN + [C.NoneType.get(), C.DeviceObjType.get(), C.NumberType.get(), C.
 
 
 def fits_type(formal, actual, convert, bound):
-    """Whether PyTorch's compiler passes a value of the type; bound: what type variables stand for."""
+    """Returns true if PyTorch's compiler passes a value of the type; bound: the types of type variables."""
     kind = formal.kind()
     if kind == "VarType":
         return bound.setdefault(formal.annotation_str, actual.annotation_str) == actual.annotation_str
@@ -42,7 +42,7 @@ def fits_type(formal, actual, convert, bound):
 
 
 def taken(schemas, call):
-    """The name of the overload that the call takes of them, in this order."""
+    """Returns the name of the overload that the call takes, in this order."""
     for convert in (False, True):
         for s in schemas:
             formals = [a for a in s.arguments if not a.kwarg_only]
@@ -54,7 +54,7 @@ def taken(schemas, call):
 
 
 def calls_that_differ(ours, theirs):
-    """(types, overload in our order, in PyTorch's) of calls that take another."""
+    """Yields (types, overload in our order, overload in PyTorch's) of calls that take different overloads."""
     for count in range(1, 4):
         for call in itertools.product(TYPES if count < 3 else PLAIN, repeat=count):
             a, b = taken(ours, call), taken(theirs, call)
@@ -63,7 +63,7 @@ def calls_that_differ(ours, theirs):
 
 
 def across_files():
-    """How many names with rows in several files take another row than in PyTorch for some call."""
+    """Returns the number of names with rows in several files that take another row than PyTorch for some call."""
     listed = re.findall(r'"ops/list/(list_\w+\.inc)"', open(os.path.join(TOP, "src/ops/list/op_list.h")).read())
     files, by_name, wrong, noticed = collections.defaultdict(set), collections.defaultdict(list), 0, False
     for file in listed:

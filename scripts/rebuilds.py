@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""rebuilds.py BUILD [--check]: what a change of ten typical files compiles again: objects, and processor-seconds on the machine of BUILD.
+"""rebuilds.py BUILD [--check]: reports what a change of ten typical files recompiles: objects, and processor-seconds on the machine of BUILD.
 
-Reads what Ninja knows of a build that is up to date: which object includes which file (-t deps), and how long each took (.ninja_log; two
-compilers on two cores, so an object's time is its processor's). --check fails where a file is above its limit."""
+Reads Ninja's data of an up-to-date build: the files that each object includes (-t deps), and the time of each object (.ninja_log; with two
+compilers on two cores, the time of an object is processor time). --check fails if a file is above its limit."""
 import collections
 import os
 import re

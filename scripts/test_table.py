@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_table.py [--times BUILD] [--check]: writes the table of tests/README.md from tests/tests.tsv: test, tier, seconds, what it alone catches.
+"""test_table.py [--times BUILD] [--check]: writes the table of tests/README.md from tests/tests.tsv: test, tier, seconds, and what only this test
+detects.
 
---times BUILD takes the seconds from the last ctest runs in a build folder; otherwise the page keeps those that it has. --check writes
-nothing and fails where the page and tests.tsv disagree, seconds apart."""
+--times BUILD takes the seconds from the last ctest runs in a build folder; otherwise the page keeps its seconds. --check writes nothing and fails
+if the page and tests.tsv differ, except for the seconds."""
 import argparse
 import fnmatch
 import pathlib
@@ -28,7 +29,7 @@ def rows():
 
 
 def measured(build):
-    """{row: seconds of all its tests}, each test counted for the first row that fits."""
+    """Returns {row: seconds of all its tests}; each test is counted for the first row that fits."""
     seconds = {}
     for line in (pathlib.Path(build) / "Testing/Temporary/CTestCostData.txt").read_text().split("\n"):
         parts = line.split()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_few.py OUT: a model that does next to nothing, with PyTorch: what is left is the price of a call."""
+"""make_few.py OUT: writes a model with almost no work, with PyTorch. Its run time is the overhead of a call."""
 import sys
 
 import torch

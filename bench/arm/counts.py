@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """counts.py FOLDER [MODEL...] [--system arm64|armhf] [--size N] [--precision P] [--cores A,B] [--top N] [--mca] [--torch SCRIPT_FOLDER]
 
-Instructions (millions) that one inference executes on arm64, or 32-bit ARM (armhf), per model and core: the library is cross-built in
-FOLDER, one for each system, linked with infer.c, and run under qemu-user with count.c. Models are of images; files and the library's sources are the only input, and the counts
-repeat. --top N lists the functions that did most. --torch: beside them PyTorch lite's of the same file (XNNPACK; no int8), by the
-torch.sh, torch_lite.py of that folder. --mca asks llvm-mca what an iteration of every kernel's inner loops costs on some cores, of those
-with at least 8 product instructions: products and instructions of an iteration, then cycles for a product on each core.
+Counts the instructions (in millions) of one inference on arm64, or 32-bit ARM (armhf), for each model and core. The library is cross-built in
+FOLDER, once for each system, linked with infer.c, and run under qemu-user with count.c. The models take images. The counts are reproducible,
+because they depend only on the files and the sources.
 
-Needs what tests/foreign/run_foreign.sh of that system needs, qemu-user with plugins, and llvm for --mca."""
+--top N lists the functions with the most instructions. --torch adds the counts of PyTorch lite for the same file (XNNPACK; no int8), using
+torch.sh and torch_lite.py of that folder. --mca uses llvm-mca to estimate the inner loops with at least 8 product instructions on several cores:
+products and instructions of an iteration, then cycles per product on each core.
+
+Needs the packages of tests/foreign/run_foreign.sh for that system, qemu-user with plugins, and llvm for --mca."""
 import argparse
 import os
 import re
@@ -32,7 +34,7 @@ def run(*command, **options):
 
 
 def build(folder, system):
-    """-> the program, the plugin"""
+    """Returns the paths of the program and of the plugin."""
     libraries, tree = os.path.join(folder, "libraries"), os.path.join(folder, "build")
     run(os.path.join(ROOT, "scripts", "foreign_libraries.sh"), system, libraries)
     off = ["-DTAPER_%s=OFF" % x for x in ("BUILD_TESTS", "BUILD_TOOLS", "BUILD_BENCH", "WITH_LAPACK", "WITH_NNAPI")]
@@ -50,7 +52,7 @@ def build(folder, system):
 
 
 def marks(text):
-    """-> (instructions of the last mark, its functions)"""
+    """Returns (instructions of the last mark, its functions)."""
     found = re.split(r"^mark ", text, flags=re.M)[-1]
     total = int(found.split(None, 2)[1])
     return total, re.findall(r"^function (\d+) (.*)$", found, flags=re.M)
@@ -74,7 +76,7 @@ def count_torch(scripts, folder, core, model, size):
 # ---- llvm-mca
 
 def inner_loops(assembly):
-    """Yields (label, lines) of loops without another one inside."""
+    """Yields (label, lines) of loops that contain no other loop."""
     lines = [line.split("//")[0].rstrip() for line in assembly.splitlines()]
     places, function = {}, "?"
     for i, line in enumerate(lines):

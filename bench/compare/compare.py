@@ -4,15 +4,15 @@
 [--form pt|ptl|opt.ptl] [--realtime] [--any-blas] [--folder DIR] [--plot FILE.svg]
 [--json FILE]
 
-Taper and every peer that is found run the same networks with the same weights and input, in turn: each in a process that stays and is
-stopped while others run, R rounds of S seconds each. Prints the median of each and the median of Taper's ratios to it, round by round; with
---loads also of load and first run, in L fresh processes. What each computes is held against PyTorch's. BIN has `compare_worker`.
+Runs the same networks with the same weights and input in Taper and in every installed peer, alternating. Each runs in a process of its own, which
+is stopped while the others run, for R rounds of S seconds. Prints the median of each and the median of Taper's ratios to it, of each round; with
+--loads also the times of load and first run, in L new processes. The results are compared with PyTorch's. BIN has `compare_worker`.
 
-Peers: torch_lite (Debian's python3-torch: PyTorch Mobile at its best); of PYTHON's packages (default: this one) onnxruntime, openvino,
-ncnn with pnnx, mnn; of EDGE's, which may be another python as they want another PyTorch, executorch and litert with litert-torch (networks
-of floats). Those that are not installed are left out, by name. Models are builders of torchvision, "+int8" as in make_zoo.py; the
-files lie in DIR and are made where they are missing. A median over runs of a machine that others use as well is only good as a ratio; --realtime
-runs all under SCHED_RR, so that other load counts less (needs the right)."""
+Peers: torch_lite (Debian's python3-torch: PyTorch Mobile in its fastest form); from the packages of PYTHON (default: this one) onnxruntime,
+openvino, ncnn with pnnx, mnn; from those of EDGE, which may be another Python because they need another PyTorch, executorch and litert with
+litert-torch (float networks). Peers that are not installed are skipped, with a note. Models are builders of torchvision, "+int8" as in
+make_zoo.py; missing files are made in DIR. On a machine with other load only the ratios are meaningful; --realtime runs everything under SCHED_RR,
+so that other load has less effect (it needs the privilege)."""
 import argparse
 import json
 import os
@@ -43,7 +43,7 @@ class Missing(Exception):
 
 
 def make_models(options, name, size):
-    """-> path of the files without their ends"""
+    """Returns the paths of the files without their suffixes."""
     if name.endswith("+int8") and not name.startswith("quantized_"):
         raise Missing(f"its builder has no int8; that of quantized_{name} has")
     path = os.path.join(options.folder, str(size), name.replace("+", "_"))
@@ -132,7 +132,8 @@ class Worker:
 
 
 def agreement(result, wanted):
-    """How far a result is from PyTorch's, of its largest; 8-bit networks of other engines round otherwise, so there is their correlation."""
+    """Returns the difference of a result from PyTorch's, relative to the largest number. For 8-bit networks of other engines, which round
+    differently, it returns the correlation."""
     if result.size != wanted.size or not np.isfinite(result).all():
         return "WRONG"
     off = np.abs(result - wanted).max() / max(np.abs(wanted).max(), 1e-30)
@@ -182,7 +183,7 @@ def compare(options, name, size, threads, rows):
 
 
 def plot(rows, file):
-    """A bar for each peer: how long it takes, in terms of Taper."""
+    """Draws a bar for each peer: its time relative to Taper's."""
     groups = {}
     for row in rows:
         if row["peer"] != "taper":

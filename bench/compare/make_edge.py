@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_edge.py PATH BUILDER SIZE: from PATH.pt, which make_models.py wrote, PATH.pte (ExecuTorch with XNNPACK) and PATH.tflite (LiteRT),
-of networks of floats. Needs torch, torchvision and one or both of executorch and litert-torch, which come after PyTorch 1.13: the weights
-are those of the file, the module is torchvision's builder's."""
+"""make_edge.py PATH BUILDER SIZE: converts PATH.pt, written by make_models.py, to PATH.pte (ExecuTorch with XNNPACK) and PATH.tflite (LiteRT),
+for float networks. The weights come from the file, the module from torchvision's builder. Needs torch and torchvision, and executorch or
+litert-torch or both, which are newer than PyTorch 1.13."""
 import sys
 import warnings
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_models.py FOLDER BUILDER SIZE: one of torchvision's networks in every form that bench/compare needs, with weights of seed 0 and
-batch norms that have seen noise, so that activations keep their scale: NAME.pt (script), NAME.ptl, NAME.opt.ptl (optimize_for_mobile),
-NAME.trace.pt, NAME.onnx (of 8-bit networks with QDQ), NAME.input (floats). Needs python3-torch and python3-torchvision."""
+"""make_models.py FOLDER BUILDER SIZE: writes one of torchvision's networks in each form that bench/compare needs. The weights have seed 0, and
+the batch norms were trained on noise, so that activations keep their scale. The files are NAME.pt (script), NAME.ptl, NAME.opt.ptl
+(optimize_for_mobile), NAME.trace.pt, NAME.onnx (with QDQ for 8-bit networks) and NAME.input (floats). Needs python3-torch and
+python3-torchvision."""
 import os
 import sys
 import warnings

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""peer.py PEER MODEL THREADS INPUT N,C,H,W: another engine behind the protocol of worker.c, which says what it is. PEER is a function of
-this file; what it needs is a Python package. Exit status 77: that is not installed."""
+"""peer.py PEER MODEL THREADS INPUT N,C,H,W: runs another engine with the protocol of worker.c. PEER is a function of this file and needs a Python
+package. Exit status 77 means that the package is not installed."""
 import os
 import resource
 import sys
@@ -11,7 +11,7 @@ now = time.perf_counter
 
 
 def torch_lite(model, threads, x):
-    """PyTorch's lite interpreter at its best: an optimized file, the input in channels_last, converted inside the timing."""
+    """PyTorch's lite interpreter in its fastest form: an optimized file and the input in channels_last, with the conversion inside the timing."""
     import torch
     from torch.jit.mobile import _load_for_lite_interpreter
 
@@ -98,7 +98,7 @@ def mnn(model, threads, x):
 
 
 def executorch(model, threads, x):
-    """XNNPACK's kernels, which make_edge.py lowers to."""
+    """Uses XNNPACK's kernels, to which make_edge.py lowers."""
     import torch
     from executorch.extension.pybindings import portable_lib
 
@@ -111,7 +111,7 @@ def executorch(model, threads, x):
 
 
 def litert(model, threads, x):
-    """XNNPACK's kernels, which LiteRT takes by itself."""
+    """Uses XNNPACK's kernels, which are LiteRT's default."""
     from ai_edge_litert.interpreter import Interpreter
 
     yield

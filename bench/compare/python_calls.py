@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""python_calls.py BUILD [ROUNDS]: what a call from Python costs beside torch.jit's, and beside the same runs in C (`taper bench`).
+"""python_calls.py BUILD [ROUNDS]: compares the cost of a call from Python with torch.jit's, and with the same runs in C (`taper bench`).
 
-One thread each; rounds of all three, one after the other; medians of the rounds, each a median, in microseconds."""
+Each uses one thread. The three alternate in rounds. Figures are medians over the rounds, each of which gives a median, in microseconds."""
 import json
 import os
 import statistics
@@ -25,7 +25,7 @@ torch.set_num_threads(1)
 
 
 def each(call, seconds=0.1):
-    """Microseconds of a call: the median of batches of a few, as `taper bench` has the median of its runs."""
+    """Returns the microseconds of a call: the median over small batches, as `taper bench` reports the median of its runs."""
     begin = time.perf_counter()
     call()
     batch = max(1, min(20, int(1e-4 / (time.perf_counter() - begin))))

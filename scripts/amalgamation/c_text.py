@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""C as text: tokens, the names that a file declares outside functions, and renaming. It reads what this project writes: macro names in
-capitals, functions whose braces stand in the first column."""
+"""C as text: tokens, the names that a file declares outside functions, and renaming. It supports the style of this project: macro names in
+capitals, and the braces of functions in the first column."""
 import re
 
 TOKEN = re.compile(r"""
@@ -21,12 +21,12 @@ TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
 
 
 def tokens(text):
-    """[(kind, text)]; joined, the texts are the whole again."""
+    """Returns [(kind, text)]; the joined texts are the input."""
     return [(m.lastgroup, m.group()) for m in TOKEN.finditer(text)]
 
 
 def statics(text):
-    """The names of static functions and objects in a preprocessed text, also of those inside functions; not those of the compiler's own
+    """Returns the names of static functions and objects in a preprocessed text, also inside functions, without those of the compiler's own
     headers, which begin with an underscore."""
     return {name for name in STATIC.findall(ATTRIBUTE.sub("", text)) if not name.startswith("_")}
 
@@ -36,7 +36,7 @@ def macros(parts, pattern=DEFINE):
 
 
 def names(parts):
-    """The names that a file declares outside functions: functions, objects, types, tags, enumerators."""
+    """Returns the names that a file declares outside functions: functions, objects, types, tags, enumerators."""
     words, first = [], True
     for kind, text in parts:
         if kind not in ("comment", "space", "line"):
@@ -85,7 +85,7 @@ def _closing(words, i, opens, closes):
 
 
 def _ends_in(words, *keys):
-    """Whether a brace behind these words is that of a struct, union or enum, with a tag or without."""
+    """Returns true if a brace after these words begins a struct, union or enum, with or without a tag."""
     return any(word[1] in keys for word in words[-2:]) and words[-1][1] != ")"
 
 
@@ -96,7 +96,7 @@ def _read_enumerators(words, found):
 
 
 def _read_members(words, found):
-    """The enumerators of an enum inside a struct have the scope of the file."""
+    """Reads enumerators of an enum inside a struct, which have the scope of the file."""
     for k, word in enumerate(words):
         if word[1] == "{" and _ends_in(words[max(0, k - 3):k] or [word], "enum"):
             _read_enumerators(words[k + 1:_closing(words, k, "{", "}")], found)
@@ -143,7 +143,7 @@ def _typedef_name(words):
 
 
 def _without_macros(words):
-    """A declaration without attributes, assertions, and the macros that stand for them or before it."""
+    """Returns a declaration without attributes, assertions, and macros that stand for them or precede it."""
     out, i = [], 0
     while i < len(words):
         kind, text, _ = words[i]
@@ -159,7 +159,7 @@ def _without_macros(words):
 
 
 def rename(parts, new):
-    """The text with names replaced, in the bodies of macros too; members of structs keep theirs."""
+    """Returns the text with names replaced, also in the bodies of macros. Members of structs keep their names."""
     out, braces, last = [], [], [""] * 6
     for i, (kind, text) in enumerate(parts):
         if kind == "line":

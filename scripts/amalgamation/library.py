@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The files of the library as a build folder has them: sources, where they find headers, what is defined, and the kernels of all
-architectures."""
+"""The files of the library as a build folder describes them: sources, include paths, definitions, and the kernels of all architectures."""
 import collections
 import concurrent.futures
 import json
@@ -67,7 +66,7 @@ class Library:
         return None
 
     def includes(self, path):
-        """The project's headers that a file includes."""
+        """Returns the project's headers that a file includes."""
         if path not in self._includes:
             lines = [INCLUDE.match(line) for line in re.findall(r"^[ \t]*#[ \t]*include.*$", self.text(path), re.M)]
             found = [self.find(m.group(2), path) for m in lines if m and m.group(1) == '"']
@@ -75,12 +74,12 @@ class Library:
         return self._includes[path]
 
     def system_headers(self):
-        """All that any file read so far includes."""
+        """Returns the system headers that the files read so far include."""
         return sorted({name for text in self._texts.values() for name in re.findall(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", text, re.M)})
 
     def made_names(self):
-        """{name: the sources of which a static thing of that name comes}, as macros make them. Kernels of other architectures are
-        preprocessed here too: that needs none of the headers they include."""
+        """Returns {name: sources} of static names that macros make. Kernels of other architectures are preprocessed as well, without the headers
+        they include."""
         isas = {isa.key: isa for isa in self.isas}
         owners = collections.defaultdict(set)
         with tempfile.TemporaryDirectory() as empty, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -124,7 +123,7 @@ def _read_isas():
 
 
 def _read_kernels():
-    """[(instruction set, source)] of all architectures, as cmake/TaperIsa.cmake prints them for a build without CMake."""
+    """Returns [(instruction set, source)] of all architectures, as cmake/TaperIsa.cmake prints them for a build without CMake."""
     found = {}
     for architecture in PREPROCESSOR:
         said = subprocess.run(["cmake", "-DTAPER_ARCHITECTURE=" + architecture, "-P", os.path.join(ROOT, "cmake/TaperIsa.cmake")],

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""check_apk.py FILE.apk …: libraries and models lie uncompressed in the package, libraries at multiples of 16,384, so that Android
-maps them from there; each ABI has libpytorch_jni.so."""
+"""check_apk.py FILE.apk …: checks that libraries and models are stored uncompressed, and libraries at multiples of 16,384, so that Android maps
+them from the package, and that each ABI has libpytorch_jni.so."""
 import struct
 import sys
 import zipfile

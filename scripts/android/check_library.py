@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""check_library.py [options] FILE…: what a library for Android must be. Each LOAD segment begins at a multiple of 16,384 in
-memory and in the file alike; there are no symbols but the dynamic ones; it shows JNI_OnLoad, Java_*, taper_* and nothing else;
-it needs what each Android has and nothing else, patches no code, and looks for libraries in no folder of the building machine.
---unwinds: it has tables with which a crash inside it is unwound, of nearly all its code.
-A size per file. Exit status 1 when something is otherwise."""
+"""check_library.py [options] FILE…: checks libraries for Android. Each LOAD segment begins at a multiple of 16,384 in memory and in the file.
+There are only dynamic symbols. The library exports JNI_OnLoad, Java_* and taper_* and nothing else. It needs only libraries that each Android
+has, has no text relocations and no search path of the build machine. --unwinds: it has tables to unwind a crash in nearly all of its code.
+Prints a size for each file. Exit status 1 if a check fails."""
 import argparse
 import re
 import struct
@@ -70,7 +69,7 @@ class Elf:
         return [self.text(value) for value in self.values(tag)]
 
     def symbols(self):
-        """(name, defined) of each dynamic symbol."""
+        """Returns (name, defined) of each dynamic symbol."""
         start, end = self.at(self.values(6)[0]), self.at(self.values(5)[0])  # linkers put the names behind the symbols
         size = 24 if self.wide else 16
         if self.values(4):  # the table of the older hash has as many chains as there are symbols
@@ -87,7 +86,7 @@ class Elf:
 
 
 def unwound(elf):
-    """The share of the code that an unwinder finds in .eh_frame_hdr's table; .ARM.exidx names where functions begin."""
+    """Returns the share of the code that the table of .eh_frame_hdr covers; .ARM.exidx only names the begin of functions."""
     covered = 0
     for s in elf.segments:
         if s["type"] == 0x70000001 and s["size"] >= 4096:

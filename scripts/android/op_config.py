@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""op_config.py LIST.yaml [LIST.yaml …] >taper_ops.h: the header of a selective build (-DTAPER_OP_CONFIG) from lists of operators as
-torch.jit.export_opnames gives them, `- aten::add.Tensor` a line. A list says less than a model (`taper ops MODEL --config`): so what
-instructions stand for, what older files are upgraded to, and the kernels for each size of depthwise convolutions come along.
-Operators that Taper does not have are an error: all are named."""
+"""op_config.py LIST.yaml [LIST.yaml …] >taper_ops.h: writes the header of a selective build (-DTAPER_OP_CONFIG) from operator lists of
+torch.jit.export_opnames, which have lines `- aten::add.Tensor`. A list has less information than a model (`taper ops MODEL --config`). The
+header therefore also has the operators of instructions, the replacements in upgraded files, and the kernels for each size of depthwise
+convolutions. Operators that Taper does not have are an error, which names all of them."""
 import os
 import re
 import sys
@@ -19,7 +19,7 @@ def read(*path):
 
 
 def rows():
-    """{name with overload: id} of the operators that Taper has."""
+    """Returns {name with overload: id} of Taper's operators."""
     found = {}
     for row, name in re.findall(r'^CLASS\(\s*(\w+),\s*"([^"(]+)', read("src", "ops", "list", "list_class.inc"), re.M):
         found[name] = row
@@ -29,7 +29,7 @@ def rows():
 
 
 def names_in(text):
-    """Items of a list, and keys of PyTorch's own selected_operators.yaml."""
+    """Returns the items of a list, or the keys of PyTorch's selected_operators.yaml."""
     for line in text.splitlines():
         line = line.split("#")[0].strip()
         match = re.fullmatch(r"""(?:-\s*)?["']?([A-Za-z_]\w*::[\w.]+)["']?\s*:?""", line)

@@ -1,15 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""package.py OUT --classes DIR --sources DIR --include DIR --headers DIR … [--javadoc DIR] [--jni ABI=DIR …] [--symbols ABI=DIR …] [--version V] [--without-module]
+"""package.py OUT --classes DIR --sources DIR --include DIR --headers DIR … [--javadoc DIR] [--jni ABI=DIR …] [--symbols ABI=DIR …] [--version V]
+[--without-module]
 
-Writes the artefacts of the Android binding into OUT, a Maven repository: for each its AAR or jar, POM, Gradle module metadata,
-sources, javadoc, and four checksums beside every file. The same input gives the same bytes.
+Writes the artefacts of the Android binding to OUT, a Maven repository. Each has an AAR or jar, POM, Gradle module metadata, sources, javadoc, and
+four checksums for every file. The same input gives the same bytes.
 
-pytorch_android holds the classes, the libraries, rules for shrinkers and the headers. pytorch_android_lite is the same AAR again,
-for who takes one file; Gradle reads in its module metadata that it is pytorch_android, so that an app that names both, itself or
-through torchvision, has the classes once. So it is with the two torchvision ones. Who reads POMs alone has two libraries of the same
-classes, as PyTorch's are, of which an app takes one, with the torchvision of its kind. torchvision_ops is empty and needs nothing, so it
-goes with either: its library is a stub in them. pytorch_java_only is a jar of the same classes for desktops."""
+pytorch_android has the classes, the libraries, rules for shrinkers and the headers. pytorch_android_lite is the same AAR again, for apps that
+download one file. Its module metadata tells Gradle that it is pytorch_android, so that an app with both, directly or through torchvision, gets the
+classes once. The two torchvision artefacts are related in the same way. Tools that read only POMs see two libraries with the same classes, as in
+PyTorch, of which an app uses one, with the torchvision of its kind. torchvision_ops is empty and has no dependency, so that it fits both: its
+library is a stub in them. pytorch_java_only is a jar of the same classes for desktops."""
 import argparse
 import hashlib
 import io
@@ -60,7 +61,7 @@ ARTIFACTS = (
 
 
 def zipped(entries):
-    """The bytes of an archive of {name: bytes}."""
+    """Returns the bytes of an archive of {name: bytes}."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(entries, key=lambda n: (n != "META-INF/MANIFEST.MF", n)):
@@ -139,7 +140,7 @@ class Packager:
         return zipped(entries)
 
     def dependencies(self, artifact):
-        """(group, name, version) of each, as a POM names them."""
+        """Returns (group, name, version) of each dependency, as in a POM."""
         return [(GROUP, name, self.version) for name in artifact.needs] + ([] if artifact.torchvision or artifact.empty else [LOADER])
 
     def pom(self, artifact):
@@ -177,7 +178,7 @@ class Packager:
         return ("\n".join(lines + ["</project>"]) + "\n").encode()
 
     def module(self, artifact, files):
-        """Gradle module metadata; files: {suffix: bytes} of what is published."""
+        """Returns Gradle module metadata; files: {suffix: bytes} of the published files."""
         def file(suffix):
             name, data = "%s-%s%s" % (artifact.name, self.version, suffix), files[suffix]
             return {"name": name, "url": name, "size": len(data),
@@ -209,7 +210,7 @@ class Packager:
                            "variants": variants}, indent=2).encode() + b"\n"
 
     def symbols(self):
-        """What Play and Crashlytics take beside an app: the libraries with their symbols, a folder for each ABI."""
+        """Returns the archive that Play and Crashlytics need: the libraries with their symbols, in a folder for each ABI."""
         entries = {}
         for abi, folder in (pair.split("=", 1) for pair in self.options.symbols):
             for name in LIBRARIES:

@@ -1,20 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""unwind_tables.py COMMAND…: links a library by a command of clang and lld, with tables by which a crash is unwound in a
-twentieth of their room.
+"""unwind_tables.py COMMAND…: links a library with a command of clang and lld, and replaces its unwind tables by tables of a twentieth of their
+size.
 
-A linker writes an entry for each function, and there are thousands; but once a function has set up its frame there are few
-ways in which that can look. So the library is linked (with its optimization, if the command asks for it) to see its functions
-and their frames; linked again with the functions of one frame one behind the other; and once more without the objects' own
-tables, but with one that has an entry for each such run of functions.
+A linker writes an entry for each of thousands of functions, but after a function has set up its frame there are few different frames. The library
+is therefore linked (with its optimization, if the command asks for it) to find its functions and their frames. It is linked again with the
+functions of each frame next to each other, and once more without the objects' own tables, but with one entry for each such run of functions.
 
-What an entry says holds for a function from its first instruction on. That is exact but in the few instructions that set up
-the frame, where nothing but a stack that is full can fault: functions that do anything else in there, that branch there, or
-whose frame changes later on keep entries of their own, unchanged. Registers that calls keep are all still restored, which
-unwinding into the code of Android's runtime needs.
+An entry is valid from the first instruction of a function on. It is exact except for the few instructions that set up the frame, where only a
+stack overflow can fault. Functions that do anything else there, that branch there, or whose frame changes later keep entries of their own,
+unchanged. Callee-saved registers are still restored, which unwinding into the code of Android's runtime needs.
 
-What was linked is read back and compared for each function; where anything differs, or the command is not what this is for
-(arm64, lld), the library is as the command alone makes it, and a line says so."""
+The result is read and compared for each function. If anything differs, or the command is not supported (only arm64 with lld), the library is the
+one that the command alone makes, and a note says so."""
 import collections
 import os
 import shlex
@@ -58,7 +56,7 @@ def put_uleb(value):
 
 
 def run(program, cfa, saved):
-    """(last place of a change, rule) of a program of call frame instructions; None where it has others than prologues have."""
+    """Returns (last offset of a change, rule) of a program of call frame instructions, or None if it has instructions that prologues do not have."""
     at = place = last = 0
     while at < len(program):
         code = program[at]
@@ -119,7 +117,7 @@ class Elf:
 
 
 def without_tables(data):
-    """An object whose table a linker leaves out."""
+    """Writes an object whose table a linker omits."""
     elf, out = Elf(data), bytearray(data)
     for i, name in enumerate(elf.names):
         if name == ".eh_frame":
@@ -129,7 +127,7 @@ def without_tables(data):
 
 
 class Library(Elf):
-    """A linked one. Its entries count from the beginning of .text, which moves as tables shrink."""
+    """A linked library. Its entries are relative to the begin of .text, which moves when tables shrink."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -150,7 +148,7 @@ class Library(Elf):
             self.entries = sorted(self.read(*[self.sections[".eh_frame"][i] for i in (3, 4, 5)]), key=lambda e: e.start)
 
     def read(self, address, offset, size):
-        """The functions' entries."""
+        """Reads the entries of the functions."""
         heads, at, data = {}, 0, self.data[offset:offset + size]
         while at + 4 <= size:
             length, = struct.unpack_from("<I", data, at)
@@ -177,7 +175,7 @@ class Library(Elf):
             at = end
 
     def is_prologue(self, start, length):
-        """Whether nothing but the stack is looked at there, and nothing jumps."""
+        """Returns true if these instructions access only the stack and are no target of a branch."""
         if start < 0 or start + length > self.text[5]:
             return False
         for word, in struct.iter_unpack("<I", self.data[self.text[4] + start:self.text[4] + start + length]):
@@ -187,7 +185,7 @@ class Library(Elf):
 
 
 def order(library):
-    """The functions' names by frame, in each as they were. What keeps its own entry comes last."""
+    """Returns the functions' names sorted by frame, otherwise in their old order. Functions with entries of their own come last."""
     groups = collections.OrderedDict()
     for entry in library.entries:
         if entry.start in library.functions:
@@ -197,8 +195,8 @@ def order(library):
 
 
 def runs_of(entries, others):
-    """Entries of neighbours with one rule as one; between functions there may be room of a few bytes. What others have is
-    left out."""
+    """Merges the entries of neighbouring functions with one rule. Functions may be separated by a few bytes. Functions with other entries are
+    omitted."""
     runs, foreign = [], {e.start for e in others}
     apart = True
     for entry in entries:
@@ -216,7 +214,7 @@ def runs_of(entries, others):
 
 
 def assembly(runs, library):
-    """The table of runs, which are told from a function that is seen from outside."""
+    """Returns the assembly of the table of runs, whose addresses are relative to an exported function."""
     base, name = min(library.shown.items())
     out, heads = ['.section .eh_frame,"a",@progbits'], {}
 
@@ -234,7 +232,7 @@ def assembly(runs, library):
 
 
 def differs(before, after):
-    """The first function that is not found as it was, by who looks for the last entry that begins before a place."""
+    """Returns the first function that an unwinder does not find as before. Unwinders look for the last entry before an address."""
     at = 0
     for entry in before.entries:
         while at + 1 < len(after.entries) and after.entries[at + 1].start <= entry.start:
@@ -254,7 +252,7 @@ def call(command):
 
 
 def link_small(command, folder, library):
-    """Links library; NotHere where the command's own library shall stay."""
+    """Links the library. Raises NotHere if the result of the command must be kept."""
     at = command.index("-o") + 1
 
     def link(out, *more, objects=None):

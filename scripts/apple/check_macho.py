@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""check_macho.py [options] FILE…: what Taper's files for Apple's systems must be. Libraries show taper_* and nothing else; what an
-archive defines is called taper_* too, so that it meets no name of an app; nothing is needed but libSystem and zlib, which every
-system has; nothing runs before main; what Apple wants a reason for is in the privacy manifest. A size per file. Exit status 1
-when something is otherwise."""
+"""check_macho.py [options] FILE…: checks Taper's files for Apple's systems. Libraries export taper_* and nothing else. Archives only define names
+taper_*, so that they do not clash with names of an app. Only libSystem and zlib are needed, which every system has. No code runs before main.
+The privacy manifest has the reasons that Apple requires. Prints a size for each file. Exit status 1 if a check fails."""
 import argparse
 import plistlib
 import re
@@ -30,7 +29,7 @@ def stated(path):
 
 
 def check(path, arguments, system):
-    """(bytes, what is wrong)."""
+    """Returns (bytes, problems)."""
     with open(path, "rb") as file:
         data = file.read()
     wrong, defined, undefined, seen = [], set(), set(), set()

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""join.py LIB BUILD…: the libraries that projects of PyTorch Mobile name, in the folder LIB: libtorch.a, the libtaper.a of the
-builds, one for each processor, in one file; and the others, of one object that defines a name nobody uses, as some linkers take no
-archive without any."""
+"""join.py LIB BUILD…: writes the libraries that projects of PyTorch Mobile link to the folder LIB. libtorch.a joins the libtaper.a of the builds,
+one for each processor. The other libraries have one object with one unused name, because some linkers refuse an empty archive."""
 import os
 import re
 import subprocess
@@ -30,7 +29,7 @@ def read(path):
 
 
 def empty(build, name):
-    """An archive of nearly nothing, by what built the library."""
+    """Writes an archive with one nearly empty object, using the tools that built the library."""
     with tempfile.TemporaryDirectory() as scratch:
         source, object_, archive = (os.path.join(scratch, "empty" + end) for end in (".c", ".o", ".a"))
         with open(source, "w", encoding="ascii") as file:

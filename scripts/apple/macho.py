@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads what Apple's linkers write and read: Mach-O files of 64 bits, archives of them, fat files of either, and the text stubs
-of libraries (.tbd). ValueError where a file is something else or ends too early."""
+"""Reads the files of Apple's linkers: 64-bit Mach-O files, archives of them, fat files of either, and the text stubs of libraries (.tbd). Raises
+ValueError for other or truncated files."""
 import re
 import struct
 
@@ -22,7 +22,7 @@ def text_at(data, at):
 
 
 class MachO:
-    """One file: kind, cpu, platform, minimum (of the system's version), needed, rpaths, symbols, sections."""
+    """One file: kind, cpu, platform, minimum (version of the system), needed, rpaths, symbols, sections."""
 
     def __init__(self, data):
         magic, cpu, _, kind, commands, _, _, _ = unpack("<4sIIIIIII", data, 0)
@@ -79,7 +79,7 @@ class MachO:
 
 
 def members(data):
-    """The files of an archive: names and bytes."""
+    """Yields the names and bytes of the files of an archive."""
     at = len(ARCHIVE)
     while at < len(data):
         head = unpack("<16s12s6s6s8s10s2s", data, at)
@@ -99,7 +99,7 @@ def members(data):
 
 
 def slices(data):
-    """The parts of a fat file, or the whole of another: (cpu or None, bytes)."""
+    """Yields (cpu or None, bytes) for the parts of a fat file, or for another file as a whole."""
     if data[:4] != FAT:
         return [(None, data)]
     parts = []
@@ -112,7 +112,7 @@ def slices(data):
 
 
 def files(data):
-    """Every Mach-O file in a file's bytes."""
+    """Yields every Mach-O file in the bytes of a file."""
     for _, part in slices(data):
         if part[:8] == ARCHIVE:
             for name, body in members(part):
@@ -125,7 +125,7 @@ def files(data):
 
 
 def fat(parts):
-    """One file of several for different processors: (cpu, bytes) each."""
+    """Returns a fat file of several (cpu, bytes) for different processors."""
     number = {name: (cpu, 0 if name == "arm64" else 3) for cpu, name in CPU.items()}
     align = 14
     head, body = struct.pack(">4sI", FAT, len(parts)), b""
@@ -139,5 +139,5 @@ def fat(parts):
 
 
 def stub_exports(text):
-    """The symbols that a .tbd names, of whatever library in it."""
+    """Returns the symbols that a .tbd names, for all libraries in it."""
     return {name.strip("'\"") for block in re.findall(r"(?<!-)symbols:\s*\[([^\]]*)\]", text) for name in re.split(r"[\s,]+", block) if name}

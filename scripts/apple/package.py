@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""package.py BUILT OUT: what an app takes Taper from, in the folder OUT: Taper.xcframework of the slices in BUILT/SLICE, the Swift
-package and the pods around it, and package.zip of all of it."""
+"""package.py BUILT OUT: writes Taper for apps to the folder OUT: Taper.xcframework with the slices in BUILT/SLICE, the Swift package and the
+pods, and package.zip with all of them."""
 import argparse
 import json
 import os
@@ -46,7 +46,7 @@ def copy(source, *path):
 
 
 def info_plist(names):
-    """What Xcode reads to find the library for a build."""
+    """Returns the Info.plist in which Xcode finds the library for a build."""
     libraries = []
     for name in names:
         entry = {
@@ -84,7 +84,7 @@ def make_xcframework(built, out):
 
 
 def kernel_targets():
-    """{file of src: what its functions are compiled for}, of the kernels with flags; and the keys of all instruction sets."""
+    """Returns {file of src: target of its functions} of the kernels with flags, and the keys of all instruction sets."""
     targets, keys = {}, {}
     for architecture, macro in (("arm", "__aarch64__"), ("x86", "__x86_64__")):
         listed = subprocess.run(["cmake", "-DTAPER_ARCHITECTURE=" + architecture, "-P", os.path.join(ROOT, "cmake", "TaperIsa.cmake")],
@@ -100,7 +100,7 @@ def kernel_targets():
 
 
 def for_processor(text, path, targets):
-    """A kernel's file, empty for other processors; its functions may use what it is listed with."""
+    """Returns the file of a kernel, which is empty for other processors. Its functions may use the instruction sets it is listed with."""
     arm = "/arm/" in path
     lines = ["#ifdef %s" % ("__aarch64__" if arm else "__x86_64__")]
     if path in targets:
@@ -114,7 +114,7 @@ def for_processor(text, path, targets):
 
 
 def definitions(built, keys):
-    """Those of the slice's own build; what depends on the processor becomes the compiler's name of it, which is 1 there."""
+    """Returns the definitions of the slice's build. Those that depend on the processor become the compiler's macro for it, which is 1 there."""
     found = {}
     for command in json.loads(read(built, "ios-arm64", "compile_commands.json")):
         found.update(re.findall(r"(?<= )-D(TAPER_(?!BUILT_|OP_CONFIG)\w+)=(\w+)(?= )", command["command"]))

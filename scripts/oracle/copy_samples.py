@@ -18,7 +18,7 @@ RUN = "import sys; __file__ = 'make_samples.py'; exec(compile(open(__file__).rea
 
 
 def arrays(description):
-    """Names of the .npy files that a part of the manifest refers to."""
+    """Returns the names of the .npy files that a part of the manifest refers to."""
     if isinstance(description, dict):
         for key, value in description.items():
             yield from [value] if key == "npy" else arrays(value)

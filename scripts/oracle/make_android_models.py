@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_android_models.py OUT: the models of tests/android, with PyTorch: kinds.pt and kinds.ptl return what they are given, or
-values of every kind; kinds.ptl has extra files; slow.ptl runs for long."""
+"""make_android_models.py OUT: writes the models of tests/android, with PyTorch. kinds.pt and kinds.ptl return their input, or values of every
+kind; kinds.ptl has extra files; slow.ptl runs for long."""
 import pathlib
 import sys
 from typing import Dict, List, NamedTuple, Optional, Tuple

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_nested.py OUT: nested.pt for the tests of the bindings, with PyTorch: methods that take types within types."""
+"""make_nested.py OUT: writes nested.pt for the tests of the bindings, with PyTorch: methods with nested types."""
 import pathlib
 import sys
 from typing import Dict, List, NamedTuple, Optional, Tuple, Union

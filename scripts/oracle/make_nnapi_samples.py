@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_nnapi_samples.py: writes tests/data/nnapi, models that PyTorch's NNAPI converter wrote, with inputs and what the traced modules give,
-so that the quick tests need no PyTorch. They are cases of tests/models/nnapi_cases.py; the manifest is that of the other samples.
-Needs PyTorch 1.13 (Debian's python3-torch)."""
+"""make_nnapi_samples.py: writes tests/data/nnapi: models written by PyTorch's NNAPI converter, with inputs and the results of the traced modules,
+so that the quick tests need no PyTorch. They are cases of tests/models/nnapi_cases.py; the manifest has the form of the other samples. Needs
+PyTorch 1.13 (Debian's python3-torch)."""
 import json
 import os
 import re
@@ -28,7 +28,7 @@ NAMES = ("_convolution (3, 5), stride (2, 1), padding (1, 2), float NHWC", "quan
 
 
 def describe(name, tensor):
-    """The tensor's row of the manifest; its elements go to a file."""
+    """Returns the tensor's row of the manifest and writes its elements to a file."""
     np.save(os.path.join(OUT, name), (tensor.int_repr() if tensor.is_quantized else tensor).contiguous().numpy())
     row = {"t": "tensor", "dtype": str(tensor.dtype).replace("torch.", ""), "shape": list(tensor.shape), "strides": list(tensor.stride()),
            "npy": name}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_pt2.py OUT [NAME…]: exports small modules with the PyTorch at hand (2.1 and newer), saves them as OUT/VERSION_NAME.pt2, and writes
-what they hold to OUT/VERSION_NAME.txt, from Python's own reading of the JSON and from the tensors that torch.export.load gives.
-tests/unit/pt2_test.c writes the same text from what the reader in src/format gives. torch2.sh runs this with PyTorch's older versions."""
+"""make_pt2.py OUT [NAME…]: exports small modules with the installed PyTorch (2.1 and newer), saves them as OUT/VERSION_NAME.pt2, and writes their
+contents to OUT/VERSION_NAME.txt, from Python's own reading of the JSON and from the tensors of torch.export.load. tests/unit/pt2_test.c prints
+the same text from the reader in src/format. torch2.sh runs this with older versions of PyTorch."""
 import base64
 import collections
 import io
@@ -106,7 +106,7 @@ def register_pair():
 
 
 def shorten_traces(program):
-    """Paths of this machine are nobody's business."""
+    """Removes the paths of this machine."""
     for module in program.graph_module.modules():
         for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
             if "stack_trace" in node.meta:
@@ -141,7 +141,7 @@ def dtype_name(number):
 
 
 def slim(json_value):
-    """Without the members that are null, which the first schemas have in every union."""
+    """Removes the members that are null, which the first schemas have in every union."""
     if isinstance(json_value, dict):
         return {key: slim(value) for key, value in json_value.items() if value is not None}
     return [slim(value) for value in json_value] if isinstance(json_value, list) else json_value
@@ -267,7 +267,7 @@ def text_tree(tree, fields):
 
 
 def text_signature(module, constants):
-    """The lines of inputs and outputs, in the order of the graph's."""
+    """Returns the lines of inputs and outputs, in the order of the graph."""
     signature, graph = module["signature"], module["graph"]
     lines = []
     if "input_specs" not in signature:  # the first schema

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_pt2_cases.py OUT [NAME…]: small modules exported by the PyTorch at hand (2.8 and newer), as OUT/NAME.pt2, with calls of them and
-what PyTorch answers in OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number), CALL.output…, and of quantized ones `within`: the
-scale of results that are quantized last, or, if more, how far PyTorch's are from those of the float module.  tests/models/test_pt2.py runs them.
-Of several programs in one archive method.CALL is the one that is called.
-The cases pt2e_… and narrow_… need torchao, and those of XNNPACK's quantizer executorch."""
+"""make_pt2_cases.py OUT [NAME…]: exports small modules with the installed PyTorch (2.8 and newer) as OUT/NAME.pt2, and writes calls of them with
+PyTorch's results to OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number) and CALL.output…. Quantized modules have `within`: the
+scale of results that are quantized last or, if it is larger, the difference of PyTorch's results from those of the float module.
+tests/models/test_pt2.py runs them. In an archive with several programs, method.CALL names the called one. The cases pt2e_… and
+narrow_… need torchao, and those of XNNPACK's quantizer executorch."""
 import pathlib
 import sys
 import warnings
@@ -22,7 +22,8 @@ torch.manual_seed(3)
 
 
 class Case:
-    """module, its arguments when exported, further calls; decompose: to core ATen; quantizer: it is quantized (PT2E), seen these calls."""
+    """A module, its arguments for the export, and further calls. decompose: export to core ATen; quantizer: quantize (PT2E), calibrated with
+    these calls."""
 
     def __init__(self, module, args, calls=(), kwargs=None, dynamic=None, decompose=False, quantizer=None):
         self.quantizer = quantizer
@@ -93,7 +94,7 @@ def no_grad(self, x):
 
 
 def cast(self, x, image):
-    """Of numbers that bfloat16 rounds, and whose products it then has exactly."""
+    """Returns numbers that bfloat16 rounds, and whose products it represents exactly."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
         a = self.layer(x)
         b = torch.cat([a, x[:, :2]])
@@ -149,7 +150,7 @@ def quantized(x, scale, point, low=-128, high=127, dtype=torch.int8):
 
 
 def of_channels(weight, axis=0):
-    """A dequantized weight, and its parts as buffers."""
+    """Dequantizes a weight that is stored in parts, as buffers."""
     return {"weight": torch.randint(-127, 128, weight, dtype=torch.int8), "scales": torch.rand(weight[axis]) * 0.01 + 0.001,
             "points": torch.zeros(weight[axis], dtype=torch.int64)}
 
@@ -198,7 +199,7 @@ def functions(self, x):
 
 
 class Answer(dict):
-    """A dict that PyTorch is told about, with its keys for a context, as the results of transformers are."""
+    """A dict registered with PyTorch, with its keys as context, like the results of transformers."""
 
 
 _pytree.register_pytree_node(Answer, lambda a: (list(a.values()), list(a.keys())), lambda values, keys: Answer(zip(keys, values)),
@@ -271,7 +272,7 @@ def quantized_cases():
 
 
 def several():
-    """Programs of one archive, by name: that of torch.export.save's name, and two others."""
+    """The programs of one archive by name: that of torch.export.save, and two others."""
     shared = nn.Linear(4, 3)
     yield "model", Case(nn.Sequential(shared, nn.ReLU()), (x(2, 4),))
     yield "encode.first", Case(nn.Sequential(nn.Linear(5, 4), shared), (x(2, 5),), dynamic=({0: Dim("n", min=1, max=8)},), calls=[(x(7, 5),)])
@@ -321,7 +322,7 @@ def narrow_cases():
 
 
 def quantize(case):
-    """The module that PT2E makes, which has seen the calls; and how far from case's its results are."""
+    """Returns the module that PT2E makes, calibrated with the calls, and the difference of its results from those of the case."""
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
     prepared = prepare_pt2e(export(case.module, case.args, dynamic_shapes=case.dynamic).module(), case.quantizer)
     with torch.no_grad():
@@ -332,7 +333,7 @@ def quantize(case):
 
 
 def deflate(path):
-    """Writes the archive anew, small."""
+    """Writes the archive again, compressed."""
     with zipfile.ZipFile(path) as archive:
         records = [(info.filename, archive.read(info)) for info in archive.infolist()]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -341,7 +342,7 @@ def deflate(path):
 
 
 def last_scale(program):
-    """Of the quantize before the first result; 0: that is not quantized."""
+    """Returns the scale of the quantize before the first result, or 0 if that is not quantized."""
     result = next(node for node in program.graph.nodes if node.op == "output").args[0][0]
     return result.args[1] if "dequantize_per_tensor.default" in str(result.target) else 0
 

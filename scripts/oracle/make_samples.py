@@ -31,7 +31,7 @@ def reseed(seed):
 
 
 def desc(prefix, v, files):
-    """Describe a value as JSON; tensors go to .npy files."""
+    """Describes a value as JSON; tensors go to .npy files."""
     if isinstance(v, torch.Tensor):
         fn = prefix + ".npy"
         d = {"t": "tensor", "dtype": str(v.dtype).replace("torch.", ""), "shape": list(v.shape),
@@ -562,7 +562,7 @@ save_all("s19_versions", vs, calls, "div, gelu, linspace: the archive version be
 
 
 def repack(src, dst, version):
-    """Same records, other archive version; keeps the 64-byte alignment PyTorch writes."""
+    """Writes the same records with another archive version; keeps the 64-byte alignment that PyTorch writes."""
     zi = zipfile.ZipFile(src)
     with zipfile.ZipFile(dst, "w") as zo:
         for n in zi.namelist():

@@ -249,7 +249,7 @@ class Writer:
                 self.emit(f"self.{r.choice(convs)}.weight.mul_(0.9)")
 
     def method(self):
-        """What changes weights between calls."""
+        """Writes a method that changes weights between calls."""
         r = self.r
         convs = [l[0] for l in self.layers if l[1][:2] in ("pw", "cv", "dw", "gr", "tr", "lp", "fc")]
         norms = [l[0] for l in self.layers if l[1] == "bn"]
@@ -318,7 +318,7 @@ def build(source, seed):
 
 
 def run_seed(taper, seed, folder, keep):
-    """None: agrees; a text: not; Ellipsis: PyTorch itself refuses the network."""
+    """Returns None if the results agree, a text if they differ, and Ellipsis if PyTorch itself refuses the network."""
     w = Writer(seed)
     source = w.write()
     calls = w.inputs()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""npm_contents.py ARCHIVE: fails unless what `npm pack` packed is package.json and the files that it names, with this tree's version and
-licence, and without scripts that run when the package is installed."""
+"""npm_contents.py ARCHIVE: fails unless the archive of `npm pack` has package.json and the files that it names, this tree's version and licence,
+and no scripts that run when the package is installed."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def problems(names, package, version):
-    """What is wrong with an archive of these names and this package.json, as a list of texts."""
+    """Returns the problems of an archive with these names and this package.json, as a list of texts."""
     found = []
     wanted = {"package/" + name for name in ["package.json", *package["files"]]}
     found += [f"{name} is missing" for name in sorted(wanted - set(names))]

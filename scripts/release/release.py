@@ -30,7 +30,7 @@ def artefacts():
 
 
 def this_machine():
-    """System-processor, as artefacts.tsv has it. A Linux whose C library is not glibc is called Musl."""
+    """Returns system-processor, as in artefacts.tsv. A Linux whose C library is not glibc is called Musl."""
     system = platform.system()
     if system == "Linux" and platform.libc_ver()[0] != "glibc":
         system = "Musl"
@@ -38,7 +38,7 @@ def this_machine():
 
 
 def why_not_here(artefact):
-    """Why this machine cannot make an artefact, or None."""
+    """Returns the reason why this machine cannot make an artefact, or None."""
     if artefact.machine in ("any", this_machine()):
         return None
     return {"none": artefact.text, "GitHub": "a job of release.yml alone can do it",
@@ -51,7 +51,7 @@ class Result:
 
 
 def make(artefact, out, log):
-    """Runs the artefact's script. Its output goes to the log; `checked:` lines are kept, a line SKIPPED is why there is nothing."""
+    """Runs the artefact's script. Its output goes to the log. `checked:` lines are kept; a line SKIPPED has the reason why nothing was made."""
     folder = os.path.join(out, artefact.name)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
@@ -75,7 +75,7 @@ def make(artefact, out, log):
 
 
 def rows(result):
-    """The lines of the table for a result: artefact, file, bytes, where, how it was checked or why it was not made."""
+    """Returns the lines of the table for a result: artefact, file, bytes, machine, and how it was checked or why it was not made."""
     last = "; ".join(result.checked) if result.state == "here" else result.why
     files = result.files or [("", None)]
     lines = []

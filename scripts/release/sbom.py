@@ -28,7 +28,7 @@ def read(path):
 
 
 def git(*arguments):
-    """What git prints, or None where there is no git or no repository."""
+    """Returns the output of git, or None if there is no git or no repository."""
     try:
         return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
@@ -96,7 +96,7 @@ def document():
 
 
 def problems(found):
-    """What is wrong with a document: identifiers that stand twice, relations to nothing, files without a checksum."""
+    """Returns the problems of a document: duplicate identifiers, relations to unknown elements, files without a checksum."""
     names = [found["SPDXID"]] + [entry["SPDXID"] for entry in found["packages"] + found["files"]]
     wrong = [f"{name} stands twice" for name in {name for name in names if names.count(name) > 1}] if len(names) != len(set(names)) else []
     known = set(names)

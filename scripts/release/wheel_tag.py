@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""wheel_tag.py WHEEL OUT [--auditwheel PROGRAM]: writes WHEEL to OUT under the tag of the oldest C library that loads it.
+"""wheel_tag.py WHEEL OUT [--auditwheel PROGRAM]: writes WHEEL to OUT under the tag of the oldest C library that can load it.
 
-With glibc that is manylinux_2_N (PEP 600), N being the newest version among the symbols that the module takes from glibc. With musl it is
-musllinux_1_2 (PEP 656), the only version whose ABI Taper was built for. The module may need the C library, libm and zlib, which both policies
-allow, and nothing else. auditwheel, where it is given, must allow the same tag. Needs readelf and the Python package wheel."""
+With glibc this is manylinux_2_N (PEP 600), where N is the newest version of the symbols that the module uses from glibc. With musl it is
+musllinux_1_2 (PEP 656), the only version whose ABI Taper was built for. The module may need only the C library, libm and zlib, which both policies
+allow. If auditwheel is given, it must allow the same tag. Needs readelf and the Python package wheel."""
 import argparse
 import os
 import re
@@ -25,12 +25,12 @@ def fail(text):
 
 
 def needed(dynamic):
-    """The libraries that `readelf -d` says a module needs."""
+    """Returns the libraries that `readelf -d` lists as needed."""
     return re.findall(r"\(NEEDED\).*\[([^\]]+)\]", dynamic)
 
 
 def newest_glibc(versions):
-    """The newest (2, N) among the names of versions that `readelf -V` prints, or None."""
+    """Returns the newest (2, N) among the version names that `readelf -V` prints, or None."""
     found = [tuple(int(part) for part in text.split(".")) for text in re.findall(r"Name: GLIBC_([0-9.]+)", versions)]
     if "Name: GLIBC_ABI_DT_RELR" in versions:
         found.append((2, 36)) # the first that reads packed relocations; auditwheel does not count this name
@@ -58,7 +58,7 @@ def readelf(option, path):
 
 
 def audited(auditwheel, wheel, tag):
-    """Checks that auditwheel's own tag for the wheel is not newer than ours; returns what it said."""
+    """Checks that auditwheel's own tag for the wheel is not newer than ours, and returns its output."""
     done = subprocess.run([auditwheel, "show", wheel], capture_output=True, text=True)
     said = " ".join(done.stdout.split())
     found = re.search(r'consistent with the following platform tag: "((?:many|musl)linux_(\d+)_(\d+)_\w+)"', said)
