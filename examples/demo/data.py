@@ -48,7 +48,7 @@ _sprites = {}
 
 
 def sprites(label):
-    """The drawings of a class as RGBA images, cut to their visible part."""
+    """Returns the drawings of a class as RGBA images, cut to their visible part."""
     if label not in _sprites:
         font = ImageFont.truetype(FONT, 109)       # the one size of this bitmap font
         _sprites[label] = []
@@ -61,7 +61,7 @@ def sprites(label):
 
 
 def transformed(rng, label, side, squash, max_angle, jitter=True):
-    """One drawing of `label`, about `side` pixels long, rotated, then made `squash` as wide."""
+    """Returns one drawing of `label`, about `side` pixels long, rotated, with its width multiplied by `squash`."""
     choice = sprites(label)
     image = choice[rng.integers(len(choice))]
     if rng.random() < 0.5:
@@ -85,7 +85,7 @@ _photos = []
 
 
 def photo_crop(rng, split, w, h):
-    """A random crop of one of the photographs' part that belongs to `split`."""
+    """Returns a random crop from the part of a photograph that belongs to `split`."""
     if not _photos:
         _photos.extend(Image.open(PHOTOS + n).convert("RGB") for n in ("china.jpg", "flower.jpg"))
     photo = _photos[rng.integers(2)]
@@ -207,7 +207,7 @@ def paste(rng, canvas, mask, sprite, x, y, value, shadow):
 
 
 def place(rng, sprite, size, slack):
-    """A random position; up to the part `slack` of the sprite may lie outside the picture."""
+    """Returns a random position; up to the part `slack` of the sprite may be outside the picture."""
     def along(length):
         low, high = -slack * length, size - (1 - slack) * length
         return int(low + rng.random() * (high - low))
@@ -215,7 +215,7 @@ def place(rng, sprite, size, slack):
 
 
 def noise(rng, canvas):
-    """A little sensor noise, in half of the pictures."""
+    """Adds a little sensor noise, in half of the pictures."""
     if rng.random() < 0.5:
         return np.asarray(canvas)
     pixels = np.asarray(canvas).astype(np.float32)
@@ -228,7 +228,7 @@ def generator(split, index):
 
 
 def classify_example(split, index, size=CLASSIFY_SIZE):
-    """(pixels [size,size,3] uint8, class number): one emoji somewhere in the picture."""
+    """Returns (pixels [size,size,3] uint8, class number): one emoji somewhere in the picture."""
     rng = generator(split, index)
     label = int(rng.integers(len(CLASSIFY_LABELS)))
     canvas = background(rng, split, size, size)
@@ -240,9 +240,8 @@ def classify_example(split, index, size=CLASSIFY_SIZE):
 
 
 def segment_example(split, index, size=SEGMENT_SIZE):
-    """(pixels [size,size,3], mask [size,size]), both uint8: several emoji that overlap a little.
-
-    A few are of classes the segmenter is to ignore."""
+    """Returns (pixels [size,size,3], mask [size,size]), both uint8: several emoji that overlap a little. A few are of classes that the segmenter
+    must ignore."""
     rng = generator(split, 10_000_000 + index)
     canvas = background(rng, split, size, size)
     mask = Image.new("L", (size, size), 0)

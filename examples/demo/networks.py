@@ -58,7 +58,7 @@ class Classifier(nn.Module):
 
 
 class ASPPPooling(nn.Module):
-    """The picture's average, spread over the whole map again."""
+    """Computes the average of the picture, repeated over the whole map."""
 
     def __init__(self, c_in, c_out):
         super().__init__()
@@ -72,7 +72,7 @@ class ASPPPooling(nn.Module):
 
 
 class ASPP(nn.Module):
-    """DeepLabV3's atrous spatial pyramid pooling: one map seen at several dilations."""
+    """DeepLabV3's atrous spatial pyramid pooling: convolutions of one map with several dilations."""
 
     def __init__(self, c_in, rates, c_out, c_project):
         super().__init__()

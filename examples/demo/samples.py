@@ -110,7 +110,7 @@ def compose(scene):
 
 
 def network_input(image, meta):
-    """What every user of the models must do: resize the whole picture, scale, normalise."""
+    """Prepares a picture, as every user of the models must do: resizes the whole picture, scales and normalises it."""
     image = image.convert("RGB").resize(meta["size"], Image.Resampling.BILINEAR)
     x = torch.from_numpy(np.asarray(image).astype(np.float32) / 255)
     x = (x - torch.tensor(meta["mean"])) / torch.tensor(meta["std"])

@@ -44,7 +44,7 @@ TASKS = {
 
 
 def normalise(pixels):
-    """uint8 [N,H,W,3] to the networks' float input [N,3,H,W]."""
+    """Converts uint8 [N,H,W,3] to the networks' float input [N,3,H,W]."""
     x = torch.from_numpy(np.ascontiguousarray(pixels)).permute(0, 3, 1, 2).float() / 255
     return (x - torch.tensor(data.MEAN).view(3, 1, 1)) / torch.tensor(data.STD).view(3, 1, 1)
 
@@ -101,7 +101,7 @@ def train(name, out, steps):
 
 
 def export(name, network, out):
-    """TorchScript for the full runtime (.pt), optimised bytecode for the mobile one (.ptl)."""
+    """Writes TorchScript for the full runtime (.pt) and optimised bytecode for the mobile one (.ptl)."""
     def base_name(*args):              # the files record source names: without the folder
         lines, first, path = original(*args)
         return lines, first, os.path.basename(path) if path and path.startswith(HERE) else path
@@ -118,7 +118,7 @@ def export(name, network, out):
 # ---------------------------------------------------------------- measuring
 
 def evaluate(out, count):
-    """Held-out accuracy of both networks, measured with the .pt; the .ptl must agree."""
+    """Measures the held-out accuracy of both networks with the .pt; the .ptl must agree."""
     with torch.no_grad():
         for name, task in TASKS.items():
             network = torch.jit.load(os.path.join(out, name + ".pt"))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """score_ray.py MODEL IMAGES [OUT]: scores a folder of pictures on all cores with Ray.
 
-Each worker loads the model once and then takes one batch after the other. IMAGES is a folder of .npy files, each a picture as the model
-takes it, [3, H, W] or [N, 3, H, W] of float32; OUT becomes a .csv with the class of each and how sure the model is."""
+Each worker loads the model once and then takes one batch after the other. IMAGES is a folder of .npy files, each with pictures as inputs of the
+model, float32 [3, H, W] or [N, 3, H, W]. OUT is a .csv file with the class of each picture and its probability."""
 import csv
 import os
 import sys

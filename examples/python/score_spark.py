@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """score_spark.py MODEL IMAGES [OUT]: scores a folder of .npy pictures with Spark, as score_ray.py does with Ray.
 
-The model's bytes are broadcast; each Python worker loads them once, whatever number of partitions it works on."""
+The model's bytes are broadcast. Each Python worker loads them once, for any number of partitions."""
 import io
 import os
 import sys

@@ -24,7 +24,7 @@ INEXACT, EXACT = (0, 1, 2, 24 + 32, 1 + 192), (3, 4 + 64, 5 + 32, 6 + 128)
 
 
 class One(nn.Module):
-    """A case, run on its own argument moved by an element of the made input."""
+    """A case, run on its own argument plus an element of the generated input."""
 
     def __init__(self, inner, arguments):
         super().__init__()
@@ -124,7 +124,7 @@ def write(taper, target, name, module, choice, backend=None):
 
 
 def write_old_bytecode():
-    """Modules with the operators of PyTorch 1.9, to corpus/program."""
+    """Writes modules with the operators of PyTorch 1.9 to corpus/program."""
     for module in (test_old_bytecode.Gelu(), test_old_bytecode.Index(), test_old_bytecode.Unflatten(), test_old_bytecode.Raises()):
         with tempfile.TemporaryDirectory() as folder:
             new, backported = os.path.join(folder, "new.ptl"), os.path.join(folder, "backported.ptl")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_corpus_nnapi.py: writes the seeds of fuzz_nnapi_blob to corpus/nnapi_blob: what PyTorch's converter makes of small models, one or
-two for each of its operators, and operations in forms that it does not write (tests/models/nnapi_form_cases.py). A byte (fuzz_nnapi_blob.c says what it chooses), the number of words, the words, the weights."""
+"""make_corpus_nnapi.py: writes the seeds of fuzz_nnapi_blob to corpus/nnapi_blob: small models converted by PyTorch's converter, one or two for
+each of its operators, and operations in forms that it does not write (tests/models/nnapi_form_cases.py). A seed is a byte of flags (see
+fuzz_nnapi_blob.c), the number of words, the words, the weights."""
 import os
 import struct
 import sys
@@ -116,7 +117,7 @@ def main():
 
 
 def write(number, name, words, weights):
-    """The weights as one buffer: what points into another has its number and place changed."""
+    """Writes the weights as one buffer. References to other buffers get a new number and offset."""
     words, buffer = words.tolist(), b""
     places = []
     for weight in weights:

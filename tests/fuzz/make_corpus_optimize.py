@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_optimize to corpus/optimize beside this file: the first byte (fuzz_optimize.c says what it chooses) and a model
-of fuzz_program's or of the unit tests' data. Everything is made here, without PyTorch, and comes out the same every time."""
+"""Writes the seeds of fuzz_optimize to corpus/optimize next to this file: a byte of choices (see fuzz_optimize.c) and a model of fuzz_program or
+of the unit tests' data. Everything is made here, without PyTorch, and is the same every time."""
 import os
 
 import make_corpus_program as program
@@ -110,7 +110,7 @@ def text(value):
 
 
 def places(rows, strings):
-    """The record of places in the sources, as PyTorch 1.13 writes it."""
+    """Returns the record of places in the sources, as PyTorch 1.13 writes it."""
     def number(n):
         return b"K" + bytes([n]) if n < 256 else b"M" + n.to_bytes(2, "little")
     lines = b"".join(b"(" + number(at) + b"((" + b"(" + b"".join(number(t) for t in tag) + b"t" + number(1) + number(2) + b"t" + number(0) +

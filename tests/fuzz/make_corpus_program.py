@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_program to corpus/program beside this file: small flatbuffer modules, written as lines of instructions, that use
-each instruction, and each way in which a function is refused or stops. Everything is made here, without PyTorch, and comes out the same
-every time."""
+"""Writes the seeds of fuzz_program to corpus/program next to this file: small flatbuffer modules, written as lines of instructions, that use each
+instruction, and each way in which a function is refused or stops. Everything is made here, without PyTorch, and is the same every time."""
 import make_corpus_archive as archive
 import make_corpus_flatbuffer as fb
 from make_corpus_flatbuffer import NONE, integer, string, write
@@ -29,8 +28,8 @@ def number_of(items, item):
 
 
 class Function:
-    """Lines of instructions, parted by ';': "LOADC half" names a constant, "OP aten::relu" an operator, others have numbers, or the name of a type
-    (of several for ISINSTANCE, parted by '|')."""
+    """Lines of instructions, separated by ';': "LOADC half" names a constant, "OP aten::relu" an operator. Others have numbers, or the name of a
+    type (or several for ISINSTANCE, separated by '|')."""
 
     def __init__(self, lines, name="forward", arguments=("Tensor",), cls="__torch__.Net", schema=True):
         self.name, self.schema, self.constants, self.operators, self.types = f"{cls}.{name}", None, [], [], []
@@ -57,7 +56,7 @@ class Function:
 
 
 def module(*functions, setstate=None, **options):
-    """One object of the class Net with one attribute; setstate: the number of the function that the object in it is restored by."""
+    """Returns a module with one object of the class Net with one attribute; setstate: number of the function that restores its inner object."""
     constants = ["none"]
     for f in functions:
         for constant in f.constants:
@@ -76,7 +75,7 @@ def simple(lines, **options):
 
 
 def run_programs():
-    """What ends well."""
+    """Writes programs that succeed."""
     return {
         "lists": simple("LOADC 1; LOADC 2; LIST_CONSTRUCT List[int] 2; LIST_UNPACK 2; TUPLE_CONSTRUCT 2; OP prim::TupleUnpack; STOREN 3 2; LOAD 3; "
                         "LOAD 4; NAMED_TUPLE_CONSTRUCT " + PAIR + " 2; STORE 5; LOAD 5; TUPLE_SLICE 0 1; DROP; LOAD 5; LOADC 1; TUPLE_INDEX"),
@@ -116,7 +115,7 @@ def run_programs():
 
 
 def stop_programs():
-    """What stops while it runs or while it loads."""
+    """Writes programs that stop while they run or are loaded."""
     return {
         "unpack_list": simple("LOADC 1; LIST_CONSTRUCT List[int] 1; LIST_UNPACK 2"), "unpack_tensor": simple("LOAD 2; LIST_UNPACK 1"),
         "unpack_tuple": simple("LOADC 1; TUPLE_CONSTRUCT 1; OP prim::TupleUnpack; STOREN 3 2; LOAD 3"), "unpack_none": simple(
@@ -138,7 +137,7 @@ def stop_programs():
 
 
 def refused_programs():
-    """What no compiler of PyTorch emits."""
+    """Writes programs that no compiler of PyTorch emits."""
     loop = "LOADC 0; LOADC 6; LOADC true; LOADC 1; LOOP 5 3; STOREN 3 2; LOADC true; LOAD 4; JMP -4"
     parts = {
         "stack": "OP aten::relu", "register": "LOAD 2; STORE 99", "unset": "LOAD 7", "type": "LOAD 2; LIST_CONSTRUCT 99 1", "constant": "LOADC 99",
@@ -157,7 +156,7 @@ def refused_programs():
 
 
 def archives():
-    """The same, in an archive with records of where an instruction came from."""
+    """Writes the same in an archive with records of the origin of instructions."""
     a = archive
     names = [("STOREN", 1, 2), ("LOADC", 0, 0), ("LOADC", 1, 0), ("RAISE_EXCEPTION", 0, 0), ("LOAD", 2, 0), ("RET", 0, 0)]
     code = a.many(*(a.many(a.text(n), a.number(x), a.number(y)) for n, x, y in names))

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_pt2 to corpus/pt2 beside this file: programs, tables of weights and packings as JSON, each small, which show
-every form that the reader knows, or a way in which they are broken. Whole files are tests/data/pt2. Everything is made here, without
-PyTorch, and comes out the same every time."""
+"""Writes the seeds of fuzz_pt2 to corpus/pt2 next to this file: small programs, tables of weights and packings as JSON, with each form that the
+reader supports, or an error. Whole files are in tests/data/pt2. Everything is made here, without PyTorch, and is the same every time."""
 import base64
 import io
 import json
@@ -76,7 +75,7 @@ write("alternatives", program(graph([node([{f"as_{name}": value} for name, value
 
 
 def call(target, arguments, outputs=("y",), names=()):
-    """names: of the arguments; none: it is a higher-order operator."""
+    """names: names of the arguments; none for a higher-order operator."""
     return node([], target="torch.ops." + target, outputs=[tensor(name) for name in outputs],
                 inputs=[{"name": name, "arg": argument, "kind": 1} for name, argument in zip(names or [""] * len(arguments), arguments)])
 

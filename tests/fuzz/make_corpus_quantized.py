@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_corpus_quantized.py TAPER: writes quantized models, made by PyTorch, to corpus/program beside this file: seeds whose packed parameters, scales and zero points
-fuzz_program changes. They run on its made inputs, float32 [1, 3, 8, 8]. TAPER writes them again, as shorter flatbuffers."""
+"""make_corpus_quantized.py TAPER: writes quantized models, made by PyTorch, to corpus/program next to this file: seeds in which fuzz_program
+changes packed parameters, scales and zero points. They accept its generated inputs, float32 [1, 3, 8, 8]. TAPER writes them again, as shorter
+flatbuffers."""
 import os
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_corpus_torchscript.py OUTDIR [FILE.pt…]: writes seeds for fuzz_torchscript: small pieces of TorchScript, right and wrong, one for
-everything the front end knows or refuses, and the sources of the given models, cut to size."""
+"""make_corpus_torchscript.py OUTDIR [FILE.pt…]: writes seeds for fuzz_torchscript: small valid and invalid pieces of TorchScript, one for
+everything the front end supports or refuses, and the sources of the given models, cut to size."""
 import os
 import sys
 import zipfile

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cases of gpu_operators.py with truths, masks and whole numbers. Inputs are multiples of 1/4, which half precision holds: what is
-compared is the same there."""
+"""Cases of gpu_operators.py with bools, masks and integers. Inputs are multiples of 1/4, which half precision represents exactly, so that
+comparisons give the same result."""
 import os
 import subprocess
 
@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 
 class Second(nn.Module):
-    """A layer of the first input, and a function of it and the others."""
+    """A layer of the first input, and a function of its result and the other inputs."""
 
     def __init__(self, layer, function):
         super().__init__()
@@ -31,7 +31,7 @@ class Table(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Tokens to features, as BERT has it: what is padding is masked."""
+    """Converts tokens to features, as BERT does, with a mask for padding."""
 
     def __init__(self, layers=2, size=32, heads=4):
         super().__init__()
@@ -170,7 +170,7 @@ def add(case):
         case(f"index_list_{name}", Second(indexed, function), (2, 11, 7), signed % 18 - 9 if name == "turned" else signed)
 
     class Places(nn.Module):
-        """What is added to the scores of windows, by a table and places that are constants."""
+        """Adds a value to the scores of windows, from a table with constant indices."""
 
         def __init__(self):
             super().__init__()
@@ -190,7 +190,7 @@ def add(case):
 
 
 def refusals(taper, device, folder):
-    """An index that is not there is refused in the CPU's words; whole numbers that floats do not hold are the CPU's."""
+    """An invalid index is refused with the CPU's words; integers that floats cannot represent run on the CPU."""
     wrong = 0
     model, x, rows = Second(nn.Linear(7, 18), lambda y, i: y[i]), torch.randn(11, 7), torch.randint(-11, 11, (5,))
     torch.jit.trace(model, (x, rows)).save(os.path.join(folder, "m.pt"))
@@ -227,7 +227,7 @@ def refusals(taper, device, folder):
 
 
 def refused_sizes(taper, device, folder):
-    """What PyTorch refuses with other sizes than those a model was traced with."""
+    """Models that PyTorch refuses for other sizes than those of the trace."""
     forms = {
         "view": lambda y: y.view(-1, 6), "view_all": lambda y: y.view(6, 3), "reshape": lambda y: y.transpose(0, 1).reshape(3, -1, 2), "unflatten": lambda y: y.unflatten(0, (2, -1)),
         "expand": lambda y: y.unsqueeze(0).expand(2, 2, 9), "split": lambda y: y.split([1, 1]), "split_even": lambda y: y.split(1), "unbind": lambda y: y.unbind(0), "chunk": lambda y: y.chunk(2)}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every operator of PyTorch 1.13's Vulkan and Metal backends, on the GPU and nowhere else ("!"), held against PyTorch: gpu_lists.py TAPER
-[--filter TEXT]. TAPER_GPU names the device (vulkan:llvmpipe). NOT_HERE are those that compute nothing: docs/gpu.md says why."""
+"""gpu_lists.py TAPER [--filter TEXT]: compares every operator of PyTorch 1.13's Vulkan and Metal backends, run only on the GPU ("!"), with
+PyTorch. TAPER_GPU names the device (vulkan:llvmpipe). NOT_HERE has those that compute nothing; docs/gpu.md gives the reason."""
 import argparse
 import os
 import subprocess
@@ -62,7 +62,7 @@ SAME = {"convolution_overrideable": "conv2d_padded"}
 
 
 def anchor():
-    """Weights, in a class of its own, which gets its own method."""
+    """Weights in a class of their own, which gets its own method."""
     class Anchor(torch.nn.Module):
         pass
 
@@ -75,7 +75,7 @@ def anchor():
 
 
 def module_of(name):
-    """The operator behind a convolution, scripted and frozen; what writes in place writes to what a sum gave."""
+    """Returns the operator after a convolution, scripted and frozen. In-place operators write to the result of a sum."""
     module = anchor()
     names = [n for n, _ in module.named_buffers() if n != "k"]
     lines = [f"    {n} = self.{n}" for n in names]
@@ -97,7 +97,7 @@ class Recurrent(torch.nn.Module):
 
 
 def prepared(taper, folder, device):
-    """What only files prepared for Vulkan call: recurrent layers whose weights are packed."""
+    """Makes calls that only files prepared for Vulkan have: recurrent layers with packed weights."""
     source, made = os.path.join(folder, "recurrent.pt"), os.path.join(folder, "recurrent.ptl")
     module, inputs = torch.jit.script(Recurrent().eval()), [torch.randn(2, 5, 4), torch.randn(2, 2, 3), torch.randn(1, 2, 3)]
     module.save(source)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""torchvision's networks on the GPU, weights by seed: gpu_networks.py TAPER [NAME…] [--all]. Each is scripted (NAME:lite: and saved for the lite
-interpreter, NAME:mobile: and prepared by optimize_for_mobile), run by PyTorch, and run with "!"
-behind the device: what it does not do is a failure, but for networks in PARTLY, which run without "!". Prints for each the segments and
-dispatches that it became. TAPER_GPU names the device (vulkan:llvmpipe)."""
+"""gpu_networks.py TAPER [NAME…] [--all]: runs torchvision's networks on the GPU, with weights from a seed. Each is scripted (NAME:lite: also
+saved for the lite interpreter, NAME:mobile: also prepared by optimize_for_mobile), run by PyTorch, and run on the device with "!": an operator
+that the device declines is a failure, except for networks in PARTLY, which run without "!". Prints the number of segments and dispatches of
+each. TAPER_GPU names the device (vulkan:llvmpipe)."""
 import argparse
 import os
 import re

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Small models on the GPU, each kernel at awkward sizes, held against PyTorch: gpu_operators.py TAPER [--filter EXPRESSION]. With "!" behind the
-device a node that the GPU lacks is a failure. --half: in half precision, held to what rounding to it in memory may do.
-TAPER_GPU names the device (vulkan:llvmpipe). --module FOLDER: by the Python binding that lies there, all in one process, so that kernels which
-several models have are compiled once: for drivers that take seconds for each."""
+"""gpu_operators.py TAPER [--filter EXPRESSION]: compares small models on the GPU, each kernel at awkward sizes, with PyTorch. The device has "!",
+so that a node that the GPU lacks is a failure. --half: use half precision, with the tolerance of rounding to halves in memory. TAPER_GPU names
+the device (vulkan:llvmpipe). --module FOLDER: use the Python binding in that folder, with all cases in one process, so that kernels of several
+models are compiled once; for drivers that take seconds for each."""
 import argparse
 import math
 import os
@@ -27,7 +27,7 @@ STEPS = ("conv_Hardshrink", "two_remainder", "two_remainder_number", "two_remain
 
 
 def case(name, function, *inputs, bound=1e-4):
-    """inputs: sizes of random ones, or tensors."""
+    """inputs: sizes of random inputs, or tensors."""
     CASES.append((name, function, inputs, bound))
 
 
@@ -117,7 +117,7 @@ class Function(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """All results, as one."""
+    """Returns all results as one tensor."""
 
     def __init__(self, network):
         super().__init__()
@@ -130,7 +130,7 @@ class Recurrent(nn.Module):
 
 
 class Halves(nn.Module):
-    """Sizes that follow from what the GPU does, by numbers below zero, for what the CPU does."""
+    """Computes sizes for the CPU from results of the GPU, by negative numbers."""
 
     def __init__(self):
         super().__init__()
@@ -142,7 +142,7 @@ class Halves(nn.Module):
 
 
 class Channels(nn.Module):
-    """Channels shuffled as people write it, sizes asked for one by one and all at once."""
+    """Shuffles channels as in common code, with sizes requested one by one and all at once."""
 
     def __init__(self):
         super().__init__()
@@ -159,7 +159,7 @@ class Channels(nn.Module):
 
 
 class Scores(nn.Module):
-    """Attention whose scale is worked out of sizes, in one of the ways of doing that: one part of the network all the same."""
+    """Attention whose scale is computed from sizes, in several ways; it must be one part of the network."""
 
     def __init__(self, way: int):
         super().__init__()
@@ -181,7 +181,7 @@ class Scores(nn.Module):
 
 
 class Sequence(nn.Module):
-    """Scripted, the network's weights are a list that is an attribute."""
+    """In the scripted network the weights are a list that is an attribute."""
 
     def __init__(self, network):
         super().__init__()
@@ -193,7 +193,7 @@ class Sequence(nn.Module):
 
 
 class Tokens(nn.Module):
-    """What lists of sizes are made into: parts of them, and their items."""
+    """Uses lists of sizes: slices of them, and their items."""
 
     def __init__(self):
         super().__init__()
@@ -207,7 +207,7 @@ class Tokens(nn.Module):
 
 
 def sizes_outside(x):
-    """What the CPU does needs the size of what the GPU does."""
+    """Operators of the CPU need sizes of results of the GPU."""
     padded = F.pad(x.relu(), (0, 1))
     mask = padded.new_zeros((padded.shape[2], padded.shape[3]))
     mask[1:, :2] = 1
@@ -215,7 +215,7 @@ def sizes_outside(x):
 
 
 def grows(x, channels):
-    """Layers that see all before them."""
+    """Layers that use all results before them."""
     parts = [x.relu()]
     for i in range(4):
         parts.append(torch.cat(parts, 1)[:, i:i + channels] * (i + 2))
@@ -223,7 +223,7 @@ def grows(x, channels):
 
 
 def functions():
-    """With a convolution in front, so that it is worth the way."""
+    """Functions after a convolution, so that the segment is large enough for the GPU."""
     for kind in ("scripted", "lite"):
         case(f"{kind}_channels", (kind, Channels()), (2, 3, 5, 7))
         case(f"{kind}_tokens", (kind, Tokens()), (2, 4, 6))
@@ -341,7 +341,7 @@ def build(function, xs):
 
 
 def difference(got, want, bound):
-    """What is wrong with an array; None: nothing. NaN and infinities have to be the same; truths too."""
+    """Returns the difference of an array, or None. NaN, infinities and bools must be equal."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"{got.dtype} {got.shape} for {want.dtype} {want.shape}"
     if got.dtype != np.float32:
@@ -355,7 +355,7 @@ def difference(got, want, bound):
 
 
 def by_program(taper, path, xs, device, half, options=None):
-    """The results, and what was said where there are none."""
+    """Returns the results, or the error."""
     folder, given = os.path.dirname(path), []
     for i, x in enumerate(xs):
         np.save(os.path.join(folder, f"x{i}.npy"), x)
@@ -392,7 +392,7 @@ class DeepHeads(nn.Module):
 
 
 def later():
-    """Behind all others, whose random numbers stay what they were: those of a remainder must not lie at a step."""
+    """Cases added after all others, whose random numbers must not change; numbers for a remainder must not be at a step."""
     for kind in ("scripted", "lite"):
         case(f"{kind}_halves", (kind, Halves()), (2, 3, 7, 9))
     images = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Quantized models on the GPU: the bits that the CPU gives, at odd sizes and with sums beyond what floats count to."""
+"""Quantized models on the GPU: results must be bit-identical to the CPU's, at odd sizes and with sums beyond the exact integers of floats."""
 import copy
 import os
 import re
@@ -12,7 +12,7 @@ from torch.ao import quantization
 
 
 class Quantized(nn.Module):
-    """Between quantizing and dequantizing; taken apart so that several results come out."""
+    """Layers between quantizing and dequantizing, taken apart for several results."""
 
     def __init__(self, *parts, then=None):
         super().__init__()
@@ -44,7 +44,7 @@ class Product(nn.Module):
 
 
 class Excite(nn.Module):
-    """As in MobileNetV3: a channel's factor."""
+    """The factor of each channel, as in MobileNetV3."""
 
     def __init__(self, channels):
         super().__init__()
@@ -66,7 +66,7 @@ class Joined(nn.Module):
 
 
 class Halved(nn.Module):
-    """What the GPU begins with is a quantized tensor of the CPU's, which halves it: parts of it meet what is made of it."""
+    """The GPU's first input is a quantized tensor of the CPU, which is split in two; its parts are combined with results of the GPU."""
 
     def __init__(self, how, channels=5):
         super().__init__()

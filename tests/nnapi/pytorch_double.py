@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""PyTorch's own NNAPI models on the double of libneuralnetworks.so: small models are converted by PyTorch, loaded by PyTorch from the
-double of each level and run there, and give what the traced model gives: floats within 1e-4 of the largest, integers within 1. The log of
-misuse stays empty. Usage: pytorch_double.py FOLDER (with LEVEL/libneuralnetworks.so for each level)"""
+"""pytorch_double.py FOLDER: runs PyTorch's own NNAPI models on the double of libneuralnetworks.so. Small models are converted and loaded by
+PyTorch with the double of each level (FOLDER has LEVEL/libneuralnetworks.so). Results must be those of the traced model: floats within 1e-4 of
+the largest, integers within 1. The log of misuse must stay empty."""
 import os
 import subprocess
 import sys
@@ -13,7 +13,7 @@ LEVELS = (29, 30, 31)  # PyTorch calls functions of 29
 
 
 def make_cases():
-    """(name, module, inputs): what is traced, converted and run; a fourth has sizes of 0 where only the run knows them."""
+    """Returns (name, module, inputs) to trace, convert and run; a fourth item has sizes of 0 where only the run knows them."""
     import torch
     from torch import nn
 
@@ -21,7 +21,7 @@ def make_cases():
     torch.backends.quantized.engine = "qnnpack"
 
     class Net(nn.Module):
-        """A function as a module, with the modules that it calls as its own."""
+        """A function as a module, with the modules that it calls as submodules."""
 
         def __init__(self, function, **modules):
             super().__init__()
@@ -121,7 +121,7 @@ def make_cases():
 
 
 def differs(want, got):
-    """What is wrong with a result, or None."""
+    """Returns the difference of a result, or None."""
     import torch
 
     if want.shape != got.shape or want.dtype != got.dtype:
@@ -136,7 +136,7 @@ def differs(want, got):
 
 
 def run_level():
-    """In a process whose libneuralnetworks.so is a level's. Exit status 77: PyTorch cannot load it."""
+    """Runs a level, in a process with the libneuralnetworks.so of that level. Exit status 77: PyTorch cannot load it."""
     import torch
     from torch.backends._nnapi.prepare import convert_model_to_nnapi
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""random_programs_nnapi.py TAPER FOLDER [--programs N] [--seed S] [--no-pytorch] [--show]: the programs of passes/random_programs.py, each
-as the forward of a module, converted by `taper optimize --backend nnapi` for sizes that are known and, every third, for any: views,
-writes in place, lists that are appended to and shared around linear layers, which are what NNAPI takes of them. What was converted, and
-the module as it is on the device, must give what PyTorch gives, in two calls of a session each, and stock PyTorch on the double of NNAPI
-(FOLDER has LEVEL/libneuralnetworks.so) too; its log of misuse stays empty. Needs python3-torch."""
+"""random_programs_nnapi.py TAPER FOLDER [--programs N] [--seed S] [--no-pytorch] [--show]: converts the programs of passes/random_programs.py,
+each as the forward of a module, with `taper optimize --backend nnapi`, for known sizes and, every third, for any sizes: views, in-place
+writes, and lists that grow and are shared around linear layers, which NNAPI runs. The converted file, and the original module on the device,
+must give PyTorch's results in two calls of a session each, and so must stock PyTorch on the double of NNAPI (FOLDER has
+LEVEL/libneuralnetworks.so). Its log of misuse must stay empty. Needs python3-torch."""
 import argparse
 import importlib.util
 import json
@@ -35,7 +35,7 @@ np.savez(sys.argv[4], **out)
 
 
 class LayeredProgram(Program):
-    """With more layers, as without one nothing goes to NNAPI, and sizes that follow from how long lists are."""
+    """Adds layers, because NNAPI only runs parts with a layer, and sizes that depend on the lengths of lists."""
 
     def tensor(self, scope):
         t = lambda: self.pick(scope, "t")  # noqa: E731
@@ -80,7 +80,7 @@ class Trial:
         return os.path.join(self.folder, name)
 
     def prepare(self):
-        """What PyTorch gives; None where it does not run it."""
+        """Returns PyTorch's results, or None if it does not run the program."""
         wanted, calls = {}, []
         for i in range(2):
             args = inputs(self.number + i)
@@ -114,7 +114,7 @@ class Trial:
                           "--backend-options", ",".join(options)] + [part for x in sample for part in ("-i", x)])
 
     def failures(self, wanted):
-        """(what went wrong, whether something was converted)"""
+        """Returns (errors, true if something was converted)."""
         found = []
         double = {"LD_LIBRARY_PATH": os.path.join(self.arguments.folder, str(LEVEL)), "TAPER_NNAPI_DOUBLE_LOG": self.path("log")}
         p = self.convert()

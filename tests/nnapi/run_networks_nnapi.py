@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """run_networks_nnapi.py TAPER FOLDER [BUILDER… | --all] [--level N] [--no-pytorch]
 
-Builds torchvision networks with scripts/oracle/make_zoo.py, converts their traces with `taper optimize --backend nnapi`, and says in how
-many modules, with how much of the arithmetic. The result runs in Taper and, by stock PyTorch, on the double of NNAPI (FOLDER has
-LEVEL/libneuralnetworks.so), and gives what PyTorch gives: floats within 1e-4 of the largest, 8-bit networks within a twentieth of the
-range (their steps are told). The log of misuse stays empty. A network of which nothing can be converted is named with the reason.
-Then the same with PyTorch's layout: what PyTorch's own converter can convert is equal word by word, weights too.
-A line for each network, and at the end counts. --all: classification, segmentation and 8-bit networks of scripts/oracle/zoo.tsv."""
+Builds torchvision networks with scripts/oracle/make_zoo.py, converts their traces with `taper optimize --backend nnapi`, and prints the number of
+modules and their share of the arithmetic. The result runs in Taper and, with stock PyTorch, on the double of NNAPI (FOLDER has
+LEVEL/libneuralnetworks.so). Results must be PyTorch's: floats within 1e-4 of the largest, 8-bit networks within a twentieth of the range (the
+difference is printed in steps). The log of misuse must stay empty. A network of which nothing can be converted is listed with the reason. Then the
+same with PyTorch's layout: networks that PyTorch's own converter supports must be equal word by word, including weights. Prints a line for each
+network, and counts at the end. --all: classification, segmentation and 8-bit networks of scripts/oracle/zoo.tsv."""
 import argparse
 import collections
 import csv
@@ -36,7 +36,7 @@ def first(result):
 
 
 def modules_of(path):
-    """The NnapiModules of a file, as (words, [weights])."""
+    """Returns the NnapiModules of a file, as (words, [weights])."""
     import numpy as np
 
     archive = zipfile.ZipFile(path)
@@ -64,7 +64,7 @@ def modules_of(path):
 
 
 class Nothing(Exception):
-    """Of this network nothing can be converted, as `taper optimize` said."""
+    """Raised if `taper optimize` says that nothing of this network can be converted."""
 
 
 class Network:
@@ -137,7 +137,7 @@ class Network:
         return self.check(np.load(self.path("y.npy")), "double")
 
     def equal(self):
-        """Whether the words are PyTorch's; None: its converter cannot."""
+        """Returns true if the words are PyTorch's, or None if its converter does not support the network."""
         import numpy as np
         import torch
         from torch.backends._nnapi.serializer import serialize_model

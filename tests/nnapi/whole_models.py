@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Models of PyTorch on the device "nnapi", over the double of each level: what they give is what the CPU gives, floats within 1e-4 of the
-largest, integers of quantized results within 1, and the double has no complaint. What a network was compiled of is counted; with
-"nnapi!" a model runs there whole, or the error says what was declined. Usage: whole_models.py TAPER FOLDER [NAME…] (FOLDER has
-LEVEL/libneuralnetworks.so for each level)"""
+"""whole_models.py TAPER FOLDER [NAME…]: runs PyTorch's models on the device "nnapi", with the double of each level (FOLDER has
+LEVEL/libneuralnetworks.so). Results must be those of the CPU, floats within 1e-4 of the largest, integers of quantized results within 1, and
+the double must log no misuse. The number of compiled operations is checked. With "nnapi!" a model runs completely on the device, or the error
+names the declined operators."""
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ LEVELS = (27, 28, 29, 30, 31)
 
 
 def make_cases():
-    """(name, module, inputs, number of operations that at least become networks at the highest level)"""
+    """Returns (name, module, inputs, minimum number of operations that become networks at the highest level)."""
     import torch
     from torch import nn
     from torch.nn import functional as F
@@ -24,7 +24,7 @@ def make_cases():
     torch.backends.quantized.engine = "qnnpack"
 
     class Net(nn.Module):
-        """A function as a module, with the modules that it calls as its own."""
+        """A function as a module, with the modules that it calls as submodules."""
 
         def __init__(self, function, **modules):
             super().__init__()
@@ -101,7 +101,7 @@ def make_cases():
 
 
 def load(path, shown):
-    """Arrays by name, and the strides of all tensors in order."""
+    """Returns arrays by name, and the strides of all tensors in order."""
     import numpy
     with numpy.load(path) as archive:
         return {key: archive[key] for key in archive.files}, re.findall(r'"strides": \[[^]]*\]', shown)
@@ -129,7 +129,7 @@ def differ(got, want):
 
 
 def run(taper, model, inputs, out, *options, level=None, log=None):
-    """The results, what was said; None where it failed."""
+    """Returns the results and the output, or None for a failed run."""
     env = dict(os.environ)
     if level is not None:
         env.update(LD_LIBRARY_PATH=level, TAPER_NNAPI_DOUBLE_LOG=log)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""When a result of Taper agrees with PyTorch's: numbers element by element, errors by what they say."""
+"""Compares results of Taper with PyTorch's: numbers element by element, errors by their messages."""
 import math
 import pathlib
 import re
@@ -28,7 +28,7 @@ def numbers(v):
 
 
 def scale(values):
-    """The largest finite magnitude."""
+    """Returns the largest finite magnitude."""
     most = 0.0
     for t in numbers(values):
         t = (t.dequantize() if t.is_quantized else t).detach()
@@ -39,12 +39,12 @@ def scale(values):
 
 
 def length(args):
-    """How many products or terms a sum over a row or a channel of these has, at most."""
+    """Returns the greatest number of products or terms in a sum over a row or a channel of these sizes."""
     return max([t.numel() // max(t.shape[0], 1) if t.dim() > 1 else t.numel() for t in numbers(args)] + [1])
 
 
 def bounds(want, options):
-    """(of each element's magnitude, beside it), or None: the caller compares whole tensors."""
+    """Returns (tolerance relative to each element's magnitude, absolute tolerance), or None if whole tensors are compared."""
     if "scale" not in options:
         return None
     eps = EPS.get(want.dtype, 2.0**-23)
@@ -53,7 +53,7 @@ def bounds(want, options):
 
 
 def whole_bounds(want, options):
-    """(of the largest magnitude, beside it), for a tensor as a whole."""
+    """Returns (tolerance relative to the largest magnitude, absolute tolerance) for a tensor as a whole."""
     half, fine = want.dtype in (torch.float16, torch.bfloat16), want.dtype in (torch.float64, torch.complex128)
     return (options.get("rtol", 1e-9 if fine else 2e-2 if want.dtype == torch.bfloat16 else 2e-3 if half else 1e-4),
             options.get("atol", 1e-12 if fine else 1e-3 if half else 1e-5))
@@ -67,7 +67,7 @@ DTYPE = "Half|BFloat16|Float|Double|Byte|Char|Short|Int|Long|Bool|Complex(?:Half
 
 
 def shape(text):
-    """A message without what differs from call to call: operators before it, numbers, dtypes, lists of numbers."""
+    """Returns a message without the parts that differ between calls: operators before it, numbers, dtypes, lists of numbers."""
     text = re.sub(r"^(?:\S+\.ptl?: )?(?:\w+::[\w.]+: )?", "", text)
     text = re.sub(rf"torch\.\w*(?:{DTYPE})\w*", "<T>", text)
     text = re.sub(rf"\b(?:{DTYPE})\b", "<t>", text)
@@ -77,13 +77,13 @@ def shape(text):
 
 
 def other_words():
-    """{(PyTorch's, Taper's)} of the list, which has pairs of lines."""
+    """Returns {(PyTorch's, Taper's)} of the list, which has pairs of lines."""
     lines = [line for line in OTHER_WORDS.read_text().splitlines() if line and not line.startswith("# ")]
     return set(zip(lines[::2], lines[1::2]))
 
 
 def same_error(raised, stderr):
-    """None when Taper's error says what PyTorch's does, or the list has the two for the same. raised: "RuntimeError: what"."""
+    """Returns None if Taper's message contains PyTorch's, or the list has the two as equivalent. raised: for example "RuntimeError: text"."""
     first = stderr.strip().split("\n")[0]
     if not first.startswith("taper: error: "):
         return f"no error of Taper's: {first[:200]}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes cases (oracle.py) of an operator's forms from its arguments: functional, out= and in-place, as PyTorch's schemas have them.
+"""Makes cases (oracle.py) of an operator's forms from its arguments: functional, out= and in-place, as in PyTorch's schemas.
 
-forms("add", "x, y", "x, 2") is two cases, each with the functional form, out= into an empty tensor and into one with gaps, and
-add_ on a copy and on a tensor with gaps, plus cases with out tensors of another dtype. Arguments are expressions of the tensors
-of POOL; those that an expression names become the case's inputs."""
+forms("add", "x, y", "x, 2") is two cases, each with the functional form, out= into an empty tensor and into one with gaps, and add_ on a copy and
+on a tensor with gaps, plus cases with out tensors of another dtype. Arguments are expressions of the tensors of POOL; the tensors that an
+expression names become the case's inputs."""
 import re
 from typing import List, Optional
 
@@ -33,7 +33,7 @@ CONVERTED = ("abs", "absolute")
 
 
 def parts(text):
-    """The arguments of a call, split at its commas."""
+    """Returns the arguments of a call, split at its commas."""
     found, depth, last = [], 0, ""
     for letter in text:
         depth += (letter in "([") - (letter in ")]")
@@ -50,7 +50,7 @@ def schemas(op):
 
 
 def outs_of(op):
-    """Names of the out arguments of its first .out form, () without."""
+    """Returns the names of the out arguments of its first .out form, or ()."""
     for schema in schemas(op):
         names = tuple(a.name for a in schema.arguments if a.is_out)
         if names and not any(str(a.type) == "List[Tensor]" for a in schema.arguments if a.is_out):
@@ -59,14 +59,14 @@ def outs_of(op):
 
 
 def case(name, body, *texts, options=None, pool=POOL):
-    """A case with this body ("    …\\n"); its inputs are the tensors that texts (the body without) name."""
+    """Returns a case with this body ("    …\\n"). Its inputs are the tensors that texts (the body without) name."""
     used = [k for k in pool if any(re.search(rf"(?<![\w.]){k}(?!\w|=)", text) for text in texts or (body,))]
     made = (name, f"def f({', '.join(k + ': Tensor' for k in used)}):\n{body}", lambda: tuple(pool[k] for k in used))
     return made + ((options,) if options else ())
 
 
 def works(body, pool):
-    """Whether PyTorch runs the lines without an exception."""
+    """Returns true if PyTorch runs the lines without an exception."""
     space = {k: v.clone() for k, v in pool.items()}
     space |= {"torch": torch, "List": List, "Optional": Optional, "Tensor": torch.Tensor}
     try:
@@ -78,10 +78,9 @@ def works(body, pool):
 
 
 def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other=True, empty=True, gaps=True, options=None, pool=POOL):
-    """The cases. outs: names of the out arguments, "a b", where the first .out form is not the one meant. functional, out, in_place
-    False: leaves these forms out; other False: no out tensors of another dtype, None: only where PyTorch converts; empty, gaps False: no empty ones,
-    none with gaps. A form that PyTorch refuses becomes a case of its own,
-    which must raise."""
+    """Returns the cases. outs: names of the out arguments, "a b", if the first .out form is not the intended one. functional, out, in_place
+    False: omit these forms. other False: no out tensors of another dtype; None: only if PyTorch converts. empty, gaps False: no empty ones,
+    none with gaps. A form that PyTorch refuses becomes a case of its own, which must raise."""
     name = "torch.ops.aten." + op
     outs = tuple(outs.split()) if isinstance(outs, str) else outs_of(op) if outs is None else outs
     cases = []
@@ -132,10 +131,10 @@ def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other
 
 
 def plain(label, *expressions, options=None, pool=POOL):
-    """One case: the values of the expressions."""
+    """Returns one case: the values of the expressions."""
     return case(label, f"    return ({', '.join(expressions)},)\n", *expressions, options=options, pool=pool)
 
 
 def raising(*expressions, pool=POOL):
-    """A case of each expression, which must raise."""
+    """Returns a case for each expression, which must raise."""
     return [case("raises " + e, f"    return {e}\n", e, pool=pool) for e in expressions]

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """kept.py TAPER RECORDED_CASES CASEFILE FOLDER
 
-A case file against PyTorch, which is asked once: what it answered is kept in FOLDER under the content of the case file, of the
-scripts and the version of PyTorch, and run by RECORDED_CASES from then on. Where that finds a difference, and for the few cases that cannot be
-recorded, PyTorch is asked again. Ends with "N passed, N failed".
+Compares a case file with PyTorch, which runs once: its results are kept in FOLDER, named by a hash of the case file, the scripts and the version
+of PyTorch, and RECORDED_CASES compares with them from then on. If there is a difference, and for the few cases that cannot be recorded, PyTorch
+runs again. Ends with "N passed, N failed".
 
-With TAPER_STRIDE=N PyTorch is asked only about every Nth of the cases that tests/data/recorded has, which the test `recorded` runs, and about
-every N/2th of those that are too large for it. TAPER_SEED says which."""
+With TAPER_STRIDE=N, PyTorch runs only every Nth of the cases in tests/data/recorded, which the test `recorded` runs, and every N/2th of the cases
+that are too large for it. TAPER_SEED selects which."""
 import hashlib
 import importlib.util
 import json
@@ -36,7 +36,7 @@ def counts(text):
 
 
 def again(player, path, taper, file):
-    """(passed, failed) without asking PyTorch where that was kept; None when a case differs."""
+    """Returns (passed, failed) without running PyTorch for kept results, or None if a case differs."""
     p = subprocess.run([player, path], capture_output=True, text=True, errors="surrogateescape")
     passed, failed = counts(p.stdout)
     if p.returncode != 0 or failed:
@@ -52,7 +52,7 @@ def again(player, path, taper, file):
 
 
 def sampled(taper, player, file, recording, stride, seed):
-    """(passed, failed) of a sample of the cases."""
+    """Returns (passed, failed) of a sample of the cases."""
     import oracle
     said = subprocess.run([player, "--names", recording], capture_output=True, text=True, errors="surrogateescape").stdout
     recorded = set(re.findall(r"^case (.*)$", said, re.M))

@@ -36,7 +36,7 @@ torch.backends.quantized.engine = "qnnpack"  # the engine of phones
 
 
 def scripted_module(source, number):
-    """A scripted module whose forward is the function in source; or the one that source makes."""
+    """Returns a scripted module whose forward is the function in source, or the module that source makes."""
     if callable(source):
         return torch.jit.script(source())
     lines = source.strip("\n").split("\n")
@@ -68,7 +68,7 @@ def is_channels_last(v):
 
 
 def passable(v):
-    """The value with layouts that the CLI can be given: contiguous and channels-last."""
+    """Returns the value in a layout that the CLI accepts: contiguous and channels-last."""
     if isinstance(v, torch.Tensor):
         return v if is_channels_last(v) else v.contiguous()
     if isinstance(v, (list, tuple)):
@@ -79,7 +79,7 @@ def passable(v):
 
 
 def to_input(v, folder, files):
-    """The value as the CLI takes it: JSON, tensors as "@file.npy"."""
+    """Returns the value in the form of the CLI: JSON, tensors as "@file.npy"."""
     if isinstance(v, torch.Tensor):
         path = os.path.join(folder, f"in{len(files)}.npy")
         if v.is_quantized:  # per tensor; contiguous
@@ -102,7 +102,7 @@ def to_input(v, folder, files):
 
 
 def flatten(v, path, out):
-    """(path, value) of every leaf, tensors as they are."""
+    """Yields (path, value) of every leaf, with tensors unchanged."""
     if isinstance(v, (list, tuple)):
         for i, x in enumerate(v):
             flatten(x, f"{path}[{i}]", out)
@@ -198,7 +198,7 @@ def compare(want, got, options):
 
 
 def run_taper(command):
-    """(the finished process, None or what is wrong beyond an error of the model's)"""
+    """Returns (the finished process, None or an error other than an error of the model)."""
     try:
         p = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
@@ -211,7 +211,7 @@ def run_taper(command):
 
 
 def same_operators(taper, model):
-    """None when `taper ops` lists what PyTorch does: then the same overloads were chosen."""
+    """Returns None if `taper ops` lists the same operators as PyTorch, which means that the same overloads were chosen."""
     try:
         want = sorted(torch.jit.export_opnames(torch.jit.load(model)))  # the file's: its text leaves out defaults
     except RuntimeError:
@@ -224,7 +224,8 @@ def same_operators(taper, model):
 
 
 def run_case(taper, extra, case, number, folder, torchscript=False, sums=False, record=None):
-    """None when it agrees, otherwise what is wrong. What agrees is given to record(name, module, model, args, want, raised, options)."""
+    """Returns None if the case agrees, otherwise the difference. Cases that agree are passed to record(name, module, model, args, want, raised,
+    options)."""
     name, source, args = case[:3]
     options = case[3] if len(case) > 3 else {}
     args = passable(tuple(args() if callable(args) else args))
@@ -275,7 +276,7 @@ def load(file):
 
 
 def try_case(taper, extra, cases, number, folder, torchscript=False, record=None):
-    """run_case of cases.CASES[number]; an exception on the way is what is wrong."""
+    """Returns run_case of cases.CASES[number]; an exception is a difference, too."""
     try:
         return run_case(taper, extra, cases.CASES[number], number, folder, torchscript, getattr(cases, "SUMS", False), record)
     except Exception as e:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """record.py TAPER RECORDED_CASES CASEFILE… [--out DIR] [--most BYTES] [--file BYTES]
 
-Runs case files against PyTorch, as oracle.py does, and writes what it answered to DIR/NAME.rec (tests/data/recorded), without the
-cases that disagree and the large ones: those of which inputs and results have more than --most bytes (16384), or half of that and so on until
-the recording has at most --file bytes (400,000); a case file may say RECORDED_CASE and RECORDED_FILE where it needs more. RECORDED_CASES runs the rest again without PyTorch. Ends with "N passed, N failed". Needs
-python3-torch."""
+Runs case files in PyTorch, as oracle.py does, and writes the results to DIR/NAME.rec (tests/data/recorded). Cases that disagree are omitted, and
+large ones, whose inputs and results have more than --most bytes (16384); the limit is halved until the recording has at most --file bytes
+(400,000). A case file may set RECORDED_CASE and RECORDED_FILE to higher limits. RECORDED_CASES runs the recording without PyTorch. Ends with "N
+passed, N failed". Needs python3-torch."""
 import argparse
 import os
 import subprocess
@@ -23,7 +23,7 @@ def size(v):
 
 
 def messages(player, path):
-    """{number of a case: what the library says where it raises}"""
+    """Returns {number of a case: the library's message} for cases that raise."""
     p = subprocess.run([player, "--messages", path], capture_output=True, check=True)
     found, last = {}, None
     for line in p.stdout.decode("utf-8", "surrogateescape").split("\n")[:-1]:
@@ -37,7 +37,7 @@ def messages(player, path):
 
 
 def write(path, kept, player):
-    """The recording of kept cases; (bytes, names that cannot be recorded)."""
+    """Writes the recording of the kept cases. Returns (bytes, names that cannot be recorded)."""
     said, left = {}, []
     with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
         pass
@@ -58,7 +58,7 @@ def write(path, kept, player):
 
 
 def run_file(taper, player, file, path, most, file_bytes=None):
-    """(passed, failed, names that are not in the recording)"""
+    """Returns (passed, failed, names that are not in the recording)."""
     cases = oracle.load(file)
     if file_bytes is not None:  # a file of cases may want more
         most, file_bytes = max(most, getattr(cases, "RECORDED_CASE", 0)), max(file_bytes, getattr(cases, "RECORDED_FILE", 0))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings: cases with their models, inputs and what PyTorch answered, which recorded_cases (C) runs without PyTorch.
+"""Recordings: cases with their models, inputs and PyTorch's results, which recorded_cases (C) runs without PyTorch.
 
-A file is "TAPERREC", the size of what follows unpacked (8 bytes), and a zlib stream, all numbers little-endian: a table of byte
-strings (models and elements of tensors, each once), then the cases. recorded_cases.c describes values."""
+A file is "TAPERREC", the unpacked size of the rest (8 bytes), and a zlib stream, with all numbers little-endian: a table of byte strings (models
+and elements of tensors, each once), then the cases. recording.h describes the values."""
 import ctypes
 import hashlib
 import io
@@ -22,7 +22,7 @@ PLAIN_TYPES = {"FloatType": float, "IntType": int, "BoolType": bool, "ComplexTyp
 
 
 def elements(t):
-    """The bytes of a tensor, in the order of its indices."""
+    """Returns the bytes of a tensor, in the order of its indices."""
     t = t.detach().resolve_conj().resolve_neg()
     t = torch.zeros(t.shape, dtype=t.dtype) if t._is_zerotensor() else t  # its memory is nobody's
     t = (t.int_repr() if t.is_quantized else t).contiguous()
@@ -30,7 +30,7 @@ def elements(t):
 
 
 def mobile_parts(model):
-    """An archive with what is needed to run it: no source code, nothing for the debugger, no alignment."""
+    """Returns an archive with only the parts that are needed to run: no source code, no debug records, no alignment."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(model)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as new:
         for name in old.namelist():
@@ -56,7 +56,7 @@ class Recording:
         return struct.pack("<I", self.blobs[key])
 
     def tensor(self, t, memory_order, agree):
-        """agree: (mode, relative, absolute) of a result's."""
+        """agree: (mode, relative, absolute) of a result."""
         q = t.is_quantized and t.qscheme() == torch.per_tensor_affine
         head = b"T" + struct.pack("<BBB", DTYPES.index(t.dtype), t.dim(), q)
         head += struct.pack(f"<{2 * t.dim()}q", *t.shape, *t.stride())
@@ -67,7 +67,7 @@ class Recording:
         return head + data + (struct.pack("<Bdd", *agree) if agree else b"")
 
     def argument(self, v, kind):
-        """A value as the type of a schema's argument asks for."""
+        """Encodes a value with the type of a schema's argument."""
         name = type(kind).__name__
         if v is None:
             return b"N"

@@ -60,7 +60,7 @@ def label_of(op):
 
 
 def literal(v, tensors):
-    """The Python source of an argument; tensors become t0, t1, …"""
+    """Returns the Python source of an argument; tensors become t0, t1, …"""
     if isinstance(v, torch.Tensor):
         tensors.append(v.detach().clone())
         return f"t{len(tensors) - 1}"
@@ -86,7 +86,7 @@ def literal(v, tensors):
 
 
 def expressions(op, arguments, keywords, sample, tensors):
-    """The expressions to try, with the tensors that each takes."""
+    """Yields the expressions to try, with their tensors."""
     name = op.name
     extra = "".join(", " + k for k in keywords)
     if name in EXPRESSIONS and ("{1}" not in EXPRESSIONS[name] or len(arguments) > 1):
@@ -104,7 +104,7 @@ def expressions(op, arguments, keywords, sample, tensors):
 
 
 def scripted(op, sample):
-    """(module, tensors, expression); raises where no form can be scripted."""
+    """Returns (module, tensors, expression); raises an exception if no form can be scripted."""
     tensors = []
     first = list(sample.input) if isinstance(sample.input, (list, tuple)) else sample.input
     arguments = [literal(a, tensors) for a in [first] + list(sample.args)]
@@ -127,7 +127,7 @@ def flat(v):
 
 
 def plain(t):
-    """Without NaN; as real numbers, since nan_to_num takes no others."""
+    """Returns the tensor without NaN and as real numbers, because nan_to_num supports no others."""
     return torch.nan_to_num(torch.view_as_real(t.resolve_conj()) if t.is_complex() else t)
 
 
@@ -140,14 +140,14 @@ def same(a, b):
 
 
 def resolved(v):
-    """Without lazy conjugation and negation, which torch.save forgets."""
+    """Returns the tensor without lazy conjugation and negation, which torch.save ignores."""
     if isinstance(v, torch.Tensor):
         return v.resolve_conj().resolve_neg() if v.layout == torch.strided else v
     return type(v)(resolved(x) for x in v) if type(v) in (list, tuple) else v
 
 
 def samples(op, dtype, limit, counts):
-    """(expression, file, tensors, result) of each sample that PyTorch runs."""
+    """Yields (expression, file, tensors, result) of each sample that PyTorch runs."""
     torch.manual_seed(7)
     np.random.seed(7)
     found = list(op.sample_inputs("cpu", dtype, requires_grad=False))
@@ -183,7 +183,7 @@ def samples(op, dtype, limit, counts):
 
 
 def make_cases(folder, dtypes, limit, wanted, part):
-    """Writes OPERATOR/DTYPE_N/{model.ptl, case.pt} and counts what is left out."""
+    """Writes OPERATOR/DTYPE_N/{model.ptl, case.pt} and counts the omitted samples."""
     import torch.testing._internal.common_methods_invocations as database
     index, of = (int(x) for x in part.split("/"))
     counts = collections.Counter()
@@ -210,7 +210,7 @@ def make_cases(folder, dtypes, limit, wanted, part):
 
 
 def run_case(taper, extra, case):
-    """(None or what is wrong, expression)"""
+    """Returns (None or the difference, expression)."""
     expression, tensors, want = torch.load(os.path.join(case, "case.pt"))
     files = []
     command = [taper, "run", os.path.join(case, "model.ptl"), "--json"] + extra

@@ -16,7 +16,7 @@ LONGEST = math.log(1000.0 / 16.0)
 # ---- boxes
 
 def moved(boxes, deltas, weights, plus, bound, low, high):
-    """The boxes that the deltas make; boxes of 5 columns are rotated."""
+    """Returns the boxes that the deltas make; boxes of 5 columns are rotated."""
     boxes, deltas = boxes.astype(F), deltas.astype(F)
     dx, dy = deltas[:, 0] / F(weights[0]), deltas[:, 1] / F(weights[1])
     grow = [np.exp(np.minimum(deltas[:, i] / F(weights[i]), F(LONGEST))) for i in (2, 3)]
@@ -46,7 +46,7 @@ def clipped(boxes, high, wide, angle, plus):
 
 
 def polygon(box):
-    """Corners of a rotated box. The image's y points down, so a counter-clockwise angle turns the other way."""
+    """Returns the corners of a rotated box. The image's y axis points down, so that a counter-clockwise angle turns the other way."""
     angle = -math.radians(box[4])
     turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
     return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * box[2:4] / 2 @ turn.T + box[:2]
@@ -58,7 +58,7 @@ def inside(corners, p):
 
 
 def shared(a, b):
-    """The area of the intersection of two rotated boxes: of the hull of all corners within the other and all crossings of sides."""
+    """Returns the area of the intersection of two rotated boxes: that of the hull of all corners inside the other box and all crossings of sides."""
     pa, pb = polygon(a.astype(float)), polygon(b.astype(float))
     points = [p for p in pa if inside(pb, p)] + [p for p in pb if inside(pa, p)]
     for i in range(4):
@@ -91,7 +91,7 @@ def overlaps(box, others, plus):
 
 
 def suppressed(boxes, order, threshold, plus, most):
-    """Those of order that overlap no better one by more than threshold."""
+    """Returns the indices in order that overlap no better box by more than threshold."""
     kept, order = [], list(order)
     while order and (most <= 0 or len(kept) < most):
         first, order = order[0], order[1:]
@@ -109,7 +109,7 @@ assert abs(shared(np.array([0, 0, 4, 2, 90.0]), np.array([0, 0, 4, 2, 0.0])) - 4
 # ---- the operators
 
 def made(array):
-    """A tensor with the strides of a new one, which an empty array does not have."""
+    """Returns a tensor with the strides of a new one, which an empty array does not have."""
     array = torch.from_numpy(array)
     return torch.empty(array.shape, dtype=array.dtype).copy_(array)
 
@@ -372,7 +372,7 @@ def some_boxes(count, side=40.0, seed=0, rotated=False):
 
 
 def distinct(*sizes, seed=0):
-    """Numbers between 0 and 1, none twice: what is sorted by them has one order."""
+    """Returns distinct numbers between 0 and 1, so that sorting by them has one result."""
     count = math.prod(sizes)
     return ((torch.randperm(count, generator=torch.Generator().manual_seed(seed)) + 0.5) / count).reshape(sizes)
 

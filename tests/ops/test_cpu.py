@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Operators in the layouts that the CPU backend has loops of its own for: channels-last inputs, results of convolutions
-(hidden NHWC), broadcast factors, products of strided matrices."""
+"""Operators in the layouts for which the CPU backend has its own loops: channels-last inputs, results of convolutions (hidden NHWC), broadcast
+factors, products of strided matrices."""
 import torch
 
 SUMS = True
@@ -90,7 +90,7 @@ ARITHMETIC = ["x + {0}, x - {0}, x * {0}, torch.add(x, {0}, alpha=2), x ** 2",
 
 
 def whole(dtype, seed, low=-9):
-    """Numbers of any size that the dtype has, most of them small, none 0."""
+    """Returns integers of any size that the dtype allows, most of them small, none 0."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randint(max(low, torch.iinfo(dtype).min), 100, (131, 173), generator=generator)
     wide = torch.randint(-2 ** 62, 2 ** 62, x.shape, generator=generator)

@@ -22,7 +22,7 @@ def case(name, source, builder):
 
 
 def tensor(shape, dtype=torch.float32, layout="contiguous", seed=0, special=True, low=-4.0, high=4.0):
-    """Deterministic elements with the special numbers among them, laid out as asked."""
+    """Returns deterministic elements, including the special numbers, with the requested layout."""
     count = 1
     for size in shape:
         count *= size
@@ -52,7 +52,7 @@ def tensor(shape, dtype=torch.float32, layout="contiguous", seed=0, special=True
 
 
 def build(*specs):
-    """Arguments from (shape, dtype, layout) tuples; anything else is passed on."""
+    """Makes arguments from (shape, dtype, layout) tuples; other values are passed unchanged."""
     return lambda: [tensor(*s, seed=i) if isinstance(s, tuple) else s for i, s in enumerate(specs)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""fake_quantize: what models trained for quantization compute in evaluation, with and without observers."""
+"""fake_quantize: the operators of models trained for quantization, in evaluation, with and without observers."""
 import torch
 from torch import nn
 
@@ -83,7 +83,7 @@ for number, x in enumerate([numbers(3, 7), numbers(3, 2, 2, 2), numbers(3, 4)]):
 
 
 def trained(backend="qnnpack"):
-    """A module prepared for training with quantization, as it is exported for evaluation."""
+    """Returns a module prepared for quantization-aware training, as it is exported for evaluation."""
     torch.manual_seed(0)
     config = torch.ao.quantization.get_default_qat_qconfig(backend)
     prepared = nn.Sequential(config.activation(), nn.qat.Conv2d(3, 4, 3, qconfig=config), nn.ReLU(), config.activation(), nn.qat.Conv2d(4, 2, 1, qconfig=config)).train()

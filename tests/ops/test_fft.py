@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cases of Fourier transforms, windows and what audio models do with them, for the op-module runner; see test_elementwise.py."""
+"""Cases of Fourier transforms, windows and their uses in audio models, for the op-module runner; see test_elementwise.py."""
 import itertools
 
 import torch
@@ -29,7 +29,7 @@ def args(*makers):
 
 
 def ends(*lists):
-    """All of the first list's choices with the others at their first, and so on; then the last of each."""
+    """Yields all choices of the first list with the first choice of the others, and so on; then the last of each."""
     for i, own in enumerate(lists):
         for choice in own if i == 0 else own[1:]:
             yield tuple(choice if j == i else other[0] for j, other in enumerate(lists))
@@ -278,7 +278,7 @@ def spectrogram(x, n_fft: int, hop: int, power: Optional[float]):
 
 
 def script(name, text, builder, **options):
-    """text is the body of def f; it may call the functions above. A whole model, of many layers."""
+    """text is the body of def f, which may call the functions above. Makes a whole model, with many layers."""
     CASES.append((name, MEL + text, builder, {"whole": True} | options))
 
 

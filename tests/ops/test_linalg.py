@@ -17,7 +17,7 @@ def random(*sizes, seed=0, dtype=torch.float32):
 
 
 def square(*sizes, seed=0, dtype=torch.float32):
-    """Far from singular."""
+    """Returns a well-conditioned square matrix."""
     return random(*sizes, seed=seed, dtype=dtype) + 4 * torch.eye(sizes[-1], dtype=dtype)
 
 
@@ -32,7 +32,7 @@ def symmetric(*sizes, dtype=torch.float32):
 
 
 def add(name, expression, args, result=ONE, before="", options=None):
-    """args: tensors a, b, …; expression: of the result."""
+    """args: tensors a, b, …; expression: the result."""
     if name.startswith(("ldl_factor", "matrix_exp")):  # whose error follows the whole matrix's condition
         options = {"whole": True} | (options or {})
     names = ["a", "b", "c", "d"][:len(args)]
@@ -42,7 +42,7 @@ def add(name, expression, args, result=ONE, before="", options=None):
 
 
 def every(name, expression, result, *makers, before="", dtypes=DTYPES):
-    """A case for each dtype."""
+    """Adds a case for each dtype."""
     for dtype in dtypes:
         add(f"{name}-{str(dtype)[6:]}", expression, [m(dtype) for m in makers], result, before)
 
@@ -64,7 +64,7 @@ def h(*sizes):
 
 
 def t(expression, count):
-    """A tuple of its items, as named tuples do not pass the comparison."""
+    """Converts to a tuple, because named tuples do not pass the comparison."""
     return ", ".join(f"x[{i}]" for i in range(count)), f"x = {expression}"
 
 

@@ -8,7 +8,7 @@ def random(*sizes, seed=0):
 
 
 def prelude(layout, rank):
-    """The line that gives x its layout: inputs come contiguous."""
+    """Returns the line that changes the layout of x, because inputs are contiguous."""
     return {
         "contiguous": "",
         "channels_last": f"    x = x.contiguous(memory_format=torch.channels_last{'_3d' if rank == 5 else ''})\n",

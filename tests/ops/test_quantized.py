@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Quantizing, dequantizing, quantizers, and what moves the elements of quantized tensors."""
+"""Quantizing, dequantizing, quantizers, and operators that move elements of quantized tensors."""
 import torch
 
 CASES = []
@@ -14,7 +14,7 @@ def numbers(*shape, spread=3.0):
 
 
 def quantized(name, body, *inputs, qparams=FEW, head="x: Tensor"):
-    """The body with q, a quantized x."""
+    """Returns the body with q, a quantized x."""
     for dtype, scale, zero_point in qparams:
         source = f"def f({head}):\n    q = torch.quantize_per_tensor(x, {scale}, {zero_point}, torch.{dtype})\n    return {body}"
         for number, x in enumerate(inputs):

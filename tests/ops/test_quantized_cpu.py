@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cases for oracle.py: quantized layers as the CPU backend's kernels take them (weights without zero points), at the sizes where the
-kernels change their way: tails of rows, columns, channels and depth, borders, stems of few channels, groups, depthwise. Integers must be equal."""
+"""Cases for oracle.py: quantized layers in the form of the CPU backend's kernels (weights without zero points), at the sizes where the kernels
+switch: tails of rows, columns, channels and depth, borders, stems with few channels, groups, depthwise. Integers must be equal."""
 import pathlib
 import sys
 
@@ -33,7 +33,7 @@ def weight(shape, per_channel):
 
 
 def case(name, x, outs, kernel, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """Input and result have scales at which most of the result is within its range."""
+    """Input and result have scales for which most of the result is within its range."""
     rank = len(kernel)
     depth = x.shape[1] // groups * int(np.prod(kernel))
     packed = getattr(q, f"conv{rank}d_prepack")(weight([outs, x.shape[1] // groups, *kernel], rng.random() < 0.5), floats(outs) if rng.random() < 0.8 else None,

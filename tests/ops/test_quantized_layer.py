@@ -21,7 +21,7 @@ def floats(*shape):
 
 
 def weight(shape, channel_axis=None, zero_point=None):
-    """int8 weights, per tensor or with a scale and a zero point for each index of channel_axis."""
+    """Returns int8 weights, per tensor or with a scale and a zero point for each index of channel_axis."""
     w = floats(*shape)
     if channel_axis is None:
         return torch.quantize_per_tensor(w, float(rng.uniform(0.01, 0.05)), int(rng.integers(-20, 20)) if zero_point is None else zero_point, torch.qint8)
@@ -129,7 +129,7 @@ CONV2D = ("def f(x, w, b{optional}, stride: List[int], padding: List[int], dilat
 
 
 def old_forms():
-    """conv2d with the arguments of the layer, the forms of _quantized, parameters packed in the run, and what they give back."""
+    """conv2d with the arguments of the layer, the forms of _quantized, parameters packed during the run, and their unpacked values."""
     x, w, b = floats(2, 4, 6, 7), floats(6, 2, 3, 2), floats(6)
     for name in ("conv2d", "conv2d_relu"):
         source = (CONV2D.format(optional="") + "    p = torch.ops.quantized.conv2d_prepack(qw, b, stride, padding, dilation, groups)\n"
@@ -267,7 +267,7 @@ NETWORK_ARGS = (floats(4, 2, 5), floats(1, 2, 3), floats(1, 2, 3), floats(12, 5)
 
 
 def by_range(w):
-    """fbgemm_linear_quantize_weight."""
+    """Computes the same as fbgemm_linear_quantize_weight."""
     low, high = min(w.min().item(), 0.0), max(w.max().item(), 0.0)
     scale = (high - low) / 255
     from_low, from_high = -128 - low / scale, 127 - high / scale
@@ -346,7 +346,7 @@ BELOW = (torch.tensor([1]), torch.tensor([0]), True, None, torch.tensor([0, -2, 
 
 
 def below(*args):
-    """PyTorch reads before the table."""
+    """PyTorch reads before the begin of the table here."""
     raise RuntimeError("compressed_indices_mapping: element 1 is -2, the table has 7 rows")
 
 

@@ -12,7 +12,7 @@ def numbers(*shape, spread=3.0):
 
 
 def quantized(name, body, *inputs, qparams=FEW):
-    """The body with q, a quantized x; SCALE and ZERO are the result's."""
+    """Returns the body with q, a quantized x; SCALE and ZERO are those of the result."""
     for dtype, scale, zero_point in qparams:
         source = f"def f(x: Tensor):\n    q = torch.quantize_per_tensor(x, {scale}, {zero_point}, torch.{dtype})\n    return {body}"
         source = source.replace("DTYPE", f"torch.{dtype}")

@@ -14,7 +14,7 @@ def case(name, source, builder):
 
 
 def plain(shape, dtype=torch.float32, layout="contiguous"):
-    """Without special numbers, which sums turn into NaN alone."""
+    """Returns elements without special numbers, because sums of them are only NaN."""
     return lambda: [tensor(shape, dtype, layout, special=False)]
 
 
@@ -190,7 +190,7 @@ for dtype in (torch.int64, torch.float32, torch.float16, torch.bfloat16, torch.u
 
 
 def unlike(dtype, *shape):
-    """Elements of which no two are equal, but for those given"""
+    """Returns distinct elements, except the given equal ones."""
     def make():
         g = torch.Generator().manual_seed(len(shape))
         n = torch.Size(shape).numel()

@@ -6,7 +6,7 @@ CASES = []
 
 
 def prelude(layout, rank):
-    """The line that gives x its layout: inputs come contiguous."""
+    """Returns the line that changes the layout of x, because inputs are contiguous."""
     return {
         "contiguous": "",
         "channels_last": f"    x = x.contiguous(memory_format=torch.channels_last{'_3d' if rank == 5 else ''})\n",
@@ -95,7 +95,7 @@ for align in (False, True):  # images that become smaller, whose rows are blende
 
 
 def edges():
-    """An image with an infinity, and positions on its edges, beside them, far away and nowhere"""
+    """An image with an infinity, and positions on its edges, next to them, far away and undefined."""
     g = torch.rand(2, 9, 17, 2, generator=torch.Generator().manual_seed(2)) * 2.4 - 1.2
     g[0, 0, :6, 0] = torch.tensor([-1.0, 1.0, 0.0, 1e30, -1e9, float("nan")])
     g[1, 2, :6, 1] = torch.tensor([-1.0, 1.0, float("inf"), -float("inf"), 1.0000001, float("nan")])
@@ -121,7 +121,7 @@ for mode in (0, 1):
 
 
 def volume_edges():
-    """The same of a volume"""
+    """The same for a volume."""
     g = torch.rand(2, 5, 6, 17, 3, generator=torch.Generator().manual_seed(2)) * 2.4 - 1.2
     for axis in range(3):
         g[0, axis, 0, :8, axis] = torch.tensor([-1.0, 1.0, 0.0, 1e30, -1e9, float("nan"), float("inf"), -float("inf")])

@@ -13,7 +13,7 @@ def add(name, source, *args):
 
 
 def every_pair(label, expression):
-    """One function over two lists, so that a case tests many pairs."""
+    """Applies one function to two lists, so that a case tests many pairs."""
     for x in ("int", "float"):
         for y in ("int", "float"):
             source = (f"def f(xs: List[{x}], ys: List[{y}]):\n    out = [{expression.format('xs[0]', 'ys[0]')}]\n    for x in xs:\n"

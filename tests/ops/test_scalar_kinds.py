@@ -8,7 +8,7 @@ KINDS = {"int": "int", "float": "float", "bool": "bool", "complex": "complex"}
 
 
 def given(kind, name):
-    """The lines that make a number of this kind out of what the program can be given, and the value to give."""
+    """Returns the lines that make a number of this kind from an input of the program, and the input."""
     return f"    {name} = complex({name}r, {name}i)\n" if kind == "complex" else ""
 
 
@@ -17,7 +17,7 @@ def parameters(kind, name):
 
 
 def add(name, kinds, expression, values, wrap=False):
-    """A case for each tuple of values. wrap: through Scalars, whose kind only the run knows."""
+    """Adds a case for each tuple of values. wrap: pass Scalars, whose kind only the run knows."""
     names = "xyw"[:len(kinds)]
     head = f"def f({', '.join(parameters(k, n) for k, n in zip(kinds, names))}):\n" + "".join(given(k, n) for k, n in zip(kinds, names))
     for at, row in enumerate(values):

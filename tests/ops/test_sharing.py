@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writing to memory that is read, or written, in several places. PyTorch refuses a target whose elements share memory where the order of
-writing would show, and one that shares memory with an argument: wholly for what picks elements by indices, in parts only for what goes
-element by element. What it lets pass gives what it gives."""
+"""Writes to memory that is read or written in several places. PyTorch refuses a target whose elements share memory if the order of writes would
+matter, and one that shares memory with an argument: completely for operators that select by indices, partly for elementwise ones. Calls that
+it accepts give its results."""
 import torch
 
 CASES = []

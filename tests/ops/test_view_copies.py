@@ -14,7 +14,7 @@ copies = functools.partial(forms, empty=False)
 
 
 def views(name, *calls):
-    """The views, their strides, and that they share memory: what a write to them leaves in the tensor."""
+    """Returns the views, their strides, and the tensor after a write to them, which shows that they share memory."""
     for at, call in enumerate(calls):
         first = call.split(",")[0].replace(".t()", "")
         CASES.append(case(f"{name}({call})", f"    {first} = {first}.clone()\n    A = {A}{name}({call})\n    o = A.storage_offset()\n"

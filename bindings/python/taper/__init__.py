@@ -25,23 +25,23 @@ __all__ = [
 
 
 def tensor(array, dtype=None, *, context=None):
-    """A Tensor over the memory of an array; with another dtype, given by name, a copy of it."""
+    """Makes a Tensor over the memory of an array; with another dtype, given by name, a copy of it."""
     made = _taper.tensor(_context_of(context), array)
     return made if dtype is None or dtype == made.dtype else made.to(dtype)
 
 
 def quantize_tensor(array, scale, zero_point, dtype="quint8", *, context=None):
-    """A quantized Tensor of a float one's elements, rounded as torch.quantize_per_tensor does it."""
+    """Quantizes the elements of a float tensor, rounding as torch.quantize_per_tensor does, and returns the quantized Tensor."""
     return _taper.quantize_tensor(_context_of(context), array, scale, zero_point, dtype)
 
 
 def passes():
-    """The optimizer's passes in their order: (name, what it does, runs at load, runs in optimize_for_mobile)."""
+    """Returns the optimizer's passes in their order: (name, what it does, runs at load, runs in optimize_for_mobile)."""
     return _taper.passes()
 
 
 def build():
-    """What this build is: its version, the instruction sets that it has for this machine, its dtypes."""
+    """Returns facts about this build: its version, its instruction sets for this machine, its dtypes."""
     return {"version": _taper.version, "stable_abi": "cp311", "cpu_sets": _taper.cpu_sets(), "dtypes": _taper.dtypes()}
 
 

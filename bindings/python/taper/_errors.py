@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exceptions. Each is a taper.Error and, where Python has a class for the mistake, one of that class too."""
+"""The exceptions. Each is a taper.Error and, if Python has a class for the mistake, one of that class, too."""
 import contextlib
 import errno
 import os
 
 
 class Error(RuntimeError):
-    """What Taper could not do, in one line. `status` says of which kind it is, `detail` has further lines (all missing operators,
-    the calls of modules that raised) or is "", `offset` is the place in the file or None."""
+    """An error of Taper; its text is one line. `status` is the kind of error, `detail` has further lines (all missing operators, the calls of
+    modules that raised) or is "", and `offset` is the position in the file or None."""
     __module__ = "taper"
     status = None
     detail = ""
@@ -15,17 +15,17 @@ class Error(RuntimeError):
 
 
 class WrongType(Error, TypeError):
-    """An argument has a type that is not taken there."""
+    """An argument has a type that the function does not accept."""
     __module__ = "taper"
 
 
 class WrongValue(Error, ValueError):
-    """An argument has a value that is not taken there."""
+    """An argument has a value that the function does not accept."""
     __module__ = "taper"
 
 
 class OutOfRange(Error, OverflowError):
-    """A number does not fit into the bits that it is stored in."""
+    """A number does not fit into the bits of its type."""
     __module__ = "taper"
 
 
@@ -45,7 +45,7 @@ class TooLarge(Error, MemoryError):
 
 
 class FileNotFound(Error, FileNotFoundError):
-    """There is no such file. `errno`, `strerror` and `filename` are those of FileNotFoundError."""
+    """The file does not exist. `errno`, `strerror` and `filename` are those of FileNotFoundError."""
     __module__ = "taper"
 
     def __init__(self, text, filename):
@@ -65,7 +65,7 @@ OWN = {TypeError: WrongType, ValueError: WrongValue, OverflowError: OutOfRange, 
 
 
 def complete(status):
-    """Gives the classes that the binding raises by itself their status."""
+    """Sets the status of the classes that the binding raises by itself."""
     for own in (WrongType, WrongValue, OutOfRange, NoMethod):
         own.status = status.ARGUMENT
     for own in (TooDeep, TooLarge):
@@ -84,7 +84,7 @@ def _is_missing(path):
 
 
 def made(status, message, detail, offset, path):
-    """The exception for an error of the library; offset -1: none, path None: there is no file that the error is about."""
+    """Returns the exception for an error of the library. offset is -1 and path None if the error is not about a file."""
     first, _, rest = message.strip("\n").partition("\n")
     if path is not None:
         path = os.fsdecode(path)
@@ -103,7 +103,7 @@ def made(status, message, detail, offset, path):
 
 @contextlib.contextmanager
 def own_file_errors(path):
-    """A FileNotFoundError within is raised as taper.FileNotFound of that path."""
+    """Raises a FileNotFoundError inside the block as taper.FileNotFound of that path."""
     try:
         yield
     except FileNotFoundError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The part of taper.Model that needs no C: facts, bundled inputs, profiles, saving."""
+"""The part of taper.Model that is written in Python: facts, bundled inputs, profiles, saving."""
 import os
 import tempfile
 from typing import List, NamedTuple
@@ -10,7 +10,7 @@ from ._sources import count_of, path_of
 
 
 class Row(NamedTuple):
-    """One place in the program, and what it took in all runs of a profile."""
+    """One call site of the program, and its time in all runs of a profile."""
     name: str
     kernel: str
     fused: bool
@@ -20,7 +20,7 @@ class Row(NamedTuple):
 
 
 class Profile:
-    """Where the time of some runs went: a Row for each operator in the order of the program; str() is a table."""
+    """The profile of some runs: a Row for each operator in the order of the program; str() is a table."""
 
     def __init__(self, rows: List[Row], runs: int):
         self.rows = rows
@@ -50,7 +50,7 @@ class Profile:
 
 
 def write_whole(path, data):
-    """Writes a file that appears whole or not at all."""
+    """Writes a file atomically: after a failure there is no partial file."""
     path = path_of(path, "path")
     with own_file_errors(os.path.dirname(path)):
         handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".taper-")
@@ -84,12 +84,12 @@ FACTS = {
 
 
 def methods(self):
-    """Names of the methods."""
+    """The names of the methods."""
     return [name for name, _, _ in self._facts()["methods"]]
 
 
 def signature(self, method="forward"):
-    """The arguments of a method as (name, type) and the type of its result; None for arguments that the file does not tell."""
+    """Returns the arguments of a method as (name, type) and the type of its result, with None for facts that the file does not contain."""
     for name, arguments, result in self._facts()["methods"]:
         if name == method:
             return arguments, result
@@ -97,30 +97,30 @@ def signature(self, method="forward"):
 
 
 def inspect(self):
-    """All facts in a dict: name, versions, methods with their arguments, operators, extra files."""
+    """Returns all facts in a dict: name, versions, methods with their arguments, operators, extra files."""
     facts = self._facts()
     facts["methods"] = {name: {"arguments": arguments, "returns": result} for name, arguments, result in facts["methods"]}
     return facts
 
 
 def graph(self, method="forward"):
-    """The graph of a method as it runs, as text."""
+    """Returns the graph of a method in the form that runs, as text."""
     return self._graph(method)
 
 
 def memory(self):
-    """What the session keeps: allocator calls of the last run, bytes of activations, of the pool, of packed weights."""
+    """Returns the memory of the session: allocator calls of the last run, bytes of activations, of the pool, of packed weights."""
     return self._memory()
 
 
 def bundled_inputs(self, method="forward"):
-    """The inputs that the file carries for a method: a list of tuples."""
+    """Returns the file's bundled inputs for a method: a list of tuples."""
     name = "get_all_bundled_inputs" if method == "forward" else "get_all_bundled_inputs_for_" + method
     return [tuple(sample) for sample in self.method(name)()] if name in methods(self) else []
 
 
 def profile(self, *inputs, method="forward", runs=10, warmup=2, **keywords):
-    """Runs a method and says where its time went. Without inputs, where it needs some, input 0 of those that the file carries."""
+    """Runs a method and returns the profile. If the method needs inputs and none are given, the bundled input 0 is used."""
     runs, warmup = count_of(runs, "runs", 1), count_of(warmup, "warmup")
     call = self.method(method)
     if not inputs and not keywords and signature(self, method)[0]:
@@ -138,13 +138,13 @@ def profile(self, *inputs, method="forward", runs=10, warmup=2, **keywords):
 
 
 def clone(self, *, time_budget=None, instruction_budget=None, memory_budget=None, results_stay=False):
-    """The same file with state of its own, for another thread: runs of the two go at the same time. It shares the weights."""
+    """Returns the same file with its own state, for another thread, so that both can run at once. The weights are shared."""
     return self._clone({"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget,
                         "results_stay": bool(results_stay)})
 
 
 def to_bytes(self):
-    """The file that the model was loaded from."""
+    """Returns the bytes of the file that the model was loaded from."""
     source = self._source
     if isinstance(source, bytes):
         return source
@@ -153,17 +153,17 @@ def to_bytes(self):
 
 
 def save(self, path):
-    """Writes the file that the model was loaded from, whole or not at all: what optimize_for_mobile and quantize made."""
+    """Writes the file that the model was loaded from, atomically. For the result of optimize_for_mobile or quantize this is the new file."""
     write_whole(path, to_bytes(self))
 
 
 def eval(self):
-    """The model itself, as PyTorch's eval() gives it; an Error if it was loaded in training mode, which a model cannot leave."""
+    """Returns the model itself, like PyTorch's eval(). Raises an Error if the model was loaded in training mode, which cannot be changed."""
     return train(self, False)
 
 
 def train(self, mode=True):
-    """The model itself if it is in that mode, an Error that says what to do if it is in the other: the mode is chosen at load."""
+    """Returns the model itself if it is in that mode, otherwise raises an Error that says what to do: the mode is chosen at load."""
     if bool(mode) == self.training:
         return self
     if mode:
@@ -175,7 +175,7 @@ def train(self, mode=True):
 
 
 def forward_text(model):
-    """The signature of forward as Python writes it."""
+    """Returns the signature of forward in Python's syntax."""
     if "forward" not in methods(model):
         return "no forward"
     arguments, result = signature(model)
@@ -189,7 +189,7 @@ def describe(self):
 
 
 def names(self):
-    """The attributes, with the model's own methods."""
+    """Returns the attributes, including the model's own methods."""
     return sorted({*object.__dir__(self), *methods(self)})
 
 

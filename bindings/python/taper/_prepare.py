@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files made of files, in memory: optimized, quantized, converted, with inputs bundled."""
+"""Makes files from files, in memory: optimized, quantized, converted, with bundled inputs."""
 import json
 from collections.abc import Mapping
 from types import NoneType
@@ -34,7 +34,7 @@ def save_options(bytecode, flatbuffer, name, debug_info, extra_files):
 
 
 def finish(context, data, save, more):
-    """Adds the further extra files: a save takes one."""
+    """Adds the other extra files, because a save takes only one."""
     for name, text in more.items():
         data = _taper.prepare(context, data, load_options(), {**save, "extra_name": name, "extra_data": text})
     return load(data, context=context)
@@ -62,14 +62,14 @@ def optimize_for_mobile(script_module, optimization_blocklist=None, preserved_me
 
 
 def convert(source, *, bytecode=None, flatbuffer=False, name=None, debug_info=False, extra_files=None, context=None):
-    """The model as a lite file of another version, its graphs as they are."""
+    """Returns the model as a lite file of another version, with unchanged graphs."""
     context = context_of(context)
     save, more = save_options(bytecode, flatbuffer, name, debug_info, extra_files)
     return finish(context, _taper.prepare(context, source_of(source), load_options(), save), save, more)
 
 
 def bundle(source, samples, *, method="forward", bytecode=None, flatbuffer=False, context=None):
-    """The model with samples of a method's inputs in its file: each a tuple, or what the only argument takes."""
+    """Returns the model with samples of a method's inputs in its file: each is a tuple, or a value for the only argument."""
     context = context_of(context)
     save, _ = save_options(bytecode, flatbuffer, None, False, None)
     what = {"bundle": [as_inputs(sample) for sample in items_of(samples, "samples")], "method": method, **save}
@@ -81,7 +81,7 @@ def as_inputs(sample):
 
 
 class Layer(NamedTuple):
-    """A layer or other operator that was quantized, or was kept float."""
+    """A layer or other operator that was quantized or kept float."""
     name: str
     operator: str
     kept_float: bool
@@ -91,7 +91,7 @@ class Layer(NamedTuple):
 
 
 class Quantized:
-    """A quantized model and how far it is from the float one. It is called and saved as the model itself."""
+    """A quantized model and its difference from the float model. It is called and saved like the model itself."""
 
     def __init__(self, model, layers: List[Layer], sqnr: float, inputs: List[Optional[Tuple[float, int]]]):
         self.model = model
@@ -119,7 +119,7 @@ def choice(names, name, what):
 
 
 def with_settings(data, inputs):
-    """Mode "full": the scale and zero point of each input, as `taper run` looks for them in taper.json."""
+    """Writes for mode "full" the scale and zero point of each input to taper.json, where `taper run` looks for them."""
     return {**json.loads(data or b"{}"), "inputs": [None if pair is None else {"dtype": "quint8", "scale": pair[0], "zero_point": pair[1]}
                                                     for pair in inputs]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What models are loaded from, and with which options."""
+"""Sources of models, and the options of loading."""
 import functools
 import io
 import operator
@@ -19,7 +19,7 @@ def _make_default():
 
 
 def default_context():
-    """The context of models that are loaded without settings of their own for threads, cache_dir and cpu."""
+    """Returns the context of models that are loaded without settings for threads, cache_dir and cpu."""
     with _making:
         return _make_default()
 
@@ -40,7 +40,7 @@ def path_of(path, what):
 
 
 def items_of(items, what):
-    """An iterator of several."""
+    """Returns an iterator over several items."""
     try:
         return iter(items)
     except TypeError:
@@ -69,7 +69,7 @@ def context_for(context, threads, cache_dir, cpu):
 
 
 def source_of(source):
-    """A path as str, or bytes: of a path, bytes, a file that is open for reading, a torch.jit.ScriptModule, a
+    """Returns a path as str, or bytes, for a path, bytes, a file that is open for reading, a torch.jit.ScriptModule, a
     torch.export.ExportedProgram or a taper.Model."""
     if isinstance(source, bytes):
         return source
@@ -98,7 +98,7 @@ def source_of(source):
 
 
 def names_of(names, what):
-    """A list of str from one str or several; members of an enumeration stand for their names."""
+    """Returns a list of str for one str or several; members of an enumeration stand for their names."""
     if names is None:
         return []
     if isinstance(names, str):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""str() of tensors: their numbers as NumPy prints them, without NumPy, which need not be installed where models only run."""
+"""str() of tensors: prints numbers as NumPy does, without NumPy, which need not be installed to run models."""
 import math
 import struct
 import sys
@@ -12,7 +12,7 @@ WIDTH = 75
 
 
 def _pack(number, form):
-    """The number as an element of that format: a bfloat16 is the upper half of a float."""
+    """Returns the number as an element of that format; a bfloat16 is the upper half of a float."""
     if form != "bf":
         return struct.pack(form, number)
     bits = struct.unpack("=I", struct.pack("=f", number))[0]
@@ -26,7 +26,7 @@ def _unpack(raw, form):
 
 
 def _digits(number, form):
-    """How many digits after the first one tell the number from its neighbours in its own format: 0 for a float32 of 0.1."""
+    """Returns how many digits after the first one distinguish the number from its neighbours in its own format: 0 for a float32 of 0.1."""
     packed = _pack(number, form)
     for digits in range(17):
         try:
@@ -43,7 +43,7 @@ def _scientific(finite, form):
 
 
 def _fixed(finite, form):
-    """The digits of each number, the points below each other."""
+    """Returns the digits of each number, with aligned points."""
     texts = []
     for number in finite:
         digits = _digits(number, form)
@@ -54,7 +54,7 @@ def _fixed(finite, form):
 
 
 def _floats(numbers, form):
-    """Texts of one width."""
+    """Returns texts of one width."""
     finite = [number for number in numbers if math.isfinite(number)]
     sizes = [abs(number) for number in finite if number != 0]
     scientific = bool(sizes) and (max(sizes) >= 1e8 or min(sizes) < 1e-4 or max(sizes) / min(sizes) > 1000)
@@ -65,13 +65,13 @@ def _floats(numbers, form):
 
 
 def _scalar(numbers, form):
-    """The text of a tensor without dimensions: all digits."""
+    """Returns the text of a tensor of rank 0, with all digits."""
     parts = [float(f"{part:.{_digits(part, form)}e}") if math.isfinite(part) else part for part in numbers]
     return str(parts[0] if len(parts) == 1 else complex(*parts))
 
 
 def _texts(tensor, places):
-    """The texts of the elements at those places."""
+    """Returns the texts of the elements at those positions."""
     if not places:
         return []
     form = FORMATS[tensor.dtype]
@@ -98,7 +98,7 @@ def _texts(tensor, places):
 
 
 def _shown(shape):
-    """For each dimension the indices that are shown, None standing for those that are not; None if there are too many of them."""
+    """Returns for each dimension the indices that are shown, with None for an omitted range, or None if there are too many of them."""
     if math.prod(shape) <= SHOWN:
         return [list(range(size)) for size in shape]
     for edge in (3, 2, 1):
@@ -108,7 +108,7 @@ def _shown(shape):
 
 
 def _row(texts, depth):
-    """The numbers of the last dimension, in lines that fit with the brackets that may follow."""
+    """Returns the numbers of the last dimension, in lines that leave room for the closing brackets."""
     lines, line = [], "["
     for index, text in enumerate(texts):
         if index and depth + len(line) + 1 + len(text) > WIDTH - depth - 1:
