@@ -35,7 +35,7 @@ CHUNK = 400  # PyTorch keeps every class that it compiled
 
 
 def check(taper, source, calls, number, folder, tally, listed=False):
-    """What is wrong, or None; Ellipsis where PyTorch does not take the source."""
+    """Returns the difference, or None; Ellipsis if PyTorch does not accept the source."""
     try:
         form = forms.Forms(taper, source, calls, folder, number, tally)
     except forms.Refused as e:
@@ -45,7 +45,7 @@ def check(taper, source, calls, number, folder, tally, listed=False):
 
 
 def kind(text):
-    """A message without what other programs of the same mistake do not share."""
+    """Returns a message without the parts that differ between programs with the same mistake."""
     return re.sub(r"\S*/\S*|__torch__\S*|-?\d+(\.\d*)?(e[+-]?\d+)?", "", text)[:90]
 
 
@@ -94,7 +94,7 @@ def run(options, numbers):
 
 
 def in_processes(options, first):
-    """Chunks of the numbers in processes of their own, so many at once."""
+    """Runs chunks of the numbers in processes of their own, several at once."""
     command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + (["--ops"] if options.ops else []) + ([] if options.reduce else ["--no-reduce"])
     starts, running, tally = list(range(first, first + options.count, CHUNK)), [], collections.Counter()
     while starts or running:

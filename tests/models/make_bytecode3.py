@@ -16,14 +16,14 @@ MARK = object()
 
 
 class Node:
-    """Something the rewriting does not look into: opcode names, an argument of them, and what they work on."""
+    """A part that the rewriting does not interpret: the opcode, its argument, and its operands."""
 
     def __init__(self, op, arg=None, parts=()):
         self.op, self.arg, self.parts = op, arg, parts
 
 
 def read(data):
-    """The value of a pickle; globals, calls and persistent ids stay Nodes."""
+    """Returns the value of a pickle; globals, calls and persistent ids remain Nodes."""
     stack, memo = [], {}
 
     def to_mark():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_custom_ops.py: writes tests/models/data/custom_ops.pt and .ptl, which call operators that PyTorch does not have, and says what they
-give; and custom_types.pt and .ptl, whose operators take and give values of all types. tests/api/registered_test.c and
-tests/cpp/same_operators.cpp register the same ones. Needs PyTorch 1.13."""
+"""make_custom_ops.py: writes tests/models/data/custom_ops.pt and .ptl, which call operators that PyTorch does not have, and prints their results;
+and custom_types.pt and .ptl, whose operators take and return values of all types. tests/api/registered_test.c and tests/cpp/same_operators.cpp
+register the same operators. Needs PyTorch 1.13."""
 import os
 from typing import List, Optional, Tuple
 

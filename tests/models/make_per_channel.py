@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes data/per_channel.ptl: a convolution and a linear layer of int8 weights with a scale for each channel, for tests of
-what is packed when. Needs PyTorch 1.13; the numbers are made from a seed."""
+"""Writes data/per_channel.ptl: a convolution and a linear layer with int8 weights and a scale for each channel, for tests of packing. Needs
+PyTorch 1.13; the numbers come from a seed."""
 import os
 
 import torch

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_run_into.py [FILE]: the model of tests/api/run_into_test.c, whose methods give results of every kind: new tensors, views, tuples and lists,
-inputs, attributes, results that are kept, and others. One method writes to its inputs before it refuses them (advice_test.c). Needs PyTorch."""
+"""make_run_into.py [FILE]: writes the model of tests/api/run_into_test.c, whose methods return results of every kind: new tensors, views, tuples
+and lists, inputs, attributes, results that the model keeps, and others. One method writes to its inputs before it refuses them
+(advice_test.c). Needs PyTorch."""
 import os
 import sys
 from typing import Dict, List, Tuple

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Networks of public packages for run_networks_torch2.py, each built with weights from a seed: torchvision's zoo, one of each family of
-timm, small transformers of many families, ultralytics' detectors. FAMILIES says which packages there are; names(family) lists the
-networks of one, build(family, name) makes one."""
+"""Networks of public packages for run_networks_torch2.py, each built with weights from a seed: torchvision's zoo, one of each family of timm,
+small transformers of many families, ultralytics' detectors. FAMILIES lists the packages; names(family) returns the networks of one, and
+build(family, name) makes one."""
 import importlib.util
 import inspect
 import random
@@ -22,8 +22,8 @@ FAMILIES = {"torchvision": "torchvision", "transforms": "torchvision", "timm": "
 
 
 class Network:
-    """A module and its arguments: make(batch, step) gives (args, kwargs) of a batch, of the exported sizes (step 0) or larger ones (1).
-    dynamic: {"batch": dynamic_shapes, "sizes": dynamic_shapes}, what there is of them. steps: calls that follow each other (a decoder's)."""
+    """A module and its arguments: make(batch, step) returns (args, kwargs) for a batch, with the exported sizes (step 0) or larger ones (1).
+    dynamic: {"batch": dynamic_shapes, "sizes": dynamic_shapes}, either may be missing. steps: number of consecutive calls (of a decoder)."""
 
     def __init__(self, module, make, dynamic=None, steps=None, scripts=True, traces=True, detects=False):
         self.module, self.make, self.dynamic, self.steps = module.eval(), make, dict(dynamic or {}), steps
@@ -59,7 +59,7 @@ def build(family, name):
 
 
 def image_network(module, channels, height, width, step=32, **more):
-    """Of one batch of images; `sizes`: the height and width are open too."""
+    """A network of one batch of images; `sizes`: height and width are dynamic, too."""
     name = next(iter(inspect.signature(module.forward).parameters))
     return Network(module, lambda batch, n: ((torch.randn(batch, channels, height + step * n, width + 2 * step * n),), {}),
                    {"batch": {name: {0: any_batch()}},
@@ -197,7 +197,7 @@ def sound(module, length=4000):
 
 
 class Whole(nn.Module):
-    """A model of transformers, with options that are no arguments of the program."""
+    """A model of transformers, with options that are not arguments of the program."""
 
     def __init__(self, model, **options):
         super().__init__()
@@ -247,7 +247,7 @@ def decoder(kind, config, head="ForCausalLM"):
 
 
 def cached(kind, config):
-    """A decoder with a static cache, which runs token after token."""
+    """A decoder with a static cache, which is called for one token after the other."""
     def make():
         from transformers.integrations.executorch import TorchExportableModuleForDecoderOnlyLM
         from transformers import GenerationConfig

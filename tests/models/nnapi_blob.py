@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Serialized NNAPI models word by word (src/frontend/nnapi/serialized.h has the layout), put into PyTorch's own NnapiModule: for operations
-that PyTorch's converter does not write. Used by test_nnapi_forms.py and make_corpus_nnapi.py."""
+"""Serialized NNAPI models, built word by word (src/frontend/nnapi/serialized.h has the layout) and put into PyTorch's own NnapiModule, for
+operations that PyTorch's converter does not write. Used by test_nnapi_forms.py and make_corpus_nnapi.py."""
 import struct
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class Pairs(NamedTuple):
 
 
 class Bias(NamedTuple):
-    """Integers in units of a scale."""
+    """A bias: integers in units of a scale."""
     tensor: torch.Tensor
     scale: float
 
@@ -36,7 +36,7 @@ class Blob:
         return len(self.operands) - 1
 
     def tensor(self, like, shape=None):
-        """An operand of the kind of a tensor."""
+        """Returns an operand like a tensor."""
         shape = like.shape if shape is None else shape
         if like.is_quantized:
             return self.operand(TENSOR_QUANT8_ASYMM, shape, like.q_scale(), like.q_zero_point())
@@ -48,7 +48,7 @@ class Blob:
         return operand
 
     def constant(self, value):
-        """bool, int, float: scalars. A list of ints, pairs of ints, a bias, a tensor."""
+        """Adds a constant: a scalar (bool, int, float), a list of ints, pairs of ints, a bias, or a tensor."""
         if isinstance(value, Bias):
             at = self.operand(TENSOR_INT32, value.tensor.shape, value.scale)
             self.weights.append(value.tensor)
@@ -67,7 +67,7 @@ class Blob:
         return self.value(self.operand(TENSOR_INT32, shape), IMMEDIATE, struct.pack(f"{len(numbers)}i", *numbers), 4 * len(numbers))
 
     def add(self, name, inputs, outputs):
-        """inputs: operands' numbers."""
+        """inputs: indices of operands."""
         self.operations.append((CODES.get(name, name), len(inputs), len(outputs)))
         self.uses += [*inputs, *outputs]
 
@@ -82,7 +82,7 @@ class Blob:
         return torch.frombuffer(bytearray(data + struct.pack(f"{len(numbers)}i", *numbers)), dtype=torch.int32).clone()
 
     def open_sizes(self):
-        """(word, operand, dimension) of each size that is 0."""
+        """Returns (word, operand, dimension) of each size that is 0."""
         at = 6 + 4 * len(self.operands) + 3 * (len(self.values) + len(self.operations))
         places = [(number, d, size) for number, (_, shape, _, _) in enumerate(self.operands) for d, size in enumerate(shape)]
         return [(at + i, number, d) for i, (number, d, size) in enumerate(places) if size == 0]
@@ -96,7 +96,8 @@ def template(operand, shape):
 
 
 def module(blob, in_formats, out_formats, shapes=None, lines=()):
-    """PyTorch's module for the model, scripted. shapes: of results, where the model leaves them open; lines: what fills in open sizes."""
+    """Returns PyTorch's module for the model, scripted. shapes: those of results whose sizes the model leaves open; lines: code that computes
+    open sizes."""
     class Shapes(torch.nn.Module):
         pass
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Small models of every operator that PyTorch's NNAPI converter knows, for test_nnapi_operators.py and the recorded ones of
-scripts/oracle/make_nnapi_samples.py. Left out is what the converter itself gets wrong: slices and softmax of NHWC tensors, whose
-dimensions it does not turn, steps that do not divide a slice, output_padding, transposed depthwise convolutions, ceil_mode."""
+"""Small models with every operator that PyTorch's NNAPI converter supports, for test_nnapi_operators.py and the recorded ones of
+scripts/oracle/make_nnapi_samples.py. Cases that the converter itself gets wrong are omitted: slices and softmax of NHWC tensors, whose
+dimensions it does not permute, steps that do not divide a slice, output_padding, transposed depthwise convolutions, ceil_mode."""
 from typing import NamedTuple, Optional
 
 import torch
@@ -24,7 +24,7 @@ class Case(NamedTuple):
 
 
 class Call(nn.Module):
-    """A function of the inputs, and of this module where it has parameters."""
+    """A function of the inputs, and of this module if it has parameters."""
 
     def __init__(self, function, **parts):
         super().__init__()
@@ -68,7 +68,7 @@ def int16(tensor, scale=0.5, zero_point=0, kind=SYMMETRIC):
 
 
 def layouts(name, module, *inputs, kinds=("float", "quantized"), zero_point=117, **rest):
-    """The module on float and quantized tensors, each in NCHW and NHWC."""
+    """Yields the module on float and quantized tensors, each in NCHW and NHWC."""
     for kind in kinds:
         tensors = [quant(x, zero_point=zero_point) for x in inputs] if kind == "quantized" else list(inputs)
         yield Case(f"{name}, {kind} NCHW", module, tensors, **rest)

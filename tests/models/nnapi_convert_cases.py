@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Small models for `taper optimize --backend nnapi`: one for each operator that NNAPI takes, or nearly takes."""
+"""Small models for `taper optimize --backend nnapi`: one for each operator that NNAPI supports completely or partly."""
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 
 class Case:
-    """left: operators that stay with the CPU, at levels below `level`; kept: those that stay at every level."""
+    """left: operators that stay with the CPU at levels below `level`; kept: operators that stay at every level."""
 
     def __init__(self, name, function, inputs, level=27, kept=(), left=(), **modules):
         self.name, self.inputs, self.level, self.kept, self.left = name, inputs, level, tuple(kept), tuple(left)
@@ -25,7 +25,7 @@ class Net(nn.Module):
 
 
 class Scripted(Case):
-    """A module of its own, as its source says."""
+    """A module from source text."""
 
     def __init__(self, name, module, inputs, level=27, kept=()):
         self.name, self.inputs, self.level, self.kept, self.left = name, inputs, level, tuple(kept), ()
@@ -33,7 +33,7 @@ class Scripted(Case):
 
 
 class GrowingList(nn.Module):
-    """Sizes that follow from what is in a list when it is joined, not from what it was made of."""
+    """Sizes depend on the contents of a list when it is joined, not on its initial contents."""
 
     def __init__(self):
         super().__init__()
@@ -60,7 +60,7 @@ class Pieces(nn.Module):
 
 
 class Conv(nn.Conv2d):
-    """With weights of its own and of a size that keeps results near 1."""
+    """A convolution whose weights keep results near 1."""
 
 
 def float_cases():
@@ -179,7 +179,7 @@ class Quantized(nn.Module):
 
 
 class Body(nn.Module):
-    """What is in a residual block, and more."""
+    """The operators of a residual block, and more."""
 
     def __init__(self, kind):
         super().__init__()
@@ -217,7 +217,7 @@ class Body(nn.Module):
 
 
 def quantized_cases():
-    """per_channel: weights with a scale for each channel, which files have no place for: those layers compute with floats."""
+    """per_channel: weights with a scale for each channel, which files cannot store, so that these layers compute with floats."""
     torch.manual_seed(12)
     torch.backends.quantized.engine = "qnnpack"
     cases = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Models of one NNAPI operation each, in the forms that PyTorch's own converter does not write, for test_nnapi_forms.py: arguments as NNAPI
-has them, and what the result is in PyTorch's functions."""
+"""Models of one NNAPI operation each, in the forms that PyTorch's own converter does not write, for test_nnapi_forms.py: the arguments in NNAPI's
+form, and the result by PyTorch's functions."""
 from typing import Callable, NamedTuple
 
 import torch
@@ -33,7 +33,7 @@ def quant(tensor, scale=0.03, zero_point=117):
 # ---- layers and pools
 
 def share(size, kernel, stride, dilation=1):
-    """Padding by NNAPI's scheme SAME, before and behind."""
+    """Returns the padding of NNAPI's scheme SAME, before and after."""
     total = max(0, (-(-size // stride) - 1) * stride + (kernel - 1) * dilation + 1 - size)
     return total // 2, total - total // 2
 
@@ -48,7 +48,7 @@ def pads_of(scheme, x, kernel, stride, dilation=(1, 1)):
 
 
 def layer(name, code, x, weight, bias, pads, stride, dilation=(1, 1), groups=1, number=None, fuse=0, scheme=None, bare=False):
-    """A convolution with a float and a quantized image. pads: ((top, bottom), (left, right)), or scheme 1 or 2."""
+    """A convolution of a float and of a quantized image. pads: ((top, bottom), (left, right)), or scheme 1 or 2."""
     order = (1, 2, 3, 0) if code == "DEPTHWISE_CONV_2D" else (0, 2, 3, 1)
     pads = pads_of(scheme, x, weight.shape[2:], stride, dilation) if scheme else pads
     (top, bottom), (left, right) = pads

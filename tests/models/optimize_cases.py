@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Modules of test_optimize.py: what the passes are for, and what only looks like it. CASES: (name, maker, tuples of arguments).
-FOLDED: those of whose operators none must be left, by name. BATCHES_ONLY: those that PyTorch's lite interpreter refuses once they are
-optimized, as it does what its own optimizer writes of them."""
+"""Modules of test_optimize.py: patterns for which passes are made, and similar ones for which they are not. CASES: (name, maker, tuples of
+arguments). FOLDED: cases in which none of these operators may remain, by name. BATCHES_ONLY: cases that PyTorch's lite interpreter refuses
+after optimization, as it refuses the results of its own optimizer."""
 from typing import Dict, List, Optional, Tuple
 
 import torch
@@ -12,7 +12,7 @@ CASES, FOLDED, BATCHES_ONLY = [], {}, set()
 
 
 def case(*calls, folded=None, batches_only=False, **attributes):
-    """The function after it is the forward of a module with these attributes, made anew each time: name=lambda: value."""
+    """Makes a case of the function after it: the forward of a module with these attributes, made for each use: name=lambda: value."""
     def add(forward):
         def make():
             module = type(forward.__name__, (nn.Module,), {"forward": forward, "__module__": __name__})()
@@ -33,7 +33,7 @@ def case(*calls, folded=None, batches_only=False, **attributes):
 
 
 def stir(module):
-    """Statistics and affine weights that are not 0 and 1."""
+    """Sets statistics and affine weights to values other than 0 and 1."""
     for m in module.modules():
         if isinstance(m, nn.modules.batchnorm._NormBase):
             if m.running_mean is not None:

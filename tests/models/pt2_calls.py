@@ -11,7 +11,7 @@ KNOWN = {"aten._fft_c2r.default": "the strides of MKL's result, which other buil
 
 
 class Call(torch.nn.Module):
-    """One call, whose tensors are forward's arguments."""
+    """One call, whose tensors are arguments of forward."""
 
     def __init__(self, function, args, kwargs):
         super().__init__()
@@ -46,7 +46,7 @@ def numbers(*sizes):
 
 
 def core():
-    """Of core operators that OpInfo's samples do not come down to."""
+    """Calls of core operators that OpInfo's samples do not reach."""
     aten = torch.ops.aten
     x, image = numbers(3, 4), numbers(2, 4, 6, 6)
     norm = (numbers(4), numbers(4), numbers(4), numbers(4).abs())
@@ -111,7 +111,8 @@ def core():
 
 
 def define_embeddings():
-    """The embeddings of ExecuTorch's quantizers, of PyTorch's operators: of a packed byte the first is the high half, or the lowest bits."""
+    """Defines the embeddings of ExecuTorch's quantizers with PyTorch's operators: the first element of a packed byte is the high half, or the
+    lowest bits."""
     library = torch.library.Library("quantized_decomposed", "FRAGMENT")
     schema = "(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, Tensor indices"
     shifts = {"byte": [], "4bit": [4, 0], "2bit": [0, 2, 4, 6]}
@@ -150,7 +151,7 @@ def embeddings():
 
 
 def resized():
-    """Of bytes, which PyTorch 1.13 does not resize (of more than four channels only where PyTorch 2 is right: not to the width 1)."""
+    """Calls with bytes, which PyTorch 1.13 does not resize (with more than four channels only where PyTorch 2 is right: not to the width 1)."""
     aten, generator = torch.ops.aten, torch.Generator().manual_seed(8)
     small, large = (torch.randint(0, 256, sizes, dtype=torch.uint8, generator=generator) for sizes in ((2, 3, 9, 11), (1, 5, 7, 6)))
     for name in ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"):
@@ -166,7 +167,7 @@ def resized():
 
 
 def composed():
-    """What takes several operators of Taper's."""
+    """Calls that need several operators of Taper."""
     aten = torch.ops.aten
     x, far = numbers(3, 4), torch.tensor([[2, 9, 1], [0, 1, -7]])
     inside = torch.tensor([[True, False, True], [False, True, False]])
@@ -205,7 +206,7 @@ def composed():
 
 
 def define_grouped():
-    """What transformers calls where PyTorch's own grouped product does not take its matrices."""
+    """Defines the function that transformers calls if PyTorch's own grouped product does not support its matrices."""
     def multiply(x, weights, ends):
         y, start = torch.zeros(x.shape[0], weights.shape[2], dtype=x.dtype), 0
         for i, end in enumerate(ends.tolist()):
@@ -247,7 +248,7 @@ def grouped():
 
 
 def attended():
-    """Attention whose second result is taken, too."""
+    """Attention whose second result is used, too."""
     f = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
     q, k, v = numbers(2, 4, 5, 8), numbers(2, 4, 7, 8).flip(0), numbers(2, 4, 7, 8)
     mask = numbers(5, 7)
@@ -261,7 +262,7 @@ def attended():
 
 
 def rotated():
-    """Boxes of torchvision 0.23 and newer, where it is at hand."""
+    """Boxes of torchvision 0.23 and newer, if it is installed."""
     try:
         import torchvision  # noqa: F401 (its operators)
         overlap = torch.ops.torchvision.box_iou_rotated.default
@@ -349,7 +350,7 @@ def quantized():
 
 
 def affine():
-    """torchao's operators on blocks of elements."""
+    """Calls of torchao's operators on blocks of elements."""
     try:
         import torchao.quantization.quant_primitives  # noqa: F401 (its operators)
     except ImportError:
@@ -398,7 +399,7 @@ def gradients():
 
 
 def first(function):
-    """The function's first result alone: the others are for training."""
+    """Returns only the function's first result; the others are for training."""
     def call(*args, **kwargs):
         return function(*args, **kwargs)[0]
     call.label = str(function) + ".first"
@@ -422,7 +423,7 @@ def layers():
 
 
 def others():
-    """Of operators that are not core, which OpInfo has no samples of, or few."""
+    """Calls of operators that are not core, for which OpInfo has no samples, or few."""
     aten = torch.ops.aten
     x, image = numbers(3, 4), numbers(2, 4, 6, 6)
     norm = (numbers(4), numbers(4), numbers(4), numbers(4).abs())

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""record_pt2.py RECORDED_CASES: writes what PyTorch 2 answers to the calls of pt2_calls.py, with their exported programs, to
-tests/data/recorded/pt2_operators.rec, which runs everywhere without it. Run by a python that has PyTorch 2.8 or newer. RECORDED_CASES
-then runs it; what fails there, and is not known to differ, must not stay."""
+"""record_pt2.py RECORDED_CASES: writes PyTorch 2's results of the calls in pt2_calls.py, with their exported programs, to
+tests/data/recorded/pt2_operators.rec, which runs everywhere without PyTorch. Run it with a Python that has PyTorch 2.8 or newer.
+RECORDED_CASES then runs the recording; failures that are not known differences must be fixed."""
 import io
 import json
 import os
@@ -25,7 +25,7 @@ MOST = 16384  # bytes of a case's inputs and results
 
 
 def slim(program):
-    """The archive with what is needed to run it, without the lines of Python it came from."""
+    """Returns the archive with only the parts needed to run it, without the Python source lines of its origin."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(program)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as new:
         for name in old.namelist():
@@ -47,7 +47,7 @@ class Pt2Recording(recording.Recording):
 
 
 def record(rec, name, call):
-    """False where it cannot be recorded: random or uninitialized results, too large."""
+    """Returns false if the call cannot be recorded: random or uninitialized results, too large."""
     module = pt2_calls.Call(*call).eval()
     args = [oracle.passable(pt2_calls.resolved(module.leaves[i].detach())) for i in module.where]
     want = pt2_calls.resolved(pt2_calls.result_of(module, args))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""run_demo.py TAPER DEMO: `taper classify` and `taper segment` on the demo's pictures give what PyTorch gave (expected.json)."""
+"""run_demo.py TAPER DEMO: checks that `taper classify` and `taper segment` give PyTorch's results for the demo's pictures (expected.json)."""
 import json
 import os
 import subprocess

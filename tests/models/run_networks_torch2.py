@@ -32,7 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # ---- one network, in a process of its own
 
 def flatten(name, value, into):
-    """What `taper run` calls the parts of a result."""
+    """Yields the parts of a result with the names of `taper run`."""
     import torch
     if isinstance(value, dict):
         for key, item in value.items():
@@ -64,7 +64,7 @@ def differences(got, wanted):
 
 
 def same_detections(got, wanted, module, call):
-    """Whether detections are those of PyTorch but for the order of equal scores and what one rounding of the images moves."""
+    """Returns true if detections are PyTorch's, except for the order of equal scores and changes that one rounding of the images causes."""
     import run_zoo
     import torch
     near, (images,) = [], call[0]
@@ -79,7 +79,7 @@ def same_detections(got, wanted, module, call):
 
 
 def run_taper(arguments, path, calls, folder):
-    """({name: array}, "") or (None, what went wrong)"""
+    """Returns ({name: array}, "") or (None, error)."""
     import numpy as np
     from torch.utils._pytree import tree_flatten
     import torch
@@ -106,7 +106,7 @@ def run_taper(arguments, path, calls, folder):
 
 
 class Unable(Exception):
-    """PyTorch cannot do it."""
+    """Raised if PyTorch does not support it."""
 
 
 def ask(what, function, *args, **kwargs):

@@ -55,7 +55,7 @@ for model, sets, as_list in json.load(sys.stdin):
 
 
 class Form:
-    """A file of a network: its inputs and what Taper makes of it unoptimized."""
+    """A file of a network: its inputs, and Taper's results without optimization."""
 
     def __init__(self, builder, stem, form, suffix, name, traced):
         self.builder, self.stem, self.form, self.file, self.name, self.traced = builder, stem, form, stem + suffix, name, traced
@@ -68,7 +68,7 @@ class Form:
         return [x for x in options if x != "-i"]
 
     def run(self, taper, model, set_stem, extra=()):
-        """(results, None) or (None, what went wrong)"""
+        """Returns (results, None) or (None, error)."""
         out = self.stem + ".out.npz"
         p = subprocess.run([taper, "run", model, "-o", out] + run_zoo.inputs(set_stem, self.traced) + list(extra), capture_output=True, text=True)
         if p.returncode != 0:
@@ -77,7 +77,7 @@ class Form:
             return {k[len("output"):]: v for k, v in arrays.items()}, None
 
     def judge(self, got, set_stem):
-        """(None or what is wrong, clause)"""
+        """Returns (None or the difference, clause)."""
         want, exact = self.base[set_stem], run_zoo.expected(set_stem, "expected64")
         if len(exact) == len(want) == 1:
             exact = dict(zip(want, exact.values()))
@@ -100,14 +100,14 @@ class Tally:
 
 
 def operators(text):
-    """Calls of operators before and after, of the output of --operators."""
+    """Returns the numbers of operator calls before and after, from the output of --operators."""
     parts = re.split(r"^(before|after):$", text, flags=re.M)
     sums = {parts[i]: sum(int(n) for n in re.findall(r"^ +(\d+)  ", parts[i + 1], re.M)) for i in range(1, len(parts), 2)}
     return sums.get("before", 0), sums.get("after", 0)
 
 
 def optimize(taper, form, backend, out, extra=()):
-    """(None or what went wrong, "nodes and operators")"""
+    """Returns (None or the error, "nodes and operators")."""
     p = subprocess.run([taper, "optimize", form.file, "--backend", backend, "-o", out, "--operators"] + list(extra),
                        capture_output=True, text=True)
     if p.returncode != 0:
@@ -148,7 +148,7 @@ def check_form(taper, tally, form, backends, lite):
 
 
 def check_lite(tally, models):
-    """All of a network's optimized files in PyTorch."""
+    """Checks all of a network's optimized files in PyTorch."""
     rows = []
     for form, model in models:
         sets = [(form.input_files(s), f"{model}{'' if s == form.stem else '.2'}") for s in form.sets if s in form.base]
@@ -176,7 +176,7 @@ def passes(taper):
 
 
 def check_passes(taper, tally, form):
-    """Each left out, and each alone. Run unoptimized, so that the passes at load do not do it after all."""
+    """Checks each pass omitted, and each alone. The files run unoptimized, because the passes at load would run the pass otherwise."""
     names = passes(taper)
     for name in names:
         for title, disabled in ((f"without {name}", [name]), (f"{name} alone", [n for n in names if n != name])):

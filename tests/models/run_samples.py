@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""run_samples.py TAPER DIR: runs the sample models of DIR (made by scripts/oracle/make_samples.py) and compares every call with what
-PyTorch gave: values, dtypes, scales, sizes and strides, exceptions included."""
+"""run_samples.py TAPER DIR: runs the sample models of DIR (made by scripts/oracle/make_samples.py) and compares every call with PyTorch's result:
+values, dtypes, scales, sizes and strides, and exceptions."""
 import json
 import math
 import os
@@ -73,7 +73,7 @@ def compare(folder, want, got, path):
 
 
 def run_calls(taper, folder, model, calls, extra, scratch):
-    """All calls on one loaded module; a call that raises ends a run, so the ones before a raising call are run apart from it."""
+    """Runs all calls on one loaded module. A call that raises ends a run, so the calls before it run separately."""
     groups, current = [], []
     for call in calls:
         current.append(call)

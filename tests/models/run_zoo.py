@@ -32,7 +32,7 @@ def builders(kinds):
 
 
 def expected(stem, name):
-    """{".out": array} of NAME.expected.out.npy and so on."""
+    """Returns {".out": array} of NAME.expected.out.npy and so on."""
     found = {}
     for path in glob.glob(f"{stem}.{name}.npy") + glob.glob(f"{stem}.{name}.*.npy"):
         found[path[len(f"{stem}.{name}"):-4]] = np.load(path)
@@ -40,7 +40,7 @@ def expected(stem, name):
 
 
 def compare(got, want, exact):
-    """(None or what is wrong, whether float64 judged)"""
+    """Returns (None or the difference, true if float64 decided)."""
     if sorted(got) != sorted(want):
         return f"results {sorted(got)}, wanted {sorted(want)}", False
     judged = False
@@ -63,9 +63,9 @@ def compare(got, want, exact):
 
 
 def same_detections(got, want, near):
-    """Whether the outputs of a detector, N rows each, hold the same rows when detections whose scores differ by no more than rounding may
-    change places (both are ordered by score). The tolerance is compare()'s or, where that is larger, twice what PyTorch's own result
-    moves when the pixels move by one rounding: near, some results."""
+    """Returns true if the outputs of a detector, N rows each, have the same rows. Detections whose scores differ only by rounding may be swapped
+    (both are ordered by score). The tolerance is compare()'s or, if it is larger, twice the change of PyTorch's own result when the pixels
+    change by one rounding: near, several results."""
     if sorted(got) != sorted(want) or any(got[k].shape != want[k].shape or got[k].dtype != want[k].dtype for k in want):
         return False
     rows = {len(v) for v in want.values()}
@@ -94,7 +94,7 @@ def neighbours(stem, name):
 
 
 def inputs(stem, traced):
-    """The -i options of an input set: one file, several arguments, or a list of images (which a traced detector takes as one tensor)."""
+    """Returns the -i options of a set of inputs: one file, several arguments, or a list of images (one tensor for a traced detector)."""
     if os.path.exists(stem + ".input.npy"):
         return ["-i", stem + ".input.npy"]
     files = sorted(glob.glob(stem + ".input.*.npy"))

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_accuracy.py TAPER
 
-Operators that add up many elements, against float64, on inputs that make additions lose digits: a mean that is large against the spread, equal
-elements, alternating signs, one huge element, denormals, rows of a million elements. For each instruction set an error may be twice PyTorch's,
-or two units in the last place of the largest term of the sum. KNOWN lists the cases that exceed this, with their reasons."""
+Compares operators that sum many elements with float64, on inputs for which additions lose digits: a mean much larger than the spread, equal
+elements, alternating signs, one huge element, denormals, rows of a million elements. For each instruction set the error may be twice PyTorch's, or
+two units in the last place of the largest term of the sum. KNOWN lists the cases that exceed this, with their reasons."""
 import os
 import subprocess
 import sys
@@ -85,7 +85,7 @@ def normalized(x, dims):
 
 
 def inputs():
-    """name, tensor. Sizes: rows and columns shorter and longer than the kernels' blocks; a million in a row."""
+    """Yields name and tensor. Sizes: rows and columns shorter and longer than the kernels' blocks; a million in a row."""
     def shaped(name, make):
         for sizes in ((64, 300), (20, 9), (3, 8, 700), (1, 1000003)):
             generator = torch.Generator().manual_seed(len(name))
@@ -113,7 +113,7 @@ class Unlike(Exception):
 
 
 def errors_of(module, x, near):
-    """PyTorch's largest error for each case. Sums of the same elements in other orders count as well: one sum may be exact by chance."""
+    """Returns PyTorch's largest error for each case, also for sums of the same elements in other orders, because one sum may be exact by chance."""
     largest_of = []
     for by in (0, 1, 5, 17) if x.numel() < 100000 else (0,):
         a, b = x.roll(by, -1), near.roll(by, -1)
@@ -130,7 +130,7 @@ def fits(y, exact):
 
 
 def worst(y, exact, terms, pytorch, theirs):
-    """By how much the error exceeds what it may be: at most 1 is good."""
+    """Returns the error divided by the allowed error: at most 1 passes."""
     if y.shape != exact.shape:
         raise Unlike(f"sizes {y.shape}, expected {exact.shape}")
     finite = fits(pytorch, exact)

@@ -39,7 +39,7 @@ FORMS = ("script", "trace", "torchscript", "torchscript_trace", "flatbuffer", "m
 
 
 def run_torch(module, calls):
-    """[(result, what was raised)], up to the first call that raises."""
+    """Returns [(result, exception)], up to the first call that raises."""
     results = []
     torch.manual_seed(67280421310721)
     for method, args in calls:
@@ -57,7 +57,7 @@ def run_torch(module, calls):
 
 
 def plain(value, shown=False):
-    """Copies that keep strides. shown: with the keys that JSON has."""
+    """Copies with the same strides. shown: with the keys that JSON has."""
     if isinstance(value, torch.Tensor):
         return value.new_empty(0).set_(value.detach().storage().clone(), value.storage_offset(), value.size(), value.stride())
     if isinstance(value, tuple):
@@ -74,7 +74,7 @@ oracle.same_number = lambda a, b, same=oracle.same_number: same(a, b, 1e-5)
 
 
 class Forms:
-    """Writes the forms of a case: (path, expected results, why not)."""
+    """Writes the forms of a case: (path, expected results, reason why there is none)."""
 
     def __init__(self, case, folder):
         self.case, self.folder = case, folder
@@ -84,7 +84,7 @@ class Forms:
             print(f"note: {case.name} raises in PyTorch: {self.expected[-1][1]}")
 
     def module(self):
-        """Always the same, with parameters of its own: calls may change them."""
+        """Returns a new copy of the same module, because calls may change its parameters."""
         torch.manual_seed(zlib.crc32(self.case.name.encode()))
         with torch.no_grad():
             return stir(self.case.make()).eval()
@@ -101,7 +101,7 @@ class Forms:
         return path
 
     def make(self, form):
-        """None when the case has no such form."""
+        """Returns None if the case has no such form."""
         case = self.case
         if form == "script":
             return self.save(self.script, form, debug=True), self.expected
@@ -169,7 +169,7 @@ def compare_results(case, want, got):
 
 
 def near(want, got, options):
-    """Of rounded images: integers one apart are fine."""
+    """Returns true for rounded images whose integers differ by at most one."""
     if isinstance(want, torch.Tensor) and not want.is_floating_point() and isinstance(got, dict):
         flat = torch.tensor(got["data"]).flatten()
         if list(want.shape) == got["shape"] and list(want.stride()) == got["strides"] and (flat - want.long().flatten()).abs().max() <= 1:
@@ -178,7 +178,7 @@ def near(want, got, options):
 
 
 def run_taper(taper, path, calls, expected, case, extra, folder, verbose=False):
-    """None when all calls agree."""
+    """Returns None if all calls agree."""
     files = []
     spec = [{"method": m, "inputs": [oracle.to_input(a, folder, files) for a in args]} for m, args in calls[:len(expected)]]
     calls_file = os.path.join(folder, "calls.json")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_attribute_changes.py TAPER: everything that can change an attribute, through every way to reach it: three calls of one module in
-PyTorch and in Taper, optimized and not, as TorchScript and for the lite interpreter.
+"""test_attribute_changes.py TAPER: tests all ways to change an attribute, through all ways to reach it: three calls of one module in PyTorch and
+in Taper, optimized and not, as TorchScript and for the lite interpreter.
 
-A change is of a tensor's data, shape, strides or storage, of a container, or of an object's slot. A way is the attribute itself, an alias,
-an item of a list or dict, a submodule, a called method, a loop over a ModuleDict, a branch. Ends with "N passed, N failed"."""
+A change is one of a tensor's data, shape, strides or storage, of a container, or of an object's slot. A way is the attribute itself, an alias, an
+item of a list or dict, a submodule, a called method, a loop over a ModuleDict, or a branch. Ends with "N passed, N failed"."""
 import json
 import os
 import subprocess
@@ -93,7 +93,7 @@ def cases():
 
 
 def answers(module, x):
-    """What each call gives; text: what it raises, after which no more calls are made."""
+    """Returns the result of each call; a text is an exception, after which no more calls are made."""
     found = []
     for _ in range(CALLS):
         try:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_bands.py TAPER
 
-Layers that are computed some rows at a time (src/ops/call/bands.h), against PyTorch in float64: the first call of a model, which computes each
-layer whole, and the later ones, which replay it in bands. Strides, kernels, paddings, dilations, batches and activations, sums of residuals, images
-of odd sizes, several threads; other inputs and other sizes between; inputs that outlive the call or do not. Each network must have used
-bands where it is to, and what has no use for them none. Quantized layers must give PyTorch's numbers."""
+Compares layers that are computed some rows at a time (src/ops/call/bands.h) with PyTorch in float64: the first call of a model, which computes
+whole layers, and later ones, which replay it in bands. Covers strides, kernels, paddings, dilations, batches and activations, residual sums,
+images of odd sizes, several threads, alternating inputs and sizes, and inputs that outlive the call or do not. Bands must be used exactly by the
+networks for which they are useful. Quantized layers must give PyTorch's integers."""
 import json
 import os
 import subprocess
@@ -52,7 +52,7 @@ class Residual(nn.Module):
 
 
 class Twice(nn.Module):
-    """What is between is looked at twice: no bands there."""
+    """The value in between is used twice, which excludes bands."""
 
     def __init__(self, first, second):
         super().__init__()
@@ -69,12 +69,12 @@ def inverted(i, wide, o, kernel=3, stride=1, act="six", residual=False, padding=
 
 
 def ends(channels, *layers):
-    """Between two that are no part of bands: the first brings NCHW into the layout of the others."""
+    """Adds layers at both ends that are not in bands: the first converts NCHW to the layout of the others."""
     return nn.Sequential(conv(channels, channels, act="relu"), *layers, nn.AdaptiveAvgPool2d((3, 5)))
 
 
 def cases():
-    """name, network, sizes, whether bands must have been used"""
+    """Yields name, network, sizes, and true if bands must be used."""
     yield "expand, 3x3 with stride 2, project", ends(16, inverted(16, 96, 24, stride=2)), (1, 16, 160, 144), True
     yield "with a sum", ends(24, inverted(24, 144, 24, residual=True), inverted(24, 144, 24, residual=True)), (1, 24, 113, 121), True
     yield "5x5, stride 2, hard swish", ends(24, inverted(24, 72, 40, 5, 2, "hard")), (1, 24, 150, 168), True
@@ -127,7 +127,7 @@ class QuantizedResidual(nn.Module):
 
 
 class QuantizedSum(nn.Module):
-    """Of what two layers make of the same; `order` says which is made last, and which is the first summand."""
+    """Sums the results of two layers with one input; `order` selects which is computed last, and which is the first summand."""
     def __init__(self, first, second, order):
         super().__init__()
         self.first, self.second, self.order, self.sum = first, second, order, nnq.QFunctional()
@@ -181,7 +181,7 @@ def quantized_cases():
 
 
 def fitted(sizes):
-    """The sizes are for an L2 cache of 1 MB; a smaller one holds as many rows of narrower images, of which there are more."""
+    """Adapts sizes for an L2 cache of 1 MB to this machine's: a smaller cache holds the same number of rows of a narrower image."""
     try:
         with open("/sys/devices/system/cpu/cpu0/cache/index2/size", encoding="ascii") as f:
             text = f.read().strip()
@@ -216,7 +216,7 @@ def banded_of(taper, model, sizes, threads):
 
 
 def results_of(taper, model, inputs, scratch, threads):
-    """Of calls one after the other in one session."""
+    """Returns the results of consecutive calls in one session."""
     calls = []
     for number, x in enumerate(inputs):
         np.save(os.path.join(scratch, f"x{number}.npy"), x)

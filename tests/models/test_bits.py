@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_bits.py TAPER [--verbose]
 
-A quantizer behind an operator turns a last bit into another integer. Of operators that stand in front of quantizers, those results of which
-PyTorch's two builds for x86, with AVX2 and without, have the same bits must have these bits in Taper too: then their order is PyTorch's and not a compiler's.
-OTHERWISE lists the cases where it is another, with the reason; a line of which no case differs any more must leave the list."""
+After an operator, a quantizer turns a different last bit into a different integer. For operators that occur before quantizers, results for which
+PyTorch's two builds for x86, with AVX2 and without, have the same bits must have these bits in Taper, too: their order is then PyTorch's and not a
+compiler's. OTHERWISE lists the exceptions with their reasons; a line without a differing case must be removed."""
 import os
 import re
 import subprocess
@@ -25,7 +25,7 @@ SOURCES, INPUTS = {}, {}
 
 
 def case(name, body, *inputs):
-    """body: of x0, x1, …; a name with "channels last" in it has such an x0."""
+    """body: of x0, x1, …; with "channels last" in the name, x0 has that format."""
     types = ", ".join(f"x{i}: Tensor" for i in range(len(inputs)))
     order = "    x0 = x0.contiguous(memory_format=torch.channels_last)\n" if "channels last" in name else ""
     SOURCES[name] = f"def forward(self, {types}):\n{order}    return {body}\n"
@@ -33,7 +33,7 @@ def case(name, body, *inputs):
 
 
 def some(*sizes):
-    """Pixels as of a picture: 8-bit numbers over 255."""
+    """Returns pixels like those of a picture: 8-bit numbers divided by 255."""
     return torch.randint(0, 256, sizes, generator=torch.Generator().manual_seed(sum(sizes))).float() / 255
 
 
@@ -114,7 +114,7 @@ OTHERWISE = [
 
 
 def answers(folder):
-    """PyTorch's, in this process's build of its kernels."""
+    """Returns PyTorch's results, with this process's build of its kernels."""
     torch.set_num_threads(1)
     found = {}
     for i, name in enumerate(SOURCES):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_convert.py TAPER DIR...: every sample of each DIR through `taper convert`, to every version of bytecode, to a flatbuffer, and from
-these back. What was written gives in Taper what the original gives, bit for bit; PyTorch loads it and gives what it gives with the original.
-Archives keep sources, extra files and debug records, their records are aligned, and their version has nothing upgraded twice.
-What `taper optimize` writes in each form gives the same within tolerances."""
+"""test_convert.py TAPER DIR...: converts every sample of each DIR with `taper convert` to every version of bytecode, to a flatbuffer, and back. A
+converted file must give bit-identical results in Taper, and load in PyTorch with the results of the original. Archives keep sources, extra
+files and debug records, their records are aligned, and no operator is upgraded twice. Files of `taper optimize` in each form must give the
+same results within tolerances."""
 import io
 import json
 import os
@@ -37,7 +37,7 @@ def convert(taper, model, out, *options):
 # ---- in Taper
 
 def outcome(taper, folder, model, calls, out):
-    """What Taper gives for each call, those after a raising one on a fresh module: JSON, or the exception."""
+    """Returns Taper's result of each call, with a new module after a raising call: JSON, or the exception."""
     results, current = [], []
     for i, one in enumerate(calls):
         current.append({"method": one["method"], "inputs": [run_samples.to_input(folder, a) for a in one["args"]]})
@@ -55,7 +55,7 @@ def outcome(taper, folder, model, calls, out):
 # ---- in PyTorch
 
 def load(path):
-    """TorchScript as such, everything else in the lite interpreter; both with run_method."""
+    """Loads TorchScript as such, everything else in the lite interpreter; both have run_method."""
     if not path.endswith(".pt"):
         return _load_for_lite_interpreter(path)
     module = torch.jit.load(path)
@@ -64,8 +64,7 @@ def load(path):
 
 
 class Raised(str):
-    """The text of an exception. Where it happened is said before it by TorchScript and behind it by the lite interpreter, as far as a
-    file knows."""
+    """The text of an exception. TorchScript puts the place before it, the lite interpreter after it, as far as the file contains it."""
 
     def bare(self):
         line = self.strip().split("\n")[-1 if "Traceback of TorchScript, serialized" in self else 0]
@@ -89,7 +88,7 @@ def cannot_run(original, folder, calls):
 
 
 def compare_with(original, copy, folder, calls, places):
-    """places: both know where something happened, so that they say the same of it."""
+    """places: both files contain the places, so that they must be equal."""
     a, b = load(original), load(copy)
     for c in calls:
         want, got = call(a, folder, c), call(b, folder, c)
@@ -103,7 +102,7 @@ def compare_with(original, copy, folder, calls, places):
 # ---- records
 
 def aligned(archive, path):
-    """Every record starts at a multiple of 64 bytes."""
+    """Checks that every record starts at a multiple of 64 bytes."""
     with open(path, "rb") as file:
         for info in archive.infolist():
             file.seek(info.header_offset + 26)
@@ -115,7 +114,7 @@ def aligned(archive, path):
 
 
 def compare_records(original, copy):
-    """original: what the copy was made of."""
+    """original: the file from which the copy was made."""
     b = zipfile.ZipFile(copy)
     folder, written = names(b)
     if b.testzip() is not None:
@@ -155,7 +154,7 @@ def compare_records(original, copy):
 # ----
 
 def forms(taper, original, out, name):
-    """What was made of one model: what it is, its path, the file it was made of, and why it could not be made."""
+    """Yields the files made from one model: description, path, source file, and the reason if it could not be made."""
     for version in BYTECODE:
         copy = os.path.join(out, f"{name}.bc{version}.ptl")
         yield f"bytecode {version}", copy, original, convert(taper, original, copy, "--bytecode", str(version))
@@ -167,7 +166,7 @@ def forms(taper, original, out, name):
 
 
 def examine(taper, folder, entry, model, out):
-    """(cases, [what is wrong]) of one model."""
+    """Returns (cases, [differences]) of one model."""
     original, calls, wrong, cases = os.path.join(folder, model), entry["calls"], [], 0
     want = outcome(taper, folder, original, calls, out)
     if any(LACKING in said for _, _, said in want):
@@ -197,7 +196,7 @@ def examine(taper, folder, entry, model, out):
 
 
 class Old(torch.nn.Module):
-    """Operators that meant something else once."""
+    """Operators whose meaning has changed."""
 
     def forward(self, x, y):
         return torch.div(x, y), x / 3, torch.full([2], 3), torch.linspace(0., 1., 100), torch.logspace(0., 1., 100)
@@ -230,7 +229,7 @@ def make_without_gradients(folder):
 
 
 def make_old(folder, version):
-    """A TorchScript file as of that version, and its entry in a manifest."""
+    """Writes a TorchScript file of that version, and its entry in a manifest."""
     saved = io.BytesIO()
     torch.jit.save(torch.jit.script(Old()), saved)
     name = f"old{version}.pt"
@@ -250,7 +249,7 @@ def make_old(folder, version):
 
 
 def close(a, b):
-    """What an optimized model may give: sums in another order."""
+    """Returns true for results within the tolerance of an optimized model: sums in another order."""
     if type(a) is not type(b):
         return False
     if isinstance(a, torch.Tensor):
@@ -278,7 +277,7 @@ def optimized_in_pytorch(original, copy, folder, calls):
 
 
 def alike(a, b):
-    """JSON of results."""
+    """Compares JSON of results."""
     if isinstance(a, dict) and isinstance(b, dict):
         if "data" in a and "shape" in a:
             if a["shape"] != b.get("shape") or a["dtype"] != b.get("dtype"):
@@ -299,7 +298,7 @@ def optimized_in_taper(taper, folder, original, copy, calls, out):
 
 
 def examine_optimized(taper, folder, entry, model, out):
-    """The same of what `taper optimize` writes in each form, within tolerances."""
+    """Does the same for files of `taper optimize` in each form, within tolerances."""
     original, calls, wrong, cases = os.path.join(folder, model), entry["calls"], [], 0
     preserve = [word for method in sorted({c["method"] for c in calls}) for word in ("--preserve", method)]
     unfit = apart(lambda: cannot_run(original, folder, calls))
@@ -329,7 +328,7 @@ def main():
 
 
 def examine_named_tuple(taper):
-    """A program that PyTorch 2 exported, whose result holds a named tuple with a dict in it."""
+    """Checks a program exported by PyTorch 2 whose result has a named tuple with a dict in it."""
     program, wrong = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pt2", "2.15_containers.pt2"), []
     inputs = ["-i", "ones:2x3", "-i", "ones:2x3", "-i", "ones:2x3", "-i", "null", "-i", "1.5", "-i", '"up"']
     with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_debug_info.py TAPER DIR...: the debug records of `taper convert --debug-info` and `taper optimize --debug-info` for the TorchScript
-samples of each DIR, against those of PyTorch's _save_for_lite_interpreter(_save_mobile_debug_info=True).
+"""test_debug_info.py TAPER DIR...: compares the debug records of `taper convert --debug-info` and `taper optimize --debug-info` for the
+TorchScript samples of each DIR with those of PyTorch's _save_for_lite_interpreter(_save_mobile_debug_info=True).
 
-For every operator that both files call from one range of source, the calls that PyTorch says led there must be among ours, in order: it
-forgets some around what stands in branches and loops. Most must be the same."""
+For every operator that both files call from one range of source, PyTorch's chain of calls must be among ours, in order; PyTorch omits some calls
+around branches and loops. Most chains must be the same."""
 import glob
 import os
 import pickle
@@ -26,7 +26,7 @@ class Unpickler(pickle.Unpickler):
 
 
 class Records:
-    """What a file's handles stand for: (node, range, frames), frames from the outermost on."""
+    """The meaning of a file's handles: (node, range, frames), with the outermost frame first."""
 
     def __init__(self, path):
         self.zip = zipfile.ZipFile(path)
@@ -57,7 +57,7 @@ class Records:
             frame = frame[2]
 
     def operators(self, function):
-        """(node, range) to the chains of its calls."""
+        """Returns the chains of calls of each (node, range)."""
         found = {}
         for handle in self.handles.get(function, []):
             node, place, frames = self.meanings.get(handle, ("", None, ()))
@@ -72,7 +72,7 @@ def holds(ours, theirs):
 
 
 def compare(name, ours, theirs, faults):
-    """[operators compared, those whose calls are the same]"""
+    """Returns [operators compared, operators with equal chains]."""
     counts = [0, 0]
     for function in theirs.handles:
         mine, others = ours.operators(function), theirs.operators(function)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_einsum_weights.py TAPER
 
-einsum with a second operand that is the model's own: it is packed once, as a layer's weight is, also where it is a layer for each head.
-Against PyTorch, with one thread and with three, for every instruction set; and of weights that the model writes to between its calls."""
+einsum whose second operand belongs to the model: it is packed once, like a layer's weight, also if it is a layer for each head. Compares with
+PyTorch, with one and three threads, for every instruction set, and with weights that the model changes between calls."""
 import json
 import os
 import sys

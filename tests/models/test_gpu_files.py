@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_gpu_files.py TAPER DIR: what `taper optimize --backend vulkan` and `metal` write. From the network of the samples in DIR it makes
-the objects that PyTorch made (s13, s14), field by field; a recurrent network gets Vulkan's contexts; MobileNetV2 for Metal has the operators
-that PyTorch's tutorial lists. All of them run here and give what the module gives."""
+"""test_gpu_files.py TAPER DIR: checks the files of `taper optimize --backend vulkan` and `metal`. For the network of the samples in DIR it writes
+the same objects as PyTorch (s13, s14), field by field. A recurrent network gets Vulkan's contexts. MobileNetV2 for Metal has the operators
+listed in PyTorch's tutorial. All of them run here with the module's results."""
 import os
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def operators(path):
 
 
 def states(path):
-    """The packed objects of an archive, as lists, by their class."""
+    """Returns the packed objects of an archive, as lists, by their class."""
     found = {}
     for value in attributes(path).values():
         if hasattr(value, "text") and value.text.startswith("__torch__.torch.classes."):
@@ -87,7 +87,7 @@ def samples(taper, folder, out):
 
 
 class Layers(torch.nn.Module):
-    """What contexts hold beside weights: bounds, output padding, no bias."""
+    """The other fields of contexts: bounds, output padding, no bias."""
 
     def __init__(self):
         super().__init__()

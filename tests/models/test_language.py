@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_language.py TAPER [NAME…]: programs of what the language has, each saved by PyTorch as TorchScript and for the lite interpreter, run
-in Taper and compared with what PyTorch makes of the same file. Ends with "N passed, N failed"."""
+"""test_language.py TAPER [NAME…]: runs programs with all features of the language, each saved by PyTorch as TorchScript and for the lite
+interpreter, in Taper, and compares with PyTorch's result of the same file. Ends with "N passed, N failed"."""
 import enum
 import json
 import os
@@ -30,7 +30,7 @@ class ToLists(torch.nn.Module):
 
 
 class ToListTwice(torch.nn.Module):
-    """What stands before .tolist() runs twice in PyTorch, and once more each time the file's own text is compiled."""
+    """PyTorch runs the code before .tolist() twice, and once more each time the file's own text is compiled."""
     def __init__(self):
         super().__init__()
         self.register_buffer("seen", torch.ones(2))
@@ -46,7 +46,7 @@ class ToListTwice(torch.nn.Module):
 
 
 class OwnSettings(torch.nn.Module):
-    """Copies of lists that are attributes, into which a branch puts what stands there or something else, as Swin's shifts are."""
+    """Copies of lists that are attributes, where a branch assigns the old item or another one, as in Swin's shifts."""
     def __init__(self):
         super().__init__()
         self.still: List[int] = [0, 0]
@@ -76,7 +76,7 @@ class OwnSettings(torch.nn.Module):
 
 
 class Dimensions(torch.nn.Module):
-    """A buffer of 16 dimensions, whose strides are in no order, and what is made of it and of an input of nine."""
+    """A buffer of 16 dimensions with unordered strides, and results of it and of an input of nine dimensions."""
     def __init__(self):
         super().__init__()
         self.register_buffer("table", torch.rand([2, 1, 1, 2] * 4).permute(list(range(1, 16)) + [0]))
@@ -87,7 +87,7 @@ class Dimensions(torch.nn.Module):
 
 
 class Numbers(torch.nn.Module):
-    """A number that may be of either kind, as LPPool has it."""
+    """A number that may be of either kind, as in LPPool."""
     norm: Union[int, float]
 
     def __init__(self):
@@ -198,7 +198,7 @@ class Instances(torch.nn.Module):
 
 
 class WholeFloats(torch.nn.Module):
-    """Floats that PyTorch writes without a point, and then takes for ints: it cannot read its own file."""
+    """Floats that PyTorch writes without a point and then reads as ints: it cannot read its own file."""
     def forward(self, x: Tensor):
         a: List[float] = []
         a.extend([0.5, 1e10, -2e15])
@@ -208,7 +208,7 @@ class WholeFloats(torch.nn.Module):
 
 
 class Mixed(torch.nn.Module):
-    """Lists and dicts of items that have no type in common."""
+    """Lists and dicts whose items have no common type."""
     def forward(self, x: Tensor, n: int):
         a = [0.5, 2]
         b = {"a": 1.5, "z": 2}
@@ -224,7 +224,7 @@ class Mixed(torch.nn.Module):
 
 
 class Traced(torch.nn.Module):
-    """A trace keeps numbers as tensors of no dimensions."""
+    """A trace keeps numbers as tensors of rank 0."""
     def __init__(self):
         super().__init__()
         self.linear = torch.nn.Linear(3, 2)
@@ -245,7 +245,7 @@ class Card:
 
 
 class Sorting(torch.nn.Module):
-    """Objects in the order of their class, equal ones as they stood."""
+    """Sorts objects by their class's order; equal ones keep their order."""
     def forward(self, x: Tensor, n: int, back: bool):
         cards: List[Card] = []
         for i in range(n):
@@ -271,7 +271,7 @@ class Counted:
 
 
 class Comparisons(torch.nn.Module):
-    """Sorting compares in proportion to n log n, and ends with what a comparison raises."""
+    """Sorting makes a number of comparisons proportional to n log n, and ends with an exception of a comparison."""
     def forward(self, n: int, least: int, back: bool):
         calls = [0]
         counted = [Counted((i * 7919) % n + least, calls) for i in range(n)]
@@ -281,7 +281,7 @@ class Comparisons(torch.nn.Module):
 
 
 class Unread(torch.nn.Module):
-    """What an attribute is set to raises, whether or not it is read."""
+    """The value assigned to an attribute raises, whether or not the attribute is read."""
     def forward(self, n: int, key: str):
         ranks = {"a": [n]}[key]
         return Counted(n, ranks).rank
@@ -293,7 +293,7 @@ class Raising(torch.nn.Module):
 
 
 class Ranks(torch.nn.Module):
-    """Checks of ranks, of which some cannot fail."""
+    """Checks of ranks, some of which cannot fail."""
     def __init__(self):
         super().__init__()
         self.conv = torch.nn.Conv2d(3, 4, 3)

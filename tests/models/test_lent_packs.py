@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_lent_packs.py TAPER
 
-The first run has packed weights lent, the second makes them for good, later ones read what was prepared in the first
-(src/ops/call/packs.c): all of them give the same bits, of floats those that PyTorch gives within the usual. Layers that are called several
-times in a run, two sizes of input in turns, one thread and three."""
+The first run gets packed weights as loans, the second one stores them permanently, and later runs read data prepared in the first
+(src/ops/call/packs.c). All must give the same bits, and float results must be PyTorch's within the usual tolerance. Covers layers that are called
+several times in a run, two alternating sizes of input, one thread and three."""
 import json
 import os
 import sys
@@ -50,7 +50,7 @@ def quantized(module, *sizes):
 
 
 def cases():
-    """name, module, sizes of two inputs, whether it is of floats"""
+    """Yields name, module, sizes of two inputs, and true for a float module."""
     yield "linear", nn.Sequential(nn.Linear(192, 256), nn.ReLU(), nn.Linear(256, 320)), (4, 192), (9, 192), True
     yield "convolutions", nn.Sequential(nn.Conv2d(32, 96, 3, padding=1), nn.BatchNorm2d(96), nn.ReLU(), nn.Conv2d(96, 200, 1)), (1, 32, 19, 17), (2, 32, 9, 9), True
     yield "repeated", Repeated(), (4, 256), (6, 256), True

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_lines.py TAPER
 
-Convolutions over one dimension with what follows them, which are computed as images of one row (src/compiler/conv1d_to_conv2d.c), against
-PyTorch: batch norm must be a part of them in traced files (scripted ones ask for ranks in between); also without a batch, where it is over the other dimension, and where sums write in place."""
+Compares convolutions over one dimension and the layers after them, which are computed as images with one row (src/compiler/conv1d_to_conv2d.c),
+with PyTorch. Batch norm must be fused in traced files (scripted ones check ranks in between), also without a batch, when it is over the other
+dimension, and with sums in place."""
 import json
 import os
 import subprocess
@@ -46,7 +47,7 @@ def layer(i, o, kernel=3, stride=1, groups=1, dilation=1, act=nn.ReLU):
 
 
 def cases():
-    """name, module, sizes of inputs, whether batch norm is left to itself"""
+    """Yields name, module, sizes of inputs, and true if batch norm remains separate."""
     yield "layers", nn.Sequential(*layer(16, 32), *layer(32, 32, act=nn.SiLU), *layer(32, 8)), [(2, 16, 100), (1, 16, 1), (3, 16, 33), (0, 16, 5)], False
     yield "no activations", nn.Sequential(*layer(16, 32)[:2], *layer(32, 12)[:2]), [(2, 16, 50)], False
     yield "residual", nn.Sequential(*layer(8, 64, 7, 2), Residual(64, False), Residual(64, True), nn.AdaptiveAvgPool1d(1)), [(2, 8, 320), (1, 8, 64)], False

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_listing.py TAPER [NAME…]: what `taper ops` prints for scripted modules with training branches, constants, methods that
-nothing calls and results that nothing looks at, held against torch.jit.export_opnames. PyTorch lists the methods of the root as the
-file has them, with the functions they call inlined, cleaned up where something was decided in them; so every module is listed as the
-root and as a part of another; and for a traced module that calls operators by their aliases. Ends with "N passed, N failed"."""
+"""test_listing.py TAPER [NAME…]: compares the output of `taper ops` for scripted modules with torch.jit.export_opnames: training branches,
+constants, methods that nothing calls and unused results. PyTorch lists the methods of the root as in the file, with the functions they call
+inlined, and simplified if something was decided in them. Every module is therefore listed as the root and as a part of another one. A traced
+module that calls operators by their aliases is listed as well. Ends with "N passed, N failed"."""
 import os
 import subprocess
 import sys
@@ -46,7 +46,7 @@ class HolderOfPowers(nn.Module):
 
 
 class Choice(nn.Module):
-    """What torchvision's detection transform does: a draw that nothing but a dead branch looks at."""
+    """Does the same as torchvision's detection transform: a random draw whose only use is in a dead branch."""
 
     def __init__(self):
         super().__init__()
@@ -371,7 +371,7 @@ class ObjectDead(nn.Module):
 
 
 class NoFold(nn.Module):
-    """Dead writes without anything folded stay."""
+    """Dead writes remain if nothing is folded."""
 
     def f(self, x: Tensor, y: Tensor) -> Tensor:
         return x
@@ -406,7 +406,7 @@ class Sequential(nn.Module):
 
 
 class Levels(nn.Module):
-    """The constant comes from further out than the call that looks at it."""
+    """The constant comes from an outer call of the one that reads it."""
 
     def inner(self, x: Tensor, k: Optional[int]) -> Tuple[Tensor, Tensor]:
         if k is None:
@@ -430,7 +430,7 @@ class Levels(nn.Module):
 
 
 class Levels2(nn.Module):
-    """Folding within a call leaves what is unused outside of it."""
+    """Folding inside a call keeps unused code outside of it."""
 
     def inner(self, x: Tensor, k: Optional[int]) -> Tensor:
         if k is None:
@@ -549,7 +549,7 @@ class Decoder(nn.Module):
 
 
 class FirstOfCall(nn.Module):
-    """The other item stays: it is in the tuple, of which one is taken. In its own function it goes."""
+    """The other item remains, because it is in the tuple of which one item is taken. In its own function it is removed."""
 
     def both(self, x: Tensor) -> Tuple[Tensor, Tensor]:
         return torch.tanh(x), torch.sigmoid(x)
@@ -563,7 +563,7 @@ class FirstOfCall(nn.Module):
 
 
 class Quantized(nn.Module):
-    """What saves and loads the states of modules is listed, however deep they are."""
+    """The operators that save and load states of modules are listed, at any depth."""
 
     def __init__(self):
         super().__init__()
@@ -605,7 +605,7 @@ class Formats(nn.Module):
 
 
 class Kinds(nn.Module):
-    """Casts that tell nothing new stay where nothing is decided."""
+    """Casts without new information remain if nothing is decided."""
 
     def kind(self, v: Any) -> str:
         if isinstance(v, Tensor):
@@ -619,7 +619,7 @@ class Kinds(nn.Module):
 
 
 class OwnLists(nn.Module):
-    """Of a list that nobody changes PyTorch knows the length, and items that are asked for by number."""
+    """For a list that never changes, PyTorch knows the length, and the items with constant indices."""
 
     def windows(self, x: Tensor, n: int) -> Tensor:
         for a in ((0, n), (n, n + 1)):
@@ -659,7 +659,7 @@ class Numbers(nn.Module):
 
 
 class Powers(nn.Module):
-    """Functions that take an int or a float use the operator of what they are called with."""
+    """Functions that take an int or a float use the operator for their actual argument."""
 
     def __init__(self):
         super().__init__()
@@ -673,7 +673,7 @@ class Powers(nn.Module):
 
 
 class KnownLists(nn.Module):
-    """Sums, parts and items of lists and dicts that a function makes and nobody changes. In a method of the root they are as they are."""
+    """Sums, slices and items of lists and dicts that a function makes and that never change. In a method of the root they remain."""
 
     def sums(self, n: int):
         return ([n, 2] + [n])[0], ["a"] + ["b", "c"], len([n] + [4]), [1, 2, n][1:]
@@ -713,7 +713,7 @@ class KnownLists(nn.Module):
 
 
 class Decided(nn.Module):
-    """Branches on lists of known length; what a branch gives that is its condition, as of a return within it."""
+    """Branches on lists of known length, and on conditions that a branch returns, for example by a return inside it."""
 
     def branch(self, x: Tensor, n: int) -> Tensor:
         if len([n] + [1]) == 2:
@@ -735,7 +735,7 @@ class Decided(nn.Module):
 
 
 class Kinded(nn.Module):
-    """isinstance, where types tell."""
+    """isinstance, decided by types."""
 
     def kind(self, p: Union[int, float]) -> int:
         if isinstance(p, int):
@@ -754,7 +754,7 @@ class Kinded(nn.Module):
 
 
 class TakenOut(nn.Module):
-    """What is written to may be anybody's when it comes out of a list, and is looked at when a loop that does something takes it."""
+    """A written value that comes out of a list may be shared, and is used when a loop with effects takes it."""
 
     def __init__(self):
         super().__init__()
@@ -800,7 +800,7 @@ def run_case(taper, make, path):
 
 
 def run_deep(taper, folder):
-    """Functions with many blocks within each other, the innermost called first: put into each other there are more than is allowed."""
+    """Deeply nested blocks in functions, called from the innermost on: inlined they exceed the limit of depth."""
     lines = ["import torch", "class Deep(torch.nn.Module):"]
     for i in range(14):
         lines.append(f"    def f{i}(self, x: torch.Tensor, n: int) -> torch.Tensor:")
@@ -844,7 +844,7 @@ y.clone().arccosh_(); torch.clip(x, y, y)
 
 
 def run_aliases(taper, folder):
-    """A traced submodule keeps the aliases that it calls until PyTorch loads the file. Files that Taper writes have the names, too."""
+    """A traced submodule keeps the aliases that it calls until PyTorch loads the file. Files written by Taper have the names."""
     expressions = [e.strip() for line in ALIASES.strip().splitlines() for e in line.split(";")]
     with open(os.path.join(folder, "alias_listing.py"), "w", encoding="utf-8") as file:
         file.write("import torch\nclass Inner(torch.nn.Module):\n    def forward(self, x, y):\n        return (\n")

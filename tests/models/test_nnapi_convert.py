@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper optimize --backend nnapi: small models (nnapi_convert_cases.py) at each level. Which operators stay with the CPU is as expected; the
-file runs in Taper, and by stock PyTorch on the double of NNAPI, and gives what the model gives: floats within 1e-4 of the largest, integers
-within 1. The log of misuse stays empty. Files that PyTorch's converter can make are equal to its own word by word.
-Usage: test_nnapi_convert.py TAPER FOLDER_OF_DOUBLES [--levels 27,28] [--filter TEXT]"""
+"""test_nnapi_convert.py TAPER FOLDER_OF_DOUBLES [--levels 27,28] [--filter TEXT]: converts small models (nnapi_convert_cases.py) with taper
+optimize --backend nnapi at each level. The expected operators stay with the CPU. The file runs in Taper, and with stock PyTorch on the double
+of NNAPI, with the results of the model: floats within 1e-4 of the largest, integers within 1. The log of misuse stays empty. Files that
+PyTorch's converter can make are equal to its own word by word."""
 import argparse
 import os
 import re
@@ -64,7 +64,7 @@ class Run:
                                "--backend-options", f"layout={layout},level={level}{more}"], capture_output=True, text=True)
 
     def with_other_sizes(self, flexible):
-        """The inputs become others, which the file is to take too, if the traced model takes them; None otherwise."""
+        """Returns other inputs that the file must accept, if the traced model does, otherwise None."""
         more = (1, 0, 3, 2) if flexible == "sizes" else (1, 0, 0, 0)
         torch.manual_seed(7)
         inputs = []
@@ -109,7 +109,7 @@ class Run:
         return said[:300] or self.compare([t.numpy() for t in (y if isinstance(y, tuple) else (y,))])
 
     def equal(self, layout):
-        """Nothing where PyTorch's converter cannot, or gives the same words."""
+        """Returns None if PyTorch's converter does not support the model, or gives the same words."""
         from torch.backends._nnapi.serializer import serialize_model
 
         frozen = torch.jit.freeze(self.traced.eval())
@@ -138,7 +138,7 @@ NOT_AS_PYTORCH = ("max pool, sizes up", "slice", "softmax of")
 
 
 def run_flexible(run, level, flexible, name):
-    """With sizes that are left to the run: those of the sample, and others, in Taper and by PyTorch on the double."""
+    """Runs a model whose sizes are left to the run with the sizes of the sample and with others, in Taper and with PyTorch on the double."""
     name += f", flexible {flexible}"
     p = run.convert(level, more=f",flexible={flexible}")
     if p.returncode:

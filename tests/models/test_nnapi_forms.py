@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""NNAPI operations in the forms that PyTorch's converter does not write (nnapi_form_cases.py). PyTorch runs each file on the double of
-libneuralnetworks, Taper runs it by lowering, and both give what PyTorch's functions give: floats within 1e-4 of the largest, integers within
-1. And models that are refused. Usage: test_nnapi_forms.py TAPER FOLDER_OF_DOUBLES [--filter TEXT]. Ends with 77 where PyTorch cannot load
-the double."""
+"""test_nnapi_forms.py TAPER FOLDER_OF_DOUBLES [--filter TEXT]: NNAPI operations in the forms that PyTorch's converter does not write
+(nnapi_form_cases.py). PyTorch runs each file on the double of libneuralnetworks, Taper lowers it, and both must give the results of PyTorch's
+functions: floats within 1e-4 of the largest, integers within 1. Also models that must be refused. Ends with 77 if PyTorch cannot load the
+double."""
 import argparse
 import os
 import sys
@@ -25,7 +25,7 @@ check = operators.check
 
 
 class Model:
-    """A case in one order of dimensions: how = "nchw", "nhwc" (by PyTorch's formats, for flagged ones and for others), or "plain"."""
+    """A case in one order of dimensions: how = "nchw", "nhwc" (in PyTorch's formats, for flagged ones and for others), or "plain"."""
 
     def __init__(self, case, how):
         self.inputs, formats, blob = case.inputs, [], Blob()
@@ -64,7 +64,7 @@ def integers(tensor):
 
 
 def differs(want, got, slack=None):
-    """slack: of integers; floats have some of their size."""
+    """slack: tolerance of integers; the tolerance of floats is relative to their size."""
     if list(want.shape) != list(got.shape):
         return f"shape {list(got.shape)}, wanted {list(want.shape)}"
     error = np.abs(want - got).max()
@@ -86,7 +86,7 @@ def logged():
 
 
 def on_the_double(made, inputs):
-    """Results of PyTorch, or what went wrong."""
+    """Returns PyTorch's results, or the error."""
     try:
         results = made(*inputs)
     except RuntimeError as error:
@@ -127,8 +127,8 @@ def check_models(folder, filter):
 # ---- several operations
 
 def net(x_shape=(1, 16, 24, 24)):
-    """Dilated and grouped layers with functions between them, numbers for channels as a batch norm has them: a blob in NHWC, and the same as
-    a module."""
+    """Dilated and grouped layers with functions between them, and a number for each channel as in a batch norm: a blob in NHWC, and the same as a
+    module."""
     torch.manual_seed(4)
     first, second, third = (torch.nn.Conv2d(16, 32, 3, 1, 2, 2), torch.nn.Conv2d(32, 32, 3, 1, 1, groups=4),
                             torch.nn.Conv2d(32, 32, 3, 1, 2, 2, groups=32))
@@ -199,7 +199,7 @@ def check_net(folder):
 # ---- refusals
 
 def check_refusals(folder, filter):
-    """(name, code, sizes of the input, arguments, sizes of results, what is said)"""
+    """Checks (name, code, sizes of the input, arguments, sizes of results, words of the error)."""
     image, weight, deep, bias = (1, 6, 6, 4), numbers(4, 3, 3, 4), numbers(1, 3, 3, 4), numbers(4)
     conv, down = [weight, bias, 0, 0, 0, 0, 1, 1, 0, False], (1, 4, 4, 4)
 

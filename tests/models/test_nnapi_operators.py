@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every operator that PyTorch's NNAPI converter knows, in small models (nnapi_cases.py): what Taper makes of the converted model, as .pt,
-.ptl and flatbuffer, as they are, optimized, and written by `taper optimize`, is what the traced module gives in PyTorch. And inputs
-that such a model must refuse. Usage: test_nnapi_operators.py TAPER [--filter TEXT]"""
+"""test_nnapi_operators.py TAPER [--filter TEXT]: tests every operator that PyTorch's NNAPI converter supports, in small models (nnapi_cases.py).
+Taper's results of the converted model, as .pt, .ptl and flatbuffer, unoptimized, optimized, and written by `taper optimize`, must be those of
+the traced module in PyTorch. Also inputs that such a model must refuse."""
 import argparse
 import json
 import os
@@ -35,7 +35,7 @@ def check(wrong, what):
 
 
 def convert(case):
-    """The module as PyTorch runs it, and as converted."""
+    """Returns the module that PyTorch runs, and the converted one."""
     module = case.module.eval()
     plain = torch.jit.script(module) if case.scripted else torch.jit.trace(module, case.inputs, check_trace=False)
     seen.update(node.kind() for node in torch.jit.freeze(plain).graph.nodes())
@@ -43,7 +43,7 @@ def convert(case):
 
 
 def give(folder, i, tensor):
-    """A tensor as an argument of `taper run`."""
+    """Returns a tensor as an argument of `taper run`."""
     path = f"{folder}/in{i}.npy"
     np.save(path, (tensor.int_repr() if tensor.is_quantized else tensor).contiguous().numpy())
     if not tensor.is_quantized:
@@ -56,7 +56,7 @@ def taper(*arguments):
 
 
 def run(folder, model, inputs, *options):
-    """Descriptions and arrays of the results, or what went wrong."""
+    """Returns descriptions and arrays of the results, or the error."""
     arguments = [part for i, x in enumerate(inputs) for part in ("-i", give(folder, i, x))]
     done = taper("run", model, *arguments, "-o", f"{folder}/out.npz", "--json", *options)
     if done.returncode != 0:
@@ -65,13 +65,14 @@ def run(folder, model, inputs, *options):
 
 
 def strides(shape, order):
-    """Those of an output that NNAPI wrote, without dimensions of one element: [N, C, H, W], or [N, H, W, C] seen so (order 1)."""
+    """Returns the strides of an output written by NNAPI, without dimensions of one element: [N, C, H, W], or [N, H, W, C] as a permuted view
+    (order 1)."""
     steps = torch.empty(shape).stride() if order != 1 else torch.empty([shape[i] for i in (0, 2, 3, 1)]).permute(0, 3, 1, 2).stride()
     return [step for step, size in zip(steps, shape) if size != 1]
 
 
 def differs(want, said, got, order):
-    """What a result has otherwise than PyTorch's."""
+    """Returns the difference of a result from PyTorch's."""
     for key, value in (("dtype", str(want.dtype).replace("torch.", "")), ("shape", list(want.shape))):
         if said[key] != value:
             return f"{key} {said[key]}, wanted {value}"
@@ -103,7 +104,7 @@ def compare(want, result, orders):
 
 
 def forms(folder, model):
-    """(name, file, options) of all ways to run a model."""
+    """Yields (name, file, options) of all ways to run a model."""
     model.save(f"{folder}/model.pt")
     model._save_for_lite_interpreter(f"{folder}/model.ptl")
     model._save_for_lite_interpreter(f"{folder}/model.fb.ptl", _use_flatbuffer=True)
@@ -133,7 +134,7 @@ def check_models(folder, filter):
 
 
 def check_refusals(folder, filter):
-    """Inputs that the converted model is not for: an error, no result."""
+    """Checks that inputs for which the converted model was not made are an error."""
     x, conv = numbers(2, 3, 6, 7), torch.nn.Conv2d(3, 4, 3, padding=1)
     sizes = {"batch": numbers(3, 3, 6, 7), "height": numbers(2, 3, 5, 7), "width": numbers(2, 3, 6, 8), "channels": numbers(2, 4, 6, 7),
              "height and width exchanged": numbers(2, 3, 7, 6), "rank": numbers(3, 6, 7), "no batch": numbers(0, 3, 6, 7)}
@@ -170,7 +171,7 @@ def check_refusals(folder, filter):
 
 
 class Around(torch.nn.Module):
-    """Converted modules inside of another one: two, one of them called several times."""
+    """A module with converted modules inside: two, one of them called several times."""
 
     def __init__(self, first, second):
         super().__init__()
@@ -194,7 +195,7 @@ def check_parts(folder):
 
 
 def check_calls(folder):
-    """Sizes are decided by the first call: another of the same sizes is right, one of others is right or refused."""
+    """The first call determines the sizes: a call with the same sizes is correct, one with others is correct or refused."""
     line = torch.nn.Linear(6, 4)
     plain, model = convert(nnapi_cases.Case("", line, [numbers(3, 6)], [torch.zeros(0, 6)]))
     same, others, none = [numbers(3, 6), numbers(3, 6)], [numbers(3, 6), numbers(5, 6), numbers(2, 6)], [numbers(0, 6)]
@@ -213,7 +214,7 @@ def check_calls(folder):
 
 
 class Bare(torch.nn.Module):
-    """A Compilation that no NnapiModule has, made and run twice in each call."""
+    """A Compilation without NnapiModule, made and run twice in each call."""
 
     def __init__(self, words, weights: List[torch.Tensor]):
         super().__init__()
@@ -229,7 +230,7 @@ class Bare(torch.nn.Module):
 
 
 def check_rewritten(folder):
-    """Converted modules that PyTorch's own optimizers have rewritten, and a Compilation on its own."""
+    """Checks converted modules that PyTorch's own optimizers have rewritten, and a Compilation on its own."""
     net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3, 2, 1), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(48, 5)).eval()
     x = numbers(1, 3, 6, 8)
     for order, turn in nnapi_cases.ORDERS:

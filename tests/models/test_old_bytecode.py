@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_old_bytecode.py TAPER: files of bytecode 4 and 5, which pass all arguments of an operator without saying how many these are, with the
-operators of PyTorch 1.9: arguments that were appended since are taken out of what PyTorch writes today, arguments that went are put in.
-As they are and so rewritten they must give what the module gives, and what Taper writes in their place."""
+"""test_old_bytecode.py TAPER: tests files of bytecode 4 and 5, which pass all arguments of an operator without their number, with the operators
+of PyTorch 1.9: later arguments are removed from files of today's PyTorch, and removed arguments are added. Both the original and the rewritten
+file must give the module's results, and so must the file that Taper writes from it."""
 import os
 import subprocess
 import sys
@@ -100,7 +100,7 @@ class Raises(torch.nn.Module):
 
 
 def older(table):
-    """(a function's table with the operators of 1.9, which of them were changed)"""
+    """Returns (a function's table with the operators of 1.9, the changed operators)."""
     table, changed, at = dict(table), set(), 0
     code, constants, nothing = list(table["instructions"]), list(table["constants"]), ("DROPR", table["register_size"] + 1, 0)
     while at < len(code):
@@ -121,7 +121,7 @@ def older(table):
 
 
 def rewrite(source, target):
-    """The operators that are called with another number of arguments in target."""
+    """Rewrites the operators that have another number of arguments in target."""
     total = set()
     with zipfile.ZipFile(source) as read, zipfile.ZipFile(target, "w") as write:
         for name in read.namelist():
@@ -137,7 +137,7 @@ def rewrite(source, target):
 
 
 def run(taper, model, x, options):
-    """Results, or the error's text."""
+    """Returns the results, or the error's text."""
     folder = os.path.dirname(model)
     given, out = os.path.join(folder, "x.npy"), os.path.join(folder, "out.npz")
     np.save(given, x.numpy())
@@ -166,7 +166,7 @@ def differs(want, got):
 
 
 class Attention(torch.nn.Module):
-    """Calls operators on None where it never comes."""
+    """Calls operators on None in code that never runs."""
     def __init__(self):
         super().__init__()
         self.attention = torch.nn.MultiheadAttention(4, 2)

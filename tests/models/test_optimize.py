@@ -38,7 +38,7 @@ PARTS = ("samples", "torchscript", "apps", "passes")
 
 
 class Model:
-    """A file and calls of it, (method, args), up to the first that raises. folded: an operator of which none must be left."""
+    """A file and calls of it, (method, args), up to the first that raises. folded: an operator that must not remain."""
 
     def __init__(self, name, path, calls, rtol=1e-4, folded=None):
         self.name, self.path, self.calls, self.rtol, self.folded = name, path, calls, rtol, folded
@@ -102,7 +102,7 @@ def from_passes(scratch, wanted):
 # ---- running
 
 class Result:
-    """What a file does: results as JSON, and the last line of what is raised."""
+    """The outcome of a file: results as JSON, and the last line of an exception."""
 
     def __init__(self, results, raised, wrong=None):
         self.results, self.raised, self.wrong = results, raised, wrong
@@ -141,19 +141,20 @@ def as_input(v, folder, files):
 
 
 def message(raised):
-    """The line of an error that says what the model raised."""
+    """Returns the line of an error with the model's exception."""
     lines = [line.strip() for line in raised.splitlines() if line.strip()]
     return lines[-1].split(": ")[-1] if lines else ""
 
 
 def shape_of(v):
-    """What a tensor is but for its elements. Where it has none its strides say nothing: XNNPACK's operators leave them channels-last."""
+    """Returns the facts about a tensor without its elements. Strides of an empty tensor are omitted, because XNNPACK's operators make them
+    channels-last."""
     left_out = ("data", "strides") if isinstance(v, dict) and 0 in v.get("shape", ()) else ("data",)
     return {k: x for k, x in v.items() if k not in left_out} if isinstance(v, dict) else v
 
 
 def same(want, got, rtol):
-    """None when two results in JSON agree."""
+    """Returns None if two results in JSON agree."""
     if isinstance(want, dict) and "data" in want and "dtype" in want:
         if not isinstance(got, dict) or shape_of(want) != shape_of(got):
             return f"{shape_of(got)}, wanted {shape_of(want)}"
@@ -201,7 +202,7 @@ def agree(base, got, rtol):
 # ---- PyTorch's lite interpreter
 
 def lite_agrees(path, model, base):
-    """None when the file does in PyTorch what it did in Taper. Runs in a process of its own."""
+    """Returns None if the file gives the same outcome in PyTorch as in Taper. Runs in a process of its own."""
     module = _load_for_lite_interpreter(path)
     torch.manual_seed(67280421310721)
     for i, (method, args) in enumerate(model.calls):
@@ -224,7 +225,7 @@ def without_empty_strides(v):
 
 
 def plain_lite(model, base, scratch):
-    """Whether PyTorch's lite interpreter does the same with the model as it is."""
+    """Returns true if PyTorch's lite interpreter gives the same outcome for the original model."""
     path = model.path
     if not path.endswith(".ptl"):
         path = os.path.join(scratch, "plain.ptl")

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_pt2.py TAPER [NAME…]
 
-The exported programs of tests/data/pt2/calls, whose calls PyTorch recorded (scripts/oracle/make_pt2_cases.py): results agree, of the
-optimized program, of the plain one and of the portable operators; other inputs than a program was exported for are errors that say so.
-Results that a program quantizes last are within a step, those of a network that PT2E quantized within what that changed; it runs on the
-operators that INTEGERS says."""
+Runs the exported programs of tests/data/pt2/calls, whose calls PyTorch recorded (scripts/oracle/make_pt2_cases.py): results of the optimized
+program, of the plain one and of the portable operators agree, and inputs of other sizes than those of the export are errors that say so. Results
+that are quantized last are within a step. Results of a network quantized by PT2E are within the change that quantization made; INTEGERS lists the
+operators on which it runs."""
 import json
 import os
 import subprocess

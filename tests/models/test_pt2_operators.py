@@ -51,7 +51,7 @@ UNINITIALIZED = ("empty", "_empty_affine", "new_empty", "empty_like", "empty_str
 # ---- what is called
 
 def core_operators():
-    """{"aten.add.Tensor": the overload}"""
+    """Returns {"aten.add.Tensor": the overload}."""
     found = {}
     for name in dir(torch.ops.aten):
         packet = getattr(torch.ops.aten, name)
@@ -63,7 +63,7 @@ def core_operators():
 
 
 def names_of(name):
-    """What an operator may be called on the command line: "aten.add.Tensor" is "add.Tensor" and "add", too."""
+    """Returns the names of an operator on the command line: "aten.add.Tensor" is "add.Tensor" and "add", too."""
     parts = name.split(".")
     return [name, ".".join(parts[1:]), *parts[:2]]
 
@@ -77,7 +77,7 @@ def passable(leaves):
 
 
 class Recorder(TorchDispatchMode):
-    """Keeps the calls of the wanted operators."""
+    """Records the calls of the wanted operators."""
 
     def __init__(self, wanted, most):
         super().__init__()
@@ -111,7 +111,7 @@ def samples_of(op, dtype, most):
 
 
 def record_calls(wanted, most):
-    """{operator: [(function, args, kwargs)]} of the database's samples, those of its own name first."""
+    """Returns {operator: [(function, args, kwargs)]} of the database's samples, those of its own name first."""
     import torch.testing._internal.common_methods_invocations as database
     names = {name.split(".")[1] for name in wanted}
     recorder = Recorder(wanted, most)
@@ -130,7 +130,7 @@ def record_calls(wanted, most):
 
 
 def function_calls(most, wanted):
-    """{operator: [(function, args, kwargs)]} of the database's functions themselves."""
+    """Returns {operator: [(function, args, kwargs)]} of the database's functions themselves."""
     import torch.testing._internal.common_methods_invocations as database
     calls = {}
     for op in database.op_db:
@@ -200,7 +200,7 @@ def shape_only(v):
 
 
 def without_values(got):
-    """A printed result whose tensors are zeros."""
+    """Returns a printed result with zeros in its tensors."""
     def zeros(data):
         return [zeros(x) for x in data] if isinstance(data, list) else 0
 
@@ -228,7 +228,7 @@ def run_case(taper, extra, name, case, program):
 
 
 def run_cases(folder, arguments):
-    """(passed, failed, {operator: what was wrong})"""
+    """Returns (passed, failed, {operator: error})."""
     passed = failed = 0
     wrongs, operators = {}, sorted(os.listdir(folder))
     for name in operators:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper quantize against PyTorch: ranges are the observers', what is written runs in PyTorch's lite interpreter with the
-QNNPACK engine and gives the same integers there, it is no further from the float model than quantize_fx's, and dynamic
-models give the numbers of quantize_dynamic. Usage: test_quantize.py TAPER"""
+"""test_quantize.py TAPER: compares taper quantize with PyTorch: ranges are those of the observers; written files run in PyTorch's lite
+interpreter with the QNNPACK engine and give the same integers; the difference from the float model is at most that of quantize_fx; and dynamic
+models give the numbers of quantize_dynamic."""
 import copy
 import json
 import os
@@ -58,7 +58,7 @@ class Squeeze(nn.Module):
 
 
 class Mobile(nn.Module):
-    """Everything that mobile networks are made of."""
+    """Has all layers of mobile networks."""
 
     def __init__(self):
         super().__init__()
@@ -80,7 +80,7 @@ class Mobile(nn.Module):
 
 
 class Upward(nn.Module):
-    """Other shapes, other results; a part in between that stays float."""
+    """Changes shapes and has several results; a part in the middle stays float."""
 
     def __init__(self):
         super().__init__()
@@ -96,7 +96,7 @@ class Upward(nn.Module):
 
 
 def settle(m, *samples):
-    """Statistics of batch norm, so that the signal does not die out."""
+    """Sets the statistics of batch norm to keep the signal's magnitude."""
     m.train()
     with torch.no_grad():
         for x in samples:
@@ -199,7 +199,7 @@ def test_upward():
 
 
 class Normed(nn.Module):
-    """An operator between two layers that writes nothing, though its kind can."""
+    """An operator between two layers that does not write, although its kind can."""
 
     def __init__(self, training_norm):
         super().__init__()
@@ -221,7 +221,7 @@ class Lines(nn.Module):
 
 
 class Branches(nn.Module):
-    """A branch that no sample comes to, and a layer that has no operator for integers."""
+    """A branch that no sample reaches, and a layer without integer operator."""
 
     def __init__(self):
         super().__init__()
@@ -237,7 +237,7 @@ class Branches(nn.Module):
 
 
 class Joined(nn.Module):
-    """What keeps its scale hands on to its source what a sum of lists asks for."""
+    """An operator that keeps its scale passes the requirement of a concatenation on to its source."""
 
     def __init__(self):
         super().__init__()
@@ -261,7 +261,7 @@ def test_joined():
 
 
 class Enlarged(nn.Module):
-    """Images enlarged to sizes that stand in the call, not to multiples of their own."""
+    """Enlarges images to sizes given in the call, not to multiples of their own."""
 
     def __init__(self):
         super().__init__()
@@ -289,7 +289,7 @@ def kinds_of(path):
 
 
 def test_between():
-    """All layers become integers, whatever is between them; what stays float is counted and named."""
+    """All layers become integers, whatever is between them; the others are counted and named."""
     torch.manual_seed(5)
     for m, x in ((Normed(False), torch.randn(2, 3, 12, 12)), (Normed(True), torch.randn(2, 3, 12, 12)), (Lines(), torch.randn(4, 3, 20))):
         settle(m, x)
@@ -315,7 +315,7 @@ def test_between():
 
 
 def test_packed():
-    """What an optimizer packed is quantized as what it was packed from, to the order of float sums."""
+    """Layers packed by an optimizer are quantized like the original layers, up to the order of float sums."""
     torch.manual_seed(2)
     m, x = Mobile(), torch.randn(16, 3, 32, 32)
     samples = [torch.randn(2, 3, 32, 32) for _ in range(4)]
@@ -361,7 +361,7 @@ def test_packed():
 
 
 def diff(*arguments):
-    """What taper diff says, and whether nothing diverges."""
+    """Returns the output of taper diff, and true if nothing diverges."""
     done = subprocess.run([taper, "diff", *arguments, "--json"], capture_output=True, text=True)
     check(done.returncode in (0, 1) and done.stdout, f"diff {arguments}: {done.stderr}")
     return json.loads(done.stdout), done.returncode == 0
@@ -395,7 +395,7 @@ class Transformer(nn.Module):
 
 
 def wrong_layer(m, kinds):
-    """Gives one of the layers that PyTorch quantized a wrong bias; its name."""
+    """Gives one of the layers that PyTorch quantized a wrong bias and returns its name."""
     layers = [(n, k) for n, k in m.named_modules() if isinstance(k, kinds)]
     name, layer = layers[len(layers) // 2]
     with torch.no_grad():
@@ -405,7 +405,7 @@ def wrong_layer(m, kinds):
 
 
 def test_diff():
-    """taper diff, a float model against what PyTorch quantized: all layers are found, and one that is wrong is named."""
+    """taper diff of a float model and PyTorch's quantized one: all layers are found, and a wrong one is named."""
     torch.manual_seed(4)
     m, x = Mobile(), torch.randn(2, 3, 32, 32)
     settle(m, x)
@@ -463,7 +463,7 @@ def test_diff():
 
 
 def observed_scale(samples, observer):
-    """How --mode full quantizes an input of which these are the samples."""
+    """Returns the scale of --mode full for an input with these samples."""
     layer = nn.Conv2d(1, 1, 1)
     torch.jit.script(layer.eval()).save("one.pt")
     for i, s in enumerate(samples):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_thread_bits.py TAPER [--all]
 
-Networks with 1, 2, 3, 4 and 7 threads, with every instruction set there is: the same bits. Whole networks, because weights that a model holds are
-packed and layers fused; operators alone are the matter of ops/thread_layers.c. --all: of more networks and sizes."""
+Checks that networks give the same bits with 1, 2, 3, 4 and 7 threads, for every instruction set. It runs whole networks, because weights of a
+model are packed and layers fused; ops/thread_layers.c tests single operators. --all: more networks and sizes."""
 import os
 import subprocess
 import sys
@@ -34,7 +34,7 @@ class Recurrent(nn.Module):
 
 
 class Images(nn.Module):
-    """Layers that networks of torchvision have not: dilated, grouped, transposed, over three dimensions, wide and flat."""
+    """Layers that networks of torchvision do not have: dilated, grouped, transposed, over three dimensions, wide and flat."""
     def __init__(self):
         super().__init__()
         self.a = nn.Sequential(nn.Conv2d(3, 32, 5, 1, 2), nn.SiLU(), nn.Conv2d(32, 64, 3, 1, 2, 2), nn.GroupNorm(4, 64), nn.Conv2d(64, 64, 3, 1, 1, groups=4),
@@ -49,7 +49,7 @@ class Images(nn.Module):
 
 
 def networks(everything):
-    """(name, module, sizes of the input)"""
+    """Yields (name, module, sizes of the input)."""
     model = torchvision.models
     yield "resnet18", model.resnet18(), [(1, 3, 80, 112), (3, 3, 65, 97)]
     yield "mobilenet_v2", model.mobilenet_v2(), [(1, 3, 96, 96)]
@@ -75,7 +75,7 @@ def networks(everything):
 
 
 def instruction_sets(taper):
-    """Every set that this machine has, alone with what it needs."""
+    """Returns every set of this machine, each with only the sets that it needs."""
     listed = subprocess.run([taper, "devices"], capture_output=True, text=True, check=True).stdout
     return [name for name in ("avx512", "avx2", "neon") if name in listed] + ["scalar"]
 

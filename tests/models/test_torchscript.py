@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_torchscript.py TAPER [NAME…]: small modules with what TorchScript has and the lite interpreter cannot export, or what older files
-hold, saved by PyTorch as .pt, run in Taper and compared with PyTorch on the same file. Ends with "N passed, N failed"."""
+"""test_torchscript.py TAPER [NAME…]: compares small modules with PyTorch on the same .pt file: features of TorchScript that the lite interpreter
+cannot export, and contents of older files. Ends with "N passed, N failed"."""
 import enum
 import json
 import math
@@ -213,7 +213,7 @@ class Attributes(torch.nn.Module):
 
 
 class Plain(torch.nn.Module):
-    """Lists and dicts whose types the class alone tells, in archives of versions 1 and 2."""
+    """Lists and dicts whose types only the class gives, in archives of versions 1 and 2."""
     names: List[str]
     table: Dict[str, Tensor]
     empty: List[float]
@@ -354,7 +354,7 @@ class Training(torch.nn.Module):
 
 
 class Evaluated(torch.nn.Module):
-    """Saved in training mode; its modules, shared or deeper, are put in the other one."""
+    """A module saved in training mode, whose submodules, shared or deeper, are set to the other mode."""
 
     def __init__(self):
         super().__init__()
@@ -368,7 +368,7 @@ class Evaluated(torch.nn.Module):
 
 
 class Switch(torch.nn.Module):
-    """What nobody sets is known when the file is loaded; `on` is set by a method, `pushed` by another module."""
+    """A value that nothing sets is known when the file is loaded; `on` is set by a method, `pushed` by another module."""
     scale: Optional[float]
 
     def __init__(self, scale: Optional[float], mode: str):
@@ -425,7 +425,7 @@ class Divide(torch.nn.Module):
 
 
 class Chosen(torch.nn.Module):
-    """A module list indexed by a number that is known at run time only."""
+    """A module list indexed by a number that is only known at run time."""
     def __init__(self):
         super().__init__()
         self.layers = torch.nn.ModuleList([Twice(), Weighted()])
@@ -449,7 +449,7 @@ class Counter:
 
 
 class Targets(torch.nn.Module):
-    """Names that loops carry and that only a for's target or a with statement sets."""
+    """Names that loops carry and that only the target of a for or with statement sets."""
     def forward(self, x: Tensor, n: int) -> Tuple[Tensor, int, int, int]:
         a, b, c = 0, 0, 0
         counter = Counter()
@@ -462,7 +462,7 @@ class Targets(torch.nn.Module):
 
 
 class Ranks(torch.nn.Module):
-    """Checks of ranks that may not be taken for known."""
+    """Checks of ranks that must not be assumed to be known."""
     def __init__(self):
         super().__init__()
         self.conv, self.norm, self.line = torch.nn.Conv2d(1, 2, 1), torch.nn.BatchNorm2d(2), torch.nn.BatchNorm1d(2)
@@ -480,7 +480,7 @@ class Ranks(torch.nn.Module):
 
 
 def rewritten(path, version, change=lambda name, text: text, repickle=lambda name, data: data, more=()):
-    """The archive with another version, its sources and pickles changed, and more of them."""
+    """Returns the archive with another version, modified sources and pickles, and additional ones."""
     old = zipfile.ZipFile(path)
     content = [(i.filename, old.read(i)) for i in old.infolist()]
     old.close()
@@ -544,7 +544,7 @@ RETURNS = {
 
 
 def returning(kind):
-    """Sources with return within if, as PyTorch does not write them."""
+    """Returns sources with return inside if, which PyTorch does not write."""
     def change(name, text):
         of_type, body = RETURNS[kind]
         head = text.index("  def forward")
@@ -562,7 +562,7 @@ RETURNS["own functions"] = ("Tuple[" + "Tensor, " * 8 + "List[int], List[int], L
 
 
 def before_1_3(name, data):
-    """data.pkl as PyTorch wrote it before 1.3: storages with a sixth field, None."""
+    """Returns data.pkl as PyTorch wrote it before 1.3: storages with a sixth field, None."""
     if not name.endswith("data.pkl"):
         return data
     persistent = [at for op, arg, at in pickletools.genops(data) if op.name == "BINPERSID"]
@@ -576,7 +576,7 @@ def old_head(name, text):
 
 
 def old_steps(given):
-    """linspace and logspace as files of PyTorch 1.9 and before may have them: without steps, or with None for them."""
+    """Returns linspace and logspace as in files of PyTorch 1.9 and before: without steps, or with None for them."""
     def change(name, text):
         text = text.replace("n: int", "n: Optional[int]") if given == "n" else text
         return text.replace("1, n", "1, " + given if given else "1").replace("1., n", "1., " + given if given else "1.")
@@ -584,7 +584,7 @@ def old_steps(given):
 
 
 def untagged(name, data):
-    """data.pkl as archives of versions 1 and 2 have it: lists and dicts do not tell their types."""
+    """Returns data.pkl as in archives of versions 1 and 2, whose lists and dicts have no types."""
     if not name.endswith("data.pkl"):
         return data
     opcodes = list(pickletools.genops(data))
@@ -689,7 +689,7 @@ def run_case(taper, extra, case, folder):
 
 
 def refused(taper, operator, make, rewrite, folder):
-    """None when neither PyTorch nor Taper takes the file, and Taper names the operator."""
+    """Returns None if neither PyTorch nor Taper accepts the file, and Taper names the operator."""
     path = os.path.join(folder, "case.pt")
     torch.jit.script(make()).save(path)
     rewritten(path, *rewrite)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_without_schema.py TAPER: what is written of files of bytecode 3 and 4 whose functions have no schema. Where the archive holds the
-TorchScript source, that is read, as torch.jit.load does, and the schema is the source's. Where it does not, arguments are Any. Both times
-PyTorch's lite interpreter runs what was written, from bytecode 4 to the flatbuffer, and gives what the module gives."""
+"""test_without_schema.py TAPER: tests files written from files of bytecode 3 and 4 whose functions have no schema. If the archive contains the
+TorchScript source, it is read, as torch.jit.load does, and the schema comes from the source; otherwise arguments are Any. In both cases
+PyTorch's lite interpreter runs the written files, from bytecode 4 to the flatbuffer, with the module's results."""
 import json
 import os
 import subprocess
@@ -36,7 +36,7 @@ class Arguments(torch.nn.Module):
 
 
 class State(torch.nn.Module):
-    """An object below it that is saved as a state."""
+    """A module whose submodule is saved as a state."""
     def __init__(self):
         super().__init__()
         self.below = Below()
@@ -71,7 +71,7 @@ TARGETS = {"optimize": [], "convert": [], "convert5": ["--bytecode", "5"], "conv
 
 
 def strip(source, target, version, with_source):
-    """Functions without their third item; of version 3 the number is not written either."""
+    """Returns functions without their third item; for version 3 the number is omitted, too."""
     with zipfile.ZipFile(source) as read, open(target, "wb") as file:
         writer = torch._C.PyTorchFileWriter(file)
         for name in read.namelist():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_write.py WRITER DIR...: WRITER (module_write_test) reads the lite samples of each DIR and writes them again, with and without
-their sources, as a zip archive and as a flatbuffer. PyTorch must load what was written and give what it gives with the original, bit for
-bit; the records and pickles of an archive are compared with the original's field by field."""
+"""test_write.py WRITER DIR...: WRITER (module_write_test) reads the lite samples of each DIR and writes them again, with and without their
+sources, as a zip archive and as a flatbuffer. PyTorch must load the written files with bit-identical results; the records and pickles of an
+archive are compared with the original's field by field."""
 import io
 import json
 import os
@@ -109,7 +109,7 @@ def tree(archive, record):
 
 
 def without_blanks(function):
-    """Types are written without blanks by PyTorch."""
+    """Removes blanks, because PyTorch writes types without them."""
     name, table, *schema = function
     return (name, tuple((k, tuple(t.replace(" ", "") for t in v)) if k == "types" else (k, v) for k, v in table), *schema)
 
@@ -121,7 +121,7 @@ def names(archive):
 
 
 def compare_archives(original, copy, code):
-    """What is in the records. code: the copy has the sources."""
+    """Compares the records. code: the copy has the sources."""
     a, b = zipfile.ZipFile(original), zipfile.ZipFile(copy)
     if b.testzip() is not None:
         return f"zipfile finds {b.testzip()} damaged"
@@ -165,7 +165,7 @@ def compare_scripts(original, copy):
 # ----
 
 def apart(work):
-    """Runs work in a process of its own, which PyTorch may end: 0, a text, or -1 when it crashed."""
+    """Runs work in a process of its own, which PyTorch may end. Returns 0, a text, or -1 if it crashed."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -184,7 +184,7 @@ def apart(work):
 
 
 def own_flatbuffer(folder, entry, out):
-    """What PyTorch writes, where it can: its loader of flatbuffers has limits of its own."""
+    """Returns PyTorch's flatbuffer, if it can write one: its loader of flatbuffers has limits of its own."""
     script = os.path.join(folder, entry["name"] + ".pt")
     if not os.path.exists(script):
         return None
@@ -194,7 +194,7 @@ def own_flatbuffer(folder, entry, out):
 
 
 def backports(folder, entry, model, out):
-    """The paths of an archive's older forms."""
+    """Returns the paths of an archive's older forms."""
     made = []
     if ".bc" in model or not zipfile.is_zipfile(os.path.join(folder, model)):
         return made

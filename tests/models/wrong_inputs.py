@@ -31,7 +31,7 @@ DTYPES = (torch.int64, torch.bool, torch.uint8, torch.float64, torch.float16, to
 
 
 def tensors(t):
-    """(name, other tensor) in place of t."""
+    """Yields (name, other tensor) instead of t."""
     yield "rank + 1", t.unsqueeze(0)
     if t.dim():
         yield "rank - 1", t[0]
@@ -65,7 +65,7 @@ def tensors(t):
 
 
 def others(v):
-    """(name, is the type wrong, other value) in place of v."""
+    """Yields (name, true if the type is wrong, other value) instead of v."""
     for name, x in (("None", None), ("int", 7), ("float", 0.5), ("str", "text"), ("bool", True), ("list", [1, 2]), ("empty list", []),
                     ("dict", {"a": 1}), ("empty dict", {}), ("list of str", ["a"]), ("tensor", torch.zeros(2, 2)), ("list of tensors", [torch.zeros(1)])):
         yield name, x
@@ -87,7 +87,7 @@ def others(v):
 
 
 def wrong_calls(args):
-    """(name, arguments, number of the argument whose type may be wrong or None)."""
+    """Yields (name, arguments, index of the argument whose type may be wrong or None)."""
     yield "one too few", args[:-1], None
     yield "none at all", (), None
     yield "one too many", tuple(args) + (1,) * 9, None

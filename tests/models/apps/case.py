@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a case of test_apps.py is made of."""
+"""The parts of a case of test_apps.py."""
 import copy
 
 import torch
 
 
 class Case:
-    """A module and calls of it. calls: [(method, args), …] run in order on one loaded model.
-    trace: forward can be traced with the first call's inputs. mobile: freezing and optimize_for_mobile are tried.
-    loose_bytes: integers may differ by one (rounded floats). no_schema: the inputs need no schema (defaults, tuples), so that
-    bytecode 4 and 3 can be tried. preserve: what freezing has to keep."""
+    """A module and calls of it. calls: [(method, args), …] run in order on one loaded model. trace: forward can be traced with the first call's
+    inputs. mobile: freezing and optimize_for_mobile are tried. loose_bytes: integers may differ by one (rounded floats). no_schema: the inputs
+    need no schema (defaults, tuples), so that bytecode 4 and 3 can be tried. preserve: names that freezing must keep."""
 
     def __init__(self, name, make, calls, trace=False, mobile=True, loose_bytes=False, no_schema=True, rtol=1e-4, preserve=()):
         self.name, self.make, self.calls, self.trace, self.mobile = name, make, calls, trace, mobile
@@ -17,7 +16,7 @@ class Case:
 
 
 def renew(v):
-    """Other values of the same shapes."""
+    """Returns other values of the same shapes."""
     if isinstance(v, torch.Tensor):
         if v.is_floating_point():
             return v.flip(-1) * 0.75 + 0.125 if v.dim() else v * 0.75
@@ -30,7 +29,7 @@ def renew(v):
 
 
 def calls_of(a, b, method="forward"):
-    """Sizes A, B, A, A: the values of the third call are others."""
+    """Returns calls with sizes A, B, A, A; the third call has other values."""
     return [(method, a), (method, b), (method, renew(a)), (method, a)]
 
 
@@ -40,7 +39,7 @@ def images(a, b):
 
 
 def stir(module):
-    """Running statistics and affine weights that are not 0 and 1."""
+    """Sets running statistics and affine weights to values other than 0 and 1."""
     for m in module.modules():
         if isinstance(m, torch.nn.modules.batchnorm._NormBase):
             if m.running_mean is not None:

@@ -82,7 +82,7 @@ class Ssd(nn.Module):
 
 
 class Yolo(nn.Module):
-    """YOLOv5's Detect layer: cached grids that are made anew when the size changes."""
+    """YOLOv5's Detect layer: cached grids, which are recomputed when the size changes."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What TorchScript allows around the network: several methods, interfaces, named tuples, classes, strings, exceptions, state."""
+"""Features of TorchScript around the network: several methods, interfaces, named tuples, classes, strings, exceptions, state."""
 import warnings
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -15,7 +15,7 @@ Nested = NamedTuple("Nested", [("first", Prediction), ("rest", List[Tensor]), ("
 
 
 class Pipeline(nn.Module):
-    """preprocess, encode, decode, reset as methods of their own."""
+    """Has preprocess, encode, decode and reset as separate methods."""
     log: List[str]
 
     def __init__(self):
@@ -194,7 +194,7 @@ class Raises(nn.Module):
 
 
 class Tabular(nn.Module):
-    """A dict of columns in, defaults, an optional mask."""
+    """Takes a dict of columns, defaults, an optional mask."""
 
     def __init__(self):
         super().__init__()
@@ -224,7 +224,7 @@ class Tabular(nn.Module):
 
 
 class Dtypes(nn.Module):
-    """uint8, bool, int64, float64 and half in and out."""
+    """Takes and returns uint8, bool, int64, float64 and half."""
 
     def forward(self, u: Tensor, b: Tensor, i: Tensor, d: Tensor) -> Dict[str, Tensor]:
         out: Dict[str, Tensor] = {}
@@ -247,7 +247,7 @@ class Dtypes(nn.Module):
 
 
 class Diverging(nn.Module):
-    """Equal shapes, other paths: what lives how long changes from run to run."""
+    """Equal shapes, but different paths: lifetimes change from run to run."""
     kept: List[Tensor]
     last: Optional[Tensor]
 
@@ -317,7 +317,7 @@ class Keeper(nn.Module):
 
 
 class TrainNorm(nn.Module):
-    """Batch norm left in training: statistics move with every call."""
+    """Batch norm in training mode: the statistics change with every call."""
 
     def __init__(self):
         super().__init__()
@@ -490,7 +490,7 @@ class Double(nn.Module):
 
 
 class Containers(nn.Module):
-    """Modules of a list and of a dict, picked when it runs."""
+    """Module lists and module dicts, indexed at run time."""
 
     def __init__(self):
         super().__init__()
@@ -509,7 +509,7 @@ class Containers(nn.Module):
 
 
 class Assignments(nn.Module):
-    """What stands left of "=": masks, tensors of indices among slices, ellipses, steps, views of views."""
+    """All targets of assignments: masks, tensors of indices among slices, ellipses, steps, views of views."""
 
     def forward(self, x: Tensor, i: int) -> List[Tensor]:
         a = x.clone()
@@ -541,7 +541,7 @@ class Assignments(nn.Module):
 
 
 class Losses(nn.Module):
-    """Losses of one's own and quantiles."""
+    """Custom losses, and quantiles."""
 
     def __init__(self):
         super().__init__()
@@ -587,7 +587,7 @@ class Losses(nn.Module):
 
 
 class Growing(nn.Module):
-    """Shapes that change with every turn of a loop."""
+    """Shapes that change in each iteration of a loop."""
 
     def __init__(self):
         super().__init__()

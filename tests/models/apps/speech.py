@@ -74,7 +74,7 @@ class Ctc(nn.Module):
 
 
 class Streaming(nn.Module):
-    """A streaming recognizer: left context and hidden state live in attributes."""
+    """A streaming recognizer with left context and hidden state in attributes."""
     hidden: Optional[Tuple[Tensor, Tensor]]
     cache: Dict[str, Tensor]
 
@@ -225,7 +225,7 @@ class LogMel(nn.Module):
 
 
 class StreamingSpeech(nn.Module):
-    """Pieces of a recording: what does not fill a frame waits for the next piece, an LSTM and a GRU keep their states."""
+    """Takes pieces of a recording: a partial frame waits for the next piece; an LSTM and a GRU keep their states."""
     lstm_state: Optional[Tuple[Tensor, Tensor]]
     gru_state: Optional[Tensor]
 
@@ -274,7 +274,7 @@ class StreamingSpeech(nn.Module):
 
 
 class Enhance(nn.Module):
-    """A mask on the spectrum by a GRU over frames, back to a signal."""
+    """A GRU over frames computes a mask for the spectrum, which is converted back to a signal."""
 
     def __init__(self):
         super().__init__()
@@ -317,7 +317,7 @@ class CausalBlock(nn.Module):
 
 
 class WaveNet(nn.Module):
-    """Dilated causal convolutions over what was said so far; samples follow one by one, then as mu-law codes."""
+    """Dilated causal convolutions over the previous samples; samples are generated one by one, then as mu-law codes."""
 
     def __init__(self):
         super().__init__()

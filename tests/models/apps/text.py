@@ -24,7 +24,7 @@ class BagClassifier(nn.Module):
 
 
 class ByteClassifier(nn.Module):
-    """As the text demo: bytes of a string in, scores out, the labels from a method."""
+    """Like the text demo: takes the bytes of a string, returns scores, and the labels from a method."""
 
     def __init__(self):
         super().__init__()
@@ -222,7 +222,7 @@ class PaddedEncoder(nn.Module):
 
 
 class NestedEncoder(nn.Module):
-    """nn.TransformerEncoder with a padding mask: nested tensors inside."""
+    """nn.TransformerEncoder with a padding mask, which uses nested tensors inside."""
 
     def __init__(self):
         super().__init__()
@@ -258,7 +258,7 @@ class Translator(nn.Module):
 
 
 class Bert(nn.Module):
-    """A BERT layer from basic operators, span answer out, as the question answering demo."""
+    """A BERT layer of basic operators with a span answer, like the question answering demo."""
 
     def __init__(self, dim=16, heads=4):
         super().__init__()
@@ -344,7 +344,7 @@ BERT = [("forward", (tokens(1, 7),)), ("forward", (tokens(2, 5), torch.tensor([[
 
 
 class Tokenizer(nn.Module):
-    """Words and pieces of words by a dictionary: the longest piece first, as BERT's."""
+    """Splits words into pieces by a dictionary, the longest piece first, like BERT's tokenizer."""
 
     counts: Dict[str, int]
 
@@ -423,7 +423,7 @@ class Tokenizer(nn.Module):
 
 
 class SentenceClassifier(nn.Module):
-    """A tokenizer and what it feeds in one file; the answer by name."""
+    """A tokenizer and its model in one file; returns the name of the class."""
 
     def __init__(self):
         super().__init__()
@@ -450,7 +450,7 @@ class SentenceClassifier(nn.Module):
 
 
 class EinsumAttention(nn.Module):
-    """Heads by einsum, T5's relative position buckets, a rotation of queries and keys, a gated layer, tied output."""
+    """Heads by einsum, T5's relative position buckets, a rotation of queries and keys, a gated layer, tied output weights."""
 
     def __init__(self):
         super().__init__()

@@ -276,7 +276,7 @@ class SuperResolution(nn.Module):
 
 
 class ChannelsLast(nn.Module):
-    """Strides that come and go."""
+    """Strides change between channels-last and contiguous."""
 
     def __init__(self):
         super().__init__()
@@ -310,7 +310,7 @@ class Video(nn.Module):
 
 
 class Clip(nn.Module):
-    """Frames as a list: 2D features, pooled over time."""
+    """Takes frames as a list: 2D features, pooled over time."""
 
     def __init__(self):
         super().__init__()
@@ -349,7 +349,7 @@ class PatchTransformer(nn.Module):
 
 
 class Camera(nn.Module):
-    """uint8 HWC frame in, resized, normalized; classes and a mask out."""
+    """Takes a uint8 HWC frame, resizes and normalizes it; returns classes and a mask."""
 
     def __init__(self):
         super().__init__()

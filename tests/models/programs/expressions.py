@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Expressions of a wanted type, of what is in scope: names, fields, items, attributes, calls. The scope is a dict of names to types."""
+"""Expressions of a given type from the names in scope: variables, fields, items, attributes, calls. The scope is a dict of names to types."""
 import kinds
 import numbers_and_text
 import tensors
@@ -28,7 +28,7 @@ class Expressions:
         return found
 
     def named(self, kind):
-        """(name, type) of the variables of a kind that may be written to."""
+        """Returns (name, type) of the variables of a kind that may be written to."""
         return [(n, t) for n, t in self.vars.items() if is_kind(t, kind)]
 
     def any_tensor(self, d):
@@ -76,7 +76,7 @@ class Expressions:
         return f"{t[1]}({', '.join(values)})"
 
     def annotated(self, t, d):
-        """Of an Optional or Union."""
+        """Returns an annotated value of an Optional or Union."""
         leaves = self.leaves(t)
         if leaves and self.r.random() < 0.7:
             return self.r.choice(leaves)
@@ -84,7 +84,7 @@ class Expressions:
         return f"torch.jit.annotate({spell(t, self.r, True)}, {value})"
 
     def argument(self, t, d):
-        """Where a type is written: None and members of a Union need no more."""
+        """Returns an argument for a declared type, for which None and members of a Union need no annotation."""
         if t[0] not in ("opt", "union"):
             return self.expr(t, d)
         leaves = self.leaves(t)
@@ -113,7 +113,7 @@ class Expressions:
         return made
 
     def without_effects(self, t, d):
-        """PyTorch runs what stands before `.tolist()` once more each time a text is compiled: no calls of what may write."""
+        """PyTorch runs the code before `.tolist()` once more each time a text is compiled, so calls that may write are excluded."""
         made = self.expr(t, d)
         called = [f"{f.name}(" for f in self.world.functions] + [f"{c[0][1]}(" for c in self.world.classes] + [f"{n}." for n, k in self.vars.items() if is_kind(k, "class")] if self.world else []
         return literal(t, self.r) if any(name in made for name in called) else made
@@ -124,7 +124,7 @@ class Expressions:
     # ---- containers
 
     def bound(self, t):
-        """A name for a comprehension, in scope while the function runs."""
+        """A context with a name for a comprehension in scope."""
         self.count += 1
         return f"q{self.count}"
 
@@ -183,7 +183,7 @@ class Expressions:
                 lambda d: "{" + f"{self.key(key, d)}: {x(item, d)}" + "}"]
 
     def key(self, t, d):
-        """Floats that are keys are the same to the last bit."""
+        """Returns a key; floats that are keys must be equal to the last bit."""
         return literal(t, self.r) if t == FLOAT else self.expr(t, d)
 
     def random_type(self, deep=1):
@@ -207,7 +207,7 @@ class Expressions:
         return listed(r.choice((INT, FLOAT)))
 
     def wide_type(self):
-        """What may stand where a type is written."""
+        """Returns a value for a place with a declared type."""
         r = self.r
         if r.random() < 0.25:
             of = r.choice([INT, FLOAT, STR, BOOL, tensor(), listed(INT), keyed(STR, INT), kinds.tupled(INT, STR), COMPLEX])

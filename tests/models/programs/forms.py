@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every form of a program's file, run in Taper and held against PyTorch's results."""
+"""Runs every form of a program's file in Taper and compares with PyTorch's results."""
 import json
 import os
 import random
@@ -22,7 +22,7 @@ TOLERANCES = {"rtol": 2e-4, "atol": 1e-5}
 
 
 class Refused(Exception):
-    """PyTorch does not take the program, or not what it wrote of it."""
+    """Raised if PyTorch does not accept the program, or its own file of it."""
 
 
 class Forms:
@@ -57,7 +57,7 @@ class Forms:
         self.methods = sorted({m for m, _ in calls} - {"forward"})
 
     def without_dead_code(self):
-        """What PyTorch gives when it optimizes: what raises, and gives a value that nothing looks at, is gone then."""
+        """Returns PyTorch's result after optimization, which removes code that raises if its value is unused."""
         got = test_apps.run_torch(torch.jit.load(self.pt), self.calls)
         return got if got[-1][1] != self.raised or len(got) > len(self.wanted) else None
 
@@ -68,7 +68,7 @@ class Forms:
         return subprocess.run([self.taper, *arguments], capture_output=True, text=True, timeout=60)
 
     def run(self, model, extra):
-        """None when Taper gives what PyTorch gave, the exception at the end included."""
+        """Returns None if Taper's result is PyTorch's, including a final exception."""
         p = self.start("run", model, "--calls", self.list, "--json", *extra)
         if p.returncode not in (0, 1):
             return f"ended with {p.returncode}: {p.stderr.strip()[-300:]}"
@@ -88,7 +88,7 @@ class Forms:
         return wrong
 
     def loses_a_value(self):
-        """Whether TorchScript gives None where Python has a value: PyTorch moves what a loop looks at twice."""
+        """Returns true if TorchScript returns None where Python has a value, because PyTorch moves a value that a loop uses twice."""
         if self.in_python is None:
             with scripted.module(self.source, self.seed) as module:
                 self.in_python = test_apps.run_torch(module, self.calls)
@@ -98,14 +98,14 @@ class Forms:
         return lost
 
     def python_raises(self, call):
-        """Whether Python itself raises in this call and not before."""
+        """Returns true if Python itself raises in this call and not before."""
         with scripted.module(self.source, self.seed) as module:
             got = test_apps.run_torch(module, self.calls[:call + 1])
         return len(got) == call + 1 and got[-1][1] is not None
 
     def in_lite(self, model):
-        """None when PyTorch's lite interpreter gives the same of a file; what it cannot do is counted. In a process of its own: called
-        from Python it crashes on results that are named tuples, on arguments that are Unions, and more."""
+        """Returns None if PyTorch's lite interpreter gives the same result; unsupported programs are counted. Runs in a process of its own:
+        called from Python, it crashes on results that are named tuples, on arguments that are Unions, and more."""
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -127,12 +127,12 @@ class Forms:
         return text or None
 
     def written(self, command, model, out, *options):
-        """The path of what a command of Taper's writes, or why it does not."""
+        """Returns the path of the file that a command of Taper writes, or its error."""
         p = self.start(command, model, "-o", self.path(out), *options)
         return (self.path(out), None) if p.returncode == 0 else (None, f"{p.stderr.strip()[:300]}")
 
     def failures(self, listed):
-        """(form, what is wrong), the first that is wrong or none."""
+        """Returns (form, difference) of the first form that differs, or none."""
         for check in (self.as_saved, self.optimized, self.converted, self.bundled, self.quantized) + ((self.listed,) if listed else ()):
             wrong = check()
             if wrong:
@@ -189,8 +189,8 @@ class Forms:
 
 
     def quantized(self):
-        """Integers are near the floats, not the same, and what a program makes of that is its own affair: the file must be written, or
-        refused with a reason, and run to results of the same kinds unless it raises."""
+        """Quantized results are near the float results, and a program may amplify the difference. The file must be written or refused with a
+        reason, and run to results of the same kinds unless it raises."""
         forward = [args for m, args in self.calls[:len(self.wanted)] if m == "forward"]
         if "nn." not in self.source or self.raised or not forward:
             return None
@@ -228,7 +228,7 @@ def compared(wanted, got, p):
 
 
 def same_leaf(a, b, same=oracle.same_number):
-    """Numbers in a text may differ in their last digits, too."""
+    """Returns true if leaves are equal; numbers in a text may differ in their last digits, too."""
     if isinstance(a, str) and isinstance(b, str) and a != b:
         of_a, of_b = re.split(REALS, a), re.split(REALS, b)
         return len(of_a) == len(of_b) and all(x == y if i % 2 == 0 else same(float(x), float(y)) for i, (x, y) in enumerate(zip(of_a, of_b)))
@@ -240,7 +240,7 @@ oracle.same_number = same_leaf
 
 
 def differ(want, got, clamps):
-    """PyTorch's own results of two files; clamps: the second may have layers with bounds, which make the lower one of NaN."""
+    """Compares PyTorch's own results of two files; clamps: the second may have layers with bounds, which convert NaN to the lower bound."""
     for i, ((a, _), (b, _)) in enumerate(zip(want, got)):
         a, b = oracle.flatten(a, f"call {i}", []), oracle.flatten(b, f"call {i}", [])
         if [p for p, _ in a] != [p for p, _ in b]:

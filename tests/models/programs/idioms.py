@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ways to write that take several lines: what is known of an Optional, containers in containers, parts of tensors, objects that hold
-others, calls that wait, definitions of one name. Each function adds statements to a body; what it defines goes before the module."""
+"""Idioms of several lines: facts about an Optional, nested containers, parts of tensors, objects that hold others, asynchronous calls, overloads.
+Each function adds statements to a body, and definitions before the module."""
 from kinds import BOOL, FLOAT, INT, STR, keyed, listed, literal, optional, spell, tensor, tupled
 
 
 def named(b, letter, t, text):
-    """A new variable of the type."""
+    """Adds a variable of the type."""
     name = b.fresh(letter)
     b.put(f"{name} = {text}")
     b.vars[name] = t
@@ -21,7 +21,7 @@ def inside(b, head, *lines):
 # ---- Optionals
 
 def counted_down(b):
-    """A loop as long as there is a number."""
+    """Adds a loop that counts down to zero."""
     r, name, at, steps = b.r, b.fresh("o"), b.fresh(), b.fresh()
     b.put(f"{name}: Optional[int] = {b.argument(optional(INT), 1)}")
     b.put(f"{steps} = 0")
@@ -64,7 +64,7 @@ def refined(b):
 # ---- containers
 
 def nested(b):
-    """Lists, tuples and dicts within each other, looked at and written to through their indexes."""
+    """Adds nested lists, tuples and dicts, which are read and written by index."""
     r = b.r
     way = r.randrange(7)
     if way == 0:
@@ -146,7 +146,7 @@ def compared(b):
 # ---- tensors
 
 def parts(b):
-    """Through several indexes at once, with steps, from the end; read and written."""
+    """Adds reads and writes with several indices at once, with steps, from the end."""
     r = b.r
     dtype = r.choice(["float32", "float32", "int64"])
     name = named(b, "v", tensor(dtype, (2, 2, 3)), b.expr(tensor(dtype, (2, 2, 3)), 1) + ".clone()")
@@ -171,7 +171,7 @@ def parts(b):
 
 
 def quantities(b):
-    """Quantized tensors by their parts."""
+    """Adds quantized tensors and their parts."""
     r = b.r
     made = f"torch.quantize_per_tensor({b.expr(tensor(), 1)}, {r.choice(['0.1', '0.5'])}, {r.choice(['0', '12', '100'])}, torch.{r.choice(['quint8', 'qint8', 'qint32'])})"
     if r.random() < 0.35:
@@ -199,7 +199,7 @@ def quantities(b):
 # ---- functions
 
 def waited(b):
-    """What is forked and waited for."""
+    """Adds forks and waits."""
     r = b.r
     able = [f for f in b.world.functions if not f.method and f.params and all(t[0] not in ("opt", "union") for _, t, _ in f.params) and f.result[0] not in ("opt", "union", "class")]
     if not able or b.world.building:
@@ -219,7 +219,7 @@ def waited(b):
 
 
 def anything(b):
-    """A function that takes Any."""
+    """Adds a function that takes Any."""
     if b.world.building:
         return compared(b)
     r, name = b.r, b.world.definition("any")
@@ -230,7 +230,7 @@ def anything(b):
 
 
 def overloaded(b):
-    """Two functions of one name, by what they are called with."""
+    """Adds two functions with one name, selected by their arguments."""
     if b.world.building:
         return compared(b)
     r, name = b.r, b.world.definition("over")
@@ -245,7 +245,7 @@ def overloaded(b):
 # ---- objects
 
 def holders(b):
-    """Lists and dicts of objects, and an object that holds another."""
+    """Adds lists and dicts of objects, and an object that contains another."""
     r = b.r
     able = [c[0] for c in b.world.classes if c[0][1] != b.world.building]
     if not able or b.world.building:
@@ -290,7 +290,7 @@ def holders(b):
 
 
 def holders_of_tuples(b):
-    """Named tuples in containers, and one by its parts."""
+    """Adds named tuples in containers, and one with accesses to its fields."""
     r = b.r
     if not b.world.named or b.world.building:
         return nested(b)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Types of generated programs: names of scalars are strings, all others tuples. How they are annotated, and their literals."""
+"""Types of generated programs: names of scalars are strings, all others tuples. This file has their annotations and literals."""
 INT, FLOAT, BOOL, STR, COMPLEX = "int", "float", "bool", "str", "complex"
 SCALARS = (INT, FLOAT, BOOL, STR)
 FLOATS, WHOLES = ("float32", "float64"), ("int64", "int32", "uint8")
@@ -37,8 +37,8 @@ def is_kind(t, kind):
 
 
 def spell(t, r, inner=False):
-    """An annotation, in one of the ways to write it. inner: where PyTorch reads no `list[int]`: in
-    other types, in bodies and classes."""
+    """Returns an annotation, in one of its spellings. inner: PyTorch does not support `list[int]` here: inside other types, in bodies and
+    classes."""
     if isinstance(t, str):
         return t
     kind = t[0]
@@ -72,7 +72,7 @@ def count(shape):
 
 
 def literal(t, r):
-    """A constant of the type that needs nothing of the scope."""
+    """Returns a constant of the type that needs no name in scope."""
     if t == INT:
         return r.choice(NUMBERS)
     if t == FLOAT:
@@ -124,7 +124,7 @@ def tensor_literal(dtype, shape, r):
 
 
 def value(t, r, torch):
-    """An argument of the type."""
+    """Returns an argument of the type."""
     if t == INT:
         return r.choice([0, 1, 2, 3, 4, 5, -1, -3, 7])
     if t == FLOAT:

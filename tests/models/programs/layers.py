@@ -7,7 +7,7 @@ QUANTIZED = {"linear": "nnq.Linear({}, {})", "conv": "nnq.Conv2d(4, 4, 3, paddin
 
 
 def like_input(shape):
-    """Layers that keep a shape: what makes them, and how they are called when not plainly."""
+    """Returns layers that keep a shape: their constructor, and their call if it is not plain."""
     n = shape[-1] if shape else 0
     made = []
     # Norms have a large eps and small inputs: of equal numbers they would show the last bits of a mean. What is 0 but for these
@@ -56,7 +56,7 @@ def makers(module, e, shape):
 
 
 def linear(module, e, shape, d):
-    """A quantized linear layer: integers, or a float32 input quantized on the way."""
+    """Adds a quantized linear layer: for integers, or for a float32 input that is quantized first."""
     r, n = e.r, shape[-1]
     source = e.expr(tensor("float32", shape), d)
     if r.random() < 0.5 and len(shape) >= 2:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What only modules have: hooks, interfaces, properties, inherited and left-out methods, constants, containers of modules, attributes of
-submodules. Each function adds statements to a body of the program's module, and what they need to the module."""
+"""Features of modules: hooks, interfaces, properties, inherited and excluded methods, constants, containers of modules, attributes of submodules.
+Each function adds statements to a body of the program's module, and definitions to the module."""
 from idioms import inside, named
 from kinds import BOOL, FLOAT, INT, STR, is_kind, keyed, listed, literal, spell, tensor
 from statements import Body
 
 
 def small(b, level, params, result, count=2):
-    """The lines of a function's body."""
+    """Returns the lines of a function's body."""
     body = Body(b.r, None, b.world, result, level)
     body.calm, body.small = True, True
     body.vars.update(params)
@@ -18,7 +18,7 @@ def small(b, level, params, result, count=2):
 
 
 def interfaces(b):
-    """Modules behind an interface, of which the attribute or an index chooses one."""
+    """Adds modules with an interface, selected by an attribute or an index."""
     r, module = b.r, b.module
     face = b.world.definition("Face")
     result = r.choice([tensor(), tensor(), INT])
@@ -50,7 +50,7 @@ def interfaces(b):
 
 
 def hooks(b):
-    """Functions that PyTorch calls before and behind a submodule."""
+    """Adds hooks that PyTorch calls before and after a submodule."""
     r, name = b.r, b.world.definition("hooked")
     lines = ["", "", f"def {name}_before(self, input: Tuple[Tensor]) -> Tuple[Tensor]:", "    x = input[0]"] + [line.replace("return ", "x = ") for line in small(b, 1, {"x": tensor()}, tensor())] + ["    return (x,)"]
     lines += ["", "", f"def {name}_behind(self, input: Tuple[Tensor], result: Tensor):", "    y = input[0] + result"] + small(b, 1, {"y": tensor(), "result": tensor()}, tensor())
@@ -66,7 +66,7 @@ def hooks(b):
 
 
 def properties(b):
-    """A property of the module, and one that is set."""
+    """Adds a property of the module, and one with a setter."""
     r, name = b.r, b.world.definition("prop")
     t = r.choice([INT, FLOAT, listed(INT)])
     b.module.init.append(f"self.{name}_at = {literal(INT, r)}")
@@ -79,7 +79,7 @@ def properties(b):
 
 
 def left_out(b):
-    """A method that is not compiled, where it is not called; what only Python does."""
+    """Adds a method that is not compiled, in code that is not called, and Python-only code."""
     r, name = b.r, b.world.definition("plain")
     b.module.more += ["", "    @torch.jit.unused", f"    def {name}(self, x: Tensor) -> Tensor:", "        import os", "        return x * len(os.environ)"]
     got = named(b, "v", tensor(), b.expr(tensor(), 1))
@@ -92,7 +92,7 @@ def left_out(b):
 
 
 def constants(b):
-    """Attributes that are numbers of the program: what they decide is decided by the compiler."""
+    """Adds attributes that are constants of the program: the compiler decides branches on them."""
     r, name = b.r, b.world.definition("fixed")
     t = r.choice([INT, FLOAT, BOOL, STR, ("tuple", INT, INT)])
     b.module.notes.append(f"{name}: torch.jit.Final[{spell(t, r, True)}]") if r.random() < 0.5 else b.module.notes.append(f"__constants__ = [{name!r}]")
@@ -111,7 +111,7 @@ def constants(b):
 
 
 def reflected(b):
-    """hasattr and getattr, which the compiler answers."""
+    """Adds hasattr and getattr, which the compiler evaluates."""
     r, got = b.r, b.fresh()
     known = sorted(n for n, t in b.module.attributes.items() if t in (INT, FLOAT, STR, BOOL))
     if not known:
@@ -124,7 +124,7 @@ def reflected(b):
 
 
 def inherited(b):
-    """A module that has a method of its base class, and one in its place."""
+    """Adds a module with a method of its base class, and one that overrides it."""
     r, base, name = b.r, b.world.definition("Base"), b.world.definition("heir")
     lines = ["", "", f"class {base}(nn.Module):", "    def __init__(self):", "        super().__init__()", f"        self.factor = {literal(FLOAT, r)}", f"        self.count = {literal(INT, r)}", "",
              "    def scaled(self, x: Tensor) -> Tensor:", *small(b, 2, {"x": tensor(), "self.factor": FLOAT, "self.count": INT}, tensor()), "", "    def bias(self) -> float:", f"        return {b.expr(FLOAT, 0) if False else literal(FLOAT, r)}", "",
@@ -141,7 +141,7 @@ def inherited(b):
 
 
 def containers(b):
-    """Sequences and dicts of modules and of parameters, as wholes, by index, in part, within each other."""
+    """Adds sequences and dicts of modules and of parameters: whole, by index, sliced, nested."""
     r, name, i, layer = b.r, b.world.definition("many"), b.fresh("q"), b.fresh("q")
     way = r.randrange(7)
     made = {0: "nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3, bias=False))", 1: "nn.Sequential(nn.Linear(3, 3), nn.Sequential(nn.Tanh(), nn.Linear(3, 3)))",
@@ -175,7 +175,7 @@ def containers(b):
 
 
 def states(b):
-    """Buffers that calls change, in place and by another in their place; attributes of submodules."""
+    """Adds buffers that calls change, in place and by assignment, and attributes of submodules."""
     r, name = b.r, b.world.definition("state")
     b.module.init += [f"self.register_buffer({name!r}, torch.zeros(2, 3){r.choice(['', ', persistent=False'])})", f"self.register_buffer('{name}_count', torch.tensor({r.choice(['0', '5'])}))", f"self.{name}_seen: Dict[str, int] = {{'calls': 0}}"]
     for _ in range(r.randrange(1, 4)):
@@ -188,7 +188,7 @@ def states(b):
 
 
 def traced(b):
-    """A traced module in a scripted one."""
+    """Adds a traced module in a scripted one."""
     r, name = b.r, b.world.definition("traced")
     made = r.choice(["nn.Sequential(nn.Linear(3, 3), nn.ReLU())", "nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4, eps=0.5), nn.Linear(4, 3))", "nn.Linear(3, 3)"])
     b.module.init.append(f"self.{name} = torch.jit.trace({made}.eval(), torch.randn(2, 3))")
@@ -196,7 +196,7 @@ def traced(b):
 
 
 def floats_of_quantized(b):
-    """Arithmetic of quantized tensors that a module knows, and layers that take them."""
+    """Adds float arithmetic of quantized tensors in a module, and layers that take them."""
     r, name = b.r, b.world.definition("quant")
     b.module.init += [f"self.{name} = nnq.QFunctional()", f"self.{name}.scale = {r.choice(['0.1', '0.25'])}", f"self.{name}.zero_point = {r.choice(['0', '64'])}"]
     x, y = b.fresh("z"), b.fresh("z")
@@ -210,7 +210,7 @@ def floats_of_quantized(b):
 
 
 def dynamic(b):
-    """Recurrent layers and cells with integer weights."""
+    """Adds recurrent layers and cells with integer weights."""
     r, name = b.r, b.world.definition("rec")
     cell = r.choice(["LSTMCell", "GRUCell", "RNNCell", "GRU", "LSTM"])
     b.module.init.append(f"self.{name} = nnqd.{cell}(3, 3{r.choice(['', ', bias=False' if 'Cell' not in cell else ''])})")

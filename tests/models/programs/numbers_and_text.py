@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Expressions of numbers, bools and strings. Each function gives makers: functions of the depth that is left."""
+"""Expressions of numbers, bools and strings. Each function returns makers: functions of the remaining depth."""
 from kinds import BOOL, COMPLEX, FLOAT, INT, NUMBERS, REALS, STR, WORDS, keyed, listed, optional, tensor, tupled
 
 # `%` by zero ends PyTorch's process, and a shift by a negative number is undefined: divisors and shifts stay within these.
@@ -35,7 +35,7 @@ def whole(e):
 
 
 def bounded(e, d):
-    """A float that an int can hold."""
+    """Returns a float in the range of int."""
     return f"max(-1e6, min(1e6, {e.expr(FLOAT, d)}))"
 
 
@@ -98,7 +98,7 @@ def text(e):
 
 
 def quoted(shown, d):
-    """What may stand in an f-string in double quotes."""
+    """Returns text for an f-string in double quotes."""
     made = shown(min(d, 1))
     for _ in range(5):
         if '"' not in made and "{" not in made and "\\" not in made:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes a failing program short: statements go, with what stands deeper, while it still fails."""
+"""Shortens a failing program: removes statements, with their blocks, while it still fails."""
 import time
 
 START = "class M("
@@ -10,7 +10,7 @@ def depth(line):
 
 
 def block(lines, i):
-    """The end of the statement that starts at line i."""
+    """Returns the end of the statement that starts at line i."""
     end = i + 1
     while end < len(lines) and (not lines[end].strip() or depth(lines[end]) > depth(lines[i])):
         end += 1
@@ -18,7 +18,7 @@ def block(lines, i):
 
 
 def candidates(lines):
-    """Shorter programs: without a statement, with a block for its if or loop, with fewer results."""
+    """Yields shorter programs: without a statement, with the block instead of its if or loop, with fewer results."""
     i = len(lines) - 1
     while i >= 12:  # behind the imports
         if i < len(lines) and lines[i].strip():
@@ -36,7 +36,7 @@ def candidates(lines):
 
 
 def split(text):
-    """At commas outside brackets."""
+    """Splits at commas outside of brackets."""
     parts, at, level = [], 0, 0
     for i, c in enumerate(text):
         level += (c in "([{") - (c in ")]}")
@@ -47,7 +47,7 @@ def split(text):
 
 
 def reduce(source, fails, seconds=60):
-    """The shortest source found within the time for which fails(source) is true."""
+    """Returns the shortest source found within the time for which fails(source) is true."""
     lines, end, changed = source.rstrip().split("\n"), time.time() + seconds, True
     while changed and time.time() < end:
         changed, at = False, None

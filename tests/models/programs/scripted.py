@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Generated sources as modules of PyTorch's."""
+"""Makes modules of PyTorch from generated sources."""
 import contextlib
 import linecache
 import sys
@@ -10,7 +10,7 @@ import torch
 
 @contextlib.contextmanager
 def module(source, seed):
-    """The module M of a source, in evaluation mode."""
+    """Returns the module M of a source, in evaluation mode."""
     name = f"program_{seed}"
     file = f"<{name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
@@ -28,6 +28,6 @@ def module(source, seed):
 
 
 def build(source, seed):
-    """Scripted. Raises what PyTorch raises when it refuses."""
+    """Returns the scripted module. Raises PyTorch's exception if it refuses."""
     with module(source, seed) as made:
         return torch.jit.script(made).eval()

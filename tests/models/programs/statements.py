@@ -9,7 +9,7 @@ RETURNABLE = ("tensor", "list", "dict", "tuple", "opt", "named")
 
 
 class Body(Expressions):
-    """The lines of one function. result: what it returns, or None where the end decides."""
+    """The lines of one function. result: its return type, or None if the end decides."""
 
     def __init__(self, r, module=None, world=None, result=None, depth=2):
         super().__init__(r, module, world)
@@ -23,7 +23,7 @@ class Body(Expressions):
         return f"{letter}{self.count}"
 
     def block(self, size, names=()):
-        """Lines one level deeper; what they name is gone behind them."""
+        """Returns lines one level deeper; names they define are out of scope afterwards."""
         outer, frozen = dict(self.vars), set(self.frozen)
         self.vars.update(names)
         self.level += 1
@@ -159,7 +159,7 @@ class Body(Expressions):
         self.put(r.choice(ways)())
 
     def view(self):
-        """A second name of a part of a tensor, to be written to."""
+        """Adds a second name for a part of a tensor, for writes."""
         r = self.r
         old = [(n, t) for n, t in self.named("tensor") if t[2]]
         if not old:
@@ -240,7 +240,7 @@ class Body(Expressions):
         self.frozen -= set(yes) | set(no)
 
     def both(self):
-        """A name that both branches set."""
+        """Adds a name that both branches set."""
         t, name = self.random_type(), self.fresh()
         self.put(f"if {self.expr(BOOL)}:")
         for after in ("else:", None):
@@ -322,7 +322,7 @@ class Body(Expressions):
             self.assign()
 
     def call(self):
-        """For what it does alone."""
+        """Adds a call for its side effects only."""
         able = [f for f in self.world.functions if not f.method or self.module] if self.world else []
         return self.put(self.r.choice(able).call(self, 1)) if able else self.assign()
 

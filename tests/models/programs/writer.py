@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whole programs of a seed: enums, named tuples, classes, functions, submodules and a module, with the calls to make of it."""
+"""Writes whole programs from a seed: enums, named tuples, classes, functions, submodules and a module, with the calls to make."""
 import random
 
 import layers
@@ -38,7 +38,7 @@ class Function:
 
 
 class World:
-    """What a program defines outside its module."""
+    """The definitions of a program outside of its module."""
 
     def __init__(self):
         self.functions, self.classes, self.enums, self.named, self.building, self.lines = [], [], [], [], None, []
@@ -46,7 +46,7 @@ class World:
         self.scopes = False  # whether there is `with`, which is not for mobile
 
     def definition(self, letters):
-        """A name of its own."""
+        """Returns a new name."""
         self.defined += 1
         return f"{letters}{self.defined}"
 
@@ -55,14 +55,14 @@ class World:
 
 
 def returnable(t):
-    """What the caller can be handed: JSON has it."""
+    """Returns a type that the caller can receive: one with a form in JSON."""
     if is_kind(t, "class") or is_kind(t, "enum"):
         return False
     return all(returnable(k) for k in t[1:] if isinstance(k, (str, tuple)) and k and not isinstance(k, str)) if t[0] in ("list", "dict", "tuple", "opt") else all(map(returnable, t[2])) if t[0] == "named" else True
 
 
 def parameters(e, r, least, most, given=False):
-    """given: by the caller, so of types that have values there."""
+    """given: true if the caller passes the arguments, which restricts their types."""
     made, defaults = [], False
     for i in range(r.randrange(least, most)):
         t = e.wide_type()
@@ -89,7 +89,7 @@ def passable(t):
 
 
 def signature(name, params, result, r, method):
-    """The lines of a head; types stand beside the names or in a comment."""
+    """Returns the lines of a head; types are next to the names or in a comment."""
     of_self = ["self"] if method else []
     if params and r.random() < 0.1 and result is not None:
         plain = [n + (f"={d}" if d is not None else "") for n, _, d in params]
@@ -100,7 +100,7 @@ def signature(name, params, result, r, method):
 
 
 def function(world, r, name, module=None, method=False, level=0):
-    """A function that returns one type; the lines of it."""
+    """Returns the lines of a function that returns one type."""
     e = Expressions(r, module, world)
     params, result = parameters(e, r, 0, 4), e.wide_type() if r.random() < 0.3 else e.random_type()
     body = Body(r, module, world, result, level + 1)
@@ -131,7 +131,7 @@ def enumeration(world, r, name):
 
 
 def script_class(world, r, name):
-    """Fields, methods and some of the magic methods."""
+    """Writes a class with fields, methods and some magic methods."""
     e = Expressions(r)
     types = (INT,) + tuple(r.choice([FLOAT, STR, BOOL, listed(INT), keyed(STR, FLOAT), tensor(), listed(STR)]) for _ in range(r.randrange(1, 4)))
     fields = tuple(f"f{i}" for i in range(len(types)))
@@ -182,7 +182,7 @@ def script_class(world, r, name):
 
 
 class Module:
-    """A module's attributes and layers while its methods are written."""
+    """The attributes and layers of a module while its methods are written."""
 
     def __init__(self, r, world):
         self.r, self.world, self.attributes, self.init, self.made, self.notes, self.methods = r, world, {}, [], {}, [], []
@@ -225,7 +225,7 @@ class Module:
         self.attributes["self." + name] = t
 
     def containers(self, body):
-        """Loops over lists and dicts of modules: these are unrolled."""
+        """Adds loops over lists and dicts of modules, which are unrolled."""
         r = self.r
         if "self.list" not in " ".join(self.init):
             self.init.append("self.list = nn.ModuleList([nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3)])")
@@ -255,7 +255,7 @@ class Module:
 
 
 def submodule(r, world, name):
-    """A module with a state of its own, that others call."""
+    """Writes a module with state, which others call."""
     module = Module(r, world)
     for _ in range(r.randrange(1, 4)):
         module.attribute()
@@ -266,7 +266,7 @@ def submodule(r, world, name):
 
 
 def program(seed):
-    """(source, [(method, arguments)])"""
+    """Returns (source, [(method, arguments)])."""
     import torch
     r = random.Random(seed)
     world = World()
@@ -309,7 +309,7 @@ def program(seed):
 
 
 def entry(r, world, module, name):
-    """A method that the caller calls: its parameters. It returns most of what it has."""
+    """Writes a method that the caller calls, and returns its parameters. The method returns most of its values."""
     body = Body(r, module, world, None, 2)
     body.calm = r.random() < 0.7
     params = [(f"{t[0]}{i}" if isinstance(t, str) else f"t{i}", t, None) for i, t in enumerate((INT, FLOAT, STR, BOOL, listed(INT), tensor(), tensor("int64"), tensor("float32", (3,)))) if r.random() < 0.45]
