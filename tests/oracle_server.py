@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""oracle_server.py SOCKET: runs test scripts that need PyTorch without importing it anew for each.
+"""oracle_server.py SOCKET: runs test scripts that need PyTorch without importing it for each.
 
-PyTorch takes seconds to import, and a hundred tests need it. This process imports it once and waits at SOCKET. For each script that
-with_torch.py sends it forks, and the copy runs the script with the client's folder, environment and files. The server computes nothing
-itself, so the copies begin without threads of PyTorch's. It ends when nobody came for IDLE seconds."""
+PyTorch takes seconds to import, and a hundred tests need it. This process imports it once and waits at SOCKET. For each script that with_torch.py
+sends, it forks, and the copy runs the script with the client's folder, environment and files. The server computes nothing itself, so that the
+copies begin without threads of PyTorch. It ends after IDLE seconds without a client."""
 import array
 import atexit
 import json
@@ -27,7 +27,7 @@ IDLE = 30
 
 
 def receive(client):
-    """The request of a client, and its standard input, output and errors."""
+    """Receives the request of a client, and its standard input, output and errors."""
     files = array.array("i")
     data, ancillary, _, _ = client.recvmsg(1 << 20, socket.CMSG_SPACE(3 * files.itemsize))
     for level, kind, content in ancillary:
@@ -37,7 +37,7 @@ def receive(client):
 
 
 def become(request, files):
-    """In the copy: runs the script, and ends as it ends."""
+    """Runs the script in the copy, and ends with its status."""
     for to, file in enumerate(files):
         os.dup2(file, to)
     os.environ.clear()
@@ -92,7 +92,7 @@ class Server:
         self.events.register(client, selectors.EVENT_READ, lambda: self.gone(child))
 
     def gone(self, child):
-        """The client went before its script ended: ctest's limit of time, or a person's Ctrl-C."""
+        """Ends the script if the client has ended, by ctest's time limit or Ctrl-C."""
         self.events.unregister(self.clients[child])
         self.clients[child].close()
         self.clients[child] = None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How the plain tier takes a part of a long list of cases; tests/sample.h is the same for C.
+"""Selects a part of a long list of cases for the plain tier; tests/sample.h is the same for C.
 
-With TAPER_STRIDE=N taken(name) is true of about one name in `part` times N, and TAPER_SEED says of which. Without TAPER_STRIDE it is true of
+With TAPER_STRIDE=N, taken(name) is true for about one name in `part` times N, and TAPER_SEED selects which. Without TAPER_STRIDE it is true for
 all."""
 import os
 import zlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""with_torch.py MODULE SCRIPT ARGUMENT…: runs a script that imports PyTorch, or says that it is skipped (exit 77) where Python has no such
-module. The script runs in a copy of a process that has PyTorch already (oracle_server.py), which the first test starts; where that
-cannot be, or TAPER_ORACLE=alone says so, it runs in a process of its own."""
+"""with_torch.py MODULE SCRIPT ARGUMENT…: runs a script that imports PyTorch, or skips it (exit 77) if Python has no such module. The script runs
+in a copy of a process with PyTorch (oracle_server.py), which the first test starts. If this is not possible, or with TAPER_ORACLE=alone, it
+runs in a process of its own."""
 import fcntl
 import hashlib
 import importlib.util
@@ -21,7 +21,7 @@ DIED = {-signal.SIGABRT, -signal.SIGSEGV}
 
 
 def connect():
-    """A connection to the server of this user, of this Python, which is started if there is none."""
+    """Returns a connection to the server of this user and this Python, which is started if there is none."""
     python = hashlib.sha256(os.path.realpath(sys.executable).encode() + sys.prefix.encode()).hexdigest()[:12]
     folder = os.path.join(tempfile.gettempdir(), f"taper-oracle-{os.getuid()}-{python}")
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -48,7 +48,7 @@ def connect():
 
 
 def run(arguments):
-    """The script's exit status; negative: the signal of which its process died."""
+    """Returns the script's exit status, or the negative number of the signal that ended its process."""
     if os.environ.get("TAPER_ORACLE") != "alone":
         try:
             client = connect()

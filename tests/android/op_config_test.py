@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""op_config_test.py TAPER MODEL.ptl …: from a model's list of operators scripts/android/op_config.py makes a header that asks for all
-that `taper ops --config` finds in the model itself; it refuses operators that there are not, and what is no list."""
+"""op_config_test.py TAPER MODEL.ptl …: checks that scripts/android/op_config.py makes a header from a model's operator list that has everything
+`taper ops --config` finds in the model itself. Unknown operators and files that are no lists must be refused."""
 import os
 import subprocess
 import sys

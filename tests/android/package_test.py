@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""package_test.py --repository DIR --abis A,B [--system bionic|glibc] [--limit BYTES]: what the AARs in a repository promise.
-package_test.py --make --libraries DIR --classes DIR --headers DIR [--cxx COMPILER]: the same for a repository that is made here of the
-libraries of this machine's build, stripped."""
+"""package_test.py --repository DIR --abis A,B [--system bionic|glibc] [--limit BYTES]: checks the AARs in a repository.
+package_test.py --make --libraries DIR --classes DIR --headers DIR [--cxx COMPILER]: the same for a repository made here from the stripped
+libraries of this machine's build."""
 import argparse
 import hashlib
 import io
@@ -44,7 +44,7 @@ def read(path):
 
 
 def entries(data, name):
-    """{name: bytes} of an archive; each entry's checksum is held against its bytes."""
+    """Returns {name: bytes} of an archive, after comparing each entry's checksum with its bytes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = archive.namelist()
         check(len(names) == len(set(names)), "%s: an entry is there twice" % name)
@@ -136,7 +136,7 @@ def modules(repository):
 
 
 def closure(repository, names):
-    """The artefacts that an app gets which names these, by POMs alone."""
+    """Returns the artefacts that an app with these dependencies gets, by POMs alone."""
     found, left = set(), list(names)
     while left:
         name = left.pop()
@@ -148,7 +148,7 @@ def closure(repository, names):
 
 
 def each_class_once(repository):
-    """What apps name together, for tools that do not read module metadata: every class, library and header from one artefact."""
+    """Checks combinations of dependencies for tools that do not read module metadata: every class, library and header comes from one artefact."""
     for kind in ("", "_lite"):
         for more in ((), ("torchvision_ops",), ("pytorch_android_torchvision" + kind,), ("pytorch_android_torchvision" + kind, "torchvision_ops")):
             names = closure(repository, ("pytorch_android" + kind,) + more)
@@ -249,7 +249,7 @@ def libraries(repository, abis, system, limit):
 
 
 def compiles(repository, abi, compiler, scratch):
-    """An app's C++, against what the AAR has and nothing else."""
+    """Compiles C++ of an app with only the contents of the AAR."""
     folder = os.path.join(scratch, "aar")
     with zipfile.ZipFile(repository.file("pytorch_android", ".aar")) as file:
         file.extractall(folder)
@@ -270,7 +270,7 @@ def compiles(repository, abi, compiler, scratch):
 
 
 def faults_are_found(data, system):
-    """A checker that finds nothing would let everything pass."""
+    """Checks the checker: planted faults must be found."""
     first = check_library.Elf(data)
     found = list(check_library.faults(first, system))
     check(not found, "the library itself: %s" % found)
@@ -287,7 +287,7 @@ def faults_are_found(data, system):
 
 
 def make(options, folder):
-    """A repository of the libraries of this machine's build, under the name of the ABI that it would be."""
+    """Makes a repository of the libraries of this machine's build, under the name of the corresponding ABI."""
     abi = {"x86_64": "x86_64", "aarch64": "arm64-v8a", "arm64": "arm64-v8a", "i686": "x86", "armv7l": "armeabi-v7a"}.get(platform.machine())
     if abi is None:
         print("SKIPPED: this machine does not run a processor that Android has")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""interface_variables.py OUT FOLDER…: copies of the sources in the folders, in OUT, with the instance variables of each
-@implementation Name { … } in its @interface. GNU's libobjc wants them there; for Apple's they may be in either place."""
+"""interface_variables.py OUT FOLDER…: copies the sources in the folders to OUT, with the instance variables of each @implementation Name { … }
+moved to its @interface. GNU's libobjc requires this; Apple's allows both places."""
 import os
 import re
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""macho_test.py: scripts/apple/check_macho.py finds what it is for, and takes broken files for what they are; fat files are those
-of llvm-lipo. The files are clang's."""
+"""macho_test.py: checks that scripts/apple/check_macho.py finds planted problems and reports broken files. The files are made by clang, fat files
+by llvm-lipo."""
 import os
 import random
 import shutil

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""package_test.py PACKAGE [--zig FOLDER]: what scripts/apple/package.py made is what Xcode, SwiftPM and CocoaPods expect: the
-xcframework's libraries are of the processors its Info.plist names, the module map and the headers compile, podspecs name what is
-there, and with zig the sources of the Swift package compile with the definitions and flags in it. What is not here to test with is
-skipped in so many words."""
+"""package_test.py PACKAGE [--zig FOLDER]: checks that the result of scripts/apple/package.py is what Xcode, SwiftPM and CocoaPods expect: the
+xcframework's libraries match the processors in its Info.plist, the module map and the headers compile, podspecs name existing files, and with
+zig the sources of the Swift package compile with its definitions and flags. Parts that cannot be tested here are listed as skipped."""
 import argparse
 import fnmatch
 import glob

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""segmentation_test.py PROGRAM DEMO: the parts of the demo's photos that each class has are those that PyTorch finds."""
+"""segmentation_test.py PROGRAM DEMO: checks that the share of each class in the demo's photos is PyTorch's."""
 import json
 import pathlib
 import subprocess

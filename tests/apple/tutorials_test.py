@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""tutorials_test.py --taper PROGRAM --library FILE --objc FILE --include DIR… --objects DIR --demo DIR: the Objective-C++ in PyTorch
-Mobile's tutorials for iOS, as it stands there, compiled by clang++ as C++14, 17 and 20 within the smallest class, and run with the
-demo's classifier; its scores are those of `taper run`, or it is told that there is no Metal. The tutorials are not part of this repository
-(../shared/reference/tutorials, or TUTORIALS): exit 77 where they are not here."""
+"""tutorials_test.py --taper PROGRAM --library FILE --objc FILE --include DIR… --objects DIR --demo DIR: tests the Objective-C++ in PyTorch
+Mobile's tutorials for iOS, unmodified. It is compiled by clang++ as C++14, 17 and 20 inside a minimal class, and run with the demo's
+classifier. Its scores must be those of `taper run`, or its error that Metal is missing. The tutorials are not part of this repository
+(../shared/reference/tutorials, or TUTORIALS): exit 77 if they are missing."""
 import argparse
 import json
 import os
@@ -85,7 +85,7 @@ def snippets(path):
 
 
 def source_of(snippet):
-    """Both parts of a snippet, and the class around them."""
+    """Returns both parts of a snippet, and the class around them."""
     at = snippet.index("- (")
     headers = "".join(line + "\n" for line in snippet[:at].split("\n") if line.strip() != "...")
     method = snippet[at:snippet.rindex("}") + 1]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""calls_test.py COMPILER LIBRARY INCLUDE;INCLUDE…: make_calls.py's program, compiled against PyTorch's headers (Debian: libtorch-dev) and
-against Taper's, prints the same: every function and method that is made from the operator list, called with arguments that PyTorch takes.
-Numbers may differ by 1e-4 of the largest on their line and by one of the last digit printed."""
+"""calls_test.py COMPILER LIBRARY INCLUDE;INCLUDE…: compiles make_calls.py's program with PyTorch's headers (Debian: libtorch-dev) and with
+Taper's and compares the output: every function and method made from the operator list is called with arguments that PyTorch accepts. Numbers
+may differ by 1e-4 of the largest on their line and by one of the last digit printed."""
 import pathlib
 import subprocess
 import sys
@@ -24,7 +24,7 @@ DIFFER = {
 
 
 def blocks(text):
-    """What each call printed: its name and lines."""
+    """Returns the output of each call: its name and lines."""
     found = []
     for line in text.split("\n"):
         if line.startswith("== "):

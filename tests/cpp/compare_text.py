@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""compare_text.py COMPILER SOURCE PROGRAM ARGUMENT…: compiles the source against PyTorch's headers (Debian: libtorch-dev) and compares what
-that prints with what PROGRAM, the same over Taper, does. All of it is equal to the letter up to the line "models"; behind it numbers of
-what models compute may differ by 1e-4 of the largest on their line and by one of the last digit printed."""
+"""compare_text.py COMPILER SOURCE PROGRAM ARGUMENT…: compiles the source with PyTorch's headers (Debian: libtorch-dev) and compares its output
+with that of PROGRAM, the same source with Taper. The output must be equal up to the line "models"; after it, numbers computed by models may
+differ by 1e-4 of the largest on their line and by one of the last digit printed."""
 import pathlib
 import re
 import subprocess
@@ -39,7 +39,7 @@ def near(ours, theirs):
 
 
 def blocks(lines):
-    """What each call printed: a title, which names a file and a method, and its text."""
+    """Returns the output of each call: a title, which names a file and a method, and its text."""
     found = []
     for line in lines[1:]:
         if re.match(r"\S+\.ptl? \w+$", line):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""hello_test.py PROGRAM DEMO: the example's program says what is on the photos of the demo, and fails in words."""
+"""hello_test.py PROGRAM DEMO: checks that the example's program classifies the photos of the demo, and that its errors are clear."""
 import json
 import pathlib
 import subprocess

@@ -36,7 +36,7 @@ LEFT = {"_nnpack_available": "depends on the machine", "is_vulkan_available": "t
 
 
 def pseudo(seed, count):
-    """The numbers of calls_parts.h."""
+    """Returns the numbers of calls_parts.h."""
     state, out = (seed * 2654435761 + 12345) % 2**64, np.empty(count, np.int64)
     for i in range(count):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -45,7 +45,7 @@ def pseudo(seed, count):
 
 
 class Drawn:
-    """A tensor and how C++ makes it."""
+    """A tensor, and the C++ that makes it."""
 
     def __init__(self, seed, sizes, dtype, kind):
         self.cpp = f"made({seed}, {{{', '.join(map(str, sizes))}}}, {DTYPES[dtype]}, {kind})"
@@ -112,7 +112,7 @@ class Draw:
         return r.choice([0, 1, 1, 2, 2, 3, 4])
 
     def value(self, kind, name):
-        """(a value for PyTorch in Python, its C++)"""
+        """Returns (a value for PyTorch in Python, its C++)."""
         r = self.r
         if kind.endswith("?") and not kind.endswith("[]?") or kind.endswith("[]?"):
             if r.random() < 0.4 or kind in ("Generator?", "Device?", "Layout?", "Storage?"):
@@ -177,7 +177,7 @@ class Draw:
 
 
 def recipe(text):
-    """"self=2x3 weight=4x3:positive dims=[1,2] flag=true": arguments by name; what is not named is None, false, zero or an empty out."""
+    """Parses "self=2x3 weight=4x3:positive dims=[1,2] flag=true": arguments by name; missing ones are None, false, zero or an empty out."""
     named = dict(part.split("=") for part in text.split())
 
     def value(argument):
@@ -314,13 +314,13 @@ def overload(name):
 
 
 def kinds_of(f):
-    """(name, type, whether it is an out) of each argument, as native_functions.yaml has it."""
+    """Returns (name, type, true for an out argument) of each argument, as in native_functions.yaml."""
     outs = {a.name for a in f.func.arguments.out}
     return [(a.name, str(a.type), a.name in outs) for a in f.func.arguments.flat_all]
 
 
 def given_at(name, f, attempt):
-    """The arguments of an attempt: {argument: (a value, its C++)}."""
+    """Returns the arguments of an attempt: {argument: (a value, its C++)}."""
     if name in RECIPES:
         return {k: RECIPES[name](k) for k, _, _ in kinds_of(f)}
     draw, given = Draw(f"{name} {attempt}"), {}
@@ -351,7 +351,7 @@ def works(name, f, attempt):
 
 
 def find(name, f, first, into):
-    """The first attempt that PyTorch takes; -1."""
+    """Returns the first attempt that PyTorch accepts, or -1."""
     for attempt in range(first, 1 if name in RECIPES else TRIES):
         into.write(f"{attempt}\n")  # where it was, should it crash
         into.flush()
@@ -361,7 +361,7 @@ def find(name, f, first, into):
 
 
 def find_safely(name, f, first):
-    """In processes of their own: PyTorch crashes on some arguments, and hangs on others."""
+    """Runs find in processes of their own, because PyTorch crashes or hangs on some arguments."""
     while first < TRIES:
         out, into = os.pipe()
         child = os.fork()
@@ -390,7 +390,7 @@ def options(given):
 
 
 def call(signature, given, method):
-    """The C++ of a call; tensors have names, since some are written to."""
+    """Returns the C++ of a call; tensors have names, because some are written to."""
     declared, arguments = [], []
     number = 0
     with signatures_test.as_headers():

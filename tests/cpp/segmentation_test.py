@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""segmentation_test.py PROGRAM DEMO: the example's program finds the classes that PyTorch finds in the demo's photos, writes them, and
-fails in words."""
+"""segmentation_test.py PROGRAM DEMO: checks that the example's program finds PyTorch's classes in the demo's photos and writes them, and that its
+errors are clear."""
 import json
 import pathlib
 import subprocess

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""signatures_test.py FOLDER…: the functions and methods that are made from the operator list (taper/cpp/generated in one of the folders)
-are declared as PyTorch declares them: torchgen, PyTorch's own generator, which is part of python3-torch, is asked about each operator.
-What differs on purpose: symbolic sizes are numbers, and what is written by hand is not looked at."""
+"""signatures_test.py FOLDER…: checks that the functions and methods made from the operator list (taper/cpp/generated in one of the folders) are
+declared as in PyTorch, by torchgen, PyTorch's own generator, which is part of python3-torch. Symbolic sizes are numbers on purpose, and
+hand-written functions are not checked."""
 import pathlib
 import re
 import sys
@@ -30,7 +30,7 @@ def as_headers():
 
 
 def plain(declaration):
-    """A declaration without what means nothing."""
+    """Returns a declaration without parts that have no meaning."""
     text = re.sub(r"\s+", " ", declaration)
     text = text.replace("at::OptionalIntArrayRef", "OptionalIntArrayRef").replace("inline ", "").replace("at::Tensor at::", "at::Tensor ")
     text = re.sub(r"static_cast<at::\w+>\((\d+)\)", r"\1", text)
@@ -52,21 +52,21 @@ def made(folders):
 
 
 def operators():
-    """name -> PyTorch's function"""
+    """Returns {name: PyTorch's function}."""
     import torchgen.packaged
     root = pathlib.Path(list(torchgen.packaged.__path__)[0], "ATen/native")
     return {str(f.func.name): f for f in parse_native_yaml(str(root / "native_functions.yaml"), str(root / "tags.yaml")).native_functions}
 
 
 def signatures(f):
-    """(whether it is a method, signature) of each that has numbers for symbolic sizes"""
+    """Yields (true for a method, signature) of each signature with numbers for symbolic sizes."""
     with as_headers():
         return [(method, s) for variant, method in ((Variant.method, True), (Variant.function, False)) if variant in f.variants
                 for s in CppSignatureGroup.from_native_function(f, method=method, fallback_binding=False).signatures() if not s.symint]
 
 
 def declared():
-    """name -> (methods, functions) as PyTorch declares them"""
+    """Returns {name: (methods, functions)} as PyTorch declares them."""
     all_of = {}
     for name, f in operators().items():
         if not f.manual_cpp_binding:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""figures_test.py SOURCE: plants right and wrong figures in a copy of the documents, and holds what scripts/check_figures.py finds against
-what was planted. The copy has the files that the check reads, nothing else."""
+"""figures_test.py SOURCE: plants right and wrong figures in a copy of the documents and compares the findings of scripts/check_figures.py with
+them. The copy has only the files that the check reads."""
 import os
 import re
 import shutil
@@ -29,7 +29,7 @@ def write(tree, path, text):
 
 
 def planted(tree, text, path=PLANTED):
-    """The findings in a document with this text."""
+    """Returns the findings in a document with this text."""
     write(tree, path, text)
     found = figures.check(tree, [path])[1]
     os.remove(os.path.join(tree.top, path))
@@ -37,7 +37,7 @@ def planted(tree, text, path=PLANTED):
 
 
 def changed(tree, path, old, new):
-    """The findings that are new after a change of a file."""
+    """Returns the findings that are new after a change of a file."""
     text, before = tree.read(path), set(figures.check(tree)[1])
     expect(f"{path} has {old!r}", old in text, "it is not there")
     write(tree, path, text.replace(old, new, 1))
@@ -122,7 +122,7 @@ def check_measured(tree):
 
 
 def check_changes(tree):
-    """A source that changes makes the documents wrong that state its figure."""
+    """Checks that a changed source makes the documents wrong that state its figure."""
     for path, old, new, document in (
             ("src/ops/list/list_view.inc", "OP(aten_is_vulkan_available,",
              'OP(aten_new, "aten::new() -> bool", f, 0, 0)\nOP(aten_is_vulkan_available,', "README.md"),
@@ -140,7 +140,7 @@ def check_changes(tree):
 
 
 def check_rows(tree):
-    """The preprocessor finds as many rows in the list."""
+    """Checks that the preprocessor finds the same number of rows in the list."""
     if shutil.which("cc") is None:
         print("without cc the rows of the operator list are not counted by the preprocessor")
         return

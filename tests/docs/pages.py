@@ -14,7 +14,7 @@ TEXT = {"text", "json"}
 
 
 def pages(source):
-    """The pages for who uses Taper, and those for who works on it; decisions are history."""
+    """Returns the pages for users of Taper, and those for its developers; decisions are history."""
     found = [name for name in os.listdir(source) if name.endswith(".md")]
     for folder in ("docs", "docs/inside", "docs/tutorials", "packaging", "examples/demo"):
         found += [f"{folder}/{name}" for name in os.listdir(os.path.join(source, folder)) if name.endswith(".md")]
@@ -27,7 +27,7 @@ def read(source, page):
 
 
 def blocks(text):
-    """The fenced blocks, and problems: blocks that are not fenced or have no language."""
+    """Returns the fenced blocks, and problems: blocks that are not fenced or have no language."""
     found, problems = [], []
     inside, language, body, said, before = 0, "", [], "", ""
     in_list = False
@@ -68,7 +68,7 @@ def quotations(text):
 
 
 def anchors(text):
-    """As GitHub and mkdocs name headings."""
+    """Returns the anchors that GitHub and mkdocs make for headings."""
     found = set()
     for heading in re.findall(r"^#+ (.*)$", without_code(text), re.M):
         found.add(re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-"))

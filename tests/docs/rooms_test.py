@@ -21,7 +21,7 @@ passed = failed = 0
 
 
 def check(what, changes, wanted):
-    """Changes are files with their new text; None removes one."""
+    """changes: files with their new text; None removes one."""
     global passed, failed
     with tempfile.TemporaryDirectory() as folder:
         for name, text in {**FILES, **changes}.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""words_test.py SOURCE: each rule of scripts/check_words.py finds its example, at its line, and accepts the sentence beside the example."""
+"""words_test.py SOURCE: each rule of scripts/check_words.py finds its example, at its line, and accepts the sentence next to the example."""
 import importlib.util
 import os
 import pathlib
@@ -92,7 +92,7 @@ def check_command(folder):
 
 
 def check_rooms():
-    """Each folder of ROOMS is read with the folders below it, and must have C files."""
+    """Each folder of ROOMS is read with the folders below it, and must have sources."""
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder)
         for form in words.HELD:

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """load_costs.py LOAD_COST [--size BYTES] [--only NAME]… [--known] [--ratio X]
 
-What the files of families/ make the library do, against what they are charged for it: instructions, counted by perf or by valgrind,
-and steps of the budget of a load (load_cost.c). Work that is not charged is where a file can make a load take for ever, so
-instructions must stay below --ratio for each step, with some for each byte of the file, which may be read a few times. And of the files that were dear once the
-steps must grow no faster than the file. Prints a table, the dearest first. --known: only those. Exit status 77 where nothing counts
-instructions."""
+Compares the work that the files of families/ cause in the library with its count: instructions, counted by perf or by valgrind, and steps of the
+budget of a load (load_cost.c). With uncounted work a file could make a load take forever. Instructions must therefore stay below --ratio for each
+step, plus some for each byte of the file, which may be read a few times. For files that were expensive once, the steps must not grow faster than
+the file. Prints a table, the most expensive first. --known: only those files. Exit status 77 if nothing counts instructions."""
 import argparse
 import os
 import pathlib
@@ -43,7 +42,7 @@ def steps_of(load_cost, file, what, data):
 
 
 def growth(load_cost, file, name):
-    """How much faster than the file the steps grow."""
+    """Returns the growth of the steps divided by the growth of the file."""
     small, large = FAMILIES[name](SMALL), FAMILIES[name](LARGE)
     more = steps_of(load_cost, file, "save", large)[0]
     return more / steps_of(load_cost, file, "save", small)[0] / (len(large) / len(small)) if more != MOST_STEPS else float("inf")

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """load_families.py TAPER [--sizes 1000,30000,…] [--only NAME]… [--verbs inspect,ops,…] [--slack X] [--write DIR]
 
-Small files that ask for much: families of files (families/) of growing sizes, through what opens files. Every one must end, well
-or in one clear line, within 1 s + 2 s a megabyte of processor time and 128 MB + 16 times its size of memory, so neither time nor
-memory grows faster than the file. --slack multiplies the seconds, for slower machines. Prints a row for each family: seconds and
-megabytes of the dearest verb at each size."""
+Small files that need much work: families of files (families/) of growing sizes are passed to all commands that open files. Each must end,
+successfully or with one clear line, within 1 s + 2 s per megabyte of processor time and 128 MB + 16 times its size of memory, so that neither time
+nor memory grows faster than the file. --slack multiplies the seconds, for slower machines. Prints a row for each family: seconds and megabytes of
+the most expensive command at each size."""
 import argparse
 import json
 import os
@@ -29,7 +29,7 @@ VERBS = {
 
 
 class Starter:
-    """Starts programs from a process that stays small: what a child holds is counted from what its parent held."""
+    """Starts programs from a process that stays small, because a child's memory counts from that of its parent."""
 
     def __init__(self):
         mine, its = socket.socketpair()
@@ -52,7 +52,7 @@ class Starter:
 
 
 def measure(command, seconds):
-    """(exit status, processor seconds, MB at most, first line of stderr)"""
+    """Returns (exit status, processor seconds, MB at most, first line of stderr)."""
     with tempfile.TemporaryFile() as err:
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err,
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 2, int(seconds) + 3)))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""amalgamation_test.py FOLDER LIBRARY: the library as one file (scripts/amalgamate.py). It compiles by `cc -O2 -c` without a warning; it is at most 5
-percent larger than the same files of LIBRARY, a static one; and it computes the same, bit for bit, with portable kernels and with all that the
-machine has. CC in the environment is another compiler: it gets the flag that taper.c asks for, and sizes are not compared."""
+"""amalgamation_test.py FOLDER LIBRARY: tests the library as one file (scripts/amalgamate.py). It compiles by `cc -O2 -c` without a warning. It is
+at most 5 percent larger than the same files of LIBRARY, a static one. Its results are bit-identical, with portable kernels and with all that
+the machine supports. CC in the environment is another compiler: it gets the flag that taper.c requires, and sizes are not compared."""
 import json
 import os
 import re
@@ -31,7 +31,7 @@ def run(*command, **more):
 
 
 def size_of(path, members=None):
-    """Bytes of code and data; of a static library those of the members alone."""
+    """Returns the bytes of code and data; for a static library only those of the members."""
     rows = [line.split() for line in run("size", path).splitlines()[1:]]
     return sum(int(row[0]) + int(row[1]) for row in rows if members is None or row[5] in members)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""recipes_test.py SOURCE: the recipes of packaging/ can be read, name the project's version, and ask for options that there are."""
+"""recipes_test.py SOURCE: checks that the recipes of packaging/ can be parsed, name the project's version, and use existing options."""
 import ast
 import email.utils
 import json
@@ -94,7 +94,7 @@ class Recipes(unittest.TestCase):
             self.assertLessEqual(asked, known, recipe)
 
     def test_every_instruction_set(self):
-        """Only the demo's build leaves some out, or compiles for anything but speed or size."""
+        """Only the demo's build omits some, or compiles for anything other than speed or size."""
         for recipe in [*RECIPES, "pyproject.toml", "scripts/debian.sh"]:
             self.assertNotRegex(read(recipe), r"TAPER_CPU_LEVELS|TAPER_OPTIMIZE", recipe)
         for preset in json.loads(read("CMakePresets.json"))["configurePresets"]:
@@ -114,7 +114,7 @@ class Recipes(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_vcpkg(self):
-        """The port, with vcpkg's functions replaced by some that say what they are asked."""
+        """Runs the port with vcpkg's functions replaced by some that print their arguments."""
         script = "cmake_minimum_required(VERSION 3.16)\n" + "\n".join([f"function({name})\n message(STATUS \"{name} ${{ARGV}}\")\nendfunction()" for name in (
             "vcpkg_check_features", "vcpkg_cmake_configure", "vcpkg_cmake_install", "vcpkg_cmake_config_fixup", "vcpkg_fixup_pkgconfig",
             "vcpkg_copy_tools", "vcpkg_install_copyright")])

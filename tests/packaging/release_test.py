@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""release_test.py SOURCE: the scripts of scripts/release, as far as they run without a build: the table of artefacts, tags of wheels, contents of
-the npm package, the bill of materials, checksums, and what the dry run says of an artefact that cannot be made here."""
+"""release_test.py SOURCE: tests the scripts of scripts/release that run without a build: the table of artefacts, tags of wheels, contents of the
+npm package, the bill of materials, checksums, and the dry run for an artefact that cannot be made here."""
 import importlib.util
 import json
 import os
@@ -45,7 +45,7 @@ class Table(unittest.TestCase):
         self.assertEqual(run(sys.executable, RELEASE + "/release.py", "--names").stdout.split(), names)
 
     def test_dry_run(self):
-        """An artefact of another machine is a row that says why, with --dry-run, and an error without."""
+        """With --dry-run, an artefact of another machine is a row with the reason; without it, it is an error."""
         with tempfile.TemporaryDirectory() as out:
             dry = run(sys.executable, RELEASE + "/release.py", "--dry-run", "--only", "windows", "--only", "publish", "--only", "version", "--out", out)
             self.assertEqual(dry.returncode, 0, dry.stderr)

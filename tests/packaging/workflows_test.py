@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""workflows_test.py SOURCE: the hosted workflows call scripts of this tree that exist, with options that these scripts know; each job is a row of
-scripts/release/artefacts.tsv, and each artefact that can be made has one job, on a machine that can make it. Needs Python's yaml; exit status
-77 without it. actionlint, where it is installed, reads the workflows too."""
+"""workflows_test.py SOURCE: checks that the hosted workflows call existing scripts of this tree with options that these scripts know. Each job is
+a row of scripts/release/artefacts.tsv, and each artefact that can be made has one job, on a suitable machine. Needs Python's yaml; exit status
+77 without it. If actionlint is installed, it checks the workflows, too."""
 import itertools
 import os
 import re
@@ -38,7 +38,7 @@ WORKFLOWS = {name: yaml.safe_load(read(name)) for name in sorted(os.listdir(FOLD
 
 
 def choices(job):
-    """Each combination of a job's matrix, as {variable: value}; one empty combination without a matrix."""
+    """Yields each combination of a job's matrix, as {variable: value}; one empty combination without a matrix."""
     matrix = dict(job.get("strategy", {}).get("matrix", {}))
     included = matrix.pop("include", None)
     if included:
@@ -57,18 +57,18 @@ class Job:
         self.steps, self.choice = job["steps"], choice
 
     def commands(self):
-        """The words of each command that the job runs."""
+        """Yields the words of each command that the job runs."""
         for step in self.steps:
             for line in filled(step.get("run", ""), self.choice).splitlines():
                 for command in line.split("&&"):
                     yield shlex.split(command)
 
     def makes(self):
-        """The artefacts that the job makes."""
+        """Yields the artefacts that the job makes."""
         return [words[words.index("--only") + 1] for words in self.commands() if "--only" in words]
 
     def machine(self):
-        """The job's machine, as artefacts.tsv has it."""
+        """Returns the job's machine, as in artefacts.tsv."""
         if self.runner.startswith("macos-"):
             return "Darwin-arm64"
         processor = "aarch64" if self.runner.endswith("-arm") else "x86_64"
@@ -125,7 +125,7 @@ class Workflows(unittest.TestCase):
                 self.assertLessEqual(options, known, words)
 
     def test_later_jobs_wait(self):
-        """Checksums are made after every artefact, and what is uploaded is what the job made."""
+        """Checksums are made after every artefact, and the uploaded files are those that the job made."""
         found = WORKFLOWS["release.yml"]["jobs"]
         makers = {name for name in found if name not in ("version", "checksums", "publish")}
         self.assertEqual(set(found["checksums"]["needs"]), makers)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""random_programs.py TAPER [--modules N] [--seed S] [--keep DIR] [--disable PASS,…]: programs made up at random, of what passes must
-be careful with: views, writes in place, lists that are appended to and shared, branches, loops, attributes. A module has many methods;
-each is called twice in PyTorch and in Taper, in one session, with the optimizer and without. Needs python3-torch."""
+"""random_programs.py TAPER [--modules N] [--seed S] [--keep DIR] [--disable PASS,…]: random programs of features that are difficult for passes:
+views, in-place writes, lists that grow and are shared, branches, loops, attributes. A module has many methods; each is called twice in PyTorch
+and in Taper, in one session, with the optimizer and without. Needs python3-torch."""
 import argparse
 import importlib.util
 import json
@@ -23,8 +23,8 @@ torch.set_num_threads(1)
 
 
 class Program:
-    """One method. Tensors are all 3x3, so that nothing raises; names say their type: t tensors, n ints, l lists of tensors, m lists
-    of ints, b bools, o optional tensors."""
+    """One method. Tensors are all 3x3, so that nothing raises. Names begin with their type: t tensors, n ints, l lists of tensors, m lists of
+    ints, b bools, o optional tensors."""
 
     def __init__(self, rng):
         self.rng = rng

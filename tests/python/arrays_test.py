@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Arrays in and tensors out: which memory they share, every dtype, order of bytes and stride."""
+"""Conversion of arrays and tensors: shared memory, every dtype, byte order and stride."""
 import array
 import ctypes
 import gc
@@ -310,7 +310,7 @@ class Out(unittest.TestCase):
 
 
 class Plain(ctypes.Structure):
-    """DLPack's tensor in a capsule, as older packages make one."""
+    """DLPack's tensor in a capsule, as older packages make it."""
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("rank", ctypes.c_int32), ("code", ctypes.c_uint8),
                 ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("sizes", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
                 ("offset", ctypes.c_uint64), ("user", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Models on a GPU: results that stay there between calls. By Mesa's driver that computes on the CPU; skipped where it is not installed."""
+"""Models on a GPU, with results that stay there between calls. Uses Mesa's software driver; skipped if it is not installed."""
 import logging
 import re
 import sys
@@ -25,7 +25,7 @@ class Listener(logging.Handler):
 
 class ResultsStay(unittest.TestCase):
     def steps(self, **options):
-        """States that each call gives to the next one, and the bytes that go between host and device in each."""
+        """Runs calls whose states are passed to the next call, and returns the bytes moved between host and device in each."""
         listener, logger = Listener(), logging.getLogger("taper")
         logger.addHandler(listener)
         logger.setLevel(logging.INFO)
@@ -40,7 +40,7 @@ class ResultsStay(unittest.TestCase):
             logger.removeHandler(listener)
 
     def bytes_of(self, lines):
-        """Of the recording that is used last."""
+        """Returns the bytes of the recording that was used last."""
         found = [int(m.group(1)) for m in (re.search(r"(\d+) bytes from and to the host", line) for line in lines) if m]
         self.assertTrue(found, lines)
         return found[-1]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""fuzz_test.py [COUNT [SEED]]: random arguments. What a model may take comes back as it was; whatever else gives one of the exceptions
-below and leaves the model as it was."""
+"""fuzz_test.py [COUNT [SEED]]: random arguments. A value that a model accepts is returned unchanged; any other raises one of the exceptions below
+and leaves the model unchanged."""
 import decimal
 import math
 import random
@@ -22,7 +22,7 @@ DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float16", "float32", "flo
 
 
 class Hostile:
-    """Answers whatever it is asked for with something that does not fit."""
+    """Returns an unsuitable value for every attribute."""
 
     def __init__(self, rng):
         self.rng = rng

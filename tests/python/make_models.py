@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_models.py FOLDER: the models that these tests call (tests/data/python), with PyTorch 1.13."""
+"""make_models.py FOLDER: writes the models that these tests call (tests/data/python), with PyTorch 1.13."""
 import collections
 import sys
 import warnings
@@ -26,7 +26,7 @@ class Counter:
 
 
 class Values(torch.nn.Module):
-    """Methods that take and give every kind of value."""
+    """Methods that take and return every kind of value."""
 
     def __init__(self):
         super().__init__()

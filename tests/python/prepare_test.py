@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Loading from everything, facts, profiles, and files made of files: optimized, converted, bundled, quantized."""
+"""Loading from all sources, facts, profiles, and files made from files: optimized, converted, bundled, quantized."""
 import errno
 import io
 import json
@@ -307,7 +307,7 @@ class Preparing(unittest.TestCase):
 
 
 class Samples(unittest.TestCase):
-    """The calls of tests/data/samples, by what PyTorch answered."""
+    """Runs the calls of tests/data/samples and compares with PyTorch's results."""
 
     def value(self, entry):
         kind = entry["t"]

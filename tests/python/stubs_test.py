@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The package's types, __init__.pyi: mypy reads a program that uses them, and stubtest finds nothing that is there and not told, or told
-and not there."""
+"""The package's types, __init__.pyi: mypy checks a program that uses them, and stubtest compares them with the package."""
 import os
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of the Python binding share: where models lie, and a main that counts as the other tests do.
+"""Shared by the tests of the Python binding: paths of models, and a main that counts like the other tests.
 
-TAPER_PYTHON_PACKAGE is the folder that has the package (build/python); where that is not there it is the installed one."""
+TAPER_PYTHON_PACKAGE is the folder with the package (build/python); without it the installed one is used."""
 import importlib.util
 import os
 import sys

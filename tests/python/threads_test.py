@@ -126,7 +126,7 @@ class Threads(unittest.TestCase):
             self.assertEqual(model.step(), _ + 1)
 
     def test_cancel_at_any_time(self):
-        """Runs that end before they see it leave nothing to the next one."""
+        """A run that ends before it sees a cancellation does not affect the next one."""
         model = taper.load(VALUES)
         stopping = threading.Event()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""torch_test.py [--torch2]: beside PyTorch: tensors both ways by DLPack, modules from memory, calls as torch.jit's, optimize_for_mobile beside
-PyTorch's own. --torch2: in the Python that TAPER_TORCH2 names, one with PyTorch 2.8 or newer."""
+"""torch_test.py [--torch2]: with PyTorch: tensors in both directions by DLPack, modules from memory, calls like torch.jit's, optimize_for_mobile
+compared with PyTorch's. --torch2: in the Python that TAPER_TORCH2 names, with PyTorch 2.8 or newer."""
 import gc
 import io
 import os
@@ -103,7 +103,7 @@ class Tensors(unittest.TestCase):
             self.assertEqual(int(back.sum().real), 4)
 
     def test_bools_cost_no_more(self):
-        """PyTorch 1.13 says in half a millisecond that it gives no bools by DLPack: it is asked once."""
+        """PyTorch 1.13 takes half a millisecond to refuse bools by DLPack, so it is asked once."""
         def time_of(x):
             times = []
             for _ in range(60):

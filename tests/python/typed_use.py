@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What mypy is shown: uses that have a type, and some that are wrong."""
+"""A program for mypy: uses with correct types, and some wrong ones."""
 from typing import Any, List, Optional
 
 import numpy as np

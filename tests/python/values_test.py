@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every kind of value in and out; what is wrong gives one clear exception."""
+"""Every kind of value in both directions; each error is one clear exception."""
 import decimal
 import unittest
 import warnings

@@ -105,7 +105,7 @@ class Bench(ToolCase):
         self.assertRegex(text, r"ms in layers, and [0-9.]+ ms outside of operators: [0-9.]+ ms a run")
 
     def test_terminal(self):
-        """Bars take what is left of a terminal's width, and are coloured there; a pipe gets neither."""
+        """Bars take the rest of a terminal's width, and are coloured there; a pipe gets neither."""
         import fcntl
         import pty
         import re

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper bundle: the samples are there for taper, for speed_benchmark_torch and for PyTorch, which finds in the file what its own
-torch.utils.bundled_inputs puts there."""
+"""taper bundle: the samples are found by taper, by speed_benchmark_torch and by PyTorch, in the form of its own torch.utils.bundled_inputs."""
 import json
 import os
 import subprocess
@@ -23,7 +22,7 @@ METHODS = ("get_num_bundled_inputs", "get_all_bundled_inputs", "get_bundled_inpu
 
 
 def like(got, wanted):
-    """The same values of the same types, entries of dicts in the same order, tensors with their strides."""
+    """Returns true for the same values of the same types, entries of dicts in the same order, tensors with their strides."""
     if type(got) is not type(wanted):
         return False
     if isinstance(got, (list, tuple)):

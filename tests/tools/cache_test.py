@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--cache DIR: a second process takes packed weights from the first one's file and gives the same bits; no file, whatever is
-wrong with it, changes a result; processes at once do not disturb each other."""
+"""--cache DIR: a second process uses packed weights from the first one's file and gives the same bits. No file, whatever is wrong with it,
+changes a result. Concurrent processes do not disturb each other."""
 import os
 import subprocess
 import unittest
@@ -53,7 +53,7 @@ class CacheTest(ToolCase):
         self.assertEqual(os.stat(self.packs()).st_ino, before.st_ino)
 
     def test_other_kernels(self):
-        """Packs of other kernels and forms come beside those that are there."""
+        """Packs of other kernels and forms are added to the existing ones."""
         scalar, plain, low = self.result("--cpu", "scalar"), self.result(), self.result("--memory", "low")
         sizes = []
         for _ in range(2):
@@ -63,7 +63,7 @@ class CacheTest(ToolCase):
         self.assertEqual(sizes[2:], sizes[2:3] * 4)
 
     def test_other_containers(self):
-        """A flatbuffer, and an archive whose records are compressed: each has a file of its own."""
+        """A flatbuffer, and an archive with compressed records: each has its own file."""
         plain = self.result()
         flat, small = self.path("model.fb.ptl"), self.path("small.ptl")
         self.call("convert", CLASSIFIER, "-o", flat, "--flatbuffer")

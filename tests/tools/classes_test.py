@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that name a class which only a C++ extension has: wherever the name stands, the load says which class is missing, and so does
-taper inspect."""
+"""Files with a class that only a C++ extension has: wherever the name occurs, the load reports the missing class, and so does taper inspect."""
 import json
 import os
 import zipfile
@@ -22,7 +21,7 @@ FORMS = {
 
 
 def rewrite(source, target, change):
-    """The archive with what change makes of each record."""
+    """Returns the archive with each record changed by change."""
     with zipfile.ZipFile(source) as read, zipfile.ZipFile(target, "w") as write:
         for name in read.namelist():
             write.writestr(zipfile.ZipInfo(name), change(name, read.read(name)))
@@ -51,7 +50,7 @@ class Classes(ToolCase):
             self.expect(path, CLASS, where, "-i", "ones:3", "-i", "2")
 
     def test_objects(self):
-        """Pickled ones, and those of a flatbuffer: xnnpack's under another name of the same length."""
+        """Tests pickled objects, and those of a flatbuffer: xnnpack's class renamed to one of the same length."""
         name = "__torch__.torch.classes.my_ext7."
 
         def renamed(data):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--cpu and TAPER_CPU_MASK: every instruction set that this machine has gives the same results, a program uses none above
-the one it was told, and one that is not there is an error that says what is."""
+"""--cpu and TAPER_CPU_MASK: every instruction set of this machine gives the same results, a program uses none beyond the named ones, and an
+unknown one is an error that lists the known ones."""
 import os
 import re
 import unittest

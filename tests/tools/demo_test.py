@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper classify and taper segment on the demo's pictures, against what PyTorch makes of them (expected.json)."""
+"""taper classify and taper segment on the demo's pictures, compared with PyTorch's results (expected.json)."""
 import json
 import os
 
@@ -57,7 +57,7 @@ class Demo(ToolCase):
             self.assertEqual((mask.size, mask.mode), (photo.size, "RGB"))
 
     def test_folders(self):
-        """Folders of pictures, sorted; a bad one is told, and the others are done."""
+        """Folders of pictures are sorted; a bad picture is reported, and the others are processed."""
         import shutil
         os.mkdir(self.path("in"))
         names = sorted(EXPECTED)[:3]
@@ -119,7 +119,7 @@ class Demo(ToolCase):
         self.fails("classify", os.path.join(DEMO, "segmenter.ptl"), picture, says="`taper segment` takes such models")
 
     def test_known_labels(self):
-        """Classes that the model does not name are called as those of the data set that has so many."""
+        """A model without class names gets those of the data set with the same number of classes."""
         data, picture = os.path.join(HERE, "data"), self.picture("lake.jpg")
         done = self.call("classify", os.path.join(data, "thousand.ptl"), picture, picture, "--json", "--top", "2")
         self.assertEqual([row["label"] for row in json.loads(done.stdout)[picture]], ["toilet tissue", "ear"])

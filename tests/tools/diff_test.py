@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper diff: wrong usage, what is equal, and a changed weight that is found where it is, whatever the kind of file."""
+"""taper diff: wrong usage, equal models, and a changed weight that is located, for all file formats."""
 import json
 import os
 import zipfile
@@ -28,7 +28,7 @@ class Diff(ToolCase):
         return figures
 
     def changed(self, name, record):
-        """The classifier with another number in one of its weights."""
+        """Writes the classifier with another number in one of its weights."""
         with zipfile.ZipFile(MODEL) as old, zipfile.ZipFile(self.path(name), "w") as new:
             for info in old.infolist():
                 data = old.read(info)
@@ -136,7 +136,7 @@ class Diff(ToolCase):
         self.assertTrue([row for row in figures["outputs"] if row["diverges"]])
 
     def test_vit(self):
-        """A whole dynamic model: top-1 as PyTorch has it, within 2 %, and the fast operators as the reference's."""
+        """A whole dynamic model: PyTorch's top-1, within 2 %, and the fast operators against the reference."""
         model = os.path.join(VIT, "vit4mnist.ptl")
         if not os.path.exists(model):
             self.skipTest(f"there is no {model}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The C programs of examples/: each is built, run, and does what its first comment says."""
+"""The C programs of examples/: each is built and run, and does what its first comment says."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Wrong usage, failing work, and that nothing half-written is left behind."""
+"""Wrong usage and failures: no partial file is left."""
 import os
 import resource
 import signal
@@ -64,7 +64,7 @@ class Failures(ToolCase):
         self.fails("classify", VALUES, "absent.jpg", says="absent.jpg")
 
     def test_checksums(self):
-        """A bit of a weight that is not what it was: used as it lies there, and found by --verify."""
+        """A changed bit of a weight is used as it is, and found by --verify."""
         for name in ("s01_convnet.ptl", "s01_convnet.pt"):
             path = os.path.join(ROOT, "tests", "data", "samples", name)
             with zipfile.ZipFile(path) as archive:

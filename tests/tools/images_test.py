@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pictures: decoding and resizing equal PIL's to the bit; damaged ones are refused, and none costs more than it may."""
+"""Pictures: decoding and resizing are bit-identical to PIL; damaged pictures are refused, and none exceeds its limits of memory."""
 import io
 import os
 import struct
@@ -42,7 +42,7 @@ def png_rows(pixels):
 
 
 def segments(jpeg):
-    """The offsets at which the marker segments before the first scan's data begin, and where that data begins."""
+    """Returns the offsets of the marker segments before the first scan's data, and the offset of that data."""
     at, found = 2, []
     while not found or jpeg[found[-1] + 1] != 0xDA:
         found.append(at)
@@ -51,7 +51,7 @@ def segments(jpeg):
 
 
 def jpeg_that_says(width, height, progressive=False, scans=1):
-    """A few thousand bytes: a small file's header with other sides, whose scans end before they begin."""
+    """Returns a few thousand bytes: a small file's header with other sizes, whose scans end before they begin."""
     buffer = io.BytesIO()
     noise("RGB", 16, 16).save(buffer, "JPEG", progressive=progressive)
     jpeg = bytearray(buffer.getvalue())
@@ -196,7 +196,7 @@ class Pictures(ToolCase):
                 self.assertIn(done.returncode, (0, 1), done.stderr)
 
     def measure(self, *arguments):
-        """The exit status, stderr and the most MiB in memory of a program."""
+        """Returns the exit status, stderr and peak memory in MiB of a program."""
         # A child's maximum is at least what its parent had: a small process starts the program.
         starter = ("import resource, subprocess, sys\n"
                    "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120)\n"

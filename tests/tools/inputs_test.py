@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Inputs that need no Python: numbers made on the spot, arrays of JSON, archives and pictures; and what is said of inputs that a model
-does not take."""
+"""Inputs that need no Python: generated numbers, arrays of JSON, archives and pictures; and the advice about inputs that a model refuses."""
 import json
 import os
 import shutil

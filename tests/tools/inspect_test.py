@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper inspect: what a file was made for, its bundled inputs, and what --lint finds in it, beside PyTorch's own lints."""
+"""taper inspect: what a file was made for, its bundled inputs, and the findings of --lint, compared with PyTorch's own lints."""
 import glob
 import json
 import os
@@ -52,7 +52,7 @@ class Inspect(ToolCase):
         self.assertNotIn("bundled", self.call("inspect", VALUES).stdout)
 
     def test_inputs_that_take_for_good(self):
-        """The file's own code makes its inputs: it gets two seconds."""
+        """The file's own code makes its inputs, and has a budget of two seconds."""
         model = os.path.join(HERE, "data", "endless.ptl")
         begin = time.monotonic()
         self.assertEqual(self.inspect(model)["bundled_inputs"], {"forward": [None]})
@@ -76,7 +76,7 @@ class Inspect(ToolCase):
         self.misused("inspect", model, "--lint", "--graph", says="one at a time")
 
     def test_weights_twice_and_float64(self):
-        """A weight's record with another one's bytes; the name of a dtype changed in the pickle."""
+        """Writes a weight's record with another one's bytes, and changes the name of a dtype in the pickle."""
         model = os.path.join(DEMO, "classifier.pt")
         with zipfile.ZipFile(model) as old:
             records = {info.filename: old.read(info) for info in old.infolist()}

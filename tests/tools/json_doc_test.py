@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs/json.md: what each verb prints has the members that its example has, no more and no fewer, of these kinds."""
+"""docs/json.md: the output of each command has exactly the members of its example, of the same kinds."""
 import json
 import os
 import re
@@ -55,7 +55,7 @@ class Documented(ToolCase):
                     self.check(json.loads(examples[name]), found, name)
 
     def test_times(self):
-        """The results are those without times; of calls that fail what was there before."""
+        """Results are the same as without times; for calls that fail, the output is that of the calls before."""
         other = os.path.join(DEMO, "images", "night.png")
         plain = json.loads(self.call("classify", CLASSIFIER, PICTURE, other, "--json").stdout)
         timed = json.loads(self.call("classify", CLASSIFIER, PICTURE, other, "--json", "--times").stdout)

@@ -136,7 +136,7 @@ class AllDefaults(torch.nn.Module):
 
 
 class Listener(torch.nn.Module):
-    """Sound as it comes, in pieces of a multiple of 16 samples: how loud it was lately, and what it remembers."""
+    """Takes sound in pieces of a multiple of 16 samples; returns the recent loudness and its state."""
     def __init__(self):
         super().__init__()
         torch.manual_seed(1)
@@ -152,7 +152,7 @@ class Listener(torch.nn.Module):
 
 
 class Classes(torch.nn.Module):
-    """As many classes as a data set has, of which one is seen in any picture."""
+    """Has the number of classes of a data set, and finds one of them in any picture."""
     def __init__(self, classes: int, seen: int, side: int):
         super().__init__()
         self.classes, self.seen, self.side = classes, seen, side
@@ -163,7 +163,7 @@ class Classes(torch.nn.Module):
 
 
 class Endless(torch.nn.Module):
-    """Whoever asks for its bundled inputs waits for good."""
+    """Its code for bundled inputs never ends."""
     def forward(self, x: torch.Tensor):
         return x
 
@@ -176,7 +176,7 @@ class Endless(torch.nn.Module):
 
 
 class Map(torch.nn.Module):
-    """A map of classes as whole numbers, of which any picture shows the first `seen`."""
+    """Returns a map of classes as integers, where any picture has the first `seen` classes."""
     def __init__(self, seen: int):
         super().__init__()
         self.seen = seen
@@ -186,7 +186,7 @@ class Map(torch.nn.Module):
 
 
 class Branches(torch.nn.Module):
-    """Of what stands in branches and loops, some has effects, and some is looked at by nobody."""
+    """Operators in branches and loops, some with effects and some without uses."""
     def __init__(self):
         super().__init__()
         self.kept: List[torch.Tensor] = [torch.zeros(2)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pages of the manual and completions (build/manual, made of the programs' tables): every option is there, the programs know what
-is there, shells complete commands, options and files, and the pages are good roff."""
+"""Manual pages and completions (build/manual, made from the programs' tables): every option is in them, the programs know all options in them,
+shells complete commands, options and files, and the pages are valid roff."""
 import os
 import re
 import shutil
@@ -19,7 +19,7 @@ def read(*path):
 
 
 def named(page):
-    """The options that a page or a usage text explains."""
+    """Returns the options that a page or a usage text explains."""
     return {(a or b).replace("\\-", "-") for a, b in NAME.findall(page)}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper ops --config: everything that a file needs is in the header of its selective build, also what no OP instruction calls."""
+"""taper ops --config: the header of a selective build has everything that a file needs, also operators that no OP instruction calls."""
 import os
 import re
 
@@ -24,7 +24,7 @@ class Config(ToolCase):
         return self.config(os.path.join(SAMPLES, name + ".ptl"))
 
     def test_several(self):
-        """One build for several models: what any of them needs, each once."""
+        """One build for several models has the union of their operators."""
         models = [os.path.join(SAMPLES, name) for name in ("s04_containers.ptl", "s01_convnet.pt", "s11_xnnpack.ptl")]
         for options in ([], ["--config"]):
             wanted = set()
@@ -44,7 +44,7 @@ class Config(ToolCase):
         self.assertFalse([row for row in rows if "class_" in row or "div" in row], rows)
 
     def test_branches(self):
-        """Operators of branches and loops whose results nobody looks at: those with effects are needed. PyTorch's own list."""
+        """Operators of branches and loops without uses: those with effects are needed. Compared with PyTorch's own list."""
         wanted = ["aten::__getitem__.t", "aten::add.Scalar", "aten::append.t", "aten::eq.int", "aten::gt.int", "aten::mul_.Scalar",
                   "aten::relu", "aten::sigmoid", "prim::Print"]
         self.assertEqual(self.call("ops", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "branches.pt")).stdout.split(), wanted)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper optimize and taper convert on the command line: what they refuse, what they say of it, and that nothing half-written is left."""
+"""taper optimize and taper convert on the command line: what they refuse, what they print, and that no partial file is left."""
 import os
 import resource
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper quantize on the command line: what it refuses, what it says, and that the demo's classifier stays as good."""
+"""taper quantize on the command line: what it refuses, what it prints, and that the demo's classifier keeps its accuracy."""
 import json
 import os
 import zipfile
@@ -50,14 +50,14 @@ class Quantize(ToolCase):
                 self.assertEqual(classes[picture][0]["label"], float_classes[picture][0]["label"])
 
     def with_settings(self, name, settings):
-        """The model o.ptl with another taper.json."""
+        """Writes the model o.ptl with another taper.json."""
         with zipfile.ZipFile(self.path("o.ptl")) as old, zipfile.ZipFile(self.path(name), "w") as new:
             for info in old.infolist():
                 new.writestr(info.filename, settings if info.filename.endswith("taper.json") else old.read(info))
         return name
 
     def test_full(self):
-        """Float inputs of a model of integers are quantized as its taper.json says, which keeps what else was in it."""
+        """Float inputs of a quantized model are quantized as its taper.json says; other members of the file are kept."""
         pictures = sorted(os.path.join(IMAGES, name) for name in os.listdir(IMAGES))
         x = np.random.default_rng(2).standard_normal((1, 3, 96, 96), np.float32)
         self.save("x.npy", x)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper run: JSON in, shaped to the declared types, and JSON out, as Python reads it."""
+"""taper run: JSON inputs, converted to the declared types, and JSON output in Python's dialect."""
 import json
 import math
 
@@ -128,7 +128,7 @@ class Results(ToolCase):
         self.assertEqual(named[1], 4)
 
     def test_strict(self):
-        """No words that JSON does not have: a reader that knows none of Python's takes it."""
+        """The output has only words that JSON has, so that a strict reader accepts it."""
         def refuse(word):
             raise ValueError(word)
         self.save("x.npy", np.array([[np.nan, np.inf], [-np.inf, 1]], np.float32))

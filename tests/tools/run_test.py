@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper run: .npy files in, .npz archives out, against NumPy."""
+"""taper run: .npy inputs and .npz outputs, compared with NumPy."""
 import json
 import os
 import zipfile
@@ -145,7 +145,7 @@ class Npz(ToolCase):
         self.assertNotIn(IN_TRAINING, done.stderr)
 
     def test_what_takes_long_is_shown_on_a_terminal(self):
-        """Here all does: the patience is none.  In a pipe nothing is said, and on a terminal nothing stays."""
+        """With a patience of zero all work is shown on a terminal, and nothing remains there. A pipe gets nothing."""
         import pty
         import subprocess
         from toolcase import BIN
@@ -270,8 +270,8 @@ class Calls(ToolCase):
 
 
 class Limits(ToolCase):
-    """--time-limit and --memory-limit, of every verb that runs a model: within them nothing changes, and beyond them
-    the line says which it was and how to raise it."""
+    """--time-limit and --memory-limit, of every command that runs a model: within them nothing changes, and beyond them the line says which limit
+    it was and how to raise it."""
     MODEL = os.path.join(DEMO, "classifier.pt")
 
     def verbs(self):
@@ -308,7 +308,7 @@ class Bundled(ToolCase):
 
 
 class Formats(ToolCase):
-    """The name of an output says its format."""
+    """The suffix of an output file decides its format."""
     def test_npy(self):
         for array in [np.arange(6, dtype="float32").reshape(2, 3), np.zeros((2, 0), "int64"), np.array(True), np.array([1j, 2])]:
             self.call("run", VALUES, "--method", "same", "-i", self.save("x.npy", array), "-o", "out.npy")

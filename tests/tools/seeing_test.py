@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pictures and pages: inspect --graph -o, --memory -o, bench --profile -o. Each is one file that asks for nothing else; a
-browser shows them, where there is one (TAPER_BROWSER, or a Chromium on the path)."""
+"""Pictures and pages: inspect --graph -o, --memory -o, bench --profile -o. Each is one self-contained file; a browser displays them if there is
+one (TAPER_BROWSER, or a Chromium on the path)."""
 import html.parser
 import json
 import os
@@ -19,7 +19,7 @@ BROWSER = os.environ.get("TAPER_BROWSER") or shutil.which("chromium") or shutil.
 
 
 class Tags(html.parser.HTMLParser):
-    """Whether every tag that must be closed is closed, in order."""
+    """Checks that every tag that must be closed is closed, in order."""
     def __init__(self, text):
         super().__init__()
         self.open, self.names, self.wrong = [], [], False
@@ -40,7 +40,7 @@ class Tags(html.parser.HTMLParser):
 
 class Seeing(ToolCase):
     def check_alone(self, name):
-        """It is well formed, and nothing in it is fetched or run."""
+        """Checks that a file is well-formed and that nothing in it is fetched or run."""
         with open(self.path(name), encoding="utf-8") as file:
             text = file.read()
         rest = text.replace('xmlns="http://www.w3.org/2000/svg"', "")

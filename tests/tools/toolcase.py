@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of the programs share: a scratch folder, running a program, reading its results.
+"""Shared by the tests of the programs: a scratch folder, running a program, reading its results.
 
 TAPER_BIN names the folder of the programs (default: build/bin of the source tree)."""
 import json
@@ -44,14 +44,14 @@ class ToolCase(unittest.TestCase):
         return self.path(name)
 
     def call(self, *arguments, program="taper", status=0, env=None):
-        """Runs a program; the exit status must be as told.  Returns the finished process."""
+        """Runs a program, which must end with the given exit status. Returns the finished process."""
         done = subprocess.run([os.path.join(BIN, program), *map(str, arguments)], capture_output=True, text=True,
                               cwd=self.folder.name, env={**os.environ, **(env or {})}, timeout=300)
         self.assertEqual(done.returncode, status, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done
 
     def remarks(self, *arguments):
-        """What a program says on stderr but for the model's mode, as most models here were saved in training mode."""
+        """Returns a program's output on stderr without the note about the model's mode, because most models here were saved in training mode."""
         done = self.call(*arguments)
         return "".join(line for line in done.stderr.splitlines(True) if not line.endswith(IN_TRAINING))
 
@@ -65,7 +65,7 @@ class ToolCase(unittest.TestCase):
         return json.loads(self.call("run", *arguments, "--json", status=status).stdout)
 
     def fails(self, *arguments, program="taper", status=1, says=""):
-        """The first line of stderr is `taper: error: …` and holds `says`; nothing is left in the folder."""
+        """Checks that the first line of stderr is `taper: error: …` and contains `says`, and that nothing is left in the folder."""
         before = sorted(os.listdir(self.folder.name))
         done = self.call(*arguments, program=program, status=status)
         first = done.stderr.split("\n")[0]
@@ -76,7 +76,7 @@ class ToolCase(unittest.TestCase):
 
 
     def misused(self, *arguments, says="", command=None):
-        """Wrong use: one line says what is wrong, the last one where to read."""
+        """Checks a wrong use: one line says what is wrong, the last one where to read."""
         done = self.fails(*arguments, status=2, says=says)
         command = arguments[0] if command is None else command
         self.assertEqual(done.stderr.split("\n")[1:], [f'see "taper {command} --help"' if command else 'see "taper --help"', ""])

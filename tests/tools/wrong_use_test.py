@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Wrong uses of the programs, each with the line that it prints: what users get to read is kept in view here. The files that the rows name
-are those of setUp()."""
+"""Wrong uses of the programs, each with its output, so that all messages for users are visible in one place. The files in the rows are made by
+setUp()."""
 import os
 import subprocess
 import unittest
@@ -128,7 +128,7 @@ class WrongUse(ToolCase):
 
 
 class Dev(unittest.TestCase):
-    """./dev with nothing on PATH that could build or install, should it go on."""
+    """Runs ./dev with nothing on PATH that could build or install, in case it continues."""
     ROWS = [
         (["tset"], 'there is no verb "tset"'), (["test", "--quik"], 'test has no option "--quik"; it takes --quick --full'),
         (["test", "--quick", "--full"], 'test takes one option, not "--quick --full"'), (["demo", "now"], 'demo has no option "now"; it takes none'),

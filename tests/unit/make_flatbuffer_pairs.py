@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_flatbuffer_pairs.py DIR: writes small models twice, as NAME.ptl (zip) and NAME.fb.ptl (flatbuffer), for lite_flatbuffer_test, which
-wants to read the same from both. Needs PyTorch 1.13. The committed pairs in tests/unit/data/flatbuffer were made by it."""
+compares both. Needs PyTorch 1.13. It made the committed pairs in tests/unit/data/flatbuffer."""
 import os
 import sys
 from typing import Dict, List, Optional, Tuple

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""prepare.py SNIPPET THEN: runs a tutorial's Python as it stands, then the code in THEN with its names.
+"""prepare.py SNIPPET THEN: runs a tutorial's Python unmodified, then the code in THEN with its names.
 
-What the tutorials fetch from the network is made here, with random weights: torch.hub.load takes torchvision's builders, and
-pretrained=True loads nothing. Where PyTorch was built without Metal and Vulkan, GPU_STUB names a library with stand-ins."""
+Downloads of the tutorials are replaced, with random weights: torch.hub.load uses torchvision's builders, and pretrained=True loads nothing. If
+PyTorch was built without Metal and Vulkan, GPU_STUB names a library with stand-ins."""
 import os
 import runpy
 import sys
@@ -49,7 +49,7 @@ names = {**reader, **runpy.run_path(sys.argv[1], init_globals=reader, run_name="
 
 
 def write(name, model, shape, key=None):
-    """name.in and name.want: an input and what PyTorch makes of it."""
+    """Writes name.in and name.want: an input and PyTorch's result."""
     x = torch.randn(shape, generator=torch.Generator().manual_seed(5))
     with torch.no_grad():
         y = model(x)

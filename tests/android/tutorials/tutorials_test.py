@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""tutorials_test.py --programs DIR --libraries DIR --classes DIR --stubs DIR: the code in PyTorch Mobile's tutorials, as it stands there.
+"""tutorials_test.py --programs DIR --libraries DIR --classes DIR --stubs DIR: tests the code in PyTorch Mobile's tutorials, unmodified.
 
-Takes every snippet out of the tutorials' sources, which are not part of this repository (../shared/reference/tutorials, or TUTORIALS):
-Python prepares models with PyTorch, Java is compiled against our classes within the smallest app and runs on this machine's JVM with
-those models, shell commands run where they are about Taper. A snippet that is not in the table below is a failure; one that does not
-run here is named with the reason. Results are held against PyTorch's. Exit 77: the tutorials, or PyTorch, are not here."""
+Takes every snippet from the tutorials' sources, which are not part of this repository (../shared/reference/tutorials, or TUTORIALS). Python
+prepares models with PyTorch, Java is compiled with our classes inside a minimal app and runs on this machine's JVM with those models, and shell
+commands run if they are about Taper. A snippet that is not in the table below is a failure; one that does not run here is listed with the reason.
+Results are compared with PyTorch's. Exit 77: the tutorials, or PyTorch, are missing."""
 import argparse
 import os
 import re
@@ -24,7 +24,7 @@ import op_rows  # noqa: E402
 
 
 def blocks(text):
-    """(language, code) of each code directive of a .rst file."""
+    """Returns (language, code) of each code directive of a .rst file."""
     lines = text.split("\n")
     for at, line in enumerate(lines):
         directive = re.match(r"\.\. code(?:-block)?:: *(\S+)", line)
@@ -43,7 +43,7 @@ def blocks(text):
 
 
 def commands(text):
-    """Commands and imports in the middle of a sentence."""
+    """Returns commands and imports in the middle of a sentence."""
     for code in re.findall(r"``([^`]+)``|(?<!`)`([^`<]+)`(?!`)", text):
         code = " ".join((code[0] or code[1]).split())
         if re.match(r"(\w+=\S+ )*\./\S+\.sh|pip3? install |import |--\w+=", code):
@@ -51,7 +51,7 @@ def commands(text):
 
 
 def notes(text):
-    """Paragraphs of plain text that are code; what is of one kind and follows is one snippet."""
+    """Returns paragraphs of plain text that are code; consecutive ones of one kind are one snippet."""
     language = {r"^(from|import) \S+|^\w+ = optimize": "python", r"^(c10|torch)::|^for \(": "c++", r"^Module ": "java", r"^(cd |\./)": "shell"}
     found, ended = [], True
     for paragraph in re.split(r"\n{2,}", text):
@@ -92,7 +92,7 @@ def run(command, **more):
 
 
 class Bench:
-    """A folder where the snippets run one after the other, and what was built."""
+    """A folder in which the snippets run in order, and the paths of the build."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -113,7 +113,7 @@ class Bench:
         check(done.returncode == 0, "javac " + " ".join(os.path.basename(f) for f in files), done.stdout)
 
     def gpu(self):
-        """Stands in for PyTorch's Metal and Vulkan, which distributed builds lack."""
+        """Replaces PyTorch's Metal and Vulkan, which distributed builds lack."""
         library = self.file("gpu.so")
         if "GPU_STUB" not in self.environment:
             done = run(["g++", "-std=c++17", "-O0", "-fPIC", "-shared", "-I/usr/include/torch/csrc/api/include",
@@ -132,7 +132,7 @@ class Bench:
         return done.returncode == 0
 
     def java(self, what, members, shape, name, key=None, imports=""):
-        """An app whose load() is given by members: what it loads gives what PyTorch gave."""
+        """Runs an app with members that define load(); the loaded model must give PyTorch's result."""
         with open(os.path.join(HERE, "MainActivity.java.in"), encoding="utf-8") as file:
             text = file.read().replace("@IMPORTS@", imports).replace("@MEMBERS@", members)
         source = self.file("MainActivity.java")
@@ -178,7 +178,7 @@ def deeplab(bench, what, code):
 
 
 def lite_loader(bench, what, code):
-    """The line that was to be replaced runs as well."""
+    """Checks that the line that the tutorial replaces runs as well."""
     new, old = code.split("\n")[1], re.sub("^ *// *", "", code.split("\n")[0])
     check(old.startswith("mModule = Module.load") and new.startswith("mModule = LiteModuleLoader.load"), what + ": two lines")
     for line, imports in ((new, bench.imports), (old, "")):
@@ -214,7 +214,7 @@ def metal_operators(bench, what, code):
 
 
 def nnapi(bench, what, code):
-    """The whole script, and the float models of it in an app: NNAPI's runs on the CPU."""
+    """Runs the whole script, and its float models in an app: models for NNAPI run on the CPU."""
     then = ("import pathlib; folder = pathlib.Path(os.environ['HOME']) / 'mobilenetv2-nnapi'\n"
             "write('cpu', torch.jit.load(str(folder / 'mobilenetv2-quant_none-cpu.pt')), (1, 3, 224, 224))")
     # PyTorch 1.13 puts a class of its own there when it quantizes, derived from the one the tutorial asks for.
@@ -244,7 +244,7 @@ def allocator(bench, what, code):
 
 
 def build(bench, what, code):
-    """From the checkout, with what ANDROID_NDK or ANDROID_SYSROOT name."""
+    """Builds from the checkout, with ANDROID_NDK or ANDROID_SYSROOT."""
     if not os.environ.get("ANDROID_NDK") and not os.environ.get("ANDROID_SYSROOT"):
         not_run.append((what, "neither ANDROID_NDK nor ANDROID_SYSROOT is set"))
         return
@@ -254,7 +254,7 @@ def build(bench, what, code):
 
 
 def paths(bench, what, code):
-    """The AARs lie where the reader of the tutorial looks for them."""
+    """Checks that the AARs are where the reader of the tutorial looks for them."""
     named = re.findall(r"pytorch/(android/\S+\.aar)$", code, re.M)
     check(len(named) == 2, what + ": two paths")
     bench.paths = named

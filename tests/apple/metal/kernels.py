@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""kernels.py OUT FILE.metal…: the kernels as C++ (msl.h), in OUT/NAME.cpp, and the list of them in OUT/kernels.c. Constants that a
+"""kernels.py OUT FILE.metal…: converts the kernels to C++ (msl.h), in OUT/NAME.cpp, and writes their list to OUT/kernels.c. Constants that a
 pipeline sets become macros that read them while a kernel runs; the function `main0` gets its arguments from an array."""
 import os
 import re

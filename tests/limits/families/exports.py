@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of exported programs (.pt2): graphs, graphs within graphs, packings, guards, symbols and names of about `size` bytes that
-hold as much of one thing as fits."""
+"""Families of exported programs (.pt2): graphs, nested graphs, packings, guards, symbols and names of about `size` bytes that contain as much of
+one thing as possible."""
 import io
 import json
 import sys
@@ -38,7 +38,7 @@ def pack(kind, context, *children):
 
 
 def whole(main, inputs=1, outputs=LEAF, weights=(), guards=(), ranges=None, given=None, calls=None, deflated=False, programs=1, named=()):
-    """An archive: `inputs` tensors x, x1, … or the packing `given`; programs: so often, by other names."""
+    """Returns an archive: `inputs` tensors x, x1, … or the packing `given`; programs: number of copies with other names."""
     names = [name["as_tensor"]["name"] for name in main["inputs"]][len(weights):]
     specs = [{"parameter": {"arg": {"name": f"w{i}"}, "parameter_name": w}} for i, w in enumerate(weights)]
     args = given or pack("builtins.tuple", "null", *[LEAF] * len(names))
@@ -83,7 +83,7 @@ def branches(size):
 
 
 def loops_in_conditions(size):
-    """Each condition is lowered twice: before the loop and in it."""
+    """Each condition is lowered twice: before the loop and inside it."""
     inner = graph([relu("x", "y")])
     for _ in range(min(18, size // 500)):
         inner = graph([node("torch.ops.higher_order.while_loop", [tensor("y")], {"as_graph": {"name": "a", "graph": inner}},
@@ -105,7 +105,7 @@ def symbols(size):
 
 
 def ranges_by_symbols(size):
-    """Symbols in all sizes of all inputs, whose ranges stand in reverse order."""
+    """Symbols in all sizes of all inputs, with their ranges in reverse order."""
     count, rank = len(numbers(size, 900)), 8
     names = [f"x{i}" for i in range(count)]
     return whole(graph([relu("x0", "y")], inputs=names, tensor_values={n: meta([f"S{i}_{d}" for d in range(rank)]) for i, n in enumerate(names)}),
@@ -139,7 +139,7 @@ def guards_of_many(size):
 
 
 def guards_by_name(size):
-    """Guards that name the last of many inputs that are given by name."""
+    """Guards that name the last of many keyword inputs."""
     count = len(numbers(size, 190))
     names = [f"x{i}" for i in range(count)]
     data = whole(graph([relu("x0", "y")], inputs=names), given=pack("builtins.tuple", "null"), guards=[f"L['k{count - 1}'].size()[0] > 1"] * count,
@@ -186,7 +186,7 @@ def many_programs_packed(size):
 
 
 def autocast(size):
-    """A list that is joined again and again, of values that are cast each time."""
+    """A list that is concatenated repeatedly, of values that are cast each time."""
     count = int((size / 60) ** 0.5) + 1
     many = {"as_tensors": [{"name": "x" if i % 2 else "h"} for i in range(count)]}
     inner = graph([node("torch.ops.aten.cat.default", [tensor(f"y{i}" if i + 1 < count else "y")], many) for i in range(count)], inputs=("x", "h"),

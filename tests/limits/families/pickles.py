@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of lite archives whose pickles, records and tables make readers work: each function gives a file of about
-`size` bytes that holds as much of one thing as fits."""
+"""Families of lite archives with pickles, records and tables that need much work to read: each function returns a file of about `size` bytes that
+contains as much of one thing as possible."""
 import io
 import struct
 import zipfile
@@ -24,7 +24,7 @@ def get(slot):
 
 
 def lite(data, functions=b"", form=zipfile.ZIP_STORED, extra=()):
-    """An archive with this data.pkl and these functions in its bytecode.pkl."""
+    """Returns an archive with this data.pkl and these functions in its bytecode.pkl."""
     code = whole(many(number(8), functions))
     return archive([("m/data.pkl", whole(data)), ("m/constants.pkl", CONSTANTS), ("m/bytecode.pkl", code), ("m/version", b"3\n"), *extra], form)
 
@@ -44,7 +44,7 @@ def function(name, the_table, parts=None):
 
 
 def repeat(size, make, start=0):
-    """make(0) + make(1) + … of about this many bytes."""
+    """Returns make(0) + make(1) + … of about this many bytes."""
     parts, total, i = [], 0, start
     while total < size:
         parts.append(make(i))
@@ -68,7 +68,7 @@ def tuples_of_tuples(size):
 
 
 def shared_list(size):
-    """Half the file is a list, half are references to it."""
+    """Half of the file is a list, half are references to it."""
     return lite(obj("__torch__", "M", attributes(a=put(7, items(b"K\x01" * (size // 4))), b=items(get(7) * (size // 10)))))
 
 
@@ -92,7 +92,7 @@ def long_keys(size):
 
 
 def complex_keys(size):
-    """Keys of a dict that a hash which adds the parts' bits cannot tell apart: re ^ 31 im is the same for all."""
+    """Keys of a dict that a hash which adds the parts' bits cannot distinguish: re ^ 31 im is the same for all."""
     def part(bits):
         return b"G" + struct.pack(">Q", bits)
 
@@ -103,7 +103,7 @@ def complex_keys(size):
 
 
 def objects_with_shared_state(size):
-    """Many objects of a state of many attributes."""
+    """Many objects that share a state of many attributes."""
     n = size // 2 // 12
     state = put(9, b"}(" + repeat(size // 2, lambda i: text(f"a{i}") + b"K\x01") + b"u")
     first = glob("__torch__", "N") + b"q\x01)\x81" + state + b"b"
@@ -137,7 +137,7 @@ def tensors(size):
 
 
 def shared_scales(size):
-    """Quantized tensors of channels that share their scales, as floats, which readers turn into doubles."""
+    """Quantized tensors per channel that share their scales as floats, which readers convert to doubles."""
     n = max(size // 24, 4)
     scales = put(5, tensor("FloatStorage", "s", n, (n,), (1,)))
     zeros = put(6, tensor("LongStorage", "z", n, (n,), (1,)))
@@ -156,7 +156,7 @@ def empty_records(size):
 
 
 def deflated_none(size):
-    """A pickle that inflates a thousand times."""
+    """A pickle that inflates to a thousand times its size."""
     return lite(obj("__torch__", "M", attributes(a=items(b"N" * min(size * 900, 100000000)))), form=zipfile.ZIP_DEFLATED)
 
 
@@ -177,7 +177,7 @@ def deflated_extras(size):
 
 
 def one_record_many_names(size):
-    """Directory entries that all lead to the same deflated bytes."""
+    """Directory entries that all refer to the same deflated bytes."""
     plain = io.BytesIO(lite(ROOT, form=zipfile.ZIP_DEFLATED, extra=[("m/extra/a", bytes(200000))]))
     data = plain.getvalue()
     end = data.rindex(b"PK\5\6")
@@ -215,7 +215,7 @@ def handles_of_long_name(size):
 
 
 def deep_debug_maps(size):
-    """Frames within frames, shared by all handles."""
+    """Nested frames, shared by all handles."""
     frame = b"N"
     for _ in range(100):
         frame = many(many(text("__torch__.A"), text("a")), number(0), frame, text("forward"))
@@ -239,7 +239,7 @@ def shared_name(size):
 
 
 def shared_table(part):
-    """Half the file is one part of a table, half are functions that have it."""
+    """Half of the file is one part of a table, half are functions that have it."""
     def family(size):
         half = size // 2
         each = {"instructions": many(text("LOADC"), number(0), number(0)) + many(text("DROP"), number(0), number(0)),
@@ -269,7 +269,7 @@ def registers(size):
 
 
 def code(lines):
-    """"NAME X N; …" as instructions."""
+    """Returns the instructions of "NAME X N; …"."""
     return b"".join(many(text(name), wide(int(x)), wide(int(n))) for name, x, n in (line.split() for line in lines.split(";") if line.strip()))
 
 
@@ -280,7 +280,7 @@ def big_function(instructions, constants=b"K\x01", operators=b"", types=b"", set
 
 
 def unpacked(size):
-    """Each instruction leaves 4,000 values."""
+    """Each instruction pushes 4,000 values."""
     one = code("LOADC 0 0; LIST_UNPACK 4000 0; LIST_CONSTRUCT 0 4000; DROP 0 0")
     return lite(ROOT, big_function(one * max(size // len(one), 1) + code("LOADC 0 0; RET 0 0"), types=text("List[int]")))
 
@@ -291,7 +291,7 @@ def branches(size):
 
 
 def nested_branches(size):
-    """Blocks within blocks, as deep as is allowed, over and over."""
+    """Nested blocks of the greatest depth allowed, repeated."""
     depth = 150
     opening = b"".join(code(f"LOADC 1 0; JF {3 + 4 * (depth - d - 1) + 0} 0") for d in range(depth))
     closing = b"".join(code("JMP 2 0; LOADC 0 0") for _ in range(depth))
@@ -300,7 +300,7 @@ def nested_branches(size):
 
 
 def tall_stack(size):
-    """An if with many values below it on the stack, again and again."""
+    """An if with many values below it on the stack, repeated."""
     n = size // 3 // 30
     one = code("LOADC 1 0; JF 3 0; LOADC 0 0; JMP 2 0; LOADC 0 0")
     return lite(ROOT, big_function(code("LOADC 0 0") * n + one * n + code("RET 0 0"), constants=b"K\x01\x88"))
@@ -330,7 +330,7 @@ PENDING = obj("__torch__", "M", attributes(a=obj("__torch__", "N", number(5))))
 
 
 def laughs(make, **options):
-    """forward returns a container that holds the one before it twice, and so on."""
+    """forward returns a container that contains the previous one twice, and so on."""
     def family(size):
         depth = 24 if size < 10000 else 60 if size < 100000 else 150
         return lite(ROOT, big_function(code("STOREN 1 2; LOAD 2 0") + code(make) * depth + code("RET 0 0"), takes=[argument(text("x"), text("Any"))], **options))
@@ -374,7 +374,7 @@ growing = setstate(code("LIST_CONSTRUCT 0 0; STORE 3 0; LOADC 3 0; LOADC 1 0; LO
 
 
 def states_of_long_class(size):
-    """Objects of a class of a long name that wait for its __setstate__."""
+    """Objects of a class with a long name that wait for its __setstate__."""
     name = "N" * (size // 2)
     first = put(3, glob("__torch__", name)) + b")\x81K\x05b"
     pending = obj("__torch__", "M", attributes(a=items(first + (get(3) + b")\x81K\x05b") * (size // 2 // 14))))
@@ -384,7 +384,7 @@ def states_of_long_class(size):
 
 
 def many_states(size):
-    """Objects that share a __setstate__ that takes its time."""
+    """Objects that share a slow __setstate__."""
     first = put(3, glob("__torch__", "N")) + b")\x81K\x05b"
     pending = obj("__torch__", "M", attributes(a=items(first + (get(3) + b")\x81K\x05b") * (size // 14))))
     loop = code("LOADC 3 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOADC 0 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0")

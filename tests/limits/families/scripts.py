@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of TorchScript archives: sources, classes and objects of about `size` bytes that hold as much of one thing as fits."""
+"""Families of TorchScript archives: sources, classes and objects of about `size` bytes that contain as much of one thing as possible."""
 import struct
 import zipfile
 
@@ -48,14 +48,14 @@ def methods(size):
 
 
 def calls(size):
-    """Methods that each call the one before twice: inlined, each doubles."""
+    """Methods that each call the previous one twice, so that inlining doubles each."""
     return script("  def f0(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.relu(x)\n" +
                   lines(size, lambda i: f"  def f{i + 1}(self: __torch__.M, x: Tensor) -> Tensor:\n    return (self).f{i}((self).f{i}(x, ), )\n")[:-1] +
                   "\n" + FORWARD + "    return x\n")
 
 
 def calls_of_one(size):
-    """One long method, called again and again."""
+    """One long method, called repeatedly."""
     return script("  def f(self: __torch__.M, x: Tensor) -> Tensor:\n" + "    x = torch.relu(x)\n" * (size // 46) + "    return x\n" + FORWARD +
                   "    x = (self).f(x, )\n" * (size // 46) + "    return x\n")
 
@@ -83,7 +83,7 @@ def nested_loops(size):
 
 
 def unrolled(size):
-    """Loops of few trips within each other, which a compiler may unroll."""
+    """Nested loops with few iterations, which a compiler may unroll."""
     one = "".join("  " * d + f"    for i{d} in range(8):\n" for d in range(10)) + "  " * 10 + "    x = torch.relu(x)\n"
     return script(FORWARD + one * max(size // len(one), 1) + "    return x\n")
 
@@ -93,7 +93,7 @@ def long_loop(size):
 
 
 def types_that_double(size):
-    """Each name is a tuple of the one before, twice."""
+    """Each name is a tuple of the previous one, twice."""
     return script(FORWARD + "    x0 = (x, x)\n" + lines(min(size, 4000), lambda i: f"    x{i + 1} = (x{i}, x{i})\n") + "    return x\n")
 
 
@@ -106,7 +106,7 @@ def strings_that_double(size):
 
 
 def constant_tensors(size):
-    """Ones of a million, folded where somebody folds."""
+    """Ones of a million elements, in expressions that may be folded."""
     return script(FORWARD + lines(size, lambda i: f"    x{i} = torch.ones([1000, 1000])\n    y{i} = torch.mm(x{i}, x{i})\n") + "    return x\n")
 
 
@@ -132,7 +132,7 @@ def attributes_of_class(size):
 
 
 def objects_of_wide_class(size):
-    """Objects of a class of many attributes that share their state."""
+    """Objects of a class with many attributes that share their state."""
     n = max(size // 3 // 14, 1)
     child = "class N(Module):\n  __parameters__ = []\n  __buffers__ = []\n" + "".join(f"  a{i} : int\n" for i in range(n)) + \
             "  def forward(self: __torch__.N, x: Tensor) -> Tensor:\n    return x\n"
@@ -159,7 +159,7 @@ def enum_names(size):
 
 
 def last_attribute(size):
-    """The last of many attributes is read and written, again and again."""
+    """The last of many attributes is read and written, repeatedly."""
     n = max(size // 3 // 30, 1)
     head = HEAD + "".join(f"  a{i} : int\n" for i in range(n))
     state = b"}(" + text("training") + b"\x89" + b"".join(text(f"a{i}") + number(1) for i in range(n)) + b"u"
@@ -167,14 +167,14 @@ def last_attribute(size):
 
 
 def last_field(size):
-    """The last of the fields of a named tuple is read, again and again."""
+    """The last of the fields of a named tuple is read, repeatedly."""
     n = max(min(size // 2 // 12, 4000), 1)
     tuples = "class T(NamedTuple):\n" + "".join(f"  f{i} : int\n" for i in range(n))
     return script(f"  def forward(self: __torch__.M,\n    t: __torch__.T) -> int:\n" + f"    x = t.f{n - 1}\n" * (size // 2 // 14) + "    return x\n" + tuples)
 
 
 def last_method(size):
-    """The last of many methods is called, again and again."""
+    """The last of many methods is called, repeatedly."""
     n = max(size // 2 // 60, 1)
     return script("".join(f"  def f{i}(self: __torch__.M, x: Tensor) -> Tensor:\n    return x\n" for i in range(n)) + FORWARD +
                   f"    x = (self).f{n - 1}(x, )\n" * (size // 2 // 26) + "    return x\n")
@@ -209,7 +209,7 @@ def long_types(size):
 
 
 def setstate_of_script(size):
-    """A __setstate__ that sums for ever, and large tensors."""
+    """A __setstate__ that sums forever, and large tensors."""
     child = ("class N(Module):\n  __parameters__ = []\n  __buffers__ = []\n  a : Tensor\n  def __getstate__(self: __torch__.N) -> int:\n    return 1\n"
              "  def __setstate__(self: __torch__.N,\n    state: int) -> NoneType:\n    y = torch.ones([512, 512])\n"
              "    for i in range(1000000000):\n      y = torch.mm(y, y)\n    self.a = y\n    return None\n")
