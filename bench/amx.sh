@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# amx.sh [--build FOLDER] [--rounds N] [--threads N] [MODEL.ptl…]: AMX's kernels beside those of AVX-512, on a machine that has both. Checks
-# them first, then times products of int8 and of bf16 by layer shape, then whole models of pictures of 224x224: those of int8 as they are, and
-# with weights of bf16 those that are not. What is compared runs in turn; of each the best round counts (of models the median run of it).
-# Ratios below 1: AMX is faster.
+# amx.sh [--build FOLDER] [--rounds N] [--threads N] [MODEL.ptl…]: compares AMX's kernels with those of AVX-512, on a machine that has both.
+# Checks them first, then times products of int8 and of bf16 by layer shape, then whole models of pictures of 224x224: int8 models
+# unchanged, other models with bf16 weights. The variants alternate, and the best round of each counts (for models its median run). A ratio
+# below 1 means that AMX is faster.
 set -eu
 build=build rounds=3 threads=1
 while [ $# -gt 0 ]; do

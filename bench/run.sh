@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh [arguments of compare_torch.py]: the kernel benchmarks, then models against PyTorch in the same run where it is installed.
+# run.sh [arguments of compare_torch.py]: runs the kernel benchmarks, then compares models with PyTorch if it is installed.
 set -eu
 cd "$(dirname "$0")/.."
 for program in gemm_bench dwconv_bench; do

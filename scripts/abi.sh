@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# abi.sh [--update] [FOLDER]: builds the shared library with debug records in FOLDER and holds its interface, functions and the types that
-# they use, against packaging/abi/libtaper.abi; --update writes that file anew. Needs libabigail (Debian: abigail-tools). Exit status 1
-# when something is not as it was committed; functions that were added are fine.
+# abi.sh [--update] [FOLDER]: builds the shared library with debug records in FOLDER and compares its interface, functions and the types
+# that they use, with packaging/abi/libtaper.abi; --update writes that file. Needs libabigail (Debian: abigail-tools). Exit status 1 if
+# something changed; added functions are allowed.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 update=0

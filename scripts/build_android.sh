@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# build_android.sh [-DBUILD_BINARY=ON] [-D…]: Taper for one ABI of Android, ANDROID_ABI (armeabi-v7a): headers and libraries in
-# build_android/install, and with -DBUILD_BINARY=ON speed_benchmark_torch and taper in build_android/bin, for `adb push`. Called
-# as PyTorch Mobile's script of this name. ANDROID_NDK says with what (or ANDROID_SYSROOT: see scripts/android/library.sh);
-# BUILD_ROOT another folder than build_android.
+# build_android.sh [-DBUILD_BINARY=ON] [-D…]: builds Taper for one ABI of Android, ANDROID_ABI (armeabi-v7a): headers and libraries in
+# build_android/install, and with -DBUILD_BINARY=ON speed_benchmark_torch and taper in build_android/bin, for `adb push`. It is called like
+# PyTorch Mobile's script of this name. ANDROID_NDK selects the compiler (or ANDROID_SYSROOT: see scripts/android/library.sh); BUILD_ROOT
+# replaces build_android.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 abi=${ANDROID_ABI:-armeabi-v7a}

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# build_ios.sh [-D…]: Taper for phones or their simulator; headers and libraries in build_ios/install/{include,lib}, where apps
-# that link PyTorch Mobile from its sources look for them. Called as PyTorch Mobile's script of this name. All code is in
-# libtorch.a; the other libraries that such projects name are there and empty.
+# build_ios.sh [-D…]: builds Taper for phones or their simulator, with headers and libraries in build_ios/install/{include,lib}, where apps
+# that link PyTorch Mobile from its sources look for them. It is called like PyTorch Mobile's script of this name. All code is in
+# libtorch.a; the other libraries that such projects name are empty.
 #
-#   IOS_PLATFORM=OS | SIMULATOR   what it is for (OS)
+#   IOS_PLATFORM=OS | SIMULATOR   the target (OS)
 #   IOS_ARCH=arm64 | x86_64       the processor, or several with semicolons (OS: arm64; SIMULATOR: both)
-#   BUILD_LITE_INTERPRETER=1      leaves TorchScript (.pt) out, so that models are .ptl; otherwise both are read
-#   SELECTED_OP_LIST=FILE         the operators of this list alone: a YAML of names as torch.jit.export_opnames gives them, or the
-#                                 header that `taper ops MODEL --config` makes, which is exact where the YAML is generous
+#   BUILD_LITE_INTERPRETER=1      omits TorchScript (.pt), so that models are .ptl; otherwise both are supported
+#   SELECTED_OP_LIST=FILE         only the operators of this list: a YAML of names from torch.jit.export_opnames, or the header of
+#                                 `taper ops MODEL --config`, which is exact while the YAML includes more
 #   USE_PYTORCH_METAL=1           with the device "metal", which needs Xcode, glslc and spirv-cross; without them models prepared for
 #                                 Metal run on the CPU
 #   IOS_DEPLOYMENT_TARGET         the oldest iOS (12.0)
-#   BUILD_ROOT                    another folder than build_ios
+#   BUILD_ROOT                    a folder instead of build_ios
 #
-# Xcode's compiler and SDK do it; where xcrun is not, clang with the headers that scripts/apple/zig.sh gets, which is enough for C.
+# It uses Xcode's compiler and SDK; without xcrun, clang with the headers of scripts/apple/zig.sh, which is enough for C.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${BUILD_ROOT:-$root/build_ios}

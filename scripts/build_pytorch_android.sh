@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# build_pytorch_android.sh [ABI,ABI…]: AARs of the Android binding, called as PyTorch Mobile's script of this name; without
-# ABIs for all four. They come to lie where that one leaves them, in android/NAME/build/outputs/aar/NAME-release.aar, and in
-# a Maven repository, android/repository.
+# build_pytorch_android.sh [ABI,ABI…]: builds AARs of the Android binding, for all four ABIs by default. It is called like PyTorch Mobile's
+# script of this name and puts them in the same place, android/NAME/build/outputs/aar/NAME-release.aar, and in a Maven repository,
+# android/repository.
 #
 #   ANDROID_NDK               the NDK (or ANDROID_SYSROOT: see scripts/android/library.sh)
-#   BUILD_LITE_INTERPRETER=1  leaves TorchScript (.pt) out, so that models are .ptl; otherwise both are read
-#   SELECTED_OP_LIST=FILE     the operators of this list alone: a YAML of names as torch.jit.export_opnames gives them, or the
-#                             header that `taper ops MODEL --config` makes, which is exact where the YAML is generous
+#   BUILD_LITE_INTERPRETER=1  omits TorchScript (.pt), so that models are .ptl; otherwise both are supported
+#   SELECTED_OP_LIST=FILE     only the operators of this list: a YAML of names from torch.jit.export_opnames, or the header of
+#                             `taper ops MODEL --config`, which is exact while the YAML includes more
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 "$root/scripts/android/need_ndk.sh"

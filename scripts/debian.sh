@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# debian.sh FOLDER [BARE]: makes Debian's source package and the packages of packaging/debian in FOLDER, from a copy of the tree, and lets
-# lintian look at them. BARE is the root of a bare Debian 12 (debootstrap --variant=minbase bookworm BARE): a copy of it installs them as a
-# user would, and runs the README's first examples. Needs dpkg-dev, debhelper and what packaging/debian/control builds with; 77 without.
+# debian.sh FOLDER [BARE]: makes Debian's source package and the packages of packaging/debian in FOLDER, from a copy of the tree, and checks
+# them with lintian. BARE is the root of a bare Debian 12 (debootstrap --variant=minbase bookworm BARE): the packages are installed in a
+# copy of it, as by a user, and the README's first examples run. Needs dpkg-dev, debhelper and the build dependencies in
+# packaging/debian/control; 77 without.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1:?debian.sh FOLDER [BARE]} bare=${2:-}

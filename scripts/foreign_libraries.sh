@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# foreign_libraries.sh ARCHITECTURE FOLDER [PACKAGES]: unpacks the libraries that programs and tests link, or PACKAGES, of
-# another architecture of Debian, into FOLDER/root. apt works on a state of its own in FOLDER: the machine's packages, lists
-# and architectures stay as they are. Exit 77 where apt or its servers cannot be reached. A second call finds the work done.
+# foreign_libraries.sh ARCHITECTURE FOLDER [PACKAGES]: unpacks the libraries that programs and tests link, or PACKAGES, of another
+# architecture of Debian, to FOLDER/root. apt uses a state of its own in FOLDER: the machine's packages, lists and architectures do not
+# change. Exit 77 if apt or its servers are not available. A second call reuses the result.
 set -eu
 architecture=$1
 mkdir -p "$2"

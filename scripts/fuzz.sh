@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# fuzz.sh [TARGET [SECONDS]]: runs one libFuzzer target, or all, for so many seconds each (60), in build-fuzz, with ASan and UBSan.
+# fuzz.sh [TARGET [SECONDS]]: runs one libFuzzer target, or all, for SECONDS each (60), in build-fuzz, with ASan and UBSan.
 # fuzz.sh --coverage [TARGET]: replays the corpora in a build with coverage and prints the line coverage of each parser's files.
-# What was found stays in build-fuzz/corpus/TARGET; inputs that crash are put into build-fuzz/crashes/TARGET.
+# New inputs are kept in build-fuzz/corpus/TARGET; inputs that crash are put into build-fuzz/crashes/TARGET.
 set -eu
 cd "$(dirname "$0")/.."
 DIR=${FUZZ_DIR:-build-fuzz}

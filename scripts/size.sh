@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# size.sh BUILD ONE OPTIONS: the stripped shared library of BUILD (it is linked with --gc-sections) by section and against its
-# limit; what a program that only loads and runs takes with the static library; the library of ONE, a build for one model,
-# against its limit; and what each option adds, against its own: the difference to OPTIONS/TAPER_WITH_….so, a stripped
-# library with that option switched (files grow by whole pages). Exit status 1 when one is above.
+# size.sh BUILD ONE OPTIONS: measures sizes against their limits: the stripped shared library of BUILD (it is linked with --gc-sections) by
+# section; a program that only loads and runs, with the static library; the library of ONE, a build for one model; and the cost of each
+# option: the difference to OPTIONS/TAPER_WITH_….so, a stripped library with that option switched (files grow by whole pages). Exit status 1
+# if one is above its limit.
 #
-# What counts is what an app has to ship: the file, and every shared library that it needs, stripped, unless each system
-# brings it. Those are the C library with its parts, and zlib, which Android's and Apple's systems offer to all apps.
+# The size of an app is the file and every shared library that it needs, stripped, except those of each system: the C library with its
+# parts, and zlib, which Android's and Apple's systems offer to all apps.
 set -eu
 build=${1:-build-small} one=${2:-build-one} options=${3:-build-option}
 WHOLE_LIMIT=1500000 ONE_LIMIT=297000

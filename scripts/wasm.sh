@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# wasm.sh OUT: the npm package taper-wasm as OUT/package and OUT/taper-wasm-VERSION.tgz, and in OUT/site the page of examples/web with it,
-# the demo's classifier and its pictures: a folder to be served as it is. Needs Emscripten (Debian: emscripten; EMSCRIPTEN_ROOT where it
-# does not say itself where it is), and npm for the archive. Exit status 77 where Emscripten is not there.
+# wasm.sh OUT: makes the npm package taper-wasm as OUT/package and OUT/taper-wasm-VERSION.tgz, and in OUT/site the page of examples/web with
+# it, the demo's classifier and its pictures: a folder for any web server. Needs Emscripten (Debian: emscripten; set EMSCRIPTEN_ROOT if it
+# is not found), and npm for the archive. Exit status 77 if Emscripten is missing.
 set -eu
 cd "$(dirname "$0")/.."
 out=${1:?usage: wasm.sh OUT}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh [pytorch_vision_jni.cpp]: what Java adds to a run; bitmaps beside the published arithmetic in Java, where Maven gives JMH;
-# and camera images beside the published source, where its path is given. `./dev build` comes first; with PyTorch a model that
-# does next to nothing is among those measured.
+# run.sh [pytorch_vision_jni.cpp]: measures the overhead of Java for a run; bitmaps against the published arithmetic in Java, if Maven
+# provides JMH; and camera images against the published source, if its path is given. Run `./dev build` first. With PyTorch, a model with
+# almost no work is measured as well.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)

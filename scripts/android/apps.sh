@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# apps.sh OUT: signed APKs of examples/android in OUT/apps, from the AARs in OUT/repository, without Gradle and Google's SDK:
-# javac and kotlinc, dx (Maven Central; it takes class files of Java 7 and what Kotlin 1.3 makes), aapt with the resources of
-# Debian's android-framework-res, zipalign and apksigner. Android's classes come as Maven Central's com.google.android:android,
-# which has those of API 16. Exit 77 (skipped) where one of these cannot be had.
+# apps.sh OUT: makes signed APKs of examples/android in OUT/apps, from the AARs in OUT/repository, without Gradle and Google's SDK: javac
+# and kotlinc, dx (Maven Central; it takes class files of Java 7 and of Kotlin 1.3), aapt with the resources of Debian's
+# android-framework-res, zipalign and apksigner. Android's classes are Maven Central's com.google.android:android, which has API 16. Exit 77
+# (skipped) if one of these is not available.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=$(cd "$1" && pwd)

@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# build.sh OUT [options of cmake]: the Android binding's libraries for each ABI in ANDROID_ABIS (all four), and their AARs in
-# OUT/repository. What compiles is what library.sh takes: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for
-# this machine in BUILD (build). TAPER_HOME is the address of the project, which POMs name; without it they name none. An app's
-# library runs models and does not write them: -DTAPER_WITH_DRAFTS=ON adds that. With options other than that Vulkan is left
-# out, limits of size are not asked for. A version is the same wherever it is made: without the compiler of shaders, and
-# Vulkan's headers, nothing is built unless an option says that Vulkan is left out.
+# build.sh OUT [options of cmake]: builds the Android binding's libraries for each ABI in ANDROID_ABIS (all four), and their AARs in
+# OUT/repository. The compiler is that of library.sh: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for this machine in
+# BUILD (build). TAPER_HOME is the address of the project for POMs; without it they have none. An app's library runs models and does not
+# write them; -DTAPER_WITH_DRAFTS=ON adds that. With other options Vulkan is omitted and limits of size are not checked. A version must be
+# the same wherever it is made: without the compiler of shaders and Vulkan's headers, nothing is built unless an option omits Vulkan.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/android

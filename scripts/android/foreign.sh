@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# foreign.sh arm64|armhf|i686 FOLDER: libpytorch_jni.so and its stubs with Debian's compiler for that architecture, and the
-# unit and API tests, under qemu for ARM. Exit 77 (skipped) where compiler, emulator or libraries cannot be had.
+# foreign.sh arm64|armhf|i686 FOLDER: builds libpytorch_jni.so and its stubs with Debian's compiler for that architecture, and runs the unit
+# and API tests, under qemu for ARM. Exit 77 (skipped) if compiler, emulator or libraries are not available.
 set -eu
 architecture=$1
 mkdir -p "$2"

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# library.sh ABI FOLDER [options of cmake]: builds libpytorch_jni.so and its stubs for one ABI of Android (arm64-v8a,
-# armeabi-v7a, x86_64, x86) in FOLDER: stripped in lib, with symbols and line numbers in symbols, for crash reports.
-# What compiles is the NDK in ANDROID_NDK,
-# or clang and lld with the headers, stubs and toolchain files in ANDROID_SYSROOT: <sysroot>/{arm64,arm,x86_64,x86}.cmake.
-# TAPER_TARGETS: what to build instead of the libraries.
+# library.sh ABI FOLDER [options of cmake]: builds libpytorch_jni.so and its stubs for one ABI of Android (arm64-v8a, armeabi-v7a, x86_64,
+# x86) in FOLDER: stripped in lib, and with symbols and line numbers for crash reports in symbols. The compiler is the NDK in ANDROID_NDK,
+# or clang and lld with the headers, stubs and toolchain files in ANDROID_SYSROOT: <sysroot>/{arm64,arm,x86_64,x86}.cmake. TAPER_TARGETS:
+# targets to build instead of the libraries.
 set -eu
 abi=$1
 mkdir -p "$2"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# build.sh OUT: Taper for every slice of Apple's systems in OUT/SLICE, checked. With Xcode (xcrun), or with clang and zig as far as
-# these go: then no class of Objective-C is compiled against Apple's own headers, and nothing is linked for phones. Exit
-# status 77: neither is here.
+# build.sh OUT: builds Taper for every slice of Apple's systems in OUT/SLICE and checks it. It uses Xcode (xcrun), or clang and zig as far
+# as possible: then no Objective-C class is compiled with Apple's own headers, and nothing is linked for phones. Exit status 77 if neither
+# is installed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/apple

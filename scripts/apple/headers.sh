@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# headers.sh FOLDER: the C headers and those of the C++ binding in FOLDER, with the pods' own in every spelling that apps use.
+# headers.sh FOLDER: copies the C headers and those of the C++ binding to FOLDER, with the pods' own headers in every spelling that apps
+# use.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 rm -rf "$1"

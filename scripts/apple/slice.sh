@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# slice.sh SLICE FOLDER [options of cmake]: the static library for one slice of Apple's systems (ios-arm64, ios-arm64-simulator,
-# ios-x86_64-simulator, macos-arm64, macos-x86_64) in FOLDER. Where xcrun is, Xcode's compiler and SDK do it. Without it clang
-# compiles for phones, with the headers of Apple's C library that come with zig (zig.sh), and zig compiles and links for macOS.
-# TAPER_TARGETS: what to build instead of the library. Exit status 77: neither is here.
+# slice.sh SLICE FOLDER [options of cmake]: builds the static library for one slice of Apple's systems (ios-arm64, ios-arm64-simulator,
+# ios-x86_64-simulator, macos-arm64, macos-x86_64) in FOLDER, with Xcode's compiler and SDK if xcrun exists. Without it clang compiles for
+# phones, with the headers of Apple's C library that come with zig (zig.sh), and zig compiles and links for macOS. TAPER_TARGETS: targets to
+# build instead of the library. Exit status 77 if neither is installed.
 set -eu
 slice=$1
 mkdir -p "$2"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# zig.sh: prints the folder of zig, which compiles and links for macOS and has the headers of Apple's C library: TAPER_ZIG, or
-# the Python wheel of this version in an environment of its own, build/zig. Exit status 77 and words on stderr where it cannot
-# be had.
+# zig.sh: prints the folder of zig, which compiles and links for macOS and has the headers of Apple's C library: TAPER_ZIG, or the Python
+# wheel of this version in an environment of its own, build/zig. Exit status 77, with a reason on stderr, if it is not available.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 VERSION=0.17.1

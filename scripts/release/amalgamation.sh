@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# amalgamation.sh OUT: the library as one source and one header, as an archive in OUT with the licence. scripts/amalgamate.py writes them; the
-# compiler reads the source once, without writing code. Exit status 77 where python3, CMake or a C compiler is not here.
+# amalgamation.sh OUT: packs the library as one source and one header, with the licence, as an archive in OUT. scripts/amalgamate.py writes
+# them; the compiler checks the source without writing code. Exit status 77 if python3, CMake or a C compiler is missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: amalgamation.sh OUT}"

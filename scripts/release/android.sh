@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# android.sh OUT: the AARs as a Maven repository in one archive, and the libraries with symbols in another, both in OUT.
-# scripts/build_pytorch_android.sh makes and checks them. ANDROID_NDK is the NDK (or ANDROID_SYSROOT: scripts/android/library.sh), TAPER_HOME
-# the address of the project, which POMs name. Exit status 77 without an NDK, a JDK or the compiler of shaders.
+# android.sh OUT: packs the AARs as a Maven repository in one archive, and the libraries with symbols in another, both in OUT.
+# scripts/build_pytorch_android.sh makes and checks them. ANDROID_NDK is the NDK (or ANDROID_SYSROOT: scripts/android/library.sh),
+# TAPER_HOME the address of the project for POMs. Exit status 77 without an NDK, a JDK or the compiler of shaders.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: android.sh OUT}"

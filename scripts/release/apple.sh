@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# apple.sh OUT: the xcframework with the Swift package and the pods around it, as an archive in OUT. scripts/apple/build.sh makes and checks
-# them. Without Xcode clang and zig make the same files; a release has those of Xcode. Exit status 77 where neither is here.
+# apple.sh OUT: packs the xcframework with the Swift package and the pods as an archive in OUT. scripts/apple/build.sh makes and checks
+# them. Without Xcode, clang and zig make the same files; a release has those of Xcode. Exit status 77 if neither is installed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: apple.sh OUT}"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# checksums.sh OUT: OUT/SHA256SUMS, with the SHA-256 of every file in the folders beside OUT: what the other artefacts left there. Files are
-# named without their folders, as a release has them; two of one name are an error. `sha256sum --check` reads it back.
+# checksums.sh OUT: writes OUT/SHA256SUMS, with the SHA-256 of every file in the folders next to OUT, which contain the other artefacts.
+# Files are named without their folders, as in a release; two files with one name are an error. `sha256sum --check` reads it.
 set -eu
 mkdir -p "${1:?usage: checksums.sh OUT}"
 out=$(cd "$1" && pwd)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# debian.sh [--binary] OUT: Debian's packages for this machine and their source package, in OUT. scripts/debian.sh makes them and lets lintian
-# look at them. --binary leaves the source package out, which another machine's job makes under the same names. Exit status 77 where Debian's
-# tools are not here.
+# debian.sh [--binary] OUT: makes Debian's packages for this machine and their source package, in OUT. scripts/debian.sh makes them and
+# checks them with lintian. --binary omits the source package, which another machine's job makes under the same names. Exit status 77 if
+# Debian's tools are missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 source=1

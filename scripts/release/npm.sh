@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# npm.sh OUT: the npm package taper-wasm as an archive in OUT. scripts/wasm.sh makes it; npm_contents.py compares its files with those that
-# package.json names; tests/wasm/npm_test.sh installs it and calls it. Exit status 77 where Emscripten, node or npm is not here.
+# npm.sh OUT: packs the npm package taper-wasm as an archive in OUT. scripts/wasm.sh makes it; npm_contents.py compares its files with those
+# that package.json names; tests/wasm/npm_test.sh installs it and calls it. Exit status 77 if Emscripten, node or npm is missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: npm.sh OUT}"

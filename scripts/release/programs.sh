@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# programs.sh x86_64|aarch64 OUT: the programs taper and speed_benchmark_torch for Linux, linked statically, as an archive in OUT with the
-# licence and the README. Another processor's are made with Debian's cross compiler and tried under qemu. A static program opens no library
-# when it runs, so LAPACK and Vulkan are left out. Exit status 77 where a compiler or static libraries are not here.
+# programs.sh x86_64|aarch64 OUT: packs the programs taper and speed_benchmark_torch for Linux, linked statically, with the licence and the
+# README, as an archive in OUT. Programs of another processor are made with Debian's cross compiler and tested under qemu. A static program
+# cannot load libraries, so LAPACK and Vulkan are omitted. Exit status 77 if a compiler or static libraries are missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 machine=${1:?usage: programs.sh x86_64|aarch64 OUT}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# publish.sh TAG FOLDER: a draft release of the repository's host for TAG, with every file of the folders in FOLDER and what CHANGELOG.md says of
-# the version. A person reads the draft and publishes it. Needs GitHub's program gh and its GH_TOKEN; exit status 77 without gh.
+# publish.sh TAG FOLDER: makes a draft release of the repository's host for TAG, with every file of the folders in FOLDER and the text of
+# CHANGELOG.md for the version. A person reads the draft and publishes it. Needs GitHub's program gh and its GH_TOKEN; exit status 77
+# without gh.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 tag=${1:?usage: publish.sh TAG FOLDER} folder=${2:?usage: publish.sh TAG FOLDER}

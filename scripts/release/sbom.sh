@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# sbom.sh OUT: the software bill of materials in OUT, made of the tree by sbom.py and checked by it.
+# sbom.sh OUT: writes the software bill of materials to OUT; sbom.py makes it from the tree and checks it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "${1:?usage: sbom.sh OUT}"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run_java.sh JAVA [options of java] CLASS…: with JNI's checks; a word of theirs is a failure.
+# run_java.sh JAVA [options of java] CLASS…: runs Java with JNI's checks; any output of the checks is a failure.
 java=$1
 shift
 out=$(mktemp)

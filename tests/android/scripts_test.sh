@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# scripts_test.sh: the build scripts say what they lack where there is no NDK, and refuse what is no ABI.
+# scripts_test.sh: without an NDK the build scripts say what is missing, and they refuse an unknown ABI.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)

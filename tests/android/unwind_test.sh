@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# unwind_test.sh SOURCE FOLDER [arm64]: the library as Android has it, but for Linux, on this machine or on arm64 under qemu: from inside a
-# kernel an unwinder finds who called the library, which it does not without TAPER_UNWIND; and the library is not above its limit, which
-# stands for the one of Android's where no NDK is at hand. For arm64 clang and lld build it, where they are, as they do for Android;
-# gcc's is larger. Exit 77 (skipped) where compiler or emulator are missing.
+# unwind_test.sh SOURCE FOLDER [arm64]: builds the library as for Android, but for Linux, on this machine or for arm64 under qemu. From
+# inside a kernel an unwinder must find the caller of the library, which it does not without TAPER_UNWIND. The library must be within its
+# limit, which stands for Android's on machines without an NDK. For arm64 it is built by clang and lld if they are installed, as for
+# Android; gcc's code is larger. Exit 77 (skipped) if compiler or emulator are missing.
 set -eu
 source=$1 folder=$2 architecture=${3:-here}
 LIMIT_arm64=2330000 # bytes of libtaper.so, stripped, with unwind tables, without drafts and Vulkan

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# builds_test.sh CMAKE SOURCE: what BUILD_SHARED_LIBS says is what is built and installed, and is linked by examples/; and two builds in two
-# folders, of two copies of the tree, are the same to the last byte.
+# builds_test.sh CMAKE SOURCE: BUILD_SHARED_LIBS decides which library is built, installed, and linked by examples/. Two builds in two
+# folders, of two copies of the tree, are identical to the last byte.
 set -eu
 cmake=$1 source=$2
 command -v ninja >/dev/null || { echo "SKIPPED: no ninja"; exit 77; }

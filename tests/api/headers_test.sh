@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# headers_test.sh INCLUDE CC: every public header compiles alone, as C99 and as C++11, without a warning; arguments_test.c
-# calls each function that they declare; a host can be warned of what is experimental.
+# headers_test.sh INCLUDE CC: every public header compiles alone, as C99 and as C++11, without a warning; arguments_test.c calls each
+# function that they declare; a host can get warnings about experimental functions.
 include=$1 cc=$2
 calls=$(dirname "$0")/arguments_test.c
 passed=0 failed=0 skipped=0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# package_test.sh CMAKE BUILD SOURCE CC GENERATOR MAKE: installs the library into a scratch folder, builds examples/ against it, once
-# as CMake's find_package finds it (static and shared) and once as pkg-config does, and runs what came out; asks for another version.
+# package_test.sh CMAKE BUILD SOURCE CC GENERATOR MAKE: installs the library into a scratch folder, builds examples/ with it, found by
+# CMake's find_package (static and shared) and by pkg-config, and runs them; requests another version.
 set -eu
 cmake=$1 build=$2 source=$3 cc=$4 generator=$5 make=$6
 scratch=$(mktemp -d)

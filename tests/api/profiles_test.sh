@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# profiles_test.sh CMAKE SOURCE CC GENERATOR MAKE [PROFILE...]: what CMake says of profiles and of what were options; then the programs of
-# each PROFILE are built (without: of lean; full is this build, and one has a test of its own, one_model), and give the recorded results of
-# PyTorch. A library for apps has other code than this one wherever something is faster and larger.
+# profiles_test.sh CMAKE SOURCE CC GENERATOR MAKE [PROFILE...]: checks CMake's messages about profiles and about former options. Then builds
+# the programs of each PROFILE (default: lean; full is this build, and one has its own test, one_model), which must give the recorded
+# results of PyTorch. A library for apps omits code that is faster but larger.
 set -eu
 cmake=$1 source=$2 cc=$3 generator=$4 make=$5
 shift 5

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# scripts_test.sh: what the scripts for Apple's systems refuse, and that they take an SDK's compiler where xcrun is: here one that
-# answers as Xcode's does, with clang behind it.
+# scripts_test.sh: tests what the scripts for Apple's systems refuse, and that they use an SDK's compiler if xcrun exists: here a stand-in
+# for Xcode's, which calls clang.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)

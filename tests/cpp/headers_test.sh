@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # headers_test.sh SOURCE FOLDER:FOLDER… some|all COMPILER…: each header of the C++ binding compiles alone and twice, without a warning, and
-# takes nothing from a PyTorch that is installed. all: by each compiler that there is, as C++14, C++17 and C++20, the sources of the tests
-# too; some: in turn by each, as each, and the headers that include others alone, under PyTorch's names, together.
+# includes nothing of an installed PyTorch. all: with each compiler, as C++14, C++17 and C++20, including the sources of the tests; some:
+# alternating compilers and standards, and the headers that only include others, under PyTorch's names, together.
 source=$1 folders=$(echo "$2" | tr ':' ' ') how=$3
 shift 3
 include=""

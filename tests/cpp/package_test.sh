@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# package_test.sh CMAKE BUILD SOURCE CXX GENERATOR MAKE: installs the library into a scratch folder and builds examples/cpp/HelloWorld
-# against it, as find_package(Torch) finds it; the program names what it is given wrong.
+# package_test.sh CMAKE BUILD SOURCE CXX GENERATOR MAKE: installs the library into a scratch folder and builds examples/cpp/HelloWorld with
+# it by find_package(Torch); the program reports wrong arguments by name.
 set -eu
 cmake=$1 build=$2 source=$3 cxx=$4 generator=$5 make=$6
 scratch=$(mktemp -d)

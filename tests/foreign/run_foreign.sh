@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run_foreign.sh i686|armhf|arm64 FOLDER CMAKE NINJA [arguments of ctest]: builds library, programs and tests for another
-# system in FOLDER and runs what needs neither PyTorch nor much time there: unit, API and limit tests, kernels, the committed
-# samples. Exit 77 (skipped) where a compiler, the emulator or the foreign libraries cannot be had.
+# run_foreign.sh i686|armhf|arm64 FOLDER CMAKE NINJA [arguments of ctest]: builds library, programs and tests for another system in FOLDER
+# and runs the fast tests without PyTorch: unit, API and limit tests, kernels, the committed samples. Exit 77 (skipped) if a compiler, the
+# emulator or the foreign libraries are not available.
 set -eu
 architecture=$1
 mkdir -p "$2"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run_arm.sh arm64|armhf [arguments of kernel_check]: builds the kernel checks for that system and runs them under qemu as
-# some processors. Exit 77 (skipped) where the cross compiler or the emulator is missing.
+# run_arm.sh arm64|armhf [arguments of kernel_check]: builds the kernel checks for that system and runs them under qemu as several
+# processors. Exit 77 (skipped) if the cross compiler or the emulator is missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 system=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Builds the kernel checks for WebAssembly and runs them in node. Exit 77 (skipped) where Emscripten or node is missing.
-#   run_wasm.sh [arguments of kernel_check]
+# run_wasm.sh [arguments of kernel_check]: builds the kernel checks for WebAssembly and runs them in Node.js. Exit 77 (skipped) if
+# Emscripten or Node.js is missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 for tool in emcc node cmake; do

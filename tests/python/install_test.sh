@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# install_test.sh CMAKE BUILD PYTHON SOURCE: what a wheel holds is the component `python`, complete: installed on its own, apart from the
+# install_test.sh CMAKE BUILD PYTHON SOURCE: the component `python` has everything that a wheel needs: installed on its own, outside of the
 # tree, it runs the README's example and the example programs.
 set -eu
 cmake=$1 build=$2 python=$3 source=$4

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# pip_test.sh PYTHON SOURCE FOLDER: `pip install SOURCE` in a fresh environment, which stays in FOLDER/venv for the examples' test, and
-# the tests of the package as it is installed there.
+# pip_test.sh PYTHON SOURCE FOLDER: runs `pip install SOURCE` in a new environment, which is kept in FOLDER/venv for the test of the
+# examples, and the package's tests there.
 set -eu
 python=$1 source=$2 folder=$3
 rm -rf "$folder"

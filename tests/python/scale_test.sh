@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# scale_test.sh ray|spark SOURCE FOLDER: the example that scores pictures on workers of this machine, over the wheel that pip_test.sh left in
-# FOLDER; its answers beside those of one process.
+# scale_test.sh ray|spark SOURCE FOLDER: runs the example that scores pictures on workers of this machine, with the wheel of pip_test.sh in
+# FOLDER, and compares its results with those of one process.
 set -eu
 kind=$1 source=$2 folder=$3
 [ -x "$folder/venv/bin/python" ] && ls "$folder"/wheels/taper_runtime-*.whl >/dev/null 2>&1 || {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# recorded_test.sh WASM SOURCE: what PyTorch answered to every operator case (tests/data/recorded), by the library of WASM in node. What a
-# browser lacks is counted as skipped: LAPACK, and a switch that makes a processor take denormal numbers for zero.
+# recorded_test.sh WASM SOURCE: compares every operator case with PyTorch's results (tests/data/recorded), with the WebAssembly library in
+# Node.js. Cases that a browser cannot run are counted as skipped: LAPACK, and flushing denormal numbers to zero.
 set -eu
 wasm=$1 source=$2
 command -v emcc >/dev/null || { echo "SKIPPED: emcc is not there (package emscripten)"; exit 77; }

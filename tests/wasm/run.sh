@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh FOLDER PROGRAM TEST [arguments]: runs a test, a script of sh or of node, where the folder was built and the program is there.
-# Exit status 77 where not.
+# run.sh FOLDER PROGRAM TEST [arguments]: runs a test, a script of sh or of Node.js, if the folder was built and the program is installed,
+# otherwise exits with status 77.
 set -eu
 folder=$1 program=$2 test=$3
 shift 3

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh FOLDER CLASSES STUBS: our classes against the published artefacts, those of them that Maven Central has: japicmp finds no
-# change that breaks an app's binaries or sources, and no public or protected member is missing in bindings/android/api. The
-# artefacts (up to 90 MB each) are fetched once; their classes are kept in FOLDER. Exit 77 (skipped) where none can be had.
+# run.sh FOLDER CLASSES STUBS: compares our classes with the published artefacts on Maven Central: japicmp finds no change that breaks an
+# app's binaries or sources, and no public or protected member is missing in bindings/android/api. The artefacts (up to 90 MB each) are
+# downloaded once; their classes are kept in FOLDER. Exit 77 (skipped) if none is available.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)

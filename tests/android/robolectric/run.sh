@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh FOLDER CLASSES LIBRARIES: AppTest under Robolectric, whose jars come from Maven Central (350 MB, once). Exit 77 (skipped)
-# where Maven or its server cannot be had.
+# run.sh FOLDER CLASSES LIBRARIES: runs AppTest with Robolectric, whose jars come from Maven Central (350 MB, once). Exit 77 (skipped) if
+# Maven or its server is not available.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh FOLDER LIBRARY…: LoadTest with each libpytorch_jni.so, for arm64 or armv7 of Android, in unidbg, which comes from Maven
-# Central. Exit 77 (skipped) where Maven or its server cannot be had.
+# run.sh FOLDER LIBRARY…: runs LoadTest with each libpytorch_jni.so, for arm64 or armv7 of Android, in unidbg, which comes from Maven
+# Central. Exit 77 (skipped) if Maven or its server is not available.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
