@@ -76,7 +76,8 @@ typedef enum double_kind {
     DOUBLE_EVENT
 } double_kind;
 
-// The first member of each object that a handle refers to. The object exists as long as the handle or a reference to it.
+// The first member of each object that a handle refers to. The object exists as long as the handle or a reference to
+// it.
 typedef struct double_body {
     uint32_t holders;
     uint32_t id;
