@@ -67,8 +67,8 @@ static uint32_t word_of(const int8_t *weights, int64_t step)
     return (uint32_t)(eight | eight >> 16);
 }
 
-// The weights of one group and the outputs [first, first + columns), whose others become 0. So many inputs at a time
-// that what is written stays in the L1 cache.
+// Fills in the weights of one group and the outputs [first, first + columns). The other outputs become 0. The inputs
+// are taken in parts, whose result stays in the L1 cache.
 static void fill_weights(const integers_job *job, size_t first, size_t columns, size_t group, void *to)
 {
     enum { AT_ONCE = 256 };
