@@ -15,10 +15,11 @@ typedef struct taper_class_host {
     taper_status (*set_state)(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error);
     // Returns the member of an enum that has the value. *member gets a reference. NULL if there are no enums.
     taper_status (*member)(void *user, const char *class_name, taper_val value, taper_val *member, taper_error *error);
-    // True if the pickle may hold tensors of Python subclasses, as torchao has them. Such a tensor becomes the dict of
-    // its parts, in which every value that is neither a tensor nor plain becomes None.
-    bool subclasses;
 } taper_class_host;
+
+// The class host of pickles that may hold tensors of Python subclasses, as torchao has them. Such a tensor becomes the
+// dict of its parts, in which every value that is neither a tensor nor plain becomes None.
+extern const taper_class_host taper_subclass_host;
 
 // The functions that know the archive around a pickle.
 typedef struct taper_pickle_host {

@@ -71,7 +71,7 @@ typedef struct taper_pickle {
 } taper_pickle;
 
 // Returns true if the pickle may hold tensors of Python subclasses, which only exported programs have.
-#define TAPER_PICKLE_SUBCLASSES(p) (TAPER_WITH_PT2 && (p)->host->classes != NULL && (p)->host->classes->subclasses)
+#define TAPER_PICKLE_SUBCLASSES(p) (TAPER_WITH_PT2 && (p)->host->classes == &taper_subclass_host)
 
 // Fails at the current opcode with "data.pkl, byte N: TEXT".
 TAPER_COLD taper_status taper_pickle_fail(const taper_pickle *p, taper_status status, const char *format, ...)

@@ -27,17 +27,18 @@ static taper_status refuse(taper_pt2 *r, const char *name, const char *before, c
     return refusal != NULL ? add(r, name, NULL, refusal) : taper_fail_memory(r->error);
 }
 
+const taper_class_host taper_subclass_host = {.user = NULL};
+
 // ---- archives of torch.save
 
 // Reads the value that torch.save wrote into these bytes of the blob.
 static taper_status read_saved(taper_pt2 *r, taper_blob *blob, const void *data, size_t size, taper_val *value)
 {
-    static const taper_class_host classes = {.subclasses = true};
     taper_archive inner;
     TAPER_TRY(taper_archive_open_part(blob, data, size, r->module, &inner, r->error));
     taper_status status = taper_archive_read_version(&inner, r->error);
     if (status == TAPER_OK) {
-        status = taper_archive_read_pickle(&inner, "data.pkl", "data/", &classes, value, r->error);
+        status = taper_archive_read_pickle(&inner, "data.pkl", "data/", &taper_subclass_host, value, r->error);
     }
     taper_archive_close(&inner);
     return status;

@@ -14,21 +14,18 @@ const taper_spatial taper_spatial_1d = {1}, taper_spatial_2d = {2}, taper_spatia
 
 taper_volume taper_volume_of(const taper_tensor *tensor, size_t spatial)
 {
-    // PyTorch allows any stride for a dimension with one element. One that no tensor needs becomes 0 here, so that the
-    // address after the last element is in range.
-    enum { LARGEST = 1 << 24 };
     taper_volume volume = {.n = 1, .c = 1, .size = {1, 1, 1}};
-    const size_t channel = tensor->rank - spatial - 1u;
-    const int64_t *size = tensor->sizes, *stride = tensor->strides;
+    const size_t rank = tensor->rank;
+    const size_t channel = rank - spatial - 1;
     if (channel > 0) {
-        volume.n = *size++;
-        volume.stride_n = *stride++;
+        volume.n = tensor->sizes[0];
+        volume.stride_n = tensor->strides[0];
     }
-    volume.c = *size++;
-    volume.stride_c = *stride++;
-    for (size_t i = 3 - spatial; i < 3; i++, size++, stride++) {
-        volume.size[i] = *size;
-        volume.stride[i] = *size == 1 && (uint64_t)*stride > LARGEST ? 0 : *stride;
+    volume.c = tensor->sizes[channel];
+    volume.stride_c = tensor->strides[channel];
+    for (size_t i = 0; i < spatial; i++) {
+        volume.size[3 - spatial + i] = tensor->sizes[channel + 1 + i];
+        volume.stride[3 - spatial + i] = tensor->strides[channel + 1 + i];
     }
     return volume;
 }

@@ -77,7 +77,7 @@ taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dila
                                                            .kernel = kernel[i],
                                                            .stride = stride[i],
                                                            .padding = padding[i],
-                                                           .dilation = kernel[i] == 1 ? 1 : dilation[i]};
+                                                           .dilation = dilation[i]};
         pooling->size[3 - spatial + i] = output;
     }
     return TAPER_OK;
