@@ -112,7 +112,16 @@ def check_rooms():
         expect("a room without files", done.returncode != 0 and f"{words.ROOMS[-1]} is in ROOMS" in done.stderr, done)
 
 
+def check_draw():
+    """draw_words.py prints as many comments and sentences as asked for, and the same ones for the same seed."""
+    command = [sys.executable, os.path.join(SOURCE, "scripts", "draw_words.py"), "5", "--count", "3"]
+    first, again = (subprocess.run(command, capture_output=True, text=True) for _ in range(2))
+    expect("a draw", first.returncode == 0 and first.stdout.count("\n[comment ") == 3 and first.stdout.count("\n[sentence ") == 3, first)
+    expect("the same draw", first.stdout == again.stdout, again)
+
+
 check_rooms()
+check_draw()
 with tempfile.TemporaryDirectory() as temporary:
     for part in (check_examples, check_places, check_command):
         part(temporary)

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""draw_words.py SEED [--count N]: prints N comments with the code after them, and N sentences of documents, drawn by the seed, for a reader
+who counts those that need a second reading. The folders and documents are those of check_words.py. Of a folder and its documents each
+comment and sentence is drawn with the same chance."""
+import argparse
+import random
+
+import check_words as words
+
+CODE_LINES = 4  # after a comment
+
+
+def comments(top):
+    """(file, line, comment, code) for each block of comments that has a word."""
+    for room in words.ROOMS:
+        for path in sorted((top / room).rglob("*")):
+            if path.suffix not in words.C_FILES:
+                continue
+            text = path.read_text(encoding="utf-8")
+            lines = text.splitlines()
+            for line, unit, _ in words.units_of_c(text):
+                if any(c.isalpha() for c in unit) and "SPDX" not in unit:
+                    last = line - 1 + unit.count("\n")
+                    yield path.relative_to(top), line, unit, "\n".join(lines[last:last + 1 + CODE_LINES])
+
+
+def sentences(top):
+    """(file, line, the lines of the document that have the sentence, its first word) for the prose of each document."""
+    for form in words.HELD:
+        for path in sorted(top.glob(form)):
+            if path.suffix != ".md":
+                continue
+            text = path.read_text(encoding="utf-8")
+            lines = text.splitlines()
+            for sentence in words.sentences(path, text):
+                if sentence.kind == "prose" and len(sentence.text.split()) > 2:
+                    last = sentence.line + sentence.text.count("\n")
+                    yield path.relative_to(top), sentence.line, "\n".join(lines[sentence.line - 1:last]), sentence.text.split()[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Draws comments and sentences for a reader.")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--count", type=int, default=80)
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    print(f"seed {options.seed}")
+    for number, (path, line, comment, code) in enumerate(chance.sample(list(comments(words.TOP)), options.count), 1):
+        print(f"\n[comment {number}] {path}:{line}\n{comment.strip()}\n    | " + code.replace("\n", "\n    | "))
+    for number, (path, line, text, first) in enumerate(chance.sample(list(sentences(words.TOP)), options.count), 1):
+        print(f"\n[sentence {number}, from \"{first}\"] {path}:{line}\n{text}")
+
+
+if __name__ == "__main__":
+    main()
