@@ -87,6 +87,8 @@ static bool is_class_module(const char *module, size_t length)
     return length >= n && memcmp(module, root, n) == 0 && (length == n || module[n] == '.');
 }
 
+const taper_class_host taper_subclass_host = {.user = NULL};
+
 static taper_status push_global(taper_pickle *p, taper_pickle_global global)
 {
     TAPER_TRY(TAPER_GROW(p->allocator, p->globals, p->global_capacity, p->global_count + 1, p->error));

@@ -27,8 +27,6 @@ static taper_status refuse(taper_pt2 *r, const char *name, const char *before, c
     return refusal != NULL ? add(r, name, NULL, refusal) : taper_fail_memory(r->error);
 }
 
-const taper_class_host taper_subclass_host = {.user = NULL};
-
 // ---- archives of torch.save
 
 // Reads the value that torch.save wrote into these bytes of the blob.
