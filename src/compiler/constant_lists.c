@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A list such as [2, 2] that is built in every run becomes one constant. Its items must be constant numbers, strings or
-// None. Every user must only read it: the operator's schema says int[], float[], bool[] or str[] there, because an
-// operator that takes t[] may return the list or change it.
+// None. No operator that takes the list may return or change it. So its schema must say int[], float[], bool[] or str[]
+// there. An operator that takes t[] could do either, unless it returns only a number, a bool or an item.
 //
 // A list that is already a constant, as attributes are, is frozen if no graph changes a list that it did not make
 // itself. A constant list with tensors, such as the weights of a recurrent network, is then known to remain the same

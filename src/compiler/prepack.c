@@ -112,9 +112,9 @@ static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *bloc
     return dim != NULL && taper_node_calls(dim, TAPER_OP(aten_dim)) ? taper_node_in(dim, 0) : NULL;
 }
 
-// Returns true if the input may be an image without a batch. Before and after instance norm, an
-// If tests whether a rank is 3, to add and remove a batch. Only its block for rank 3 can give such an image, and only
-// if the block does not add a dimension.
+// Returns true if the input may be an image without a batch. PyTorch's modules for instance norm test with an If
+// whether the rank is 3; the block for rank 3 adds a batch before the norm and removes it afterwards. Only this block
+// can give an image without a batch, and only if it does not add a dimension.
 static bool may_have_no_batch(const taper_ir_value *input, int branches)
 {
     const taper_rank rank = taper_rank_of(input);

@@ -70,10 +70,10 @@ bool taper_write_has_handles(const taper_module *module);
 
 typedef struct taper_set_states {
     const taper_module *module;
-    taper_name *names; // classes that have one, sorted; value is the number of the function
+    taper_name *names; // classes with a __setstate__, sorted; the value is the index of that function
     size_t count;
     taper_pointer_map pending; // by object
-    taper_pointer_map classes; // by class: 1 + its function, or 0 if it has none
+    taper_pointer_map classes; // maps a class to 1 + the index of its function, or to 0 if it has none
 } taper_set_states;
 
 TAPER_MUST_USE taper_status taper_set_states_start(taper_set_states *states, const taper_module *module,

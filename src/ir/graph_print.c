@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Prints graphs in a form like PyTorch's: %3 : Tensor = aten::add.Tensor(%1, %2, 1). Constants are printed at their
-// uses. The exact form is complete: a graph made from it (tests/passes) is the same graph.
+// uses. A second form, the exact one, leaves nothing out: a graph that is parsed from it (tests/passes) equals the
+// printed one.
 #include "ir/graph.h"
 #include "ir/tensor_def.h"
 

@@ -49,8 +49,8 @@ static const taper_known *ints_at(const taper_infer_call *call, size_t at)
     return is && call->args[at].count <= TAPER_MAX_RANK ? &call->args[at] : NULL;
 }
 
-// Returns the size that is -1, from the number of all elements and the product of the others. It is also unknown if it
-// does not exist, and the operator then refuses.
+// Computes the size that was given as -1 from the number of all elements and the product of the other sizes. Returns
+// TAPER_UNKNOWN if one of them is unknown, or if no size fits; the operator then refuses at run time.
 static int64_t left(int64_t all, int64_t others)
 {
     const bool known = all != TAPER_UNKNOWN && others != TAPER_UNKNOWN && others != 0 && all % others == 0;

@@ -210,11 +210,11 @@ enum { TAPER_QUANTIZED_AT = 47, TAPER_QUANTIZED_BITS = 3 };
 typedef enum taper_op_quantized {
     TAPER_QUANTIZED_NONE,
     TAPER_QUANTIZED_KEEP,  // the result has the scale and zero point of the input
-    TAPER_QUANTIZED_FIXED, // the result always has the scale and zero point of the FUNCTION's range
+    TAPER_QUANTIZED_FIXED, // the result always has the scale and zero point for the range of its taper_op_function
     TAPER_QUANTIZED_CURVE, // an operator with one tensor that takes the scale and zero point of its result
     TAPER_QUANTIZED_PAIR,  // sum or product of two tensors
     TAPER_QUANTIZED_JOIN,  // cat: the result has the scale and zero point of its inputs, which are all the same
-    TAPER_QUANTIZED_ROW    // the quantized operator of its FUNCTION
+    TAPER_QUANTIZED_ROW    // the row is the quantized operator for its taper_op_function
 } taper_op_quantized;
 
 // The dtype in which the operator takes floats within autocast for the CPU. PyTorch 2.15 has one rule for all overloads

@@ -67,8 +67,8 @@ TAPER_MUST_USE taper_status taper_model_evaluate(taper_model *model, taper_error
 // Replaces models within the model that graphs run by operators, as far as possible (frontend/embedded.h).
 TAPER_MUST_USE taper_status taper_model_lower_embedded(taper_model *model, taper_error *error);
 
-// The purpose of a load: to run, or to rewrite (draft.c). In other respects these do what taper_model_load and
-// taper_model_load_memory do.
+// The purpose of a load: to run, or to rewrite (draft.c). Apart from the purpose, the functions below do what
+// taper_model_load and taper_model_load_memory do.
 typedef enum taper_model_purpose { TAPER_MODEL_RUN, TAPER_MODEL_DRAFT } taper_model_purpose;
 TAPER_MUST_USE taper_status taper_model_load_for(taper_model_purpose purpose, taper_context *context, const char *path,
                                                  const taper_load_options *options, taper_model **model,

@@ -172,7 +172,7 @@ void refusals()
     CHECK_THROWS(RegisterOperators("aten::relu(Tensor self) -> Tensor", &twice), "Taper's own");
     torch::Library aten(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, "here", 1);
     CHECK_THROWS(aten.impl("relu", &twice), "the library's own");
-    // Failed registrations leave nothing.
+    // A failed registration changes nothing: its name remains free, and an earlier registration still works.
     const RegisterOperators right("test_ops::bad(Tensor x) -> Tensor", &twice);
     CHECK_THROWS(RegisterOperators("test_ops::bad(Tensor x) -> Tensor", &twice), "test_ops::bad is registered already");
     CHECK(same(call_tensor("test_ops::bad", {torch::ones({1})}), torch::ones({1}) * 2));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the stages of transforms in fft_f32.h: every entry against sums of products with roots of unity in doubles,
-// with memory without slack.
+// Checks the stages of transforms in fft_f32.h. It compares every entry with a sum of products with roots of unity,
+// computed in doubles. The buffers have no spare elements.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,8 +78,9 @@ static void check_pass(const taper_fft_entry *entry, size_t factor, size_t inner
     }
 }
 
-// Checks that part makes a real transform of 2 m numbers from the complex one of m, by the definitions of both, and
-// that join of its result, transformed back, gives twice the numbers.
+// Checks that `part` makes the real transform of 2 m numbers from the complex transform of m numbers; both are computed
+// by definition. Then checks that `join` makes twice the complex transform from the result of `part`, with real and
+// imaginary parts swapped.
 static void check_halves(const taper_fft_entry *entry, size_t m)
 {
     float *x = check_floats(2 * m * LANES, CHECK_TAIL, 0), *in = check_floats(2 * m * LANES, CHECK_TAIL, 0),

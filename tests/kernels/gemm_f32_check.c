@@ -9,7 +9,8 @@
 #include "check.h"
 #include "ops/kernels/kernel_select.h"
 
-// The transpose for packing. The transposes of the instruction sets are checked with the vector family.
+// A plain transpose, with which this test packs weights. The transposes of the instruction sets are checked with the
+// vector family.
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     for (size_t r = 0; r < rows; r++) {

@@ -185,7 +185,7 @@ static void test_switches(void **state)
         OK(n.Compilation_create(c.model, &again));
         assert_int_equal(n.Compilation_finish(again), ANEURALNETWORKS_DEAD_OBJECT);
         n.Compilation_free(again);
-        if (level >= 29) { // the reference is not lost
+        if (level >= 29) { // the other device, the reference, is not lost: the model can be compiled for it, and runs
             ANeuralNetworksDevice *device;
             compiled other = {.model = c.model};
             OK(n._getDevice(1, &device));

@@ -27,7 +27,8 @@ typedef struct lines_plan {
     size_t images, pitch;      // images whose lines are made together; floats from one of these lines to the next
     size_t reach;              // pixels from the first to the last of a window
     size_t plane, place_bytes; // floats of a copied line in one phase of the stride; bytes of scratch
-    // Offsets of taps in a line in place, and in copied lines.
+    // taps: number of taps. near: their offsets in a line that is read in place. laid_out: their offsets in copied
+    // lines.
     size_t taps, near[TAPER_PLANAR_TAPS], laid_out[TAPER_PLANAR_TAPS];
 } lines_plan;
 

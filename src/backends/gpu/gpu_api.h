@@ -98,10 +98,10 @@ struct taper_gpu {
 void taper_gpu_note(taper_gpu *gpu, const char *format, ...) TAPER_PRINTF(2, 3);
 const char *taper_gpu_trouble(const taper_gpu *gpu); // valid as long as the device
 
-// The functions that return a status return TAPER_DEVICE_LOST (ir/tensor.h) if a call of the interface failed, which
-// they note, and TAPER_ERROR_RESOURCE if the host has no memory. One thread at a time uses a device. Exceptions are
-// buffer_new, buffer_free, pipeline_new and pipeline_free, which may run at the same time for objects that no other
-// thread uses.
+// The functions that return a status return TAPER_DEVICE_LOST (ir/tensor.h) if a call of the interface failed, and
+// TAPER_ERROR_RESOURCE if the host has no memory. They record a failed call in the device (taper_gpu_note). One thread
+// at a time uses a device. Exceptions are buffer_new, buffer_free, pipeline_new and pipeline_free, which may run at the
+// same time for objects that no other thread uses.
 struct taper_gpu_api {
     const char *name; // name, such as "vulkan"
     // Two shaders for each kernel (gpu_kernels.h): one reads storage buffers, one reads texel buffers.

@@ -82,7 +82,7 @@ static void find_functions(taper_nnapi_driver *driver)
     memcpy(&driver->call, found, sizeof found);
 }
 
-// Returns the name of a missing function of the first level, or NULL if none is missing.
+// Returns the name of a missing function of NNAPI's first API level (27), or NULL if none is missing.
 static const char *lacks(const taper_nnapi_driver *driver)
 {
     taper_library_function found[FUNCTIONS];

@@ -187,7 +187,8 @@ static bool split_target(const char *target, char *name, size_t room, const char
     return true;
 }
 
-// Gives the results of a missing operator a placeholder, so that a listing can continue.
+// Puts placeholders for the results of an operator that is missing, so that the listing of missing operators can
+// continue.
 static taper_status give_nothing(taper_export_lowering *l, taper_export_scope *scope)
 {
     for (size_t i = 0; i < l->node->output_count; i++) {

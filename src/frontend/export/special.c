@@ -106,7 +106,8 @@ static taper_status lower_is_contiguous(taper_export_lowering *l, taper_export_s
 
 // ---- layers
 
-// Batch norm outside training, whose statistics are not used: the plain layer, which other passes can fuse.
+// Lowers batch norm outside training to the plain layer, which other passes can fuse. Its results for the mean and the
+// deviation are empty, because outside training nothing uses them.
 static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scope *scope)
 {
     static const char *const names[] = {"input", "weight", "bias", "running_mean", "running_var"};
@@ -120,7 +121,7 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
     TAPER_TRY(taper_emit_constant(&l->emit, taper_val_bool(true), &v[8]));
     TAPER_TRY(taper_emit_call(&l->emit, TAPER_OP(aten_batch_norm), v, 9, &y));
     TAPER_TRY(taper_export_name(l, scope, 0, y));
-    // Empty tensors, as in PyTorch.
+    // PyTorch gives empty tensors too.
     for (size_t i = 1; i < 3; i++) {
         taper_tensor *empty;
         const int64_t none[] = {0};
@@ -131,7 +132,7 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
     return TAPER_OK;
 }
 
-// ---- operators whose other results are for training: the plain layer, if these are unused
+// ---- operators whose further results are for training: they become the plain layer if these results are unused
 
 typedef struct layer_row {
     const char *target, *layer; // target without "torch.ops."; layer without "aten::"

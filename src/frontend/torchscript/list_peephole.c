@@ -93,7 +93,8 @@ static taper_status visit_types(peephole *p, taper_node *node)
 
 // ---- lists and dicts
 
-// Returns a LIST or DICT of the function that is never changed, or NULL.
+// Returns the LIST or DICT node of this function that made the value if nothing changes the result later, otherwise
+// NULL. It is also NULL if the value has more than MOST_USES uses.
 static const taper_node *made_here(peephole *p, const taper_ir_value *value, taper_node_kind kind)
 {
     const taper_node *made = value->node;

@@ -8,7 +8,7 @@ typedef struct taper_slab {
     struct taper_slab *next;
     char *data; // `size` bytes, aligned
     size_t size, used;
-    size_t touched; // bytes for which large pages were requested, up to the end of one
+    size_t touched; // bytes for which large pages were requested, rounded up to a whole large page
     void *raw;
     size_t raw_bytes;
 } taper_slab;

@@ -203,7 +203,7 @@ static bool take_blocks(soft_job *job, taper_lines *lines)
     return true;
 }
 
-// Transposes few neighbours whose lines are long, and computes one line after the other.
+// For few lanes with long lines: transposes them, then computes one line after the other.
 static void few_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const soft_job *job = argument;

@@ -13,10 +13,10 @@
 #include "ops/kernels/kernel_select.h"
 
 typedef struct taper_tiles {
-    size_t strips, group;         // group: strips of a group
-    size_t panels, block, blocks; // block: panels of a block
-    size_t rows, unit;            // unit: rows; a strip is a multiple of it
-    size_t even, longer;          // even: units of a strip; the first `longer` strips have one more
+    size_t strips, group;         // group: strips in a group
+    size_t panels, block, blocks; // block: panels in a block
+    size_t rows, unit;            // unit: a number of rows; every strip but the last has a multiple of it
+    size_t even, longer;          // even: units in a strip; the first `longer` strips have one more
     size_t count;
 } taper_tiles;
 

@@ -75,7 +75,7 @@ typedef struct taper_gemm_entry {
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
     taper_gemm_f32_windows_function *windows; // NULL if copying rows together is faster, and in small builds
-    // The fields below differ from fp32, 1 and 0 only in the entries of gemm_half.h.
+    // Only the entries of gemm_half.h set the fields below. All other entries have precision fp32, kr 1 and rounds 0.
     taper_precision precision; // precision of the packed weights
     uint32_t kr;               // contiguous elements of a column; nr * kr is even
     // 0: A is not rounded. Otherwise A is rounded, and this many products are added as halves (1: as floats).

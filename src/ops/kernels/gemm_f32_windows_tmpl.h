@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the windows kernels of floats (gemm_f32.h), included after gemm_f32_tmpl.h. Rows of A overlap, at a fixed
-// distance in floats. Each tile has the most rows; the last tile of a call repeats some rows.
+// distance in floats. Each tile has MR_MAX rows. The last tile of a call repeats some rows.
 typedef struct windows {
     size_t nc, kc, ks;
     const float *const *a;
@@ -11,7 +11,7 @@ typedef struct windows {
     const taper_gemm_epilogue *e;
 } windows;
 
-// Computes a tile of the most rows. With a constant step one pointer gives all addresses of A.
+// Computes a tile of MR_MAX rows. If the step is constant, one pointer gives all addresses of A.
 TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const windows *t, const float *w, float *c,
                                 const float *add, VT t0, VT t1)
 {

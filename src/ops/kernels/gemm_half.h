@@ -2,8 +2,8 @@
 // Matrix products with weights packed as halves (fp16 or bf16). The functions and their calls are those of gemm_f32.h;
 // A, the bias, the summand and C are floats. Each instruction set has an entry for each precision:
 //
-// - If the CPU multiplies halves, a strip of A is rounded to halves before it is multiplied, and `rounds` is not 0.
-//   Sums are floats, or halves over `rounds` elements that are then added to floats.
+// - If the CPU multiplies halves, `rounds` is not 0, and a strip of A is rounded to halves before it is multiplied.
+//   Sums are either floats, or halves for `rounds` elements at a time, which are then added to a float sum.
 // - Otherwise blocks of weights are converted to floats, and the kernel of gemm_f32.h multiplies (gemm_half_widen.h).
 //   This takes half the memory and about the same time, and rounds only the weights.
 //

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The products of einsum (einsum_products.h). A product with sums is one matrix product, or a batch of them: dimensions
-// of the left side only are rows, dimensions of the right side only are columns. A group of dimensions with one common
-// step is used in place; other groups are copied into their order. A right side that belongs to the model is the weight
-// of a linear layer. If its columns are not one group, it is several layers: [in, head, out] is one layer for each
-// head.
+// of only the left operand are rows, dimensions of only the right operand are columns. A group of dimensions with one
+// common step is used in place; other groups are copied into their order. A right operand that belongs to the model is
+// the weight of a linear layer. If its columns are not one group, it is several layers: [in, head, out] is one layer
+// for each head.
 #include "ops/linalg/einsum_products.h"
 
 #include "ir/tensor.h"
@@ -176,8 +176,8 @@ typedef struct group {
     size_t dims[DIMS], count;
 } group;
 
-// Two operands as matrices: [both, left, sums] and [both, sums, right]. The other dimensions of a side have size 1. A
-// dimension of size 1 in both is in `right`.
+// Two operands as matrices: [both, left, sums] and [both, sums, right]. The other dimensions of an operand have size 1.
+// A dimension of size 1 in both is in `right`.
 typedef struct contraction {
     size_t dims;
     const operand *a, *b;
@@ -222,17 +222,18 @@ static bool is_one(const operand *o, const group *dims, int64_t *step)
     return from == 0;
 }
 
-// Returns true if a side is a matrix in place, with contiguous rows or columns.
+// Returns true if the operand is a matrix in place, with contiguous rows or columns. *row and *column receive the steps
+// from one row, and from one column, to the next.
 static bool is_matrix(const operand *o, const group *rows, const group *columns, int64_t *row, int64_t *column)
 {
     return is_one(o, rows, row) && is_one(o, columns, column) && (*row == 1 || *column == 1);
 }
 
-// ---- with weights of the model
+// ---- products with weights of the model
 
 enum { MOST_PIECES = 64, SMALLEST_PIECE = 1024 };
 
-// The right side divided into pieces that are matrices.
+// The right operand, divided into pieces that are matrices.
 typedef struct pieces {
     int64_t in, in_step, out, out_step; // sizes and steps of one piece
     taper_gemm_batch walk; // steps in elements of a, b and the result; dimensions that are summed come first
@@ -268,7 +269,7 @@ static bool cut(const contraction *c, pieces *p)
     return count == 1 || p->in >= SMALLEST_PIECE / p->out;
 }
 
-// Returns true if the left side has rows in which each piece's summed elements are contiguous.
+// Returns true if the left operand has rows in which each piece's summed elements are contiguous.
 static bool has_rows(const contraction *c, const pieces *p, int64_t *row)
 {
     size_t from = p->first_sum;
@@ -314,7 +315,7 @@ static taper_status run_pieces(taper_call *call, const contraction *c, const pie
     return TAPER_OK;
 }
 
-// Multiplies by a weight of the model. Returns TAPER_DECLINED if the right side is not one, or has many pieces.
+// Multiplies by a weight of the model. Returns TAPER_DECLINED if the right operand is not a weight, or has many pieces.
 static taper_status times_weight(taper_call *call, const contraction *c)
 {
     pieces p;
@@ -337,7 +338,7 @@ static taper_status times_weight(taper_call *call, const contraction *c)
     return status;
 }
 
-// ---- of any two
+// ---- products of any two operands
 
 static taper_status times(taper_run *run, const contraction *c)
 {

@@ -39,7 +39,7 @@ const void *taper_row_param(const taper_op *op);
 #define TAPER_OP(id) TAPER_OP_OR_NULL(id, &taper_ops[TAPER_ROW_##id])
 // Returns true if op is the row `of` or an overload of it.
 bool taper_row_is_overload(const taper_op *op, const taper_op *of);
-// Return true if the node calls this row; this row or an overload of it.
+// The first returns true if the node calls this operator (a row of the list), the second also for an overload of it.
 inline bool taper_node_calls(const taper_node *node, const taper_op *op)
 {
     return node->kind == TAPER_NODE_OP && node->op == op;

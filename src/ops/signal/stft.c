@@ -81,8 +81,8 @@ static taper_status arg_pad(const taper_call *call, const taper_tensor *x, int64
     return TAPER_OK;
 }
 
-// Returns the position in the signal whose element is at position `at` of the padded line, which is negative before the
-// signal. -1 stands for a zero.
+// Returns the position in the signal of the element that the padded line has at position `at`, or -1 if that element is
+// a zero of the padding. `at` counts from the first element of the signal, so it is negative in the left padding.
 static int64_t pad_source(pad_mode mode, int64_t at, int64_t length)
 {
     if (at >= 0 && at < length) {

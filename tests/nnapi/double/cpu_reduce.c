@@ -42,7 +42,8 @@ void run_softmax(const call *c)
     }
 }
 
-// Takes x, dimensions, and if the dimensions are kept.
+// Prepares a mean or another reduction. Its inputs are x, the dimensions, and a flag that says whether the dimensions
+// are kept.
 bool prepare_mean(call *c)
 {
     const tensor *in = &c->in[0];

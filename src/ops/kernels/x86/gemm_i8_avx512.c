@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with AVX-512 without VNNI: sums of four products by steps of 16 bits.
+// gemm of quantized numbers with AVX-512 without VNNI: bytes are widened to 16 bits, and two instructions multiply them
+// and add pairs, which gives the sum of four products.
 #define I8_BYTES 64
 #define I8_VNNI 0
 #define MR_MAX 10

@@ -78,7 +78,7 @@ final class Reclaimer extends PhantomReference<Object> {
     return r;
   }
 
-  /** owner: the object that everything that reads the value's memory keeps reachable. */
+  /** owner: every object that reads the value's memory keeps a reference to this object, or is this object. */
   static void ofValue(Object owner, long handle, long bytes) {
     add(new Reclaimer(owner, VALUES, handle, bytes));
     collectIfMuch(VALUES);
