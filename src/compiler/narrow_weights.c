@@ -240,12 +240,20 @@ static taper_status floats_before(taper_compilation *compilation, taper_node *be
     return taper_constant_before(before, TAPER_VAL(floats), made, compilation->error);
 }
 
-// The bias of an addmm that adds a vector, once, for each output.
-static bool is_plain_sum(const taper_compilation *compilation, const taper_node *node, int64_t out)
+// Returns true if value is None or a constant with one number for each output.
+static bool is_plain_bias(const taper_compilation *compilation, const taper_ir_value *value, int64_t out)
 {
-    const taper_tensor *bias = constant_tensor(compilation, taper_node_in(node, 0));
-    return bias != NULL && bias->rank == 1 && bias->sizes[0] == out && is_number_at(node, 3, 1) &&
-           is_number_at(node, 4, 1);
+    const taper_node *node = taper_value_constant(value);
+    const taper_tensor *bias = constant_tensor(compilation, value);
+    return (node != NULL && node->constant.tag == TAPER_NONE) ||
+           (bias != NULL && bias->rank == 1 && bias->sizes[0] == out);
+}
+
+// Returns true if the bias of a linear layer or an addmm is plain, and an addmm adds it and the product once.
+static bool adds_plain_bias(const taper_compilation *compilation, const taper_node *node, bool linear, int64_t out)
+{
+    return is_plain_bias(compilation, taper_node_in(node, linear ? 2 : 0), out) &&
+           (linear || (is_number_at(node, 3, 1) && is_number_at(node, 4, 1)));
 }
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)
@@ -255,10 +263,10 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     narrow_weight weight;
     if ((!linear && !adds && !taper_node_calls(node, TAPER_OP(aten_mm))) || node->schema->out_count != 0 ||
         !match(compilation, taper_node_in(node, adds ? 2 : 1), !linear, &weight) ||
-        (adds && !is_plain_sum(compilation, node, weight.out))) {
+        ((linear || adds) && !adds_plain_bias(compilation, node, linear, weight.out))) {
         return TAPER_OK;
     }
-    taper_ir_value *integers, *scale, *point, *bias, *bits, *dtype;
+    taper_ir_value *integers, *scale, *point, *bias, *bits, *dtype, *matrix;
     taper_node *made;
     TAPER_TRY(taper_op_before(compilation, node, TAPER_OP(taper_linear_integers), &made));
     if (made == NULL) {
@@ -274,7 +282,9 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     TAPER_TRY(taper_constant_before(made, taper_val_int(weight.nibbles ? 4 : 8), &bits, compilation->error));
     TAPER_TRY(taper_constant_before(made, taper_val_int((int64_t)weight.dtype), &dtype, compilation->error));
-    taper_ir_value *const inputs[] = {taper_node_in(node, adds ? 1 : 0), integers, scale, point, bias, bits, dtype};
+    TAPER_TRY(taper_constant_before(made, taper_val_bool(!linear), &matrix, compilation->error));
+    taper_ir_value *const inputs[] = {
+        taper_node_in(node, adds ? 1 : 0), integers, scale, point, bias, bits, dtype, matrix};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         taper_node_set_input(made, i, inputs[i]);
     }

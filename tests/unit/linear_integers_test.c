@@ -99,14 +99,15 @@ static void try_form(const form *f)
                           f->scaled ? random_floats(TAPER_F32, 2, groups, 0.001, 0.1) : NULL,
                           f->points ? random_floats(TAPER_F32, 2, groups, -8, 7) : NULL,
                           f->bias ? random_floats(f->dtype, 1, &f->out, -1, 1) : NULL};
-    taper_val args[7], result = taper_val_none();
+    taper_val args[8], result = taper_val_none();
     for (size_t i = 0; i < 5; i++) {
         args[i] = t[i] != NULL ? TAPER_VAL(t[i]) : taper_val_none();
     }
     args[5] = taper_val_int(f->nibbles ? 4 : 8);
     args[6] = taper_val_int(f->dtype);
+    args[7] = taper_val_bool(true);
     const taper_op *op = TAPER_OP(taper_linear_integers);
-    taper_call call = {.run = &b.run, .op = op, .args = args, .arg_count = 7, .rets = &result, .ret_count = 1};
+    taper_call call = {.run = &b.run, .op = op, .args = args, .arg_count = 8, .rets = &result, .ret_count = 1};
     assert_int_equal(taper_registry_schema(b.registry, op, &call.schema, b.error), TAPER_OK);
     if (call_kernels(&b, &call) != TAPER_OK) {
         fail_msg("%s", taper_error_message(b.error));
@@ -117,6 +118,11 @@ static void try_form(const form *f)
     assert_int_equal(taper_call_kernel(&call, taper_row_kernel(op)), TAPER_OK);
     check_result(f, t, result.as.tensor);
     taper_val_release(result);
+    // A product takes a matrix only.
+    taper_tensor *row = random_floats(f->dtype, 1, &f->in, -1, 1);
+    taper_val_release(args[0]);
+    args[0] = TAPER_VAL(row);
+    assert_int_equal(call_kernels(&b, &call), TAPER_ERROR_ARGUMENT);
     for (size_t i = 0; i < 5; i++) {
         taper_val_release(args[i]);
     }

@@ -54,6 +54,11 @@ taper_status taper_linear_integers_parse(taper_call *call, taper_linear_integers
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "the input should be float32, bfloat16 or float16, not %s",
                    taper_dtype_torch_name(dtype));
     }
+    bool matrix;
+    TAPER_TRY(taper_arg_bool(call, 7, &matrix));
+    if (matrix && x->rank != 2) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "self must be a matrix, but its sizes are %s", TAPER_SHAPE(x));
+    }
     if (x->rank < 1 || x->sizes[x->rank - 1u] != args->in) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "an input of sizes %s does not fit a weight of sizes %s",
                    TAPER_SHAPE(x), TAPER_SHAPE(w));
