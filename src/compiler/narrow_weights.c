@@ -72,6 +72,15 @@ static bool is_float_at(const taper_node *node, size_t index, double *dtype)
            (*dtype == TAPER_F32 || *dtype == TAPER_BF16 || *dtype == TAPER_F16);
 }
 
+// Reads a constant bound of int8, where None is the least or the greatest one.
+static bool is_bound_at(const taper_node *node, size_t index, double none, double *bound)
+{
+    const taper_val *constant = taper_node_constant_in(node, index);
+    *bound = none;
+    return constant != NULL && (constant->tag == TAPER_NONE || taper_node_constant_is_number(node, index, bound)) &&
+           *bound >= INT8_MIN && *bound <= INT8_MAX;
+}
+
 static bool match_dequantize(const taper_compilation *compilation, const taper_node *node, narrow_weight *weight)
 {
     weight->integers = taper_node_in(node, 0);
@@ -84,18 +93,35 @@ static bool match_dequantize(const taper_compilation *compilation, const taper_n
     weight->out = w->sizes[0];
     weight->in = w->sizes[1];
     weight->groups = w->sizes[1] / group;
-    weight->nibbles = taper_node_constant_is_number(node, 5, &low) && taper_node_constant_is_number(node, 6, &high) &&
-                      low >= -8 && high <= 7;
+    if (!is_bound_at(node, 5, INT8_MIN, &low) || !is_bound_at(node, 6, INT8_MAX, &high) || low >= high) {
+        return false;
+    }
+    weight->nibbles = low >= -8 && high <= 7;
     const int64_t count = w->sizes[0] * weight->groups; // at most the number of weights
     return constant_numbers(compilation, node, 2, count, false, &weight->scale) &&
            constant_numbers(compilation, node, 3, count, true, &weight->point);
 }
 
+static bool is_constant_at(const taper_node *node, size_t index, taper_tag tag)
+{
+    const taper_val *constant = taper_node_constant_in(node, index);
+    return constant != NULL && constant->tag == tag;
+}
+
+// x.to(dtype) or its core operator, with nothing else that it could ask for.
 static bool is_conversion(const taper_node *node, double *dtype)
 {
-    return node != NULL && node->kind == TAPER_NODE_OP &&
-           (taper_node_calls(node, TAPER_OP(aten_to_dtype)) || taper_node_calls(node, TAPER_OP(aten__to_copy))) &&
-           is_float_at(node, 1, dtype);
+    if (node == NULL || node->kind != TAPER_NODE_OP) {
+        return false;
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_to_dtype))) {
+        return is_float_at(node, 1, dtype) && is_constant_at(node, 2, TAPER_BOOLEAN) &&
+               is_constant_at(node, 3, TAPER_BOOLEAN) && is_constant_at(node, 4, TAPER_NONE);
+    }
+    return taper_node_calls(node, TAPER_OP(aten__to_copy)) && is_float_at(node, 1, dtype) &&
+           is_constant_at(node, 2, TAPER_NONE) && is_constant_at(node, 3, TAPER_NONE) &&
+           is_constant_at(node, 4, TAPER_NONE) && is_constant_at(node, 5, TAPER_BOOLEAN) &&
+           is_constant_at(node, 6, TAPER_NONE);
 }
 
 static bool match_converted(const taper_compilation *compilation, const taper_node *node, bool turned,
