@@ -3,7 +3,7 @@
 """check_commits.py RANGE: compares the messages of the commits in RANGE with the rules of CONTRIBUTING.md, and fails if one breaks a rule.
 
 RANGE is a range of git ("HEAD~3..HEAD", "main..") or --last N, the last N commits. If git does not know where RANGE begins (a new branch,
-a history that was replaced), the last 20 commits are checked instead. Merges are not checked, nor commits that are older than this script.
+a history that was replaced), or without RANGE, the last 20 commits are checked instead. Merges are not checked, nor commits that are older than this script.
 Exit status 77: there is no history to read."""
 import pathlib
 import re
@@ -73,6 +73,8 @@ def main():
     arguments = sys.argv[1:]
     if len(arguments) == 2 and arguments[0] == "--last" and arguments[1].isdecimal():
         wanted = [f"-{arguments[1]}", "HEAD"]
+    elif not arguments:
+        wanted = [f"-{LAST}", "HEAD"]
     elif len(arguments) == 1 and not arguments[0].startswith("-"):
         wanted = arguments
     else:

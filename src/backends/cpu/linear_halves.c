@@ -101,16 +101,10 @@ taper_status taper_cpu_linear_halves(taper_call *call, const taper_linear_args *
         taper_fusion_of(call) != NULL || (a->bias != NULL && a->bias->rank != 1)) {
         return TAPER_DECLINED;
     }
-    taper_tensor *plain = NULL, *x = NULL, *bias = NULL, *y = NULL;
-    TAPER_TRY(taper_run_contiguous(call->run, a->input, &plain));
-    taper_status status = taper_tensor_cast(call->run, plain, TAPER_F32, &x);
-    taper_obj_release(&plain->head);
+    taper_tensor *x = NULL, *bias = NULL, *y = NULL;
+    taper_status status = taper_tensor_floats(call->run, a->input, &x);
     if (status == TAPER_OK && a->bias != NULL) {
-        status = taper_run_contiguous(call->run, a->bias, &plain);
-        if (status == TAPER_OK) {
-            status = taper_tensor_cast(call->run, plain, TAPER_F32, &bias);
-            taper_obj_release(&plain->head);
-        }
+        status = taper_tensor_floats(call->run, a->bias, &bias);
     }
     if (status == TAPER_OK) {
         status = taper_tensor_new(call->run->heap, TAPER_F32, a->out_rank, a->out_sizes, NULL, &y, call->run->error);

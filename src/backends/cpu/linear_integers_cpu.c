@@ -235,16 +235,6 @@ static taper_status multiply(taper_run *run, integers_job *job)
     return taper_run_range(run, run_tiles, job, job->tiles.count, 1, work);
 }
 
-// Contiguous floats of a tensor of floats or halves.
-static taper_status as_floats(taper_run *run, taper_tensor *tensor, taper_tensor **floats)
-{
-    taper_tensor *plain;
-    TAPER_TRY(taper_run_contiguous(run, tensor, &plain));
-    const taper_status status = taper_tensor_cast(run, plain, TAPER_F32, floats);
-    taper_obj_release(&plain->head);
-    return status;
-}
-
 taper_status taper_cpu_linear_integers(taper_call *call);
 taper_status taper_cpu_linear_integers(taper_call *call)
 {
@@ -261,9 +251,9 @@ taper_status taper_cpu_linear_integers(taper_call *call)
     taper_pack pack;
     TAPER_TRY(get_narrowest(call, &job, &pack));
     taper_tensor *x = NULL, *bias = NULL, *y = NULL;
-    taper_status status = as_floats(run, a->input, &x);
+    taper_status status = taper_tensor_floats(run, a->input, &x);
     if (status == TAPER_OK && a->bias != NULL) {
-        status = as_floats(run, a->bias, &bias);
+        status = taper_tensor_floats(run, a->bias, &bias);
     }
     if (status == TAPER_OK) {
         status = taper_tensor_new(run->heap, TAPER_F32, a->input->rank, a->out_sizes, NULL, &y, run->error);

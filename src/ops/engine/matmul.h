@@ -70,6 +70,8 @@ taper_dtype taper_work_dtype(taper_dtype dtype);
 // strides if these have no gaps.
 TAPER_MUST_USE taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype dtype,
                                               taper_tensor **cast);
+// Does the same for float32, and the result is contiguous.
+TAPER_MUST_USE taper_status taper_tensor_floats(taper_run *run, taper_tensor *tensor, taper_tensor **floats);
 // Sets value, converted to dtype, as result `at` of the call. Takes over the caller's reference to value, which has the
 // working dtype.
 TAPER_MUST_USE taper_status taper_ret_cast(taper_call *call, size_t at, taper_tensor *value, taper_dtype dtype);

@@ -45,6 +45,15 @@ taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype
     return TAPER_OK;
 }
 
+taper_status taper_tensor_floats(taper_run *run, taper_tensor *tensor, taper_tensor **floats)
+{
+    taper_tensor *plain;
+    TAPER_TRY(taper_run_contiguous(run, tensor, &plain));
+    const taper_status status = taper_tensor_cast(run, plain, TAPER_F32, floats);
+    taper_obj_release(&plain->head);
+    return status;
+}
+
 taper_status taper_ret_cast(taper_call *call, size_t at, taper_tensor *value, taper_dtype dtype)
 {
     if (value->dtype == dtype) {

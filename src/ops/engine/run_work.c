@@ -30,8 +30,8 @@ static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t sta
 // with nothing written, if the tensors do not suit.
 static taper_status cast_rows(taper_run *run, taper_tensor *to, const taper_tensor *from, int64_t count)
 {
-    if (!TAPER_COPIES_CONVERT || run->portable || to->dtype == from->dtype || to->rank != from->rank || to->rank == 0 || count == 0 ||
-        memcmp(to->sizes, from->sizes, to->rank * sizeof *to->sizes) != 0) {
+    if (!TAPER_COPIES_CONVERT || run->portable || to->dtype == from->dtype || to->rank != from->rank || to->rank == 0 ||
+        count == 0 || memcmp(to->sizes, from->sizes, to->rank * sizeof *to->sizes) != 0) {
         return TAPER_DECLINED;
     }
     taper_ew_walk walk = {.sides = 2, .data = {taper_tensor_mutable(to), (char *)(uintptr_t)taper_tensor_data(from)}};

@@ -55,7 +55,8 @@
      TAPER_USES(taper_op_reshape) || TAPER_USES(taper_op_expand) || TAPER_USES(taper_op_pixel_shuffle) ||              \
      TAPER_USES(taper_op_repeat) || TAPER_USES(taper_op_roll) || TAPER_USES(taper_op_slice))
 // Copies from one dtype to another by the kernels for that.
-#define TAPER_COPIES_CONVERT (TAPER_USES(taper_op_to) || TAPER_HAS_OP(linear_halves) || TAPER_HAS_OP(taper_linear_integers))
+#define TAPER_COPIES_CONVERT                                                                                           \
+    (TAPER_USES(taper_op_to) || TAPER_HAS_OP(linear_halves) || TAPER_HAS_OP(taper_linear_integers))
 #define TAPER_NORMS_LAYERS (TAPER_USES(taper_op_layer_norm) || TAPER_ATTENDS)
 
 #endif
