@@ -10,9 +10,20 @@
 
 // ---- halves
 
+// Not by pointers to functions: compilers need not see through them.
+TAPER_TEMPLATE V widen(const bool bf16, const uint16_t *p)
+{
+    return bf16 ? v_widen_bf16(p) : v_widen_fp16(p);
+}
+
+TAPER_TEMPLATE float widen_one(const bool bf16, uint16_t half)
+{
+    return bf16 ? taper_bf16_to_float(half) : taper_f16_to_float(half);
+}
+
 // Four rows at a time share the loads of x. Each row has two sums, so that two additions overlap.
-TAPER_TEMPLATE void half_rows(const size_t rows, V (*const widen)(const uint16_t *), float (*const widen_one)(uint16_t),
-                              size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)
+TAPER_TEMPLATE void half_rows(const size_t rows, const bool bf16, size_t k, const float *x, const uint16_t *w,
+                              size_t w_stride, float *y)
 {
     V acc[4][2];
     TAPER_UNROLL
@@ -23,36 +34,44 @@ TAPER_TEMPLATE void half_rows(const size_t rows, V (*const widen)(const uint16_t
         const V a = v_load(x + i), b = v_load(x + i + VN);
         TAPER_UNROLL
         for (size_t r = 0; r < rows; r++) {
-            acc[r][0] = v_fma(a, widen(w + r * w_stride + i), acc[r][0]);
-            acc[r][1] = v_fma(b, widen(w + r * w_stride + i + VN), acc[r][1]);
+            acc[r][0] = v_fma(a, widen(bf16, w + r * w_stride + i), acc[r][0]);
+            acc[r][1] = v_fma(b, widen(bf16, w + r * w_stride + i + VN), acc[r][1]);
         }
     }
     for (; i + VN <= k; i += VN) {
         const V a = v_load(x + i);
         TAPER_UNROLL
         for (size_t r = 0; r < rows; r++)
-            acc[r][0] = v_fma(a, widen(w + r * w_stride + i), acc[r][0]);
+            acc[r][0] = v_fma(a, widen(bf16, w + r * w_stride + i), acc[r][0]);
     }
     TAPER_UNROLL
     for (size_t r = 0; r < rows; r++) {
         float sum = v_sum(v_add(acc[r][0], acc[r][1]));
         for (size_t j = i; j < k; j++)
-            sum += x[j] * widen_one(w[r * w_stride + j]);
+            sum += x[j] * widen_one(bf16, w[r * w_stride + j]);
         y[r] = sum;
     }
 }
 
-#define GEMV_HALF(half, widen_one)                                                                                     \
-    static void half_gemv_##half(size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)     \
-    {                                                                                                                  \
-        size_t i = 0;                                                                                                  \
-        for (; i + 4 <= n; i += 4)                                                                                     \
-            half_rows(4, v_widen_##half, widen_one, k, x, w + i * w_stride, w_stride, y + i);                          \
-        for (; i < n; i++)                                                                                             \
-            half_rows(1, v_widen_##half, widen_one, k, x, w + i * w_stride, w_stride, y + i);                          \
-    }
-GEMV_HALF(bf16, taper_bf16_to_float)
-GEMV_HALF(fp16, taper_f16_to_float)
+TAPER_TEMPLATE void half_gemv(const bool bf16, size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride,
+                              float *y)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        half_rows(4, bf16, k, x, w + i * w_stride, w_stride, y + i);
+    for (; i < n; i++)
+        half_rows(1, bf16, k, x, w + i * w_stride, w_stride, y + i);
+}
+
+static void half_gemv_bf16(size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)
+{
+    half_gemv(true, n, k, x, w, w_stride, y);
+}
+
+static void half_gemv_fp16(size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y)
+{
+    half_gemv(false, n, k, x, w, w_stride, y);
+}
 
 // ---- panels of integers: `vectors` of VN outputs, each with `chains` partial sums, whose additions overlap
 
