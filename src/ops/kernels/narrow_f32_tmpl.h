@@ -11,12 +11,12 @@
 // ---- halves
 
 // Not by pointers to functions: compilers need not see through them.
-TAPER_TEMPLATE V widen(const bool bf16, const uint16_t *p)
+TAPER_TEMPLATE V widen_half(const bool bf16, const uint16_t *p)
 {
     return bf16 ? v_widen_bf16(p) : v_widen_fp16(p);
 }
 
-TAPER_TEMPLATE float widen_one(const bool bf16, uint16_t half)
+TAPER_TEMPLATE float widen_half_one(const bool bf16, uint16_t half)
 {
     return bf16 ? taper_bf16_to_float(half) : taper_f16_to_float(half);
 }
@@ -34,21 +34,21 @@ TAPER_TEMPLATE void half_rows(const size_t rows, const bool bf16, size_t k, cons
         const V a = v_load(x + i), b = v_load(x + i + VN);
         TAPER_UNROLL
         for (size_t r = 0; r < rows; r++) {
-            acc[r][0] = v_fma(a, widen(bf16, w + r * w_stride + i), acc[r][0]);
-            acc[r][1] = v_fma(b, widen(bf16, w + r * w_stride + i + VN), acc[r][1]);
+            acc[r][0] = v_fma(a, widen_half(bf16, w + r * w_stride + i), acc[r][0]);
+            acc[r][1] = v_fma(b, widen_half(bf16, w + r * w_stride + i + VN), acc[r][1]);
         }
     }
     for (; i + VN <= k; i += VN) {
         const V a = v_load(x + i);
         TAPER_UNROLL
         for (size_t r = 0; r < rows; r++)
-            acc[r][0] = v_fma(a, widen(bf16, w + r * w_stride + i), acc[r][0]);
+            acc[r][0] = v_fma(a, widen_half(bf16, w + r * w_stride + i), acc[r][0]);
     }
     TAPER_UNROLL
     for (size_t r = 0; r < rows; r++) {
         float sum = v_sum(v_add(acc[r][0], acc[r][1]));
         for (size_t j = i; j < k; j++)
-            sum += x[j] * widen_one(bf16, w[r * w_stride + j]);
+            sum += x[j] * widen_half_one(bf16, w[r * w_stride + j]);
         y[r] = sum;
     }
 }
