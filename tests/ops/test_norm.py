@@ -103,6 +103,13 @@ for reduction in (0, 1, 2):
                   f"    return torch.ops.aten.nll_loss2d(x, t, None, {reduction})\n",
                   lambda: (random(2, 4, 1, 3), torch.tensor([[[0, 1, -100]], [[3, 2, 2]]]))))
 
+# 2^40 samples without elements: no loop may count them.
+for reduction in (1, 2):
+    CASES.append((f"cross_entropy_loss-no-elements-{reduction}", "def f(x: Tensor, t: Tensor) -> Tensor:\n"
+                  "    x, t = x[:0].as_strided([1 << 40, 2, 0], [0, 0, 0]), t[:0].as_strided([1 << 40, 0], [0, 0])\n"
+                  f"    return torch.ops.aten.cross_entropy_loss(x, x, None, {reduction}, -100, 0.0) + torch.ops.aten.cross_entropy_loss(x, t, None, {reduction}, -100, 0.0)\n",
+                  lambda: (random(3), torch.tensor([1]))))
+
 for reduction in (0, 1, 2):
     for weight in ("None", "w"):
         CASES.append((f"binary_cross_entropy_with_logits-positive-{reduction}-{weight}", f"def f({PAIR}, w: Tensor, p: Tensor, q: Tensor) -> Tuple[Tensor, Tensor, Tensor]:\n"

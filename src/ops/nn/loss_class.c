@@ -142,12 +142,15 @@ static taper_status class_begin(taper_call *call, bool probabilities, class_work
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "weight must have one element for each of the %lld classes",
                    (long long)work->classes);
     }
-    work->samples = x->rank == 1 ? 1 : x->sizes[0];
     work->places = 1;
     for (size_t i = 2; i < x->rank; i++) {
         if (!taper_mul_i64(work->places, x->sizes[i], &work->places)) {
             TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the input is too large");
         }
+    }
+    work->samples = x->rank == 1 ? 1 : x->sizes[0];
+    if (work->places == 0) {
+        work->samples = 0; // an input without elements may name 2^40 samples, and none has a loss
     }
     TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
     TAPER_TRY(taper_run_contiguous(call->run, work->target, &work->target_held));
