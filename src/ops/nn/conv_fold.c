@@ -42,6 +42,7 @@ static taper_status read_patches(const taper_call *call, size_t at, patches *p)
             !taper_mul_i64(2, p->padding[i], &padded) || !taper_add_i64(padded, p->image[i], &padded)) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "kernel_size, dilation or padding is too large");
         }
+        p->stride[i] = taper_min_i64(p->stride[i], taper_max_i64(padded, 1)); // a longer stride gives one block as well
         p->blocks[i] = padded < reach ? 0 : (padded - reach) / p->stride[i] + 1;
         if (p->blocks[i] < 1) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
@@ -82,7 +83,7 @@ static void copy_items(size_t item, char *to, const char *from, int64_t step, in
 static void blocks_inside(const patches *p, int axis, int64_t tap, int64_t *begin, int64_t *end)
 {
     const int64_t first = tap * p->dilation[axis] - p->padding[axis], step = p->stride[axis]; // position of block 0
-    const int64_t low = first >= 0 ? 0 : (step - 1 - first) / step;
+    const int64_t low = first >= 0 ? 0 : -(first / step) + (first % step != 0);
     const int64_t high = first >= p->image[axis] ? 0 : (p->image[axis] - 1 - first) / step + 1;
     *begin = taper_min_i64(low, p->blocks[axis]);
     *end = taper_max_i64(taper_min_i64(high, p->blocks[axis]), *begin);
@@ -93,10 +94,13 @@ static void gather_plane(const patches *p, size_t item, const char *plane, const
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1]; kw++) {
-            int64_t begin, end, h, w;
+            int64_t begin, end, h, w = 0;
             blocks_inside(p, 1, kw, &begin, &end);
-            (void)position(p, 1, begin, kw, &w);
-            const int64_t step = p->stride[1] * steps[1];
+            if (begin < end) {
+                (void)position(p, 1, begin, kw, &w);
+            }
+            const int64_t step =
+                end - begin > 1 ? p->stride[1] * steps[1] : 1; // two blocks: the stride is within a row
             for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 2); oh++) {
                 const bool inside = position(p, 0, oh, kh, &h);
                 const size_t zeros = (size_t)(inside ? begin : p->blocks[1]);
@@ -166,13 +170,16 @@ static void scatter_plane(const patches *p, taper_into_function add, int64_t ite
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1] && taper_run_goes_on(p->run, 1); kw++, rows += row_step) {
             const char *from = rows;
-            int64_t begin, end, h, w;
+            int64_t begin, end, h, w = 0;
             blocks_inside(p, 1, kw, &begin, &end);
-            (void)position(p, 1, begin, kw, &w);
+            if (begin < end) {
+                (void)position(p, 1, begin, kw, &w);
+            }
+            const int64_t step = end - begin > 1 ? p->stride[1] * item : item;
             for (int64_t oh = 0; oh < p->blocks[0]; oh++, from += p->blocks[1] * column_step) {
                 if (position(p, 0, oh, kh, &h)) {
-                    taper_into_line(p->run, add, plane + (h * p->image[1] + w) * item, p->stride[1] * item,
-                                    from + begin * column_step, column_step, end - begin);
+                    taper_into_line(p->run, add, plane + (h * p->image[1] + w) * item, step, from + begin * column_step,
+                                    column_step, end - begin);
                 }
             }
         }
