@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""draw_words.py SEED [--count N]: prints N comments with the code after them, and N sentences of documents, drawn by the seed, for a reader
+"""draw_words.py SEED [--count N] [--within PATH...]: prints N comments with the code after them, and N sentences of documents, drawn by the seed, for a reader
 who counts those that need a second reading. The folders and documents are those of check_words.py. Of a folder and its documents each
-comment and sentence is drawn with the same chance."""
+comment and sentence is drawn with the same chance. --within draws from files whose paths begin with one of these."""
 import argparse
 import random
 
@@ -39,16 +39,23 @@ def sentences(top):
                     yield path.relative_to(top), sentence.line, "\n".join(lines[sentence.line - 1:last]), sentence.text.split()[0]
 
 
+def draw(found, options, chance):
+    """At most options.count of the rows found, in the order in which they were drawn."""
+    rows = [row for row in found if str(row[0]).startswith(tuple(options.within))]
+    return chance.sample(rows, min(options.count, len(rows)))
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draws comments and sentences for a reader.")
     parser.add_argument("seed", type=int)
     parser.add_argument("--count", type=int, default=80)
+    parser.add_argument("--within", nargs="+", default=[""])
     options = parser.parse_args()
     chance = random.Random(options.seed)
     print(f"seed {options.seed}")
-    for number, (path, line, comment, code) in enumerate(chance.sample(list(comments(words.TOP)), options.count), 1):
+    for number, (path, line, comment, code) in enumerate(draw(comments(words.TOP), options, chance), 1):
         print(f"\n[comment {number}] {path}:{line}\n{comment.strip()}\n    | " + code.replace("\n", "\n    | "))
-    for number, (path, line, text, first) in enumerate(chance.sample(list(sentences(words.TOP)), options.count), 1):
+    for number, (path, line, text, first) in enumerate(draw(sentences(words.TOP), options, chance), 1):
         print(f"\n[sentence {number}, from \"{first}\"] {path}:{line}\n{text}")
 
 
