@@ -5,6 +5,7 @@ PyTorch's results to OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.num
 scale of results that are quantized last or, if it is larger, the difference of PyTorch's results from those of the float module.
 tests/models/test_pt2.py runs them. In an archive with several programs, method.CALL names the called one. The cases pt2e_… and
 narrow_… need torchao, and those of XNNPACK's quantizer executorch."""
+import functools
 import pathlib
 import sys
 import warnings
@@ -198,6 +199,18 @@ def functions(self, x):
     return quantized(c.permute(0, 2, 1), 0.05, 9), a  # a is looked at as floats
 
 
+def seen_in_part(self, q, k, v):
+    """Many rows whose masks hide most keys: the causal one, that of a cache, a window, the lowest number, which alone in a row hides nothing,
+    and rows that see no key."""
+    at, keys = torch.arange(q.shape[2])[:, None], torch.arange(k.shape[2])
+    cached, window = keys <= at + 3, (keys <= at + 20) & (keys > at - 40)
+    zeros = torch.zeros(q.shape[2], k.shape[2])
+    lowest = zeros.masked_fill(~cached | (at == 7), torch.finfo(torch.float32).min)
+    blind = zeros.masked_fill(~window | (at == 90) | (at < 65), float("-inf"))
+    attend = functools.partial(F.scaled_dot_product_attention, q, k, v, enable_gqa=True)
+    return attend(is_causal=True), attend(cached[None]), attend(window), attend(lowest), attend(blind[None, None]), attend(at < 0)
+
+
 class Answer(dict):
     """A dict registered with PyTorch, with its keys as context, like the results of transformers."""
 
@@ -241,6 +254,7 @@ def cases():
     seen[0, 0, 2] = False
     masked = module(lambda self, q, k, v, m: F.scaled_dot_product_attention(q, k, v, m))
     yield "attention_mask", Case(masked, (x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), seen))
+    yield "attention_blocks", Case(module(seen_in_part), (x(1, 2, 130, 4), x(1, 1, 200, 4), x(1, 1, 200, 4)))
     yield "guard_float", Case(module(lambda self, y: y + 1 if y.shape[0] * 0.5 < 20 else y), (x(4, 3),), [(x(9, 3),)], dynamic=({0: Dim.AUTO},))
     yield "encoder", Case(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), (x(2, 5, 16),), decompose=True)
     yield "lstm", Case(nn.LSTM(4, 6, 2, bidirectional=True, batch_first=True), (x(2, 5, 4),))

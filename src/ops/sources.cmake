@@ -110,6 +110,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/affine_grid.c
     src/ops/nn/attention.c
     src/ops/nn/attention_layer.c
+    src/ops/nn/attention_mask.c
     src/ops/nn/attention_product.c
     src/ops/nn/attention_rows.c
     src/ops/nn/conv.c

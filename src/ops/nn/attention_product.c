@@ -8,20 +8,27 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/nn/attention.h"
+#include "ops/nn/attention_mask.h"
 
 const taper_sdpa_form taper_sdpa_1 = {.weights = true}, taper_sdpa_2 = {.weights = false};
 
 typedef struct attention {
     taper_tensor *query, *key, *value, *mask; // borrowed; mask may be NULL
-    bool causal;
+    bool causal, weights;
     double scale;
     int64_t groups; // number of query heads for each head of key and value
 } attention;
 
+// The state of a call. Tensors have the working dtype. The state owns the tensors that are pointers.
 typedef struct attention_work {
-    taper_tensor *query, *key, *value, *mask, *scores, *out;
-    uint8_t *blind; // true for rows of the scores whose keys are all masked
-    size_t blind_bytes;
+    taper_dtype dtype;
+    taper_attention_mask mask;
+    taper_tensor *mask_held;
+    taper_tensor key_range, value_range; // the keys and values that some row sees; borrowed
+    taper_tensor *key, *value;           // the same, converted to the working dtype
+    int64_t first;                       // index of the first one
+    taper_tensor *query, *scores, *part; // queries, scores and results of the current block
+    taper_tensor *out;
 } attention_work;
 
 // ---- the query, scaled: contiguous, of the working dtype
@@ -48,170 +55,204 @@ static void scale_range(void *argument, size_t begin, size_t end)
     }
 }
 
-static taper_status scale_query(taper_run *run, const attention *a, taper_dtype work, taper_tensor **scaled)
+static taper_status scale_query(taper_run *run, const attention *a, const taper_tensor *q, attention_work *own)
 {
-    const taper_tensor *q = a->query;
-    TAPER_TRY(taper_tensor_new(run->heap, work, q->rank, q->sizes, NULL, scaled, run->error));
-    TAPER_TRY(taper_run_copy(run, *scaled, q));
-    scaling s = {work, taper_tensor_mutable(*scaled), a->scale};
+    TAPER_TRY(taper_tensor_new(run->heap, own->dtype, q->rank, q->sizes, NULL, &own->query, run->error));
+    TAPER_TRY(taper_run_copy(run, own->query, q));
+    scaling s = {own->dtype, taper_tensor_mutable(own->query), a->scale};
     return taper_run_floats(run, scale_range, &s, (size_t)taper_tensor_numel(q), 2.0);
 }
 
-// ---- masks
+// ---- blocks
 
-typedef struct masking {
-    taper_tensor *scores;
-    taper_tensor mask; // has the sizes of the scores; stride 0 for dimensions that it lacks
-    bool has_mask, causal;
-    uint8_t *blind;
-} masking;
-
-// Returns the offset of a row of the scores within the mask, in elements.
-static int64_t mask_row(const masking *m, int64_t row)
+// Views the elements [at, at + count) of the dimension before the last.
+static taper_tensor narrowed(const taper_tensor *t, int64_t at, int64_t count)
 {
-    int64_t offset = 0;
-    for (size_t d = m->scores->rank - 1u; d-- > 0;) {
-        offset += row % m->scores->sizes[d] * m->mask.strides[d];
-        row /= m->scores->sizes[d];
-    }
-    return offset;
+    taper_tensor part = taper_tensor_twin(t, t->rank, t->sizes, t->strides);
+    part.sizes[t->rank - 2u] = count;
+    part.offset += at * t->strides[t->rank - 2u];
+    return part;
 }
 
-// In a bool mask true keeps a key; a mask of floats is added to the scores. If all keys of a row are masked, its
-// softmax would be NaN; PyTorch 2 returns zeros for it.
-#define MASK_ROWS(ELEMENT, suffix)                                                                                     \
-    static bool mask_row_##suffix(const masking *m, ELEMENT *x, int64_t width, int64_t row)                            \
-    {                                                                                                                  \
-        const int64_t step = m->has_mask ? m->mask.strides[m->scores->rank - 1u] : 0;                                  \
-        bool sees = false;                                                                                             \
-        if (m->has_mask && m->mask.dtype == TAPER_BOOL) {                                                              \
-            const uint8_t *keep = (const uint8_t *)taper_tensor_data(&m->mask) + mask_row(m, row);                     \
-            for (int64_t i = 0; i < width; i++) {                                                                      \
-                x[i] = keep[i * step] != 0 ? x[i] : -(ELEMENT)INFINITY;                                                \
-            }                                                                                                          \
-        } else if (m->has_mask) {                                                                                      \
-            const ELEMENT *add = (const ELEMENT *)taper_tensor_data(&m->mask) + mask_row(m, row);                      \
-            for (int64_t i = 0; i < width; i++) {                                                                      \
-                x[i] += add[i * step];                                                                                 \
-            }                                                                                                          \
-        }                                                                                                              \
-        const int64_t seen = m->causal ? row % m->scores->sizes[m->scores->rank - 2u] + 1 : width;                     \
-        for (int64_t i = seen; i < width; i++) {                                                                       \
-            x[i] = -(ELEMENT)INFINITY;                                                                                 \
-        }                                                                                                              \
-        for (int64_t i = 0; i < width && !sees; i++) {                                                                 \
-            sees = !(x[i] == -(ELEMENT)INFINITY);                                                                      \
-        }                                                                                                              \
-        return sees;                                                                                                   \
-    }
-MASK_ROWS(float, f32)
-MASK_ROWS(double, f64)
-
-static void mask_range(void *argument, size_t begin, size_t end)
-{
-    const masking *m = argument;
-    const int64_t width = m->scores->sizes[m->scores->rank - 1u];
-    void *scores = taper_tensor_mutable(m->scores);
-    for (int64_t row = (int64_t)begin; row < (int64_t)end; row++) {
-        const bool sees = m->scores->dtype == TAPER_F32 ? mask_row_f32(m, (float *)scores + row * width, width, row)
-                                                        : mask_row_f64(m, (double *)scores + row * width, width, row);
-        m->blind[row] = !sees;
-    }
-}
-
-static void zero_range(void *argument, size_t begin, size_t end)
-{
-    const masking *m = argument;
-    const size_t bytes = (size_t)m->scores->sizes[m->scores->rank - 1u] * taper_tensor_item(m->scores);
-    for (size_t row = begin; row < end; row++) {
-        if (m->blind[row]) {
-            memset((char *)taper_tensor_mutable(m->scores) + row * bytes, 0, bytes);
-        }
-    }
-}
-
-static taper_status soften(taper_run *run, const attention *a, taper_dtype work, attention_work *own)
-{
-    taper_tensor *scores = own->scores;
-    const int64_t width = scores->sizes[scores->rank - 1u];
-    const size_t rows = width != 0 ? (size_t)(taper_tensor_numel(scores) / width) : 0;
-    masking m = {.scores = scores, .causal = a->causal, .has_mask = a->mask != NULL};
-    if (rows == 0 || (!m.has_mask && !m.causal)) {
-        return taper_softmax_rows(run, scores);
-    }
-    if (m.has_mask) {
-        TAPER_TRY(taper_tensor_cast(run, a->mask, a->mask->dtype == TAPER_BOOL ? TAPER_BOOL : work, &own->mask));
-        int64_t strides[TAPER_MAX_RANK];
-        if (!taper_broadcast_strides(own->mask, scores->rank, scores->sizes, strides)) {
-            TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "a mask of sizes %s does not fit scores of sizes %s",
-                       TAPER_SHAPE(a->mask), TAPER_SHAPE(scores));
-        }
-        m.mask = taper_tensor_twin(own->mask, scores->rank, scores->sizes, strides);
-    }
-    own->blind_bytes = rows;
-    own->blind = m.blind = taper_heap_alloc(run->heap, rows);
-    if (m.blind == NULL) {
-        return taper_fail_memory(run->error);
-    }
-    TAPER_TRY(taper_run_floats(run, mask_range, &m, rows, 2.0 * (double)width));
-    TAPER_TRY(taper_softmax_rows(run, scores));
-    return taper_run_floats(run, zero_range, &m, rows, 1.0);
-}
-
-// ---- the products
-
-// Views the heads as [.., heads, groups, L, E], because several query heads share one head of key and value.
-static taper_tensor grouped(const taper_tensor *t, int64_t groups, bool query)
+// Views contiguous rows of heads, [.., heads, rows, N], as rows of the heads of key and value, [.., heads / groups,
+// groups * rows, N], because several query heads share one head of key and value. A negative number reverses it.
+static taper_tensor grouped(const taper_tensor *t, int64_t groups)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
     const size_t at = t->rank - 3u;
-    for (size_t d = 0; d < t->rank; d++) {
-        const size_t to = d > at ? d + 1u : d;
-        sizes[to] = t->sizes[d];
-        strides[to] = t->strides[d];
+    memcpy(sizes, t->sizes, t->rank * sizeof *sizes);
+    sizes[at] = groups > 0 ? sizes[at] / groups : sizes[at] * -groups;
+    sizes[at + 1] = groups > 0 ? sizes[at + 1] * groups : sizes[at + 1] / -groups;
+    int64_t step = 1;
+    for (size_t d = t->rank; d-- > 0; step *= sizes[d]) { // at most the number of elements
+        strides[d] = step;
     }
-    sizes[at + 1] = query ? groups : 1;
-    sizes[at] = query ? t->sizes[at] / groups : t->sizes[at];
-    strides[at + 1] = t->strides[at];
-    strides[at] = query ? t->strides[at] * groups : t->strides[at];
-    return taper_tensor_twin(t, t->rank + 1u, sizes, strides);
+    return taper_tensor_twin(t, t->rank, sizes, strides);
 }
 
-// Reverses grouped for a contiguous product, to [.., heads * groups, L, E].
-static taper_status join_groups(taper_run *run, taper_tensor **product)
+// Computes own->part, the results of the block's rows, and leaves own->scores.
+static taper_status run_block(taper_run *run, const attention *a, attention_work *own,
+                              const taper_attention_block *block)
 {
-    const taper_tensor *t = *product;
-    const size_t rank = t->rank - 1u, at = rank - 3;
-    int64_t sizes[TAPER_MAX_RANK];
-    taper_tensor *joined;
-    for (size_t d = 0; d < rank; d++) {
-        sizes[d] = t->sizes[d > at ? d + 1 : d];
+    const bool groups = a->groups > 1;
+    if (block->rows == a->query->sizes[a->query->rank - 2u]) {
+        TAPER_TRY(scale_query(run, a, a->query, own));
+    } else {
+        const taper_tensor rows = narrowed(a->query, block->row, block->rows);
+        TAPER_TRY(scale_query(run, a, &rows, own));
     }
-    sizes[at] *= t->sizes[at + 1];
-    TAPER_TRY(taper_tensor_view(run->heap, t->storage, (taper_dtype)t->dtype, t->offset, rank, sizes, NULL, &joined,
-                                run->error));
-    taper_tensor_drop(*product);
-    *product = joined;
+    taper_tensor q = groups ? grouped(own->query, a->groups) : taper_tensor_local(own->query);
+    taper_tensor k = taper_tensor_local(own->key), v = taper_tensor_local(own->value);
+    if (block->keys != own->key->sizes[own->key->rank - 2u]) {
+        const int64_t at = block->keys == 0 ? 0 : block->key - own->first;
+        k = narrowed(own->key, at, block->keys);
+        v = narrowed(own->value, at, block->keys);
+    }
+    taper_tensor turned = taper_tensor_twin_t(&k);
+    TAPER_TRY(taper_matmul_new(run, &q, &turned, &own->scores));
+    taper_tensor scores = taper_tensor_local(own->scores);
+    taper_tensor heads = groups ? grouped(&scores, -a->groups) : scores; // the mask has the shape of all heads
+    TAPER_TRY(taper_attention_softmax(run, &own->mask, block, &heads));
+    TAPER_TRY(taper_matmul_new(run, &scores, &v, &own->part));
     return TAPER_OK;
 }
 
+// Reverses grouped for own->part, which becomes own->out.
+static taper_status take_part(taper_run *run, const attention *a, attention_work *own)
+{
+    if (a->groups == 1) {
+        own->out = own->part;
+        own->part = NULL;
+        return TAPER_OK;
+    }
+    const taper_tensor heads = grouped(own->part, -a->groups);
+    return taper_tensor_view(run->heap, heads.storage, own->dtype, heads.offset, heads.rank, heads.sizes, NULL,
+                             &own->out, run->error);
+}
+
+// Copies own->part into the rows of own->out, which is made for the first block.
+static taper_status copy_part(taper_run *run, const attention *a, attention_work *own,
+                              const taper_attention_block *block)
+{
+    const taper_tensor heads = a->groups == 1 ? taper_tensor_local(own->part) : grouped(own->part, -a->groups);
+    if (own->out == NULL) {
+        int64_t sizes[TAPER_MAX_RANK];
+        memcpy(sizes, heads.sizes, heads.rank * sizeof *sizes);
+        sizes[heads.rank - 2u] = a->query->sizes[a->query->rank - 2u];
+        TAPER_TRY(
+            taper_tensor_new(run->heap, (taper_dtype)a->query->dtype, heads.rank, sizes, NULL, &own->out, run->error));
+    }
+    taper_tensor rows = narrowed(own->out, block->row, block->rows);
+    return taper_run_copy(run, &rows, &heads);
+}
+
+static void drop_block(attention_work *own)
+{
+    taper_tensor_drop(own->query);
+    taper_tensor_drop(own->scores);
+    taper_tensor_drop(own->part);
+    own->query = own->scores = own->part = NULL;
+}
+
+// Returns the number of rows of a block. Blocks bound the memory of the scores, and keep rows that see few keys apart
+// from rows that see many.
+static int64_t rows_of_block(const attention *a, const attention_work *own, int64_t rows, int64_t keys, int64_t scores)
+{
+    enum { MOST_BYTES = 32 << 20, FEW_ROWS = 64 }; // fewer bytes: the keys are packed too often
+    if (a->weights || rows <= FEW_ROWS) {
+        return rows;
+    }
+    const int64_t row_bytes = scores / rows * (own->dtype == TAPER_F32 ? 4 : 8);
+    int64_t most = taper_max_i64(FEW_ROWS, MOST_BYTES / taper_max_i64(row_bytes, 1));
+    taper_attention_block block = {.rows = FEW_ROWS};
+    taper_attention_visible(&own->mask, keys, &block);
+    most = block.keys < keys ? FEW_ROWS : most;
+    const int64_t blocks = (rows + most - 1) / most;
+    return (rows + blocks - 1) / blocks; // about equal, because a product of few rows is slower for each of them
+}
+
+// Computes the sizes of the scores. Returns false if the products will refuse the shapes.
+static bool scores_shape(const attention *a, size_t *rank, int64_t *sizes)
+{
+    const taper_tensor *q = a->query, *k = a->key, *v = a->value;
+    int64_t heads[TAPER_MAX_RANK];
+    memcpy(heads, k->sizes, k->rank * sizeof *heads);
+    if (a->groups > 1) {
+        heads[k->rank - 3u] *= a->groups; // the heads of the query
+    }
+    if (q->sizes[q->rank - 1u] != k->sizes[k->rank - 1u] || k->sizes[k->rank - 2u] != v->sizes[v->rank - 2u] ||
+        !taper_broadcast_shapes(q->rank - 2u, q->sizes, k->rank - 2u, heads, rank, sizes)) {
+        return false;
+    }
+    sizes[*rank] = q->sizes[q->rank - 2u];
+    sizes[*rank + 1] = k->sizes[k->rank - 2u];
+    *rank += 2;
+    return true;
+}
+
+static taper_status open_mask(taper_run *run, const attention *a, attention_work *own, size_t rank,
+                              const int64_t *sizes)
+{
+    if (a->mask != NULL) {
+        TAPER_TRY(
+            taper_tensor_cast(run, a->mask, a->mask->dtype == TAPER_BOOL ? TAPER_BOOL : own->dtype, &own->mask_held));
+    }
+    if (!taper_attention_mask_open(&own->mask, own->mask_held, a->causal, rank, sizes)) {
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "a mask of sizes %s does not fit scores of sizes %s",
+                   TAPER_SHAPE(a->mask), taper_shape_print(rank, sizes).text);
+    }
+    return TAPER_OK;
+}
+
+// Converts the keys and values that some row sees.
+static taper_status open_keys(taper_run *run, const attention *a, attention_work *own,
+                              const taper_attention_block *seen)
+{
+    own->first = seen->key;
+    own->key_range = taper_tensor_local(a->key);
+    own->value_range = taper_tensor_local(a->value);
+    if (seen->keys != a->key->sizes[a->key->rank - 2u]) {
+        own->key_range = narrowed(a->key, seen->key, seen->keys);
+        own->value_range = narrowed(a->value, seen->key, seen->keys);
+    }
+    TAPER_TRY(taper_tensor_cast(run, &own->key_range, own->dtype, &own->key));
+    return taper_tensor_cast(run, &own->value_range, own->dtype, &own->value);
+}
+
+// Computes own->out, in the working dtype or in that of the query, and own->scores if the call returns them.
 static taper_status compute(taper_run *run, const attention *a, attention_work *own)
 {
-    const taper_dtype work = taper_work_dtype((taper_dtype)a->query->dtype);
-    const bool groups = a->groups > 1;
-    TAPER_TRY(scale_query(run, a, work, &own->query));
-    TAPER_TRY(taper_tensor_cast(run, a->key, work, &own->key));
-    TAPER_TRY(taper_tensor_cast(run, a->value, work, &own->value));
-    taper_tensor q = groups ? grouped(own->query, a->groups, true) : taper_tensor_local(own->query);
-    taper_tensor k = groups ? grouped(own->key, a->groups, false) : taper_tensor_local(own->key);
-    taper_tensor v = groups ? grouped(own->value, a->groups, false) : taper_tensor_local(own->value);
-    taper_tensor turned = taper_tensor_twin_t(&k);
-    TAPER_TRY(taper_matmul_new(run, &q, &turned, &own->scores));
-    TAPER_TRY(groups ? join_groups(run, &own->scores) : TAPER_OK); // the mask has the joined shape
-    TAPER_TRY(soften(run, a, work, own));
-    taper_tensor scores = groups ? grouped(own->scores, a->groups, true) : taper_tensor_local(own->scores);
-    TAPER_TRY(taper_matmul_new(run, &scores, &v, &own->out));
-    return groups ? join_groups(run, &own->out) : TAPER_OK;
+    const int64_t rows = a->query->sizes[a->query->rank - 2u], keys = a->key->sizes[a->key->rank - 2u];
+    size_t rank = 0;
+    int64_t sizes[TAPER_MAX_RANK + 2], scores = 1, each = rows;
+    taper_attention_block seen = {.rows = rows, .keys = keys};
+    own->dtype = taper_work_dtype((taper_dtype)a->query->dtype);
+    own->mask.given = own->mask.causal = false;
+    if (scores_shape(a, &rank, sizes)) {
+        TAPER_TRY(open_mask(run, a, own, rank, sizes));
+        for (size_t d = 0; d < rank; d++) {
+            if (!taper_mul_i64(scores, sizes[d], &scores)) {
+                return taper_fail_memory(run->error);
+            }
+        }
+        if (scores > 0 && !a->weights) {
+            taper_attention_visible(&own->mask, keys, &seen);
+            each = rows_of_block(a, own, rows, keys, scores);
+        }
+    }
+    TAPER_TRY(open_keys(run, a, own, &seen));
+    if (each == rows) {
+        TAPER_TRY(run_block(run, a, own, &seen));
+        return take_part(run, a, own);
+    }
+    for (int64_t row = 0; row < rows; row += each) {
+        taper_attention_block block = {.row = row, .rows = taper_min_i64(each, rows - row)};
+        taper_attention_visible(&own->mask, keys, &block);
+        TAPER_TRY(run_block(run, a, own, &block));
+        TAPER_TRY(copy_part(run, a, own, &block));
+        drop_block(own);
+    }
+    return TAPER_OK;
 }
 
 static taper_status read_inputs(const taper_call *call, attention *a)
@@ -253,7 +294,7 @@ static taper_status read_groups(const taper_call *call, attention *a)
 TAPER_KERNEL(taper_op_scaled_dot_product_attention)
 {
     const taper_sdpa_form *form = call->param;
-    attention a = {.groups = 1};
+    attention a = {.groups = 1, .weights = form->weights};
     double dropout;
     taper_error *error = call->run->error;
     TAPER_TRY(read_inputs(call, &a));
@@ -272,13 +313,12 @@ TAPER_KERNEL(taper_op_scaled_dot_product_attention)
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
                    "dropout in attention is not supported; export the model with dropout_p=0");
     }
-    attention_work own = {0};
+    attention_work own;
+    own.mask_held = own.key = own.value = own.query = own.scores = own.part = own.out = NULL;
     taper_status status = compute(call->run, &a, &own);
-    taper_tensor_drop(own.query);
     taper_tensor_drop(own.key);
     taper_tensor_drop(own.value);
-    taper_tensor_drop(own.mask);
-    taper_heap_free(call->run->heap, own.blind, own.blind_bytes);
+    taper_tensor_drop(own.mask_held);
     const taper_dtype dtype = (taper_dtype)a.query->dtype;
     if (status == TAPER_OK) {
         status = taper_ret_cast(call, 0, own.out, dtype);
@@ -288,7 +328,7 @@ TAPER_KERNEL(taper_op_scaled_dot_product_attention)
         status = taper_ret_cast(call, 1, own.scores, dtype);
         own.scores = NULL;
     }
+    drop_block(&own);
     taper_tensor_drop(own.out);
-    taper_tensor_drop(own.scores);
     return status;
 }
