@@ -21,7 +21,7 @@ ALLOWED = {  # function: why
     "src/compiler/quantize_plan.c: add_step": "makes a name for what has none",
     "src/ops/nn/conv_args.c: name_in_errors": "explains an error",
     "src/runtime/draft.c: taper_draft_operator_name": "lists operators that a file names",
-    "src/runtime/model_config.c: convolves": "looks up operators that a file names",
+    "src/runtime/model_config.c: look_at_needs": "looks up operators that a file names",
     "src/runtime/model_config.c: taper_inspect_config": "lists operators that a file names",
     "src/runtime/model_info.c: add_operator": "lists operators that a file names",
     "src/runtime/model_info.c: add_graphs": "lists operators that a file names",

@@ -211,6 +211,21 @@ def seen_in_part(self, q, k, v):
     return attend(is_causal=True), attend(cached[None]), attend(window), attend(lowest), attend(blind[None, None]), attend(at < 0)
 
 
+def shared_heads(self, q, k, v):
+    """Heads that several query heads share, in the forms of programs, and copies that look like them."""
+    attend = functools.partial(F.scaled_dot_product_attention, is_causal=True)
+    b, h, s, d = k.shape
+    expanded = [x[:, :, None].expand(b, h, 3, s, d).reshape(b, h * 3, s, d) for x in (k, v)]
+    repeated = [x.repeat_interleave(3, 1) for x in (k, v)]
+    written = k.clone()
+    before = written.repeat_interleave(3, dim=-3)
+    written.zero_()
+    return (attend(q, *expanded), attend(q, *repeated), attend(q, expanded[0], repeated[1]), attend(q, before, repeated[1]),
+            attend(q[0], k[0].repeat_interleave(3, -3), v[0].repeat_interleave(3, -3)), attend(q[:, :1], *repeated),
+            attend(q[0, :2], k[0].repeat_interleave(2, 1), v[0].repeat_interleave(2, 1)),
+            attend(q, *[x[:, :, None].expand(b, h, 3, s, d).reshape(b, h * 3, -1, d).clone() for x in (k, v)]))
+
+
 class Answer(dict):
     """A dict registered with PyTorch, with its keys as context, like the results of transformers."""
 
@@ -254,6 +269,7 @@ def cases():
     seen[0, 0, 2] = False
     masked = module(lambda self, q, k, v, m: F.scaled_dot_product_attention(q, k, v, m))
     yield "attention_mask", Case(masked, (x(2, 4, 6, 8), x(2, 4, 9, 8), x(2, 4, 9, 8), seen))
+    yield "attention_shared", Case(module(shared_heads), (x(1, 6, 5, 4), x(1, 2, 7, 4), x(1, 2, 7, 4)))
     yield "attention_blocks", Case(module(seen_in_part), (x(1, 2, 130, 4), x(1, 1, 200, 4), x(1, 1, 200, 4)))
     yield "guard_float", Case(module(lambda self, y: y + 1 if y.shape[0] * 0.5 < 20 else y), (x(4, 3),), [(x(9, 3),)], dynamic=({0: Dim.AUTO},))
     yield "encoder", Case(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), (x(2, 5, 16),), decompose=True)

@@ -51,6 +51,7 @@ taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_g
 taper_status taper_pass_recompose(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_recognize_linear(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_narrow_weights(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_expanded_heads(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_unpack(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_name_layers(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_batch_norm(taper_compilation *compilation, taper_graph *graph);

@@ -8,6 +8,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/dead_code.c
     src/compiler/emit_bytecode.c
     src/compiler/dissolve_containers.c
+    src/compiler/expanded_heads.c
     src/compiler/facts.c
     src/compiler/fold_batch_norm.c
     src/compiler/fold_constants.c

@@ -125,21 +125,23 @@ static taper_status collect(const taper_model *model, taper_needs *needs, taper_
     return TAPER_OK;
 }
 
-// Returns true if a needed operator computes a convolution. The sizes of weights choose its kernels.
-static bool convolves(const taper_needs *needs)
+// Finds whether a needed operator computes a convolution, for which the sizes of weights choose the kernels, and whether
+// one is attention, which a pass may replace by taper::attention_expanded.
+static void look_at_needs(const taper_needs *needs, bool *convolves, bool *attends)
 {
+    *convolves = *attends = false;
     for (size_t i = 0; i < needs->count; i++) {
         const taper_need *need = &needs->items[i];
         const taper_op *op = need->overload != NULL ? taper_row_find(need->name, need->overload) : NULL;
-        if (op != NULL && taper_op_has(op, TAPER_OP_CONVOLVES)) {
-            return true;
-        }
+        *convolves = *convolves || (op != NULL && taper_op_has(op, TAPER_OP_CONVOLVES));
+        *attends = *attends || (op != NULL && op == TAPER_OP(aten_scaled_dot_product_attention));
     }
-    return false;
 }
 
-static void add_kernels(taper_text *text, const taper_model *model, bool convolves)
+static void add_kernels(taper_text *text, const taper_model *model, const taper_needs *needs)
 {
+    bool convolves, attends;
+    look_at_needs(needs, &convolves, &attends);
     const taper_module *module = &model->module;
     weight_walk walk = {.left = VALUES_LOOKED_AT};
     look(&walk, module->root, 0);
@@ -156,6 +158,9 @@ static void add_kernels(taper_text *text, const taper_model *model, bool convolv
     }
     if (walk.integers) {
         taper_text_format(text, "#define TAPER_USE_taper_linear_integers 1\n");
+    }
+    if (attends) {
+        taper_text_format(text, "#define TAPER_USE_taper_attention_expanded 1\n");
     }
     if (!convolves) {
         return;
@@ -205,7 +210,7 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
             taper_text_format(&text, "_ 1\n");
         }
     }
-    add_kernels(&text, model, convolves(&needs));
+    add_kernels(&text, model, &needs);
     if (status == TAPER_OK && text.failed) {
         status = taper_fail_memory(error);
     }

@@ -26,12 +26,12 @@ TAPER_MUST_USE taper_status taper_mha_run(taper_call *call, const taper_mha *mha
 TAPER_MUST_USE taper_status taper_attention_linear(taper_call *call, taper_tensor *x, taper_tensor *weight,
                                                    taper_tensor *bias, const taper_tensor *add, taper_tensor **result);
 
-// The variants of scaled_dot_product_attention: that of PyTorch 1.13, which returns the weights too, and that of
-// PyTorch 2.
+// The variants of scaled_dot_product_attention: that of PyTorch 1.13, which returns the weights too, that of PyTorch 2,
+// and taper::attention_expanded (compiler/expanded_heads.c).
 typedef struct taper_sdpa_form {
-    bool weights;
+    bool weights, expanded;
 } taper_sdpa_form;
-extern const taper_sdpa_form taper_sdpa_1, taper_sdpa_2;
+extern const taper_sdpa_form taper_sdpa_1, taper_sdpa_2, taper_sdpa_expanded;
 
 // Computes softmax along the last dimension, in place.
 TAPER_MUST_USE taper_status taper_softmax_rows(taper_run *run, taper_tensor *tensor);

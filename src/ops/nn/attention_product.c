@@ -7,10 +7,12 @@
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
+#include "ops/engine/view_shape.h"
 #include "ops/nn/attention.h"
 #include "ops/nn/attention_mask.h"
 
-const taper_sdpa_form taper_sdpa_1 = {.weights = true}, taper_sdpa_2 = {.weights = false};
+const taper_sdpa_form taper_sdpa_1 = {.weights = true}, taper_sdpa_2 = {.weights = false},
+                      taper_sdpa_expanded = {.expanded = true};
 
 typedef struct attention {
     taper_tensor *query, *key, *value, *mask; // borrowed; mask may be NULL
@@ -24,6 +26,8 @@ typedef struct attention_work {
     taper_dtype dtype;
     taper_attention_mask mask;
     taper_tensor *mask_held;
+    taper_tensor shared[2];              // key and value before they were expanded, of their own dtype; borrowed
+    taper_tensor *reshaped[2];           // key and value with all heads, of their own dtype; or NULL
     taper_tensor key_range, value_range; // the keys and values that some row sees; borrowed
     taper_tensor *key, *value;           // the same, converted to the working dtype
     int64_t first;                       // index of the first one
@@ -267,7 +271,11 @@ static taper_status read_inputs(const taper_call *call, attention *a)
                        call->schema->args[i].name, TAPER_SHAPE(t));
         }
     }
-    return taper_arg_tensor_or_none(call, 3, &a->mask);
+    TAPER_TRY(taper_arg_tensor_or_none(call, 3, &a->mask));
+    if (a->mask != NULL && taper_dtype_is_quantized((taper_dtype)a->mask->dtype)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "attn_mask should not be quantized");
+    }
+    return TAPER_OK;
 }
 
 static taper_status read_groups(const taper_call *call, attention *a)
@@ -291,21 +299,109 @@ static taper_status read_groups(const taper_call *call, attention *a)
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_scaled_dot_product_attention)
+// The key or value of taper::attention_expanded, and the shape of its copy for all heads of the query.
+typedef struct expanded {
+    taper_tensor view; // [batch, heads, groups, keys, depth], expanded along its groups; or anything else
+    size_t rank;
+    int64_t shape[TAPER_MAX_RANK];
+    bool shared; // the view is as above, and the shape joins heads and groups
+} expanded;
+
+// Views t with each part along dimension `dim` repeated, as repeat_interleave copies it.
+static taper_status expand_repeats(const taper_call *call, size_t at, const taper_tensor *t, const int64_t *repeats,
+                                   expanded *e)
 {
-    const taper_sdpa_form *form = call->param;
-    attention a = {.groups = 1, .weights = form->weights};
+    const int64_t groups = repeats[0], dim = repeats[1] < 0 ? repeats[1] + t->rank : repeats[1];
+    if (dim < 0 || dim >= t->rank || t->rank == TAPER_MAX_RANK || groups < 1) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "%s: dimension %lld of a tensor of sizes %s repeated %lld times", call->schema->args[at].name,
+                   (long long)repeats[1], TAPER_SHAPE(t), (long long)groups);
+    }
+    int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
+    for (size_t d = 0; d < t->rank; d++) {
+        const size_t to = (int64_t)d > dim ? d + 1 : d;
+        sizes[to] = e->shape[d] = t->sizes[d];
+        strides[to] = t->strides[d];
+    }
+    sizes[dim + 1] = groups;
+    strides[dim + 1] = 0;
+    e->rank = t->rank;
+    e->view = taper_tensor_twin(t, t->rank + 1u, sizes, strides);
+    int64_t count = 1;
+    for (size_t d = 0; d < e->view.rank; d++) {
+        if (!taper_mul_i64(count, sizes[d], &count)) {
+            return taper_fail_memory(call->run->error);
+        }
+    }
+    return taper_mul_i64(t->sizes[dim], groups, &e->shape[dim]) ? TAPER_OK : taper_fail_memory(call->run->error);
+}
+
+static taper_status read_expanded(const taper_call *call, size_t at, const taper_tensor *t, expanded *e)
+{
+    int64_t repeats[2];
+    size_t count;
+    TAPER_TRY(taper_arg_ints(call, 6 + at, 0, TAPER_MAX_RANK, e->shape, &e->rank));
+    TAPER_TRY(taper_arg_ints(call, 8 + at, 0, 2, repeats, &count));
+    if (count == 2) {
+        TAPER_TRY(expand_repeats(call, at, t, repeats, e));
+    } else {
+        e->view = taper_tensor_local(t);
+    }
+    const taper_tensor *v = &e->view;
+    e->shared = v->rank == 5 && e->rank == 4 && !v->hidden_nhwc && (v->strides[2] == 0 || v->sizes[2] == 1);
+    int64_t joined[4] = {v->sizes[0], 0, v->sizes[3], v->sizes[4]};
+    e->shared = e->shared && taper_mul_i64(v->sizes[1], v->sizes[2], &joined[1]);
+    for (size_t d = 0; d < 4 && e->shared; d++) {
+        e->shared = e->shape[d] == joined[d] || e->shape[d] == -1;
+    }
+    return TAPER_OK;
+}
+
+// Reads key and value. They are used in place if query heads share their heads, otherwise they are copied.
+static taper_status read_heads(const taper_call *call, attention *a, attention_work *own)
+{
+    taper_tensor **const inputs[] = {&a->key, &a->value};
+    expanded e[2];
+    TAPER_TRY(read_expanded(call, 1, a->key, &e[0]));
+    TAPER_TRY(read_expanded(call, 2, a->value, &e[1]));
+    const bool shared = e[0].shared && e[1].shared && a->query->rank == 4 && e[0].view.sizes[2] > 0 &&
+                        e[0].view.sizes[1] == e[1].view.sizes[1] && e[0].view.sizes[2] == e[1].view.sizes[2] &&
+                        a->query->sizes[1] == e[0].view.sizes[1] * e[0].view.sizes[2];
+    for (size_t i = 0; i < 2; i++) {
+        const taper_tensor *v = &e[i].view;
+        if (shared) {
+            const int64_t sizes[] = {v->sizes[0], v->sizes[1], v->sizes[3], v->sizes[4]};
+            const int64_t strides[] = {v->strides[0], v->strides[1], v->strides[3], v->strides[4]};
+            a->groups = v->sizes[2];
+            own->shared[i] = taper_tensor_twin(v, 4, sizes, strides);
+            *inputs[i] = &own->shared[i];
+            continue;
+        }
+        if (e[i].rank < 2) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should have at least 2 dimensions, its sizes are %s",
+                       call->schema->args[1 + i].name, TAPER_SHAPE(v));
+        }
+        TAPER_TRY(taper_reshape(call->run, v, e[i].rank, e[i].shape, &own->reshaped[i]));
+        *inputs[i] = own->reshaped[i];
+    }
+    return TAPER_OK;
+}
+
+static taper_status read_all(const taper_call *call, const taper_sdpa_form *form, attention *a)
+{
     double dropout;
     taper_error *error = call->run->error;
-    TAPER_TRY(read_inputs(call, &a));
-    a.scale = 1.0 / sqrt((double)taper_max_i64(a.query->sizes[a.query->rank - 1u], 1));
+    TAPER_TRY(read_inputs(call, a));
+    a->scale = 1.0 / sqrt((double)taper_max_i64(a->query->sizes[a->query->rank - 1u], 1));
     TAPER_TRY(taper_arg_double(call, 4, &dropout));
-    TAPER_TRY(taper_arg_bool(call, form->weights ? 6 : 5, &a.causal));
+    TAPER_TRY(taper_arg_bool(call, form->weights ? 6 : 5, &a->causal));
     if (!form->weights) {
-        TAPER_TRY(taper_arg_double_or(call, 6, a.scale, &a.scale));
-        TAPER_TRY(read_groups(call, &a));
+        TAPER_TRY(taper_arg_double_or(call, 6, a->scale, &a->scale));
     }
-    if (a.causal && a.mask != NULL) {
+    if (!form->weights && !form->expanded) {
+        TAPER_TRY(read_groups(call, a));
+    }
+    if (a->causal && a->mask != NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
     }
@@ -313,9 +409,21 @@ TAPER_KERNEL(taper_op_scaled_dot_product_attention)
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
                    "dropout in attention is not supported; export the model with dropout_p=0");
     }
+    return TAPER_OK;
+}
+
+TAPER_KERNEL(taper_op_scaled_dot_product_attention)
+{
+    const taper_sdpa_form *form = call->param;
+    attention a = {.groups = 1, .weights = form->weights};
+    TAPER_TRY(read_all(call, form, &a));
     attention_work own;
     own.mask_held = own.key = own.value = own.query = own.scores = own.part = own.out = NULL;
-    taper_status status = compute(call->run, &a, &own);
+    own.reshaped[0] = own.reshaped[1] = NULL;
+    taper_status status = form->expanded ? read_heads(call, &a, &own) : TAPER_OK;
+    status = status == TAPER_OK ? compute(call->run, &a, &own) : status;
+    taper_tensor_drop(own.reshaped[0]);
+    taper_tensor_drop(own.reshaped[1]);
     taper_tensor_drop(own.key);
     taper_tensor_drop(own.value);
     taper_tensor_drop(own.mask_held);
