@@ -3,8 +3,9 @@
 // - linear(x, torchao::dequantize_affine(w, [1, group], scale, zero_point, …), bias)
 // - linear(x, w.to(dtype), bias) and mm(x, w.t().to(dtype)), which are multiplied by the scale afterwards
 // - mm(x, ((w.to(dtype) - zero_point) * scale).view(…).t()) and the addmm of it, which core operators say for the first
-// w is a constant matrix of int8, and scale and zero_point are constants. Only programs at load are changed: what is
-// saved keeps the exporter's operators.
+// w is a constant matrix of int8, and scale and zero_point are constants. They become halves if these are exact. Only
+// programs at load are changed: what is saved keeps the exporter's operators.
+#include "base/half.h"
 #include "compiler/layer.h"
 #include "ir/tensor.h"
 
@@ -243,27 +244,64 @@ static taper_status integers_before(taper_compilation *compilation, taper_node *
     return taper_constant_before(before, TAPER_VAL(view), made, compilation->error);
 }
 
-// Numbers of [out, groups] as a constant of floats, or None if there are none. zero_is_none: also if all of them are 0.
-static taper_status floats_before(taper_compilation *compilation, taper_node *before, const taper_tensor *numbers,
-                                  const narrow_weight *weight, bool zero_is_none, taper_ir_value **made)
+static float number_at(const taper_tensor *numbers, int64_t index)
 {
-    bool all_zero = zero_is_none;
-    taper_tensor *floats;
+    const void *data = taper_tensor_data(numbers);
+    switch (numbers->dtype) { // the dtypes that have millions of numbers first
+    case TAPER_F32:
+        return ((const float *)data)[index];
+    case TAPER_BF16:
+        return taper_bf16_to_float(((const uint16_t *)data)[index]);
+    default:
+        return (float)taper_load_double((taper_dtype)numbers->dtype, data, index);
+    }
+}
+
+static bool all_are_zero(const taper_tensor *numbers)
+{
+    const int64_t count = taper_tensor_numel(numbers);
+    int64_t i = 0;
+    while (i < count && number_at(numbers, i) == 0.0f) {
+        i++;
+    }
+    return i == count;
+}
+
+// Returns true if the dtype of 16 bits has each of the numbers.
+static bool holds_all(taper_dtype dtype, const taper_tensor *numbers)
+{
+    const int64_t count = numbers != NULL ? taper_tensor_numel(numbers) : 0;
+    for (int64_t i = 0; i < count; i++) {
+        const float number = number_at(numbers, i);
+        const float held = dtype == TAPER_F16 ? taper_f16_to_float(taper_float_to_f16(number))
+                                              : taper_bf16_to_float(taper_float_to_bf16(number));
+        if (!(held == number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Adds numbers as a constant [out, groups] of the dtype, which is float32 or has each of them; or None without numbers.
+static taper_status numbers_before(taper_compilation *compilation, taper_node *before, const taper_tensor *numbers,
+                                   const narrow_weight *weight, taper_dtype dtype, taper_ir_value **made)
+{
+    taper_tensor *copy;
     if (numbers == NULL) {
         return taper_constant_before(before, taper_val_none(), made, compilation->error);
     }
     const int64_t sizes[2] = {weight->out, weight->groups};
-    TAPER_TRY(taper_tensor_new(compilation->module->heap, TAPER_F32, 2, sizes, NULL, &floats, compilation->error));
-    float *to = taper_tensor_mutable(floats);
+    TAPER_TRY(taper_tensor_new(compilation->module->heap, dtype, 2, sizes, NULL, &copy, compilation->error));
     for (int64_t i = 0; i < weight->out * weight->groups; i++) {
-        to[i] = (float)taper_load_double((taper_dtype)numbers->dtype, taper_tensor_data(numbers), i);
-        all_zero = all_zero && to[i] == 0.0f;
+        const float number = number_at(numbers, i);
+        if (dtype == TAPER_F32) {
+            ((float *)taper_tensor_mutable(copy))[i] = number;
+        } else {
+            ((uint16_t *)taper_tensor_mutable(copy))[i] =
+                dtype == TAPER_F16 ? taper_float_to_f16(number) : taper_float_to_bf16(number);
+        }
     }
-    if (all_zero) {
-        taper_obj_release(&floats->head);
-        return taper_constant_before(before, taper_val_none(), made, compilation->error);
-    }
-    return taper_constant_before(before, TAPER_VAL(floats), made, compilation->error);
+    return taper_constant_before(before, TAPER_VAL(copy), made, compilation->error);
 }
 
 // Returns true if value is None or a constant with one number for each output.
@@ -299,8 +337,12 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         return TAPER_OK;
     }
     TAPER_TRY(integers_before(compilation, made, &weight, &integers));
-    TAPER_TRY(floats_before(compilation, made, weight.scale, &weight, false, &scale));
-    TAPER_TRY(floats_before(compilation, made, weight.point, &weight, true, &point));
+    const taper_tensor *points = weight.point != NULL && !all_are_zero(weight.point) ? weight.point : NULL;
+    const taper_dtype numbers = holds_all(TAPER_F16, weight.scale) && holds_all(TAPER_F16, points)     ? TAPER_F16
+                                : holds_all(TAPER_BF16, weight.scale) && holds_all(TAPER_BF16, points) ? TAPER_BF16
+                                                                                                       : TAPER_F32;
+    TAPER_TRY(numbers_before(compilation, made, weight.scale, &weight, numbers, &scale));
+    TAPER_TRY(numbers_before(compilation, made, points, &weight, numbers, &point));
     if (linear || adds) {
         bias = taper_node_in(node, linear ? 2 : 0);
     } else {

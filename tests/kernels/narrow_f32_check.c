@@ -52,9 +52,21 @@ static void put_nibble(uint32_t *weights, size_t nr, size_t k, size_t column, in
     *word = (*word & ~(15u << k % 8 * 4)) | (uint32_t)(number + 8) << k % 8 * 4;
 }
 
-static void check_panel(const taper_narrow_entry *entry, unsigned bits, bool points, size_t group, size_t groups)
+// Stores a scale or zero point, and returns its value in the format.
+static float put_number(taper_narrow_numbers kind, void *numbers, size_t at, float number)
 {
-    const taper_narrow_format format = {.bits = bits, .points = points, .group = group};
+    if (kind == TAPER_NARROW_F32)
+        return ((float *)numbers)[at] = number;
+    const bool bf16 = kind == TAPER_NARROW_BF16;
+    const uint16_t half = bf16 ? taper_float_to_bf16(number) : taper_float_to_f16(number);
+    ((uint16_t *)numbers)[at] = half;
+    return bf16 ? taper_bf16_to_float(half) : taper_f16_to_float(half);
+}
+
+static void check_panel(const taper_narrow_entry *entry, unsigned bits, bool points, taper_narrow_numbers numbers,
+                        size_t group, size_t groups)
+{
+    const taper_narrow_format format = {.bits = bits, .points = points, .numbers = numbers, .group = group};
     const size_t nr = entry->nr, bytes = taper_narrow_group_bytes(&format, nr), k = group * groups;
     char *panel = check_bytes(bytes * groups, CHECK_TAIL, 0);
     float *x = check_floats(k, CHECK_TAIL, 0), *y = check_floats(nr, CHECK_TAIL, 0),
@@ -66,20 +78,17 @@ static void check_panel(const taper_narrow_entry *entry, unsigned bits, bool poi
     memset(panel, 0, bytes * groups);
     check_fill(x, k, -1, 1);
     for (size_t g = 0; g < groups; g++) {
-        float *scales = (float *)(void *)(panel + g * bytes), *zeros = scales + nr;
-        char *weights = (char *)(points ? zeros + nr : zeros);
+        char *scales = panel + g * bytes, *weights = scales + taper_narrow_number_bytes(&format, nr);
         for (size_t c = 0; c < nr; c++) {
-            scales[c] = check_uniform(0.001f, 0.1f);
-            const float zero = points ? (float)((int)check_below(16) - 8) : 0;
-            if (points)
-                zeros[c] = zero;
+            const float scale = put_number(numbers, scales, c, check_uniform(0.001f, 0.1f));
+            const float zero = points ? put_number(numbers, scales, nr + c, (float)((int)check_below(16) - 8)) : 0;
             for (size_t i = 0; i < group; i++) {
                 const int number = (int)check_below(1u << bits) - (1 << (bits - 1));
                 if (bits == 4)
                     put_nibble((uint32_t *)(void *)weights, nr, i, c, number);
                 else
                     ((int8_t *)weights)[i * nr + c] = (int8_t)number;
-                const double product = (double)x[g * group + i] * ((double)number - (double)zero) * (double)scales[c];
+                const double product = (double)x[g * group + i] * ((double)number - (double)zero) * (double)scale;
                 sums[c] += product;
                 magnitudes[c] += fabs(product);
             }
@@ -146,8 +155,9 @@ void check_narrow_f32(bool bench)
         check_that(entry->nr == taper_gemm_f32_select(entry->cpu)->nr, "its panels are not those of the gemm kernels");
         for (int round = 0; round < ROUNDS && !check_failed(); round++) {
             check_halves(entry, round % 2 == 0, 1 + check_below(MOST_OUTPUTS), 1 + check_below(100));
-            check_panel(entry, 4, round % 2 == 0, 8 * (1 + check_below(9)), 1 + check_below(4));
-            check_panel(entry, 8, round % 2 == 0, 1 + check_below(70), 1 + check_below(4));
+            const taper_narrow_numbers numbers = (taper_narrow_numbers)check_below(TAPER_NARROW_FP16 + 1);
+            check_panel(entry, 4, round % 2 == 0, numbers, 8 * (1 + check_below(9)), 1 + check_below(4));
+            check_panel(entry, 8, round % 2 == 0, numbers, 1 + check_below(70), 1 + check_below(4));
         }
     }
 }

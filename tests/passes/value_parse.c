@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/half.h"
 #include "ir/tensor.h"
 #include "tests/passes/graph_parse.h"
 
@@ -144,6 +145,12 @@ static void put_element(taper_tensor *tensor, int64_t at, double number)
     case TAPER_F64:
         ((double *)data)[at] = number;
         break;
+    case TAPER_F16:
+        ((uint16_t *)data)[at] = taper_float_to_f16((float)number);
+        break;
+    case TAPER_BF16:
+        ((uint16_t *)data)[at] = taper_float_to_bf16((float)number);
+        break;
     case TAPER_I64:
         ((int64_t *)data)[at] = (int64_t)number;
         break;
@@ -184,14 +191,15 @@ static taper_status read_elements(graph_reader *r, taper_tensor *tensor)
 
 static taper_status read_tensor(graph_reader *r, taper_val *value)
 {
-    static const taper_dtype dtypes[] = {TAPER_F32, TAPER_F64, TAPER_I64, TAPER_I32, TAPER_U8, TAPER_I8, TAPER_BOOL};
+    static const taper_dtype dtypes[] = {TAPER_F32, TAPER_F64, TAPER_F16, TAPER_BF16, TAPER_I64,
+                                         TAPER_I32, TAPER_U8,  TAPER_I8,  TAPER_BOOL};
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank = 0, d = 0;
     while (d < sizeof dtypes / sizeof *dtypes && !read_token(r, taper_dtype_name(dtypes[d]))) {
         d++;
     }
     if (d == sizeof dtypes / sizeof *dtypes || !read_token(r, "[")) {
-        return read_failed(r, "float32, float64, int64, int32, uint8, int8 or bool, and sizes");
+        return read_failed(r, "float32, float64, float16, bfloat16, int64, int32, uint8, int8 or bool, and sizes");
     }
     while (!read_token(r, "]")) {
         taper_val size;

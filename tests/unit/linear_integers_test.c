@@ -20,7 +20,7 @@ typedef struct form {
     int64_t rows, in, out, groups;
     bool scaled, points, bias, nibbles, turned;
     int8_t least, most; // range of the weights
-    taper_dtype dtype;
+    taper_dtype dtype, numbers; // dtypes of the input, and of scales and zero points
 } form;
 
 static bench b;
@@ -96,8 +96,8 @@ static void try_form(const form *f)
 {
     const int64_t x_sizes[2] = {f->rows, f->in}, groups[2] = {f->out, f->groups};
     taper_tensor *t[5] = {random_floats(f->dtype, 2, x_sizes, -1, 1), random_weights(f),
-                          f->scaled ? random_floats(TAPER_F32, 2, groups, 0.001, 0.1) : NULL,
-                          f->points ? random_floats(TAPER_F32, 2, groups, -8, 7) : NULL,
+                          f->scaled ? random_floats(f->numbers, 2, groups, 0.001, 0.1) : NULL,
+                          f->points ? random_floats(f->numbers, 2, groups, -8, 7) : NULL,
                           f->bias ? random_floats(f->dtype, 1, &f->out, -1, 1) : NULL};
     taper_val args[8], result = taper_val_none();
     for (size_t i = 0; i < 5; i++) {
@@ -152,7 +152,8 @@ static void products_are_right(void **state)
                       .bias = draw(&b, 2) != 0,
                       .nibbles = draw(&b, 2) != 0,
                       .turned = draw(&b, 4) == 0,
-                      .dtype = dtypes[draw(&b, 3)]};
+                      .dtype = dtypes[draw(&b, 3)],
+                      .numbers = dtypes[draw(&b, 3)]};
             if (f.scaled || f.points) {
                 f.groups = f.in % 32 == 0 && draw(&b, 2) != 0 ? f.in / 32 : f.in % 8 == 0 ? f.in / 8 : f.in;
             }

@@ -91,35 +91,60 @@ static void fill_weights(const integers_job *job, size_t first, size_t columns, 
     }
 }
 
+// Fills in the scales or zero points of one group and the outputs [first, first + columns). The other outputs get 0.
+// Without numbers, each is a scale of 1.
+static void fill_numbers(const integers_job *job, const taper_tensor *numbers, size_t first, size_t columns,
+                         size_t group, char *to)
+{
+    static const struct {
+        float f32;
+        uint16_t bf16, fp16;
+    } one = {1.0f, 0x3F80, 0x3C00};
+    const taper_narrow_numbers kind = job->format.numbers;
+    const size_t item = kind == TAPER_NARROW_F32 ? sizeof(float) : sizeof(uint16_t);
+    const void *ones = kind == TAPER_NARROW_F32    ? (const void *)&one.f32
+                       : kind == TAPER_NARROW_BF16 ? (const void *)&one.bf16
+                                                   : &one.fp16;
+    memset(to, 0, job->entry->nr * item);
+    for (size_t c = 0; c < columns; c++) {
+        const char *from = numbers != NULL
+                               ? (const char *)taper_tensor_data(numbers) + ((first + c) * job->groups + group) * item
+                               : ones;
+        memcpy(to + c * item, from, item);
+    }
+}
+
 static void fill_panels(const taper_pack_request *request, void *data, size_t begin, size_t end)
 {
     const integers_job *job = request->user;
-    const float *scale = job->args.scale != NULL ? taper_tensor_data(job->args.scale) : NULL;
-    const float *point = job->format.points ? taper_tensor_data(job->args.point) : NULL;
-    const size_t nr = job->entry->nr;
+    const size_t nr = job->entry->nr, number_bytes = taper_narrow_number_bytes(&job->format, nr);
     for (size_t p = begin; p < end; p++) {
         const size_t first = p * nr, columns = taper_min_size(job->out - first, nr);
         for (size_t g = 0; g < job->groups; g++) {
-            float *scales = (float *)(void *)((char *)data + HEADER + p * job->panel_bytes + g * job->group_bytes);
-            float *points = scales + nr;
-            for (size_t c = 0; c < nr; c++) {
-                const size_t at = (first + c) * job->groups + g;
-                scales[c] = c >= columns ? 0.0f : scale != NULL ? scale[at] : 1.0f;
-                if (point != NULL) {
-                    points[c] = c >= columns ? 0.0f : point[at];
-                }
+            char *group = (char *)data + HEADER + p * job->panel_bytes + g * job->group_bytes;
+            fill_numbers(job, job->args.scale, first, columns, g, group);
+            if (job->format.points) {
+                fill_numbers(job, job->args.point, first, columns, g, group + number_bytes / 2);
             }
-            fill_weights(job, first, columns, g, point != NULL ? points + nr : points);
+            fill_weights(job, first, columns, g, group + number_bytes);
         }
     }
 }
 
-// TAPER_DECLINED: the sizes are more than fits.
+static taper_narrow_numbers kind_of(const taper_tensor *numbers)
+{
+    return numbers == NULL || numbers->dtype == TAPER_F32 ? TAPER_NARROW_F32
+           : numbers->dtype == TAPER_BF16                 ? TAPER_NARROW_BF16
+                                                          : TAPER_NARROW_FP16;
+}
+
+// Returns TAPER_DECLINED if the sizes are too large.
 static taper_status get_pack(taper_call *call, integers_job *job, unsigned bits, taper_pack *pack)
 {
     const size_t nr = job->entry->nr, panels = (job->out + nr - 1) / nr;
     size_t bytes;
-    job->format = (taper_narrow_format){bits, job->args.point != NULL, (size_t)job->args.group};
+    const taper_tensor *numbers = job->args.scale != NULL ? job->args.scale : job->args.point;
+    job->format = (taper_narrow_format){bits, job->args.point != NULL, kind_of(numbers), (size_t)job->args.group};
     job->groups = job->in / job->format.group;
     job->group_bytes = taper_narrow_group_bytes(&job->format, nr);
     if (!taper_mul_size(job->groups, job->group_bytes, &job->panel_bytes) ||

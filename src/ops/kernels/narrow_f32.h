@@ -5,8 +5,8 @@
 //
 // Integers are stored in panels of `nr` outputs, nr as in the gemm_f32 entry of the same instruction set. A panel has
 // its groups one after the other, and a group has:
-//   scales   nr floats
-//   points   nr floats, if the format has zero points
+//   scales   nr numbers, floats or halves
+//   points   nr numbers of the same kind, if the format has zero points
 //   weights  8 bits: nr signed bytes for each input; 4 bits: nr words of 32 bits for each 8 inputs, one word for each
 //            output, whose nibble i (from the lowest) is the weight of input i, plus 8
 // A weight stands for (integer - point) * scale. If the last panel has more outputs than there are, these have scale 0.
@@ -21,9 +21,13 @@
 
 #include "ops/kernels/arch.h"
 
+// The kind of the scales and zero points.
+typedef enum taper_narrow_numbers { TAPER_NARROW_F32, TAPER_NARROW_BF16, TAPER_NARROW_FP16 } taper_narrow_numbers;
+
 typedef struct taper_narrow_format {
     unsigned bits; // bits of a weight, 8 or 4
     bool points;
+    taper_narrow_numbers numbers;
     size_t group; // number of inputs; a multiple of 8 if bits is 4
 } taper_narrow_format;
 
@@ -46,10 +50,17 @@ typedef struct taper_narrow_entry {
     taper_widen_panel_function *widen_panel;
 } taper_narrow_entry;
 
+// Returns the bytes of the scales and zero points of one group of a panel.
+static inline size_t taper_narrow_number_bytes(const taper_narrow_format *format, size_t nr)
+{
+    const size_t item = format->numbers == TAPER_NARROW_F32 ? sizeof(float) : sizeof(uint16_t);
+    return nr * item * (format->points ? 2 : 1);
+}
+
 // Returns the bytes of one group of a panel.
 static inline size_t taper_narrow_group_bytes(const taper_narrow_format *format, size_t nr)
 {
-    return nr * (sizeof(float) * (format->points ? 2 : 1) + format->group * format->bits / 8);
+    return taper_narrow_number_bytes(format, nr) + nr * format->group * format->bits / 8;
 }
 
 #define KERNEL(isa, nr) extern const taper_narrow_entry taper_narrow_f32_##isa;

@@ -73,6 +73,22 @@ static void half_gemv_fp16(size_t n, size_t k, const float *x, const uint16_t *w
     half_gemv(false, n, k, x, w, w_stride, y);
 }
 
+// ---- scales and zero points
+
+enum { MOST_NUMBERS = 2 * 32 }; // most scales and zero points of a group
+
+// Returns the scales of a group as floats, followed by its zero points. Halves are converted into `floats`.
+TAPER_TEMPLATE const float *numbers_of(const size_t vectors, const taper_narrow_numbers kind, const bool has_points,
+                                       const void *group, float *floats)
+{
+    if (kind == TAPER_NARROW_F32)
+        return group;
+    const size_t count = vectors * (has_points ? 2 : 1);
+    for (size_t v = 0; v < count; v++)
+        v_store(floats + v * VN, widen_half(kind == TAPER_NARROW_BF16, (const uint16_t *)group + v * VN));
+    return floats;
+}
+
 // ---- panels of integers: `vectors` of VN outputs, each with `chains` partial sums, whose additions overlap
 
 enum { CHAINS_IN_ALL = 8, NIBBLES = 8 };
@@ -130,17 +146,22 @@ TAPER_TEMPLATE void add_nibbles(const size_t vectors, const size_t chains, size_
     }
 }
 
-TAPER_TEMPLATE void panel_of(const size_t vectors, const unsigned bits, const bool has_points, size_t group,
-                             size_t groups, const float *x, const char *panel, float *y)
+TAPER_TEMPLATE void panel_of(const size_t vectors, const unsigned bits, const bool has_points,
+                             const taper_narrow_format *format, size_t groups, const float *x, const char *panel,
+                             float *y)
 {
+    const taper_narrow_numbers kind = format->numbers;
+    const size_t group = format->group, number_bytes = taper_narrow_number_bytes(format, vectors * VN),
+                 group_bytes = taper_narrow_group_bytes(format, vectors * VN);
     const size_t nr = vectors * VN, chains = CHAINS_IN_ALL / vectors > 0 ? CHAINS_IN_ALL / vectors : 1;
     V total[8];
     TAPER_UNROLL
     for (size_t v = 0; v < vectors; v++)
         total[v] = v_set(0.0f);
     for (size_t g = 0; g < groups; g++, x += group) {
-        const float *scales = (const float *)(const void *)panel, *points = scales + nr;
-        const void *weights = has_points ? points + nr : points;
+        float floats[MOST_NUMBERS];
+        const float *scales = numbers_of(vectors, kind, has_points, panel, floats), *points = scales + nr;
+        const void *weights = panel + number_bytes;
         V acc[8][CHAINS_IN_ALL];
         TAPER_UNROLL
         for (size_t v = 0; v < vectors; v++) {
@@ -155,7 +176,7 @@ TAPER_TEMPLATE void panel_of(const size_t vectors, const unsigned bits, const bo
         TAPER_UNROLL
         for (size_t v = 0; v < vectors; v++)
             total[v] = v_fma(v_load(scales + v * VN), join(chains, acc[v]), total[v]);
-        panel += nr * (sizeof(float) * (has_points ? 2 : 1) + group * bits / 8);
+        panel += group_bytes;
     }
     TAPER_UNROLL
     for (size_t v = 0; v < vectors; v++)
@@ -166,13 +187,13 @@ TAPER_TEMPLATE void gemv_panel_of(const size_t vectors, const taper_narrow_forma
                                   const float *x, const void *panel, float *y)
 {
     if (format->bits == 4 && !format->points)
-        panel_of(vectors, 4, false, format->group, groups, x, panel, y);
+        panel_of(vectors, 4, false, format, groups, x, panel, y);
     else if (format->bits == 4)
-        panel_of(vectors, 4, true, format->group, groups, x, panel, y);
+        panel_of(vectors, 4, true, format, groups, x, panel, y);
     else if (!format->points)
-        panel_of(vectors, 8, false, format->group, groups, x, panel, y);
+        panel_of(vectors, 8, false, format, groups, x, panel, y);
     else
-        panel_of(vectors, 8, true, format->group, groups, x, panel, y);
+        panel_of(vectors, 8, true, format, groups, x, panel, y);
 }
 
 // ---- floats of a panel, for the kernels of gemm_f32.h
@@ -181,8 +202,9 @@ TAPER_TEMPLATE void widen_panel_of(const size_t vectors, const taper_narrow_form
                                    size_t first, size_t count, float *to)
 {
     const size_t nr = vectors * VN;
-    const float *scales = group, *points = scales + nr;
-    const void *weights = format->points ? points + nr : points;
+    float floats[MOST_NUMBERS];
+    const float *scales = numbers_of(vectors, format->numbers, format->points, group, floats), *points = scales + nr;
+    const void *weights = (const char *)group + taper_narrow_number_bytes(format, nr);
     const V zero = v_set(0.0f);
     if (format->bits == 4) {
         const uint32_t *w = (const uint32_t *)weights + first / NIBBLES * nr;

@@ -6,7 +6,8 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
-// Argument `at`, [out, groups] of contiguous floats, or None. All that are there have as many groups.
+// Reads argument `at`: None, or contiguous floats or halves of [out, groups]. Present arguments have the same number of
+// groups.
 static taper_status read_groups(const taper_call *call, size_t at, int64_t out, int64_t in, int64_t *groups,
                                 taper_tensor **tensor)
 {
@@ -15,8 +16,9 @@ static taper_status read_groups(const taper_call *call, size_t at, int64_t out, 
     if (t == NULL) {
         return TAPER_OK;
     }
-    if (t->dtype != TAPER_F32 || t->rank != 2 || t->sizes[0] != out || t->sizes[1] < 1 || in % t->sizes[1] != 0 ||
-        !taper_tensor_is_contiguous(t) || (*groups != 0 && *groups != t->sizes[1])) {
+    if ((t->dtype != TAPER_F32 && t->dtype != TAPER_BF16 && t->dtype != TAPER_F16) || t->rank != 2 ||
+        t->sizes[0] != out || t->sizes[1] < 1 || in % t->sizes[1] != 0 || !taper_tensor_is_contiguous(t) ||
+        (*groups != 0 && *groups != t->sizes[1])) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s does not fit a weight of %lld outputs and %lld inputs",
                    call->schema->args[at].name, (long long)out, (long long)in);
     }
@@ -42,6 +44,11 @@ taper_status taper_linear_integers_parse(taper_call *call, taper_linear_integers
     TAPER_TRY(read_groups(call, 3, args->out, args->in, &groups, &args->point));
     TAPER_TRY(taper_arg_tensor_or_none(call, 4, &args->bias));
     TAPER_TRY(taper_arg_int(call, 5, &bits));
+    if (args->scale != NULL && args->point != NULL && args->scale->dtype != args->point->dtype) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "scale and zero_point should have one dtype, not %s and %s",
+                   taper_dtype_torch_name((taper_dtype)args->scale->dtype),
+                   taper_dtype_torch_name((taper_dtype)args->point->dtype));
+    }
     args->nibbles = bits == 4;
     args->group = args->in / taper_max_i64(groups, 1);
     taper_dtype dtype;
@@ -73,13 +80,14 @@ taper_status taper_linear_integers_parse(taper_call *call, taper_linear_integers
     return TAPER_OK;
 }
 
-// The weights as floats, [in, out].
-static taper_status make_floats(taper_run *run, const taper_linear_integers_args *a, taper_tensor **made)
+// Computes the weights as floats, [in, out], with scales and zero points that are floats.
+static taper_status make_floats(taper_run *run, const taper_linear_integers_args *a, const taper_tensor *scales,
+                                const taper_tensor *points, taper_tensor **made)
 {
     const int64_t sizes[2] = {a->in, a->out}, groups = a->in / a->group;
     const int8_t *from = taper_tensor_data(a->weight);
-    const float *scale = a->scale != NULL ? taper_tensor_data(a->scale) : NULL;
-    const float *point = a->point != NULL ? taper_tensor_data(a->point) : NULL;
+    const float *scale = scales != NULL ? taper_tensor_data(scales) : NULL;
+    const float *point = points != NULL ? taper_tensor_data(points) : NULL;
     int64_t steps[TAPER_MAX_RANK];
     taper_tensor_steps(a->weight, 1, steps);
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 2, sizes, NULL, made, run->error));
@@ -99,8 +107,16 @@ TAPER_KERNEL(taper_op_linear_integers)
     taper_run *const run = call->run;
     taper_linear_integers_args args;
     TAPER_TRY(taper_linear_integers_parse(call, &args));
-    taper_tensor *weight = NULL, *x = NULL, *result = NULL;
-    taper_status status = make_floats(run, &args, &weight);
+    taper_tensor *weight = NULL, *x = NULL, *result = NULL, *scales = NULL, *points = NULL;
+    taper_status status = args.scale != NULL ? taper_tensor_floats(run, args.scale, &scales) : TAPER_OK;
+    if (status == TAPER_OK && args.point != NULL) {
+        status = taper_tensor_floats(run, args.point, &points);
+    }
+    if (status == TAPER_OK) {
+        status = make_floats(run, &args, scales, points, &weight);
+    }
+    taper_tensor_drop(scales);
+    taper_tensor_drop(points);
     if (status == TAPER_OK) {
         status = taper_tensor_cast(run, args.input, TAPER_F32, &x);
     }

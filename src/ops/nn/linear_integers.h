@@ -10,8 +10,8 @@
 typedef struct taper_linear_integers_args {
     taper_tensor *input;  // float32, bfloat16 or float16, of at least one dimension
     taper_tensor *weight; // int8 [out, in], any strides
-    taper_tensor *scale;  // float32 [out, groups], contiguous; NULL: 1
-    taper_tensor *point;  // the same; NULL: 0
+    taper_tensor *scale;  // float32, bfloat16 or float16 [out, groups], contiguous; NULL: 1
+    taper_tensor *point;  // zero points, of the sizes and the dtype of scale; NULL: 0
     taper_tensor *bias;   // [out], of the dtype of the input; NULL: 0
     bool nibbles;         // the exporter says that the weights are -8 to 7; they are not checked here
     int64_t in, out, group;
