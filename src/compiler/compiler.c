@@ -70,6 +70,7 @@ static const pass passes[] = {
     ALWAYS(dead_code, "unused nodes are removed")
     UNPREPARED(recognize_linear, "products with constant matrices are linear layers")
     UNPREPARED_AT_LOAD(narrow_weights, "linear layers keep weights of 8 or 4 bits as they are")
+    UNPREPARED_AT_LOAD(signed_products, "products of bytes that were raised by 128 are products of signed bytes")
     UNPREPARED_AT_LOAD(expanded_heads, "attention reads heads of keys and values that several queries share once")
     UNPACKS(unpack, "packed layers that are to be quantized are plain again")
     IN_DRAFT(name_layers, "layers that may be quantized get the names of their modules")

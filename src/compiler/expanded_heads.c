@@ -6,9 +6,6 @@
 // scaled_dot_product_attention with both arguments in such a form becomes taper::attention_expanded, which reads each
 // shared head once. Only programs at load are changed, because no other reader has that operator.
 #include "compiler/layer.h"
-#include "ir/alias.h"
-
-enum { MOST_BETWEEN = 64 }; // nodes between a copy and its use that are looked at
 
 typedef struct repeated_heads {
     taper_ir_value *shared;   // the expanded view, or the value before repeat_interleave
@@ -53,24 +50,6 @@ static bool match_heads(const taper_ir_value *value, repeated_heads *found)
     return view->node != NULL && taper_node_calls(view->node, TAPER_OP(aten_expand));
 }
 
-// Returns true if both copies are made shortly before the node, and nothing is written in between: then the shared
-// heads still have the copied numbers.
-static bool are_unchanged(const taper_node *node, const taper_node *first, const taper_node *second)
-{
-    size_t seen = 0;
-    const taper_node *at = node->previous;
-    for (size_t i = 0; i < MOST_BETWEEN && at != NULL; i++, at = at->previous) {
-        seen += (size_t)(at == first) + (size_t)(at == second);
-        if (seen == 2) {
-            return true;
-        }
-        if (at->kind != TAPER_NODE_CONSTANT && !taper_node_is_pure(at) && !taper_node_only_raises(at)) {
-            return false;
-        }
-    }
-    return false;
-}
-
 // Makes the lists that say how argument `of` was copied, before `made`: inputs shape_at and shape_at + 2.
 static taper_status give_heads(taper_compilation *compilation, taper_node *made, const repeated_heads *heads, size_t at,
                                size_t shape_at)
@@ -94,7 +73,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     if (!taper_node_calls(node, TAPER_OP(aten_scaled_dot_product_attention)) ||
         (grouped = taper_node_constant_in(node, 7)) == NULL || grouped->tag != TAPER_BOOLEAN || grouped->as.b ||
         !match_heads(taper_node_in(node, 1), &key) || !match_heads(taper_node_in(node, 2), &value) ||
-        !are_unchanged(node, key.copies, value.copies)) {
+        !taper_nothing_written_since(node, key.copies) || !taper_nothing_written_since(node, value.copies)) {
         return TAPER_OK;
     }
     taper_node *made;

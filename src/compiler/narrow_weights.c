@@ -60,17 +60,15 @@ static bool constant_numbers(const taper_compilation *compilation, const taper_n
            (taper_dtype_is_float((taper_dtype)t->dtype) || taper_dtype_is_integral((taper_dtype)t->dtype));
 }
 
-static bool is_number_at(const taper_node *node, size_t index, double wanted)
+static bool is_layer_dtype(double dtype)
 {
-    double number;
-    return taper_node_constant_is_number(node, index, &number) && number == wanted;
+    return dtype == TAPER_F32 || dtype == TAPER_BF16 || dtype == TAPER_F16;
 }
 
-// Argument `index` is a constant and one of the dtypes that the layer has.
+// Returns true if argument `index` is a constant and one of the dtypes that the layer has.
 static bool is_float_at(const taper_node *node, size_t index, double *dtype)
 {
-    return taper_node_constant_is_number(node, index, dtype) &&
-           (*dtype == TAPER_F32 || *dtype == TAPER_BF16 || *dtype == TAPER_F16);
+    return taper_node_constant_is_number(node, index, dtype) && is_layer_dtype(*dtype);
 }
 
 // Reads a constant bound of int8, where None is the least or the greatest one.
@@ -87,7 +85,7 @@ static bool match_dequantize(const taper_compilation *compilation, const taper_n
     weight->integers = taper_node_in(node, 0);
     const taper_tensor *w = constant_tensor(compilation, weight->integers);
     const int64_t group = is_int8_matrix(w) ? constant_group(node, w->sizes[1]) : 0;
-    if (group == 0 || !is_number_at(node, 4, TAPER_I8) || !is_float_at(node, 7, &weight->dtype)) {
+    if (group == 0 || !taper_node_constant_equals(node, 4, TAPER_I8) || !is_float_at(node, 7, &weight->dtype)) {
         return false;
     }
     double low, high;
@@ -103,26 +101,10 @@ static bool match_dequantize(const taper_compilation *compilation, const taper_n
            constant_numbers(compilation, node, 3, count, true, &weight->point);
 }
 
-static bool is_constant_at(const taper_node *node, size_t index, taper_tag tag)
-{
-    const taper_val *constant = taper_node_constant_in(node, index);
-    return constant != NULL && constant->tag == tag;
-}
-
-// x.to(dtype) or its core operator, with nothing else that it could ask for.
+// Returns true if node only converts its input to one of the dtypes that the layer has.
 static bool is_conversion(const taper_node *node, double *dtype)
 {
-    if (node == NULL || node->kind != TAPER_NODE_OP) {
-        return false;
-    }
-    if (taper_node_calls(node, TAPER_OP(aten_to_dtype))) {
-        return is_float_at(node, 1, dtype) && is_constant_at(node, 2, TAPER_BOOLEAN) &&
-               is_constant_at(node, 3, TAPER_BOOLEAN) && is_constant_at(node, 4, TAPER_NONE);
-    }
-    return taper_node_calls(node, TAPER_OP(aten__to_copy)) && is_float_at(node, 1, dtype) &&
-           is_constant_at(node, 2, TAPER_NONE) && is_constant_at(node, 3, TAPER_NONE) &&
-           is_constant_at(node, 4, TAPER_NONE) && is_constant_at(node, 5, TAPER_BOOLEAN) &&
-           is_constant_at(node, 6, TAPER_NONE);
+    return node != NULL && taper_node_converts(node, dtype) && is_layer_dtype(*dtype);
 }
 
 static bool match_converted(const taper_compilation *compilation, const taper_node *node, bool turned,
@@ -180,7 +162,8 @@ static bool match_steps(const taper_compilation *compilation, const taper_ir_val
         return false;
     }
     const taper_node *converted = taper_node_in(product, 0)->node;
-    if (converted != NULL && taper_node_calls(converted, TAPER_OP(aten_sub_Tensor)) && is_number_at(converted, 2, 1)) {
+    if (converted != NULL && taper_node_calls(converted, TAPER_OP(aten_sub_Tensor)) &&
+        taper_node_constant_equals(converted, 2, 1)) {
         sum = converted;
         converted = taper_node_in(sum, 0)->node;
     }
@@ -317,7 +300,7 @@ static bool is_plain_bias(const taper_compilation *compilation, const taper_ir_v
 static bool adds_plain_bias(const taper_compilation *compilation, const taper_node *node, bool linear, int64_t out)
 {
     return is_plain_bias(compilation, taper_node_in(node, linear ? 2 : 0), out) &&
-           (linear || (is_number_at(node, 3, 1) && is_number_at(node, 4, 1)));
+           (linear || (taper_node_constant_equals(node, 3, 1) && taper_node_constant_equals(node, 4, 1)));
 }
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)

@@ -68,6 +68,48 @@ taper_ir_value *taper_node_argument(const taper_node *node, const char *name)
     return NULL;
 }
 
+bool taper_node_constant_equals(const taper_node *node, size_t index, double wanted)
+{
+    double number;
+    return taper_node_constant_is_number(node, index, &number) && number == wanted;
+}
+
+static bool has_constant(const taper_node *node, size_t index, taper_tag tag)
+{
+    const taper_val *constant = taper_node_constant_in(node, index);
+    return constant != NULL && constant->tag == tag;
+}
+
+bool taper_node_converts(const taper_node *node, double *dtype)
+{
+    if (node->kind != TAPER_NODE_OP) {
+        return false;
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_to_dtype))) {
+        return taper_node_constant_is_number(node, 1, dtype) && has_constant(node, 2, TAPER_BOOLEAN) &&
+               has_constant(node, 3, TAPER_BOOLEAN) && has_constant(node, 4, TAPER_NONE);
+    }
+    return taper_node_calls(node, TAPER_OP(aten__to_copy)) && taper_node_constant_is_number(node, 1, dtype) &&
+           has_constant(node, 2, TAPER_NONE) && has_constant(node, 3, TAPER_NONE) &&
+           has_constant(node, 4, TAPER_NONE) && has_constant(node, 5, TAPER_BOOLEAN) &&
+           has_constant(node, 6, TAPER_NONE);
+}
+
+bool taper_nothing_written_since(const taper_node *node, const taper_node *first)
+{
+    enum { MOST_BETWEEN = 64 };
+    const taper_node *at = node->previous;
+    for (size_t i = 0; i < MOST_BETWEEN && at != NULL; i++, at = at->previous) {
+        if (at->kind != TAPER_NODE_CONSTANT && !taper_node_is_pure(at) && !taper_node_only_raises(at)) {
+            return false;
+        }
+        if (at == first) {
+            return true;
+        }
+    }
+    return false;
+}
+
 taper_status taper_constant_ints_before(taper_compilation *compilation, taper_node *before, const int64_t *numbers,
                                         size_t count, taper_ir_value **made)
 {

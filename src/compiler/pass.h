@@ -52,6 +52,7 @@ taper_status taper_pass_recompose(taper_compilation *compilation, taper_graph *g
 taper_status taper_pass_recognize_linear(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_narrow_weights(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_expanded_heads(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_signed_products(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_unpack(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_name_layers(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_batch_norm(taper_compilation *compilation, taper_graph *graph);
@@ -124,6 +125,13 @@ TAPER_MUST_USE taper_status taper_op_before(taper_compilation *compilation, tape
                                             taper_node **node);
 // Returns the input of node for the argument with that name, or NULL if the schema has none.
 taper_ir_value *taper_node_argument(const taper_node *node, const char *name);
+// Returns true if input `index` is a constant number that equals `wanted`.
+bool taper_node_constant_equals(const taper_node *node, size_t index, double wanted);
+// Returns true if the node calls to.dtype, or its core operator, and only converts its input to a constant dtype.
+bool taper_node_converts(const taper_node *node, double *dtype);
+// Returns true if `first` is at most 64 nodes before `node` in its block, and no node from there on writes anything. So
+// operands of `first` have the same contents at `node`.
+bool taper_nothing_written_since(const taper_node *node, const taper_node *first);
 // Adds a constant list of ints before `before`.
 TAPER_MUST_USE taper_status taper_constant_ints_before(taper_compilation *compilation, taper_node *before,
                                                        const int64_t *numbers, size_t count, taper_ir_value **made);

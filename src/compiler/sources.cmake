@@ -35,6 +35,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/remove_dropout.c
     src/compiler/remove_mutation.c
     src/compiler/segments.c
+    src/compiler/signed_products.c
     src/compiler/unroll.c
     src/compiler/written_storages.c
 )

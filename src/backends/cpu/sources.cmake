@@ -26,6 +26,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/epilogue.c
     src/backends/cpu/linear_cpu.c
     src/backends/cpu/linear_halves.c
+    src/backends/cpu/int_mm_cpu.c
     src/backends/cpu/linear_integers_cpu.c
     src/backends/cpu/quantized_decomposed_cpu.c
     src/backends/cpu/quantized_elementwise_cpu.c

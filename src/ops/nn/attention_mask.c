@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "ir/tensor.h"
 #include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/nn/attention.h"
