@@ -70,6 +70,7 @@ enum {
                                                       // or none; with TAPER_OP_APART argument 0 may
 #define TAPER_OP_ASKS_SHAPE       (UINT64_C(1) << 63) // returns a number that depends only on sizes, strides and dtypes
 #define TAPER_OP_CONVOLVES        (UINT64_C(1) << 54) // computes a convolution
+#define TAPER_OP_HALVES           (UINT64_C(1) << 55) // computes halves as floats, and rounds only the results
 #ifdef TAPER_WITH_OPERATORS
 #define TAPER_OP_REGISTERED       (UINT64_C(1) << 25) // not a row of the list, but an operator of the host:
                                                       // ops/list/registered.h

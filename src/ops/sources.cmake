@@ -35,6 +35,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/prepared.c
     src/ops/call/segment.c
     src/ops/call/slabs.c
+    src/ops/call/through_floats.c
     src/ops/call/promote.c
     src/ops/engine/linear_rows.c
     src/ops/engine/mask_rows.c

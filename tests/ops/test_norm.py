@@ -162,7 +162,6 @@ for name, call in (("group", "torch.group_norm(x, 2, w, b, 1e-05)"), ("instance"
 for call in ("torch.group_norm(x, 4, w, b, 1e-05)", "torch.instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)"):
     CASES.append((f"wide-{call}", f"def f({FIVE}) -> Tensor:\n{prelude('channels_last', 4)}    return {call}\n", lambda: (random(2, 140, 9, 11),) + statistics(140)))
 CASES.append(("layer_norm-one", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1),)))
-CASES.append(("layer_norm-one-bfloat16", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1).bfloat16(),)))
 
 # A target of zero has no part in the divergence, whatever its logarithm.
 CASES.append(("kl_div/ends", "def f(x: Tensor, t: Tensor):\n    return (F.kl_div(x, t, reduction='none'), F.kl_div(x, t, reduction='none', log_target=True))\n",

@@ -6,6 +6,7 @@
 #include "ops/call/check_shapes.h"
 #include "ops/call/generator.h"
 #include "ops/call/prepared.h"
+#include "ops/call/through_floats.h"
 #include "platform/denormals.h"
 
 // The external definitions of the header's inline functions, for compilers that call them.
@@ -29,6 +30,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
         TAPER_TRY(taper_quantized_kernel(call, &kernel));
     }
     taper_run *const run = call->run;
+    const bool halves = kernel != taper_prepared_call && taper_call_has_halves(call);
     taper_status status;
 #ifdef TAPER_CHECK_SHAPES
     taper_shape_check check;
@@ -38,11 +40,11 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     const bool draws = taper_op_has(call->op, TAPER_OP_NONDETERMINISTIC) && taper_generator_enter(run);
 #endif
     if (!taper_op_has(call->op, TAPER_OP_PRODUCT) || run->flushes) {
-        status = kernel(call);
+        status = halves ? taper_call_through_floats(call, kernel) : kernel(call);
     } else {
         const uint64_t before = taper_denormals_off();
         run->flushes = true; // so that other threads turn denormal numbers off too
-        status = kernel(call);
+        status = halves ? taper_call_through_floats(call, kernel) : kernel(call);
         run->flushes = false;
         taper_denormals_restore(before);
     }

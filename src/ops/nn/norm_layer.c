@@ -5,7 +5,6 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/half.h"
 #include "ops/call/call.h"
 #include "ops/engine/doubles.h"
 #include "ops/engine/view_move.h"
@@ -64,11 +63,6 @@ static double param_at(const taper_tensor *param, int64_t i, double otherwise)
     return param != NULL ? taper_number_load((taper_dtype)param->dtype, taper_tensor_data(param), i) : otherwise;
 }
 
-static double as_bf16(double value)
-{
-    return (double)taper_bf16_to_float(taper_float_to_bf16((float)value));
-}
-
 static void row_any(const layer_work *work, const void *x, void *y, double *mean, double *inverse)
 {
     const int64_t n = work->width;
@@ -82,14 +76,6 @@ static void row_any(const layer_work *work, const void *x, void *y, double *mean
         squares += d * d;
     }
     *inverse = 1.0 / sqrt(squares / (double)n + work->eps);
-    if (work->dtype == TAPER_BF16 && !work->square) { // PyTorch rounds its coefficients to bfloat16 too
-        const double scale = as_bf16(*inverse), shift = as_bf16(-scale * as_bf16(*mean));
-        for (int64_t i = 0; i < n; i++) {
-            const double v = taper_number_load(work->dtype, x, i) * scale + shift;
-            taper_number_store(work->dtype, y, i, v * param_at(work->weight, i, 1.0) + param_at(work->bias, i, 0.0));
-        }
-        return;
-    }
     for (int64_t i = 0; i < n; i++) {
         const double v = (taper_number_load(work->dtype, x, i) - *mean) * *inverse;
         taper_number_store(work->dtype, y, i, v * param_at(work->weight, i, 1.0) + param_at(work->bias, i, 0.0));
