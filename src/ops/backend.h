@@ -47,7 +47,7 @@ typedef struct taper_device {
     const taper_device_setting *settings; // taper_load_options.settings; each set of settings opens a device of its own
     size_t setting_count;
     const char *cache_dir;     // directory for its files, taper_context_options.cache_dir; NULL: none
-    taper_memory_owner *owner; // owner to name for memory that it allocates
+    taper_memory_owner *owner; // owner of the memory that the device allocates
     const taper_allocator *allocator;
     uint64_t cpu; // the TAPER_ISA_ bits that may be used
     void *state;  // backend->state_bytes bytes, zeroed before open
@@ -62,7 +62,7 @@ typedef struct taper_region {
     size_t count;
     size_t from; // first node to consider; those before it were claimed or refused
     taper_graph *graph;
-    taper_shapes *shapes; // belongs to taper_region_shape
+    taper_shapes *shapes; // known shapes, used only by taper_region_shape
 } taper_region;
 
 typedef struct taper_claim {
@@ -118,7 +118,7 @@ struct taper_backend {
     // NULL: the device is always there.
     taper_status (*open)(taper_device *device, const char **why, taper_error *error);
     void (*close)(taper_device *device); // NULL: nothing to close
-    // Declines if there is no node, or no further one, for it in the region.
+    // Declines if the region contains no further node that the backend takes.
     taper_status (*claim)(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error);
     taper_status (*plan)(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error);
     // call->args has the segment's inputs in their forms; taper_segment_shapes gives the shapes of values inside.

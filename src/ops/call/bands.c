@@ -86,7 +86,7 @@ static double saved(const taper_run *run, taper_bands *bands)
 
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands)
 {
-    size_t wide = 0; // calls after the first that need rows other than the same one
+    size_t wide = 0; // number of calls after the first that need more than the row of the same index
     *bands = (taper_bands){.count = count};
     for (size_t i = 0; i < count; i++) {
         const taper_banded *b = calls[i]->banded;
@@ -188,7 +188,7 @@ static size_t cut_parts(banded_run *r, const taper_run *run)
 {
     const taper_bands *bands = r->bands;
     const taper_banded *last = bands->stages[bands->count - 1];
-    const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1; // pieces of an image
+    const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1; // pieces of work per image
     // A part with few edges must not leave a thread without work.
     const size_t threads = taper_pool_threads(run->pool), share = (last->out_rows * last->images - 1) / threads + 1;
     r->rows = taper_max_size((last->out_rows - 1) / pieces + 1, taper_min_size(bands->least, share));

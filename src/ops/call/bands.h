@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls in bands. Consecutive layers of an image network can run some rows at a time, if each result has only the next
-// layer as its user. They compute a few rows of the first layer, then the rows of the second that these allow, and so
-// on. The results between them are then rings of rows that remain in the L2 cache. The whole image of an inverted
-// residual's wide middle would not fit there. Each row of a ring is written once. Each thread has a part of the last
-// result's rows. At the edges of its part it computes again the few rows of the other results that its neighbour also
-// computes.
+// layer as its user. A thread computes a few rows of the first layer, then the rows of the second layer that these
+// allow, and so on. The results between the layers are then rings of rows that remain in the L2 cache, where a whole
+// image would not fit (for example the wide middle of an inverted residual block). Each row of a ring is written once.
+// Each thread computes some of the last result's rows. The few rows of earlier results that two neighbouring threads
+// both need are computed by each of them.
 //
 // A kernel that can compute some rows of its result says so when it prepares a call (taper_prepare_bands). Recordings
 // join such calls (runtime/recording.h).
@@ -13,7 +13,8 @@
 
 #include "ops/call/prepared.h"
 
-// The place of an image's rows: row y is at (y - from) % ring rows after `at`. from may wrap below 0.
+// Rows of an image in a ring buffer: row y is stored (y - from) % ring rows after `at`. `from` is unsigned and may wrap
+// below 0.
 typedef struct taper_ring {
     char *at;
     size_t from, ring;
@@ -27,15 +28,15 @@ typedef struct taper_band {
 } taper_band;
 
 typedef struct taper_banded {
-    size_t images, in_rows, out_rows; // number of images, rows of each image
-    size_t in_row, out_row;           // bytes of a row
-    // Row y of the result needs those rows of argument 0 that exist from y * stride - pad to y * stride - pad + span -
-    // 1.
+    size_t images, in_rows, out_rows; // number of images; rows of each image of argument 0 and of the result
+    size_t in_row, out_row;           // bytes of a row of argument 0 and of the result
+    // Row y of the result needs rows y * stride - pad to y * stride - pad + span - 1 of argument 0, as far as these
+    // rows exist.
     size_t stride, span, pad;
     size_t weights; // bytes that each band reads
     double work;    // nanoseconds of the whole call, as in taper_run_range
     // begin runs in the calling thread before all bands. run computes a band, in any thread. end runs after a
-    // successful begin; NULL if there is nothing to do.
+    // successful begin; it is NULL if there is nothing to do.
     taper_status (*begin)(taper_call *call, void *data);
     void (*run)(void *data, const taper_band *band);
     void (*end)(taper_call *call, void *data);
@@ -51,20 +52,22 @@ enum { TAPER_BANDS_MOST = 3 };
 typedef struct taper_bands {
     const taper_banded *stages[TAPER_BANDS_MOST];
     size_t count;
-    size_t step;                    // rows of the last result at a time
-    size_t rings[TAPER_BANDS_MOST]; // rows of each result but the last
+    size_t step;                    // rows of the last result that are computed at a time
+    size_t rings[TAPER_BANDS_MOST]; // rows in the ring of each result except the last
     size_t scratch;                 // bytes of all rings, including TAPER_OVERREAD
-    size_t least;                   // the fewest rows of the last result for which a part is worth its edges
+    // The fewest rows of the last result per part; with fewer, the rows computed twice at its edges cost too much.
+    size_t least;
     double work;
 } taper_bands;
 
-// Plans the calls in bands. Each result but the last has one user, the next call, as its argument 0. Returns the number
-// of bytes that need not leave the cache, or 0 if the calls are faster one after the other.
+// Plans the calls in bands. Each result except the last has one user, the next call, which takes it as argument 0.
+// Returns the number of bytes that stay in the cache instead of going to memory, or 0 if the calls are faster one after
+// the other.
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands);
 // Makes the heap keep the memory for running the bands, so that the first run allocates nothing.
 void taper_bands_keep_scratch(const taper_run *run, const taper_bands *bands);
-// Computes the result of the last call. *at: the call whose part failed. Returns TAPER_DECLINED, with nothing changed,
-// if memory is missing for the rings or for the calls.
+// Computes the result of the last call. On failure *at is the index of the call that failed. Returns TAPER_DECLINED,
+// with nothing changed, if memory is missing for the rings or for the calls.
 TAPER_MUST_USE taper_status taper_bands_run(const taper_bands *bands, taper_call *const *calls, size_t *at);
 
 #endif

@@ -33,50 +33,50 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 
 struct taper_node;
 
-// A device's part of a call, one row of the profile.
+// One layer that a device ran in a segment's call: one row of the profile.
 typedef struct taper_part {
     const struct taper_node *node; // node of the layer
-    const char *kernel;            // name, a static text
-    double seconds, flops, bytes;  // bytes: read and written
-    double peak_flops, peak_bytes; // per second, of the device; 0 if unknown
+    const char *kernel;            // name of the kernel, a static text
+    double seconds, flops, bytes;  // seconds; floating-point operations; bytes read and written
+    double peak_flops, peak_bytes; // peak rates of the device per second: operations, bytes; 0 if unknown
 } taper_part;
 
-// The parts of a run that its operators may use. The executor fills the struct, and tests do.
+// The state of a run that its operators may use. The executor fills the struct, and tests fill it too.
 struct taper_run {
     taper_heap *heap;
-    struct taper_pool *pool; // platform/threads.h
+    struct taper_pool *pool; // threads that share the work (platform/threads.h)
     uint64_t cpu;            // allowed TAPER_ISA_ bits
     taper_error *error;
     struct taper_registry *registry;
     struct taper_packs *packs;         // packed weights, ops/call/packs.h; NULL if none are kept
-    struct taper_rng *rng;             // ops/engine/random.h
+    struct taper_rng *rng;             // random numbers of the run (ops/engine/random.h)
     struct taper_generator *generator; // owner of rng, ops/call/generator.h; NULL if rng belongs to this run only
     bool draws;                        // true while this run holds the generator's lock
     bool portable;                     // true for only the portable loops, the reference for other kernels
     bool low_memory;                   // true to avoid packed forms that are larger than the weights
-    bool stands_in;                    // true if the CPU runs once what a device runs from then on; packs are not kept
-    taper_precision precision;         // precision of packed weights of layers
+    bool stands_in; // true if only the first call runs on the CPU and later calls run on a device; packs are not kept
+    taper_precision precision; // precision of packed weights of layers
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
     // Returns the reason to end the run: TAPER_ERROR_CANCELLED, or TAPER_ERROR_RESOURCE if the time limit has passed or
-    // would pass within `ahead` seconds. Returns TAPER_OK to continue. After the first reason it returns one until the
-    // end of the run. NULL if nothing can end the run.
+    // would pass within `ahead` seconds. Returns TAPER_OK to continue. After it has returned a reason, it never returns
+    // TAPER_OK again in this run. NULL if nothing can end the run.
     taper_status (*stop)(struct taper_run *run, double ahead);
     uint64_t work_left;          // work before the next call of stop, in nanoseconds
     taper_status ended;          // why taper_run_spend fails from now on; the code that starts a run resets it
-    bool flushes;                // true while denormal numbers are off, in a product
+    bool flushes;                // true during a product of matrices, while denormal numbers are flushed to zero
     double unshared;             // nanoseconds of work since the last shared work (ops/call/parallel.h)
     bool shared;                 // true if some work of the run was shared
-    struct taper_budget *budget; // budget that pays for a load's work (base/budget.h), or NULL
+    struct taper_budget *budget; // budget that is charged for the work of a load (base/budget.h), or NULL
     // A kernel may set these for the profile: its name (a static text) and the floating-point operations of this call.
     const char *kernel;
     double flops;
-    // Reports part `index` of `count` of a segment's call for the profile. Every call has the same parts. NULL unless a
-    // segment is profiled.
+    // Reports layer `index` of `count` of a segment's call to the profile. Every call of the segment has the same
+    // layers. NULL unless a segment is profiled.
     void (*part)(void *user, size_t index, size_t count, const taper_part *part);
     void *part_user;
     const struct taper_op *current; // the operator being run
-    struct taper_context *context;  // for operators of the host, which need it; NULL if they cannot be called
+    struct taper_context *context;  // context that the host's own operators need; NULL if they cannot be called
     // Compiler of the model, for programs made during a run; NULL if there is none.
     const struct taper_compiler *compiler;
     const struct taper_node *failed; // the plain node of a segment that the error already names, or NULL
@@ -91,13 +91,13 @@ struct taper_call {
     const taper_op *op;
     const void *param; // parameter of the row, which distinguishes rows with one kernel
     const taper_schema *schema;
-    taper_val *args; // borrowed
+    taper_val *args; // arguments, borrowed
     size_t arg_count;
     taper_val *rets; // owned references, set by the kernel; None before
     size_t ret_count;
     void **state;                     // data kept between calls of one instruction, NULL at first; see ops/call/packs.h
     struct taper_prepared **prepared; // ops/call/prepared.h; NULL if nothing is kept
-    taper_tensor *shell;              // rets[0] of a step of a recording, whose memory exists already
+    taper_tensor *shell;              // result 0 of a step of a recording, whose memory exists already; or NULL
     const uint32_t *operands;         // operands of the program: arguments, then results; NULL if unknown
     const struct taper_segment *segment; // segment that this calls, ops/backend.h; NULL for an operator
     const void *plan;                    // a backend's data: what its kernel does in addition to the operator; or NULL
@@ -199,8 +199,8 @@ TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *tar
 // Fails if elements of a tensor that the call writes share memory, unless the row allows it. Also fails if the tensor
 // shares memory with another argument, or shares a part of it, and the row forbids that.
 TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);
-// Fails as PyTorch does if elements of two tensors share memory. may_be_whole allows that all elements do, each with
-// the one in its place.
+// Fails as PyTorch does if elements of two tensors share memory. may_be_whole permits it if every element shares its
+// memory with the element at the same position of the other tensor.
 TAPER_MUST_USE taper_status taper_check_sharing(const taper_tensor *to, const taper_tensor *from, bool may_be_whole,
                                                 taper_error *error);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
@@ -219,10 +219,10 @@ taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_
 // a loop that cannot return a status may just stop.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
 TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
-// Does what taper_run_spend does, for such a loop. Returns false if the loop must stop.
+// Does what taper_run_spend does, for a loop that cannot return a status. Returns false if the loop must stop.
 bool taper_run_goes_on(taper_run *run, uint64_t work);
-// Does the same every 256 elements, in the condition of a loop over slow elements, for which a loop of pieces is not
-// worth it.
+// Calls taper_run_goes_on every 256 elements. It is for the condition of a loop over slow elements, for which a loop of
+// pieces is not worth it.
 inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
 {
     enum { EACH = 256 };
@@ -234,13 +234,14 @@ TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);
 // Returns the result of a call that ended with `status`: that status, or the reason to end the run.
 TAPER_MUST_USE taper_status taper_run_outcome(taper_run *run, taper_status status);
 
-// Functions of ir/tensor.h in pieces that are charged to the run.
+// Do the work of the functions of ir/tensor.h with similar names, in pieces that are charged to the run.
 TAPER_MUST_USE taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from);
 TAPER_MUST_USE taper_status taper_run_contiguous(taper_run *run, taper_tensor *tensor, taper_tensor **result);
 TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_run_fetch_items(taper_run *run, const taper_list *list);
 TAPER_MUST_USE taper_status taper_run_settle_items(taper_run *run, taper_container *container);
-// Settles a value for an operator that supports no other layouts and devices: a tensor, or the tensors in a container.
+// Moves a tensor, or the tensors in a container, to the host's memory and PyTorch's layout, for an operator that
+// supports nothing else.
 static inline taper_status taper_settle(taper_run *run, taper_val value)
 {
     if (value.tag == TAPER_TENSOR) {
@@ -261,22 +262,22 @@ void taper_call_describe(const taper_schema *schema, const taper_val *args, size
 // Adds to the error which operator failed with which arguments, unless the model raised the error.
 void taper_call_blame(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_error *error);
 
-// Runs the kernel of the call, or of a backend, and treats the results as the flags of the row say. Every call of a row
-// comes through here.
+// Runs the operator's kernel, or a backend's, and treats the results as the flags of the operator's row say. Every call
+// of an operator uses this function.
 TAPER_MUST_USE taper_status taper_call_kernel(taper_call *call, taper_kernel kernel);
 
-// Runs another operator by its row, in the same run, for operators that consist of others. args are borrowed.
+// Runs another operator in the same run, for operators that consist of others. args are borrowed.
 TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count,
                                           taper_val *rets, size_t ret_count);
 
-// Returns the kernel for a call with a quantized tensor among its arguments, as the row says. Fails if PyTorch has
-// none.
+// Returns the operator's kernel for a call with a quantized tensor among its arguments. Fails if PyTorch has no such
+// kernel.
 TAPER_MUST_USE taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel);
-// Returns true if the row, in PyTorch's own namespace, has such a kernel.
+// Returns true if the operator is in PyTorch's own namespace (aten) and has a kernel for quantized tensors.
 bool taper_row_takes_quantized(const taper_op *op);
-// Returns true if an argument is a quantized tensor, or a list with one.
+// Returns true if an argument is a quantized tensor or a list that contains one.
 bool taper_call_has_quantized(const taper_call *call);
 
-const char *taper_pytorch_device_name(int kind); // "cpu"; NULL if unknown
+const char *taper_pytorch_device_name(int kind); // for example "cpu"; NULL if the kind is unknown
 
 #endif

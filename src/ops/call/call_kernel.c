@@ -56,7 +56,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     status = taper_run_outcome(run, status);
     if (taper_op_has(call->op, TAPER_OP_RESIZES | TAPER_OP_REPLACES) && taper_call_in_place(call) &&
         call->args[0].tag == TAPER_TENSOR) {
-        taper_tensor_was_reshaped(call->args[0].as.tensor); // also after a failure in the middle
+        taper_tensor_was_reshaped(call->args[0].as.tensor); // a kernel that failed may have changed the shape already
     }
     for (size_t i = 0; status == TAPER_OK && taper_op_has(call->op, TAPER_OP_OUT_COPY) && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);

@@ -6,7 +6,7 @@ typedef int taper_check_shapes_unused; // ISO C requires a declaration in every 
 
 #ifdef TAPER_CHECK_SHAPES
 
-// Removes facts for a level. 0: everything is known; 1: no sizes; 2: no ranks; 3: no numbers either.
+// Removes facts about the arguments. Level 0 keeps everything, 1 removes sizes, 2 also ranks, 3 also numbers.
 static void forget(taper_known_call *m, int level)
 {
     for (size_t i = 0; i < m->shape_count && level > 0; i++) {

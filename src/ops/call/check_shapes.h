@@ -7,8 +7,8 @@
 #include "ir/infer.h"
 #include "ops/call/call.h"
 
-// The inferred shapes of result 0, with everything known about the arguments, with only the ranks of tensors, and with
-// less.
+// The shapes inferred for result 0 from less and less knowledge about the arguments: everything, no sizes, also no
+// ranks, also no numbers.
 enum { TAPER_SHAPE_CHECKS = 4 };
 typedef struct taper_shape_check {
     taper_shape shapes[TAPER_SHAPE_CHECKS];

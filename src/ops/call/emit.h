@@ -20,7 +20,7 @@ typedef struct taper_emitter {
 // Appends a node whose inputs are not set yet.
 TAPER_MUST_USE taper_status taper_emit_node(const taper_emitter *e, taper_node_kind kind, size_t inputs, size_t outputs,
                                             taper_node **node);
-// Takes over the reference of value, also on failure.
+// Appends a constant. Takes over the reference of value, also on failure.
 TAPER_MUST_USE taper_status taper_emit_constant(const taper_emitter *e, taper_val value, taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_emit_text(const taper_emitter *e, const char *text, taper_ir_value **made);
 // Returns an array for the values that a node will take. A node takes values only after it is in the block. If a later
@@ -37,8 +37,8 @@ static inline TAPER_MUST_USE taper_status taper_emit_list(const taper_emitter *e
 }
 TAPER_MUST_USE taper_status taper_emit_int_list(const taper_emitter *e, const int64_t *numbers, size_t count,
                                                 taper_ir_value **made);
-// Appends a call of the row, which is NULL if this build lacks the operator. An argument that is NULL or missing gets
-// its default. *made: the first result.
+// Appends a call of the operator `op`, which is NULL if this build lacks the operator. An argument that is NULL or
+// missing gets its default. *made receives the first result.
 TAPER_MUST_USE taper_status taper_emit_call(const taper_emitter *e, const taper_op *op, taper_ir_value *const *args,
                                             size_t count, taper_ir_value **made);
 #define TAPER_EMIT_CALL(e, op, made, ...)                                                                              \

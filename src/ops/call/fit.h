@@ -5,8 +5,8 @@
 
 #include "ir/schema.h"
 
-// Converts *value to the declared type of an argument or result (an int for a float), or fails with the reason. what:
-// "argument" or "result".
+// Converts *value to the declared type of an argument or result (for example an int to a float), or fails with the
+// reason. `what` is "argument" or "result", for the message.
 TAPER_MUST_USE taper_status taper_fit(const taper_schema_arg *declared, const char *what, size_t at, taper_val *value,
                                       taper_error *error);
 

@@ -11,7 +11,8 @@ enum {
     LARGEST_WIDTH = 1024
 };
 
-// Returns true if the result is certainly small: it is not of a kind that is dropped anyway, and not a long string.
+// Returns true if the result is certainly a number, a bool, None or a short string. taper_fold computes no other
+// results.
 static bool small_result(const taper_schema *schema, const taper_val *args, size_t count)
 {
     if (schema->ret_count != 1) {

@@ -19,7 +19,7 @@ typedef struct taper_pack_request {
     // packs.
     void (*fill_parts)(const struct taper_pack_request *request, void *data, size_t first, size_t end);
     size_t parts;
-    const void *user; // for both functions; not part of the key
+    const void *user; // data for fill and fill_parts; not part of the key
     // Names of the format and the kernel in files of packs. NULL keeps the pack out of files.
     const char *layout, *kernel;
 } taper_pack_request;
@@ -27,9 +27,9 @@ typedef struct taper_pack_request {
 typedef struct taper_pack {
     void *data; // aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD readable bytes after it
     size_t bytes;
-    bool kept;                   // true if it is in the model's cache
-    void *lies;                  // if kept: its place while the model exists, valid once *is_there is true
-    const atomic_bool *is_there; // NULL if data is already that place
+    bool kept;                   // true if the pack is in the model's cache
+    void *lies;                  // permanent address of a kept pack, valid once *is_there is true
+    const atomic_bool *is_there; // NULL if data is already the permanent address
 } taper_pack;
 
 #endif

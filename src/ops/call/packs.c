@@ -187,7 +187,7 @@ static taper_status fill(taper_run *run, const taper_pack_request *request, void
     if (request->fill != NULL) {
         request->fill(request, data);
     }
-    const double floats = 4.0 * (double)(request->bytes / sizeof(float)); // each is read, reordered and written
+    const double floats = 4.0 * (double)(request->bytes / sizeof(float)); // each float is read, reordered and written
     return request->parts != 0 ? on_our_threads(run, fill_range, &f, request->parts, floats) : TAPER_OK;
 }
 
@@ -283,7 +283,7 @@ static taper_status make(taper_run *run, const taper_pack_request *request, cons
     }
     const size_t made_before = packs->keeping.made;
     taper_status status = look_up(run, request, kept, &kept->pack.data);
-    begin_there(kept, kept->pack.data != NULL); // if the file has it
+    begin_there(kept, kept->pack.data != NULL); // true if the file contains the pack
     if (status == TAPER_OK && kept->pack.data == NULL) {
         status = make_new(run, request, kept, lent);
     }

@@ -12,8 +12,8 @@ enum { A_DAY = 24 * 60 * 60, SETTLED = 3, MAGIC_BYTES = 16 };
 
 typedef struct head {
     char magic[MAGIC_BYTES];
-    uint64_t file; // taper_kept_stamp.identity
-    int64_t at;    // time at which that was determined, in seconds since 1970
+    uint64_t file; // taper_kept_stamp.identity of the file of packs
+    int64_t at;    // time of the check, in seconds since 1970
     uint64_t count, sum;
 } head;
 

@@ -10,9 +10,9 @@
 
 typedef struct taper_packs_checked {
     taper_kept_stamp file; // state of the file of packs
-    uint8_t *packs;        // by pack: 1 if it was good
+    uint8_t *packs;        // 1 for each pack that was good, otherwise 0
     size_t count;
-    bool known; // true if an earlier process said so, or this one has written it
+    bool known; // true if the small file contains this already
 } taper_packs_checked;
 
 // Reads the file at path, about a file of `count` packs with this stamp. If it says nothing about that file, or memory

@@ -26,7 +26,7 @@ typedef struct file_header {
 typedef struct index_entry {
     uint64_t hash; // hash of the name
     taper_pack_name name;
-    uint64_t at, bytes; // TAPER_OVERREAD more bytes follow
+    uint64_t at, bytes; // offset in the file; bytes of the pack, without the TAPER_OVERREAD bytes that follow
     uint64_t sum;       // taper_packs_sum of the bytes
 } index_entry;
 
@@ -44,7 +44,7 @@ struct taper_packs_file {
     taper_mapping mapping; // mapping of the existing file
     const index_entry *index;
     size_t count;
-    bool *asked; // by entry of the index: true if it was requested
+    bool *asked; // for each entry of the index, true if the pack was requested
     taper_packs_checked checked;
 };
 

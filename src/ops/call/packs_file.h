@@ -16,7 +16,7 @@ typedef struct taper_pack_name {
     struct {
         uint64_t bytes;    // place of the model tensor's bytes (odd) or a hash of them (even); 0 for no tensor
         uint64_t geometry; // hash of dtype, sizes and strides
-        int64_t offset;    // in elements
+        int64_t offset;    // offset in the storage, in elements
     } tensors[TAPER_PACK_TENSORS];
 } taper_pack_name;
 
@@ -60,13 +60,14 @@ static inline size_t taper_packs_parts(size_t bytes)
 {
     return bytes / TAPER_PACKS_PART + 1;
 }
-uint64_t taper_packs_sum(const void *data, size_t bytes, size_t first, size_t end); // parts [first, end)
+// Returns the sum of parts [first, end).
+uint64_t taper_packs_sum(const void *data, size_t bytes, size_t first, size_t end);
 
 typedef struct taper_packs_item {
     const taper_pack_name *name;
     const void *data;
     size_t bytes;
-    const uint64_t *sum; // expected sum of unchecked bytes: a pack with another sum is left out; or NULL
+    const uint64_t *sum; // expected sum of bytes that were not checked, or NULL; a pack with another sum is not written
 } taper_packs_item;
 
 // Appends the packs of the mapped file that were not requested, unless they are many times the size of the model. items

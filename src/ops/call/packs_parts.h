@@ -21,19 +21,19 @@ typedef struct taper_pack_key {
 } taper_pack_key;
 
 typedef struct taper_kept_pack {
-    struct taper_kept_pack *next; // next in its bucket
+    struct taper_kept_pack *next; // next pack in the same bucket
     taper_pack_key key;
     taper_pack pack;
     atomic_bool is_there;
     // References, so that no address in a key is reused while the pack lives.
     taper_storage *holders[TAPER_PACK_TENSORS];
-    taper_pack_name *name; // name in the file; NULL if it is never there
+    taper_pack_name *name; // name in the file of packs; NULL if the pack is never written there
 } taper_kept_pack;
 
 // The file of the packs, and the thread that writes it.
 typedef struct taper_packs_keeping {
     taper_packs_file *file; // NULL for no file
-    size_t made, written;   // packs that the file lacked; those of them that were given to a writer
+    size_t made, written;   // number of packs that the file lacked; number of these that were given to a writer
     size_t made_before;     // `made` at the end of the previous run
     taper_background *writer;
     taper_packs_item *items; // items of the writer
@@ -45,7 +45,7 @@ struct taper_packs {
     taper_allocator allocator;
     taper_mutex *mutex;
     const taper_heap *heap;    // heap of the model's values
-    taper_kept_pack **buckets; // by hash of the key; the number is that of the packs, or up to twice
+    taper_kept_pack **buckets; // hash table of the packs, with one to two buckets per pack
     size_t count, bucket_count;
     taper_slabs slabs;
     struct {

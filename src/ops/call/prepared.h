@@ -41,16 +41,16 @@ bool taper_guard_holds(const taper_guard *guard, taper_val value);
 typedef struct taper_prepared {
     taper_prepared_run run;
     void *data;
-    void (*release)(void *data);       // NULL for nothing to do
+    void (*release)(void *data);       // frees what data points to; NULL if there is nothing to free
     const struct taper_banded *banded; // how to compute only some rows (ops/call/bands.h); NULL if it cannot
-    bool replays;                      // true if the kernel keeps all rules above, so that `result` is valid
-    unsigned refs;                     // number of holders: the instruction's slot and recordings, all in one session
-    unsigned made;                     // number of times the call was prepared
+    bool replays;  // true if the kernel follows all rules at the top of this file, so that `result` is valid
+    unsigned refs; // number of holders: the instruction's slot and recordings, all in one session
+    unsigned made; // number of times the call was prepared
     size_t bytes, guard_count;
     unsigned copies;     // taper_heap_copies at the last check of the constants
     bool changeable;     // true if a constant object or list of tensors is among the arguments
-    uint64_t standing;   // bits of constant tensors that were not written to
-    taper_tensor result; // form of the result, without storage and reference count
+    uint64_t standing;   // a bit for each constant tensor: 1 if it was not written to
+    taper_tensor result; // dtype, sizes, strides and layout of the result, without storage and reference count
     taper_quantizer quantizer;
     const atomic_bool *waits; // NULL, or false until the weights that the kernel waits for are packed
     taper_guard guards[];
@@ -61,8 +61,8 @@ typedef struct taper_prepared {
 // which is not a failure: nothing keeps it, its arguments cannot be compared, its result is not a new tensor, or memory
 // is missing.
 void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes);
-// Does what taper_prepare does for code that does not keep all rules: it may have any results, and decline. release is
-// called when the data is dropped.
+// Does what taper_prepare does for a kernel that does not follow all rules at the top of this file: it may have any
+// results, and may decline. release is called when the data is dropped.
 void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*release)(void *data), size_t bytes);
 
 // Returns true if the session's constant is unchanged from the model's file. tensor may be NULL.
@@ -70,7 +70,8 @@ static inline bool taper_tensor_stands(const taper_tensor *tensor)
 {
     return tensor == NULL || (tensor->storage->read_only && !tensor->reshaped);
 }
-// Returns true if all arguments of the schema after the first are constant, and these tensors of it stand.
+// Returns true if all arguments of the schema after the first are constant, and if weight and bias are unchanged from
+// the model's file.
 bool taper_call_has_constant_weights(const taper_call *call, const taper_tensor *weight, const taper_tensor *bias);
 
 #include "ops/call/prepared_waits.h"

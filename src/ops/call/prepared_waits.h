@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A part of prepared.h: a call prepared with a lent pack waits until the pack is at its permanent place.
+// A part of prepared.h: a call that was prepared with a lent pack waits until the pack is at its permanent address.
 #ifndef TAPER_OPS_CALL_PREPARED_WAITS_H
 #define TAPER_OPS_CALL_PREPARED_WAITS_H
 
-// Says that the call prepared last, if any, reads this pack at its permanent place.
+// Records that the call prepared last, if any, reads this pack at its permanent address.
 static inline void taper_prepared_reads(taper_call *call, const taper_pack *pack)
 {
     if (call->prepared != NULL && *call->prepared != NULL) {
@@ -19,13 +19,13 @@ static inline bool taper_prepared_waits(taper_prepared *prepared)
     return prepared->waits != NULL;
 }
 
-// Returns true if the prepared call waited for a pack that is now in place.
+// Returns true if the prepared call waited for a pack that is now at its permanent address.
 static inline bool taper_prepared_waited(const taper_prepared *prepared)
 {
     return prepared != NULL && prepared->waits != NULL;
 }
 
-// Returns true if the pack's data may not be at its permanent place. pack may be NULL for none.
+// Returns true if the pack's data may not be at its permanent address. pack may be NULL if there is no pack.
 static inline bool taper_prepared_moves(const taper_pack *pack)
 {
     return pack != NULL;

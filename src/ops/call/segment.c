@@ -28,7 +28,7 @@ typedef struct recording {
     const taper_segment *segment;
     bool declined;   // true if the backend declined these shapes, so that it is not asked again
     const char *why; // why it declined
-    double since;    // time at which a run declined, in seconds; 0 if it did not
+    double since;    // time at which a run declined, in seconds; 0 if none did
     max_align_t data[];
 } recording;
 
@@ -316,7 +316,7 @@ void taper_segment_shapes_free(const taper_call *call, taper_shapes *shapes)
     taper_heap_free(call->run->heap, shapes->of, (shapes->count + 1) * sizeof *shapes->of);
 }
 
-// Makes a list of tensors, and below takes one apart.
+// Makes a list of tensors from a node's arguments.
 static taper_status make_list(taper_call *call, const taper_node *node, const taper_val *args, taper_val *made)
 {
     taper_list *list = taper_list_new(call->run->heap, node->type->items[0], node->input_count);

@@ -6,11 +6,11 @@
 
 #include "platform/platform.h"
 
-typedef struct taper_slabs { // zero, except the allocator
+typedef struct taper_slabs { // initialized to zero, except the allocator
     const taper_allocator *allocator;
-    struct taper_slab *slabs; // the one in use is first
-    size_t slab_bytes;        // bytes of the next one
-    size_t bytes;             // bytes allocated from all
+    struct taper_slab *slabs; // list of slabs; new packs go to the first
+    size_t slab_bytes;        // size of the next slab, in bytes
+    size_t bytes;             // bytes of the packs in all slabs
 } taper_slabs;
 
 // Returns memory aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD bytes after it, or NULL if memory is missing.

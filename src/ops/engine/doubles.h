@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions over lines of doubles, of any length, that call the kernels of ops/kernels/native.h. Norms, softmax and
+// Functions over arrays of doubles, of any length, that call the kernels of ops/kernels/native.h. Norms, softmax and
 // resizing use them for tensors of doubles. Portable runs do not use them.
 #ifndef TAPER_OPS_DOUBLES_H
 #define TAPER_OPS_DOUBLES_H
@@ -12,7 +12,7 @@ static inline bool taper_doubles_are_fast(const taper_run *run)
 {
     return !run->portable;
 }
-// Applies the operator `native` to n elements of each line and writes them to out. x may be out.
+// Applies the operator `native` to n elements of each input array and writes them to out. x may be out.
 void taper_doubles_apply(const taper_run *run, taper_native native, size_t n, const double *x, const double *y,
                          const double *z, double *out, const taper_native_numbers *numbers);
 double taper_doubles_sum(const taper_run *run, size_t n, const double *x);

@@ -26,22 +26,23 @@ typedef struct taper_c128 {
 
 enum { TAPER_EW_SCALARS = 4, TAPER_EW_INPUTS = 3 };
 
-// The numbers that an operator takes besides its operands, in each form that a loop may read.
+// The numbers that an operator takes in addition to its operands, as double, as int64_t and as complex number, for
+// loops that read one of these types.
 typedef struct taper_ew_args {
     double f[TAPER_EW_SCALARS];
     int64_t i[TAPER_EW_SCALARS];
     taper_c128 c[TAPER_EW_SCALARS];
     bool zero_division; // set by a loop that divided by zero
     bool stopped;       // set by a loop that left early because the run must end
-    taper_run *run;     // the run, for loops with slow elements to charge; NULL outside a walk
-    int64_t steps;      // steps of slow elements that a loop counts and charges itself
+    taper_run *run; // the run, which loops with slow elements charge; NULL outside the engine's walk over the elements
+    int64_t steps;  // number of slow elements that a loop has counted and will charge itself
 } taper_ew_args;
 
-// Computes n elements of out from n elements of each input, all of their class. out may be the memory of an input.
+// Computes n elements of out from n elements of each input, all of the loop's class. out may be the memory of an input.
 typedef void (*taper_ew_loop)(size_t n, void *out, const void *const *in, taper_ew_args *args);
 
-// A computation after broadcasting: nested loops over `rank` dimensions, the innermost first. Side 0 is the result.
-// Steps are in bytes.
+// A computation after broadcasting: nested loops over `rank` dimensions, the innermost first. Side 0 is the result, and
+// the other sides are the inputs. Steps are in bytes.
 typedef struct taper_ew_walk {
     size_t rank, sides;
     const int64_t *sizes;
@@ -50,14 +51,14 @@ typedef struct taper_ew_walk {
 } taper_ew_walk;
 
 typedef enum taper_ew_promote {
-    TAPER_EW_KEEP, // the common dtype
-    TAPER_EW_FLOAT // integers and bool become float32
+    TAPER_EW_KEEP, // computes in the common dtype
+    TAPER_EW_FLOAT // as KEEP, but integers and bool become float32
 } taper_ew_promote;
 
 typedef enum taper_ew_result {
-    TAPER_EW_SAME, // the common dtype
-    TAPER_EW_BOOL, // the loops write uint8_t
-    TAPER_EW_REAL  // the real dtype of a complex one, for which the loop writes double
+    TAPER_EW_SAME, // the result has the common dtype
+    TAPER_EW_BOOL, // the result is bool; the loops write uint8_t
+    TAPER_EW_REAL  // the result has the real dtype of a complex one, for which the loop writes double
 } taper_ew_result;
 
 typedef enum taper_ew_layout {
@@ -67,7 +68,7 @@ typedef enum taper_ew_layout {
 } taper_ew_layout;
 
 typedef struct taper_ew_op {
-    // By class; NULL: PyTorch does not support the class. Without a loop for U8, bool is computed in I64.
+    // One loop per class; NULL if PyTorch does not support the class. Without a loop for U8, bool is computed in I64.
     taper_ew_loop loops[TAPER_EW_CLASSES];
     uint8_t promote, result;
     uint8_t scalars; // number of arguments after the operands that are numbers for args
@@ -75,11 +76,11 @@ typedef struct taper_ew_op {
     bool no_bool;    // bool is refused
     uint8_t kernel;  // vector kernel for floats (elementwise_loops.h); 0: none
     uint8_t native;  // kernel of ops/kernels/native.h; 0: none
-    bool converts;   // the operator only converts to another dtype
+    bool converts;   // true if the operator only converts to another dtype
 } taper_ew_op;
 
 typedef struct taper_ew_input {
-    taper_tensor *tensor; // NULL: the input is the scalar
+    taper_tensor *tensor; // NULL if the input is the number in `scalar`
     taper_scalar scalar;
     uint8_t at; // index of the argument of the call, plus 1; 0: not an argument
 } taper_ew_input;
@@ -90,11 +91,12 @@ typedef struct taper_ew {
     size_t count;
     taper_ew_input inputs[TAPER_EW_INPUTS];
     taper_ew_args args;
-    int common;       // the dtype to compute in; -1: by promotion
-    int result;       // dtype of the result; -1: as op says
-    uint8_t layout;   // taper_ew_layout of a new result
-    bool whole;       // the call does nothing else, so its decisions may be kept for later calls (ops/call/prepared.h)
-    bool unconverted; // the inputs' own strides decide the result's, even if common is another dtype
+    int common;     // the dtype to compute in; -1: follows from promotion
+    int result;     // dtype of the result; -1: follows from op
+    uint8_t layout; // taper_ew_layout of a new result
+    // True if the call does nothing else, so its decisions may be kept for later calls (ops/call/prepared.h).
+    bool whole;
+    bool unconverted; // true if the inputs' own strides decide the result's strides, even if common is another dtype
 } taper_ew;
 
 inline taper_ew taper_ew_make(const taper_ew_op *op)
@@ -119,8 +121,8 @@ static inline void taper_ew_input_scalar(taper_ew *ew, taper_scalar scalar)
 // Returns the common dtype of the inputs after the operator's promotion.
 taper_dtype taper_ew_common(const taper_ew *ew);
 TAPER_MUST_USE taper_status taper_ew_run(taper_call *call, taper_ew *ew);
-// Does the work of taper_ew_run for a few thousand floats of equal shape and layout (elementwise_plain.c). *done is
-// false if the call is another one; then nothing was done.
+// Does the work of taper_ew_run for at most a few thousand floats of equal shape and layout (elementwise_plain.c). Sets
+// *done to false, and does nothing, if the call does not suit.
 TAPER_MUST_USE taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done);
 // Does the work of taper_ew_run, but stores the result in a new tensor instead of a result of the call. The caller owns
 // *result.
@@ -133,8 +135,8 @@ TAPER_MUST_USE taper_status taper_ew_into(taper_call *call, taper_ew *ew, taper_
 TAPER_MUST_USE taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, const taper_ew_walk *walk);
 // Returns the kernel that converts contiguous elements, or NULL if there is none.
 taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to);
-// Keeps the walk and the plan (elementwise_vector.h) for later calls with equal arguments. The operator is the whole
-// call, it has run by this plan, and its result is new.
+// Keeps the walk and the plan (elementwise_vector.h) for later calls with equal arguments. The call must consist of
+// this operator only, must have run by this plan, and must have a new result.
 typedef struct taper_ew_vector_plan taper_ew_vector_plan;
 void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk,
                         const taper_ew_vector_plan *plan);
@@ -152,7 +154,8 @@ typedef union taper_ew_block {
 
 // Returns the class of arithmetic of a dtype, or TAPER_EW_CLASSES for quantized dtypes, which have none.
 taper_ew_class taper_ew_class_of(taper_dtype dtype);
-// The dtype whose elements are stored in the form that the class computes in; and the test if a dtype is that one.
+// Returns the dtype whose elements are stored in the type that the class computes in. taper_ew_is_native returns true
+// if dtype is that dtype.
 taper_dtype taper_ew_native(taper_ew_class class_);
 bool taper_ew_is_native(taper_dtype dtype, taper_ew_class class_);
 size_t taper_ew_class_size(taper_ew_class class_);

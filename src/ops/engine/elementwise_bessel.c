@@ -4,9 +4,9 @@
 #include "ops/engine/elementwise_math.h"
 
 #define EULER 0.57721566490153286061
-enum { ASYMPTOTIC = 25 }; // least x at which the expansions at infinity have full precision
+enum { ASYMPTOTIC = 25 }; // the least x at which the asymptotic expansions have full precision
 
-// ---- of the first and second kind, orders 0 and 1
+// ---- Bessel functions of the first and second kind, orders 0 and 1
 
 typedef struct bessel {
     double j[2], y[2];
@@ -97,7 +97,7 @@ double taper_spherical_bessel_j0(double x)
     return isinf(x) ? 0 : x == 0 ? 1 : sin(x) / x;
 }
 
-// ---- modified, of the second kind
+// ---- modified Bessel functions of the second kind
 
 // Returns exp(x) K(x), by the series, by the integral of exp(-x (cosh t - 1)) cosh(order t), or by the expansion at
 // infinity.
@@ -120,7 +120,7 @@ static double bessel_k_scaled(int order, double x)
     if (x < 40) {
         const double step = 1.0 / 16;
         sum = 0.5;
-        // The trapezoidal rule is exact to rounding for an integrand that decreases so fast.
+        // The trapezoidal rule is exact to rounding, because the integrand decreases fast.
         for (int k = 1; k < 200; k++) {
             const double t = k * step, term = exp(-x * (cosh(t) - 1)) * (order == 0 ? 1 : cosh(t));
             sum += term;
@@ -173,12 +173,12 @@ static const double airy_anchors[][2] = {
     {1.10475325528986859e-10, -3.52063367673892364e-10},
 };
 
-// The Taylor series of the solution of y'' = x y at the nearest anchor.
+// Sums the Taylor series of the solution of y'' = x y at the nearest anchor.
 static double airy_near(double x)
 {
     const double at = rint(x), h = x - at, *anchor = airy_anchors[(int)at + 10];
     double before = 0, here = anchor[0], next = anchor[1], power = h, sum = here;
-    for (int n = 0; n < 30; n++) { // coefficients n and n + 1
+    for (int n = 0; n < 30; n++) { // coefficients n and n + 1 of the series
         sum += next * power;
         power *= h;
         const double following = (at * here + before) / ((n + 1) * (n + 2));

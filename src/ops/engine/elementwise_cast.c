@@ -14,7 +14,8 @@ static const struct {
 
 taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to)
 {
-    // A narrower integer or a bool has the same bits with and without a sign, so one kernel serves both.
+    // Signed and unsigned elements of one width (or bools) have the same bits after this conversion, so one kernel
+    // serves both dtypes.
     const bool whole = from <= TAPER_I64 || from == TAPER_BOOL;
     const taper_dtype x = from == TAPER_I8 && (to == TAPER_U8 || to == TAPER_BOOL) ? TAPER_U8 : from;
     const taper_dtype y = whole && to == TAPER_I8 ? TAPER_U8 : to;
@@ -31,7 +32,7 @@ typedef struct cast_job {
     const taper_ew_walk *walk;
 } cast_job;
 
-// A task over lines along the innermost dimension, numbered through the other dimensions.
+// Converts lines [begin, end) along the innermost dimension, numbered through the other dimensions.
 static void lines_range(void *argument, size_t begin, size_t end)
 {
     const cast_job *job = argument;
@@ -69,7 +70,7 @@ taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, con
     }
     size_t lines = 1;
     for (size_t d = 1; d < walk->rank; d++) {
-        lines *= (size_t)walk->sizes[d]; // at most the number of elements
+        lines *= (size_t)walk->sizes[d]; // at most the number of elements, so this cannot overflow
     }
     return taper_run_floats(run, lines_range, &job, lines, 2 * (double)walk->sizes[0] + 16);
 }

@@ -7,7 +7,7 @@ extern taper_c128 taper_c(double re, double im);
 
 taper_c128 taper_c_div(taper_c128 a, taper_c128 b)
 {
-    const double scale = fmax(fabs(b.re), fabs(b.im)); // dividing by it keeps the squares in range
+    const double scale = fmax(fabs(b.re), fabs(b.im)); // dividing by the scale keeps the squares in range
     if (scale == 0 || isinf(scale) || isnan(scale)) {
         const double norm = b.re * b.re + b.im * b.im;
         return taper_c((a.re * b.re + a.im * b.im) / norm, (a.im * b.re - a.re * b.im) / norm);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Complex arithmetic over pairs of doubles. <complex.h> is not used because bionic lacks half of it before API 26.
+// Complex arithmetic with pairs of doubles. <complex.h> is not used because bionic lacks half of its functions before
+// API 26.
 #ifndef TAPER_OPS_ELEMENTWISE_COMPLEX_H
 #define TAPER_OPS_ELEMENTWISE_COMPLEX_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts blocks of elements between memory and the classes of arithmetic. Each dtype has a natural class that it is
-// read as and written from; a second step converts between classes. Conversions that C leaves undefined behave like
-// PyTorch's on x86.
+// Converts blocks of elements between memory and the classes of arithmetic. Each dtype has a natural class, which its
+// elements are loaded to and stored from. A second step converts between classes. Conversions that C leaves undefined
+// behave like PyTorch's on x86.
 #include "base/half.h"
 #include "ops/engine/elementwise.h"
 
@@ -39,7 +39,7 @@ size_t taper_ew_class_size(taper_ew_class class_)
 
 #include "ops/engine/elementwise_pairs.h"
 
-// ---- memory and natural class. The loops of each differ in the step that the compiler knows.
+// ---- memory and natural class: two loops for each dtype, one with a step that the compiler knows
 
 #define MEMORY(name, type, wide, read, write)                                                                          \
     static void get_##name(void *to, const char *from, int64_t step, size_t n)                                         \
@@ -137,7 +137,7 @@ static int64_t float_to_i64(float v)
 #endif
 }
 
-static int64_t double_to_i32(double v) // narrower integers are the low bits of this
+static int64_t double_to_i32(double v) // narrower integers are the low bits of this result
 {
     return v > -2147483649.0 && v < 2147483648.0 ? (int64_t)v : INT32_MIN;
 }

@@ -5,7 +5,7 @@
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/elementwise_walk.h"
 
-// ---- which
+// ---- the choice of the code
 
 #include "ops/engine/elementwise_native.h"
 
@@ -54,7 +54,7 @@ static void run_rest(const taper_ew_inner *inner, const taper_ew_lines *w, size_
 static void run_native(const taper_ew_inner *inner, const taper_ew_lines *w, size_t n, void *out, const void *const *in,
                        taper_ew_args *args)
 {
-    // A kernel may read inputs that the operator does not have, so each of these points to readable memory.
+    // A kernel may read inputs that the operator does not have, so these inputs also point to readable memory.
     const void *all[TAPER_EW_INPUTS] = {in[0], w->sides > 2 ? in[1] : in[0], w->sides > 3 ? in[2] : in[0]};
     const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;
     if (whole != 0) {
@@ -102,12 +102,12 @@ static void copy_items(size_t item, size_t n, char *to, int64_t to_step, const c
         COPY(4, uint32_t)
         COPY(8, uint64_t)
     default:
-        break; // no kernel has wider elements
+        break; // no kernel has elements of more bytes
     }
 }
 
-// Rounds elements in a wider type to the precision of the common dtype. PyTorch computes in the common dtype even if
-// the tensor has another one.
+// Rounds elements of a wider type to the precision of the common dtype. PyTorch computes in the common dtype even if
+// the tensor has another dtype.
 static void pass_common(const taper_ew_inner *inner, const taper_ew_side *s, size_t n, taper_ew_block *block,
                         taper_ew_block *temp)
 {

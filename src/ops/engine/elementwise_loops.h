@@ -57,13 +57,13 @@
 #define TAPER_EW_PROMOTION_KEEP .promote = TAPER_EW_KEEP
 #define TAPER_EW_PROMOTION_NOBOOL .promote = TAPER_EW_KEEP, .no_bool = true
 #define TAPER_EW_PROMOTION_FLOAT .promote = TAPER_EW_FLOAT
-// The value of an element that takes at most `work` nanoseconds, or 0 if the run must end.
+// The value of an element that takes at most `work` nanoseconds to compute, or 0 if the run must end.
 #define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
 
 // Vector kernels (ops/kernels/vector_f32.h) by operator name: 1 + the number of a unary kernel, then relu, then the
 // binary kernels. TAPER_EW_KERNEL(name) is 0 for every other operator.
 enum {
-    TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT, // a clamp with fixed bounds
+    TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT, // relu, a clamp with fixed bounds
     TAPER_EW_KERNEL_BINARY                        // number of the first binary kernel
 };
 #define TAPER_EW_KERNEL_OF_relu ~, TAPER_EW_KERNEL_RELU

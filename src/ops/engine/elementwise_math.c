@@ -9,7 +9,7 @@ static double erf_inverse(double y, double rest)
 {
     const double w = -log(rest * (1 + y)); // rest * (1 + y) is (1 - y)(1 + y)
     double x;
-    if (w < 5) { // Giles's polynomials give a first guess of seven digits
+    if (w < 5) { // Giles's polynomials give a first guess with seven correct digits
         static const double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                                    -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
         x = c[0];
@@ -83,7 +83,7 @@ double taper_log_ndtr(double x)
     return x < -1 ? log(taper_erfcx(-t) / 2) - t * t : log1p(-erfc(t) / 2);
 }
 
-// ---- gamma and its family
+// ---- the gamma function and related functions
 
 double taper_digamma(double x)
 {
@@ -175,13 +175,14 @@ double taper_mvlgamma(double x, double p)
     return sum;
 }
 
-// The series of the lower incomplete gamma function, or the continued fraction of the upper one, by the factor below.
+// ---- the incomplete gamma functions
 static double gamma_prefactor(double a, double x)
 {
     return exp(a * log(x) - x - lgamma(a));
 }
 
-// Both end when a step changes less than `enough` of the result. The series adds four terms with one division.
+// The series and the continued fraction end when a step changes the result by less than `enough` of its value. The
+// series adds four terms with one division.
 static double gamma_series(double a, double x, double enough)
 {
     double sum = 1 / a, term = sum;
@@ -193,7 +194,8 @@ static double gamma_series(double a, double x, double enough)
     return sum * gamma_prefactor(a, x);
 }
 
-// Computes the convergents' numerators and denominators, so that no step waits for a division.
+// Computes the numerators and denominators of the continued fraction's convergents, so that no step waits for a
+// division.
 static double gamma_fraction(double a, double x, double enough)
 {
     double b = x + 1 - a, top = 1, bottom = b, top_before = 0, bottom_before = 1;
@@ -206,15 +208,16 @@ static double gamma_fraction(double a, double x, double enough)
         if (fabs(now - before) <= fabs(now) * enough) {
             break;
         }
-        if (fabs(bottom) > 1e100) { // scales both, so that their products remain finite
+        if (fabs(bottom) > 1e100) { // both are scaled, so that their products remain finite
             top *= 1e-100, bottom *= 1e-100, top_before *= 1e-100, bottom_before *= 1e-100;
         }
     }
     return top / bottom * gamma_prefactor(a, x);
 }
 
-// Temme's uniform expansion of the lower (sign -1) or upper (sign 1) function, for large a. There the other two methods
-// take about sqrt(a) steps, and their prefactor loses digits because its exponent is large.
+// Temme's uniform expansion of the lower (sign -1) or upper (sign 1) incomplete gamma function, for large a. There the
+// series and the continued fraction take about sqrt(a) steps, and their prefactor loses digits because its exponent is
+// large.
 enum { LARGE = 10000 };
 static double gamma_large(double a, double x, double sign)
 {
@@ -306,7 +309,7 @@ PRECISIONS(igammac)
 
 // ---- modified Bessel functions: the power series, whose terms are all positive, or the expansion at infinity
 
-static double bessel_scaled(int order, double x) // for x >= 0, multiplied by exp(-x)
+static double bessel_scaled(int order, double x) // computes I(x) exp(-x) for x >= 0
 {
     if (isnan(x) || isinf(x)) {
         return isnan(x) ? x : 0;
@@ -354,7 +357,7 @@ double taper_logaddexp(double a, double b)
     if (isinf(a) && a == b) {
         return a;
     }
-    const double m = a > b ? a : b; // NaN if both are infinite; the difference below is NaN too
+    const double m = a > b ? a : b; // NaN if both operands are infinite; the difference below is NaN too
     return m + log1p(exp(-fabs(a - b)));
 }
 

@@ -63,7 +63,7 @@ static inline float taper_expf(float x)
     p = p * r + 0.500000001f;
     p = p * (r * r) + r + 1.0f;
     // 2^n is multiplied in two factors because the result may be subnormal.
-    const uint32_t k = taper_float_to_bits(t) - 0x4b400000u + 512u; // n + 512
+    const uint32_t k = taper_float_to_bits(t) - 0x4b400000u + 512u; // the exponent n plus 512
     const uint32_t half = k >> 1;
     const float first = taper_bits_to_float((half - 256u + 127u) << 23),
                 second = taper_bits_to_float((k - half - 256u + 127u) << 23);
@@ -148,7 +148,8 @@ TAPER_MATH_FLOAT1(taper_ndtri)
 TAPER_MATH_FLOAT1(taper_log_ndtr)
 TAPER_MATH_FLOAT2(taper_logaddexp)
 TAPER_MATH_FLOAT2(taper_logaddexp2)
-// Reflection is in single precision: near the poles sin(pi x) has the value that PyTorch's rounding gives it.
+// The reflection formula is computed in single precision. Near the poles sin(pi x) then has the value that PyTorch's
+// rounding gives it.
 static inline float taper_polygammaf(float n, float x)
 {
     if (n == 1 && x < 0.5f) {

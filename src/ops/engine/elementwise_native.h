@@ -26,7 +26,8 @@ static int native_type(taper_dtype dtype, taper_native native)
     return types[dtype] - 1;
 }
 
-// No native kernel computes sums with a factor, or polygamma functions other than the first.
+// Returns true for a sum with a factor and for polygamma functions other than the first, which no native kernel
+// computes.
 static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_class class_)
 {
     const bool one = class_ == TAPER_EW_C128  ? args->c[0].re == 1 && args->c[0].im == 0
@@ -36,7 +37,7 @@ static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_
                                            : (native == TAPER_NATIVE_ADD || native == TAPER_NATIVE_SUB) && !one;
 }
 
-// Returns true if the side has the dtype that the kernel wants, or a cast kernel converts it.
+// Returns true if the side has the dtype that the kernel wants, or if a cast kernel converts between the two dtypes.
 static bool is_reachable(const taper_run *run, const taper_ew_side *s, bool result)
 {
     return s->dtype == s->wanted ||

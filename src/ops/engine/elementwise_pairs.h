@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of elementwise_convert.c: elements two apart, such as the real parts of complex numbers.
+// Part of elementwise_convert.c: elements at every second position, such as the real parts of complex numbers.
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_PAIRS_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_PAIRS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The fast path of the elementwise engine: up to a few thousand floats, with all tensors of one shape and either
-// contiguous or hidden NHWC. Most calls between layers are such calls, and for them deciding takes longer than
-// computing. All that elementwise_run.c decides is known here in advance.
+// contiguous or hidden NHWC. Most calls between layers are of this kind, and for them deciding takes longer than
+// computing. The decisions of elementwise_run.c are known here in advance.
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise_vector.h"
 
@@ -37,9 +37,9 @@ typedef struct plain {
     const taper_ew_op *op;
     taper_ew_args args;
     taper_ew_vector_plan plan;
-    bool planned; // the plan is used; otherwise the operator's own loop
+    bool planned; // true if the plan is used; otherwise the operator's own loop runs
     size_t count;
-    uint8_t at[TAPER_EW_INPUTS]; // indexes of the arguments that are the inputs
+    uint8_t at[TAPER_EW_INPUTS]; // positions of the inputs among the arguments
     int64_t n;
 } plain;
 

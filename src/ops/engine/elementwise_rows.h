@@ -3,15 +3,16 @@
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 
-// Short rows whose results are contiguous, such as points and boxes. Their operands are copied side by side, so that
-// the kernel sees one long row. SHORT: most floats of a row, and fewest rows. REPEATED: most floats of a row if each
-// operand is contiguous or repeats one row, which is copied once. BESIDE: floats of a long row.
+// Limits for short rows whose results are contiguous, such as points and boxes. Their operands are copied side by side,
+// so that the kernel sees one long row. SHORT is the most floats of a row, and the fewest rows. REPEATED is the most
+// floats of a row if each operand is contiguous or repeats one row, which is copied once. BESIDE is the number of
+// floats of a long row.
 enum { SHORT = 8, REPEATED = 40, BESIDE = 512 };
 static bool are_short(const taper_ew_walk *w)
 {
     const int64_t n = w->sizes[0], item = sizeof(float);
     bool beside = w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
-    for (size_t k = 1; k < w->sides; k++) { // one element for the whole row, or a contiguous row
+    for (size_t k = 1; k < w->sides; k++) { // step 0 (one element for the whole row) or a contiguous row
         beside =
             beside && (n <= SHORT || (w->steps[k][0] == item && (w->steps[k][1] == 0 || w->steps[k][1] == n * item)));
     }
@@ -55,7 +56,7 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
     }
 }
 
-// Chooses the outer product if each row is one vector multiplied by a number.
+// Chooses the outer product if each row of the result is one vector multiplied by a number.
 static void choose_outer(taper_ew_vector_plan *plan, const taper_ew_walk *w, const taper_ew_op *op,
                          taper_operands operands)
 {

@@ -26,7 +26,8 @@ taper_status taper_ew_input_arg(taper_ew *ew, const taper_call *call, size_t at)
     }
     const taper_schema *schema = call->schema;
     if (schema != NULL && at < schema->arg_count && schema->args[at].type->kind == TAPER_TYPE_TENSOR) {
-        return taper_arg_tensor(call, at, &input->tensor); // fails with the message for this argument
+        // Fails with the message for an argument that is not a tensor.
+        return taper_arg_tensor(call, at, &input->tensor);
     }
     return taper_arg_scalar(call, at, &input->scalar);
 }
@@ -99,7 +100,7 @@ static void side_number(taper_ew_side *s, const taper_ew_input *input, const tap
     s->class_ = mask ? TAPER_EW_U8 : d->in_class;
 }
 
-// Computes into `to`. keeps: `to` is the new result of the call.
+// Computes into `to`. If keeps is set, `to` is the new result of the call.
 static taper_status apply(taper_call *call, taper_ew *ew, const taper_ew_decision *d, taper_tensor *to, bool keeps)
 {
     taper_error *error = call->run->error;

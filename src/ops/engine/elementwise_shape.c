@@ -76,8 +76,8 @@ static bool is_contiguous(size_t rank, const int64_t *sizes, const int64_t *stri
 
 typedef struct operand {
     bool dense;
-    int64_t strides[TAPER_MAX_RANK];   // in elements: the tensor's logical strides, or those of its conversion
-    int64_t broadcast[TAPER_MAX_RANK]; // in bytes, along the result's dimensions; 0 where broadcast
+    int64_t strides[TAPER_MAX_RANK];   // strides of the tensor, or of its conversion to the common dtype, in elements
+    int64_t broadcast[TAPER_MAX_RANK]; // strides along the result's dimensions, in bytes; 0 along broadcast dimensions
 } operand;
 
 // Finds the strides if all operands have one shape and agree on a layout. Returns false if they do not.
@@ -106,8 +106,8 @@ static bool fast_strides(size_t rank, const int64_t *sizes, taper_tensor *const 
     return true;
 }
 
-// Compares dimension a, which is inside now, with b: 1 if a must move outside b, -1 if it must not, 0 if the strides do
-// not decide.
+// Compares dimension a, which is inside dimension b now. Returns 1 if a must move outside b, -1 if it must not, 0 if
+// the strides do not decide.
 static int compare_dims(const int64_t *sizes, taper_tensor *const *operands, const operand *strided, size_t count,
                         size_t a, size_t b)
 {
@@ -160,7 +160,7 @@ void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *co
     if (fast_strides(rank, sizes, operands, strided, count, strides)) {
         return;
     }
-    size_t order[TAPER_MAX_RANK]; // the innermost first
+    size_t order[TAPER_MAX_RANK]; // dimensions of the result, the innermost first
     for (size_t i = 0; i < rank; i++) {
         order[i] = rank - 1 - i;
     }

@@ -4,12 +4,12 @@
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise_vector.h"
 
-enum { MOST_DIMS = 4 }; // dimensions of a walk that is kept, after merging
+enum { MOST_DIMS = 4 }; // most dimensions of a walk that is kept, after merging
 
 typedef struct strided {
     taper_ew_vector_plan plan;
     size_t rank, count;
-    uint8_t at[TAPER_EW_INPUTS]; // indexes of the arguments that are the inputs
+    uint8_t at[TAPER_EW_INPUTS]; // positions of the inputs among the arguments
     bool is_number[TAPER_EW_INPUTS];
     float numbers[TAPER_EW_INPUTS];
     int64_t sizes[MOST_DIMS], steps[TAPER_EW_INPUTS + 1][MOST_DIMS];

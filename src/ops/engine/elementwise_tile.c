@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes many short lines of an elementwise walk together: broadcast factors, slices, transposed operands. The
+// Computes many short lines of an elementwise walk together (broadcast factors, slices, transposed operands). The
 // operator's loop computes a tile of lines. Operands that are not stored in the tile's order are first gathered into
-// it. Line by line, such operators took up to a hundred times as long.
+// it. Without tiles, one line at a time, such operators took up to a hundred times as long.
 #include "ops/engine/elementwise_walk.h"
 
 #include "ops/engine/elementwise_tiles.h"
@@ -12,7 +12,7 @@ static void side_extent(const taper_ew_lines *w, const taper_ew_side *s, uintptr
 {
     int64_t low = 0, high = (int64_t)taper_dtype_size(s->dtype);
     for (size_t d = 0; d < w->rank; d++) {
-        const int64_t way = (w->sizes[d] - 1) * s->steps[d]; // cannot overflow: it is within the storage
+        const int64_t way = (w->sizes[d] - 1) * s->steps[d]; // cannot overflow, because it is within the storage
         *(way < 0 ? &low : &high) += way;
     }
     *begin = (uintptr_t)s->data + (uintptr_t)low;
@@ -40,7 +40,7 @@ static bool is_crossed(const taper_ew_lines *w)
 
 bool taper_ew_tiles(const taper_ew_lines *w, size_t block, size_t *width, size_t *lines)
 {
-    enum { ACROSS = 32 }; // elements of a line in a tile if a side is transposed
+    enum { ACROSS = 32 }; // elements of each line in a tile if a side is transposed
     if (w->rank < 2) {
         return false;
     }
@@ -61,7 +61,7 @@ static bool converts(const taper_ew_inner *inner, const taper_ew_side *s)
     return s->dtype != s->wanted || (inner->native == NULL && s->common != s->dtype);
 }
 
-// Loads `lines` lines of n elements of an input into a block, in the wanted dtype, one line after the other.
+// Loads `lines` lines of n elements of an input into a block, in the dtype `wanted`, one line after the other.
 static void load(const taper_run *run, const taper_ew_inner *inner, const taper_ew_side *s, const char *from, size_t n,
                  size_t lines, taper_ew_block *to, taper_ew_blocks *b)
 {
@@ -124,7 +124,7 @@ bool taper_ew_tiles_run(const taper_run *run, taper_ew_lines *w, const taper_ew_
     const size_t n = (size_t)w->sizes[0];
     for (size_t k = 1; k < w->sides; k++) {
         taper_ew_side *const s = &w->side[k];
-        if (s->constant && !s->filled) { // one load serves all tiles
+        if (s->constant && !s->filled) { // one load is enough for all tiles
             taper_ew_side_load(inner, s, s->data, 0, block, &b->side[k], &b->temp);
             s->filled = true;
         }

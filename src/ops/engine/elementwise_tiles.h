@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tiles for the elementwise engine: many short lines at a time. Include it after elementwise_walk.h.
+// Tiles for the elementwise engine, which compute many short lines at a time. Include this file after
+// elementwise_walk.h.
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_TILES_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_TILES_H
 
@@ -7,7 +8,7 @@
 // long enough to run one by one. Returns false, too, if the result overlaps an input in another order, because then
 // lines must run one by one.
 bool taper_ew_tiles(const taper_ew_lines *w, size_t block, size_t *width, size_t *lines);
-// Computes `lines` lines, from the sides' data on, in tiles. Returns false if the run must end.
+// Computes `lines` lines in tiles, beginning at the sides' data. Returns false if the run must end.
 bool taper_ew_tiles_run(const taper_run *run, taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args,
                         taper_ew_blocks *b, size_t block, size_t width, size_t lines);
 

@@ -14,7 +14,7 @@ typedef struct loop_job {
     const taper_ew_vector_plan *plan;
 } loop_job;
 
-// ---- which kernel
+// ---- the choice of a kernel
 
 static bool choose_unary(const taper_ew_op *op, const taper_ew_args *args, taper_ew_vector_loop *loop)
 {
@@ -100,7 +100,7 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
     }
 }
 
-// Computes `count` rows along dimension 1, from the sides' addresses on.
+// Computes `count` rows along dimension 1, starting at the sides' addresses `at`.
 static void run_rows(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
@@ -132,7 +132,7 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
     }
 }
 
-// A task over rows, numbered through all dimensions except the innermost.
+// Computes rows [begin, end), numbered through all dimensions except the innermost.
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     const loop_job *job = argument;
@@ -167,7 +167,7 @@ static void flat_range(void *argument, size_t begin, size_t end)
     taper_ew_run_vector(&job->plan->loop, end - begin, x, y);
 }
 
-enum { ALONE = 1024 }; // elements that one thread computes faster than several
+enum { ALONE = 1024 }; // number of elements up to which one thread is faster than several
 
 bool taper_ew_vector_plan_make(taper_ew_vector_plan *plan, uint64_t cpu, const taper_ew_op *op,
                                const taper_ew_args *args, const taper_ew_walk *walk)
@@ -188,7 +188,7 @@ taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan, c
 {
     loop_job job = {.walk = walk, .plan = plan};
     run->kernel = plan->loop.vector->name;
-    const double floats = plan->loop.unary != NULL ? FUNCTION : 1; // simple operations per element
+    const double floats = plan->loop.unary != NULL ? FUNCTION : 1; // cost of an element, in simple operations
     if (walk->rank == 1 && walk->sizes[0] <= ALONE) {
         flat_range(&job, 0, (size_t)walk->sizes[0]);
         return taper_run_spend(run, (uint64_t)walk->sizes[0]);
@@ -198,7 +198,7 @@ taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan, c
     }
     size_t rows = 1;
     for (size_t d = 1; d < walk->rank; d++) {
-        rows *= (size_t)walk->sizes[d]; // at most the number of elements
+        rows *= (size_t)walk->sizes[d]; // at most the number of elements, so this cannot overflow
     }
     return taper_run_floats(run, rows_range, &job, rows, floats * (double)walk->sizes[0]);
 }

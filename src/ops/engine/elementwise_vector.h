@@ -18,19 +18,20 @@ typedef struct taper_ew_vector_loop {
 
 struct taper_ew_vector_plan {
     taper_ew_vector_loop loop;
-    bool scale, shift; // all rows share the second operand, which multiplies (scale) or is added (shift)
-    bool beside;       // rows are short and are copied side by side (elementwise_rows.h)
-    bool spread;       // rows are side by side, and one operand has one element for each row
-    bool outer;        // each row is one vector multiplied by a number
-    // For beside, spread and outer: the side with the rows or the vector, and the side with the factors.
+    bool scale, shift; // true if all rows share the second operand, which multiplies (scale) or is added (shift)
+    bool beside;       // true if rows are short and are copied side by side (elementwise_rows.h)
+    bool spread;       // true if rows are side by side, and one operand has one element for each row
+    bool outer;        // true if each row is one vector multiplied by a number
+    // If beside, spread or outer is set: the number of the side with the rows or the vector, and of the side with the
+    // factors.
     size_t wide, narrow;
 };
 
-// Chooses the vector kernel for an operator on one vector or two. Returns false if there is none.
+// Chooses the vector kernel for an operator on one or two vectors. Returns false if there is none.
 bool taper_ew_choose_vector(const taper_ew_op *op, const taper_ew_args *args, taper_ew_vector_loop *loop);
 void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float *const *x, float *y);
 
-// Plans a walk whose sides are all float32. It does not read the walk's data. Returns false if no kernel fits the walk.
+// Plans a walk whose sides are all float32. Does not read the elements. Returns false if no kernel fits the walk.
 bool taper_ew_vector_plan_make(taper_ew_vector_plan *plan, uint64_t cpu, const taper_ew_op *op,
                                const taper_ew_args *args, const taper_ew_walk *walk);
 // Runs the plan over a walk with the sizes and steps it was made for.

@@ -85,7 +85,8 @@ static void sort_and_merge(taper_ew_lines *w)
 
 enum { PIECE = 1 << 16 }; // elements between two checks of the run's time
 
-// Computes one line along the innermost dimension, from the sides' current data on. Returns false if the run must end.
+// Computes one line along the innermost dimension, starting at the sides' current data. Returns false if the run must
+// end.
 static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, taper_ew_blocks *b,
                      size_t block)
 {
@@ -186,18 +187,18 @@ static size_t prepare_sides(const taper_run *run, taper_ew_lines *w, bool native
 }
 
 typedef struct walk_job {
-    const taper_run *run; // its CPU selects the kernels that move elements
+    const taper_run *run; // run whose CPU selects the kernels that move elements
     const taper_ew_lines *w;
     const taper_ew_inner *inner;
     const taper_ew_args *args;
-    size_t block, segments; // block: elements of a block; segments: segments of a line
-    size_t width, lines;    // size of a tile, for lines no longer than a segment; 0: no tiles
+    size_t block, segments; // elements of a block; segments of a line
+    size_t width, lines;    // size of a tile, for lines that are not longer than a segment; 0: no tiles
     atomic_bool zero_division;
 } walk_job;
 
-enum { SEGMENT = 1 << 14 }; // most elements of a line for one step of a task
+enum { SEGMENT = 1 << 14 }; // most elements of a line that a task computes at a time
 
-// A task over segments of lines, numbered line by line.
+// Computes segments [begin, end) of lines, numbered line by line.
 static void segments_range(void *argument, size_t begin, size_t end)
 {
     walk_job *job = argument;
@@ -267,14 +268,14 @@ static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, t
         job.lines = 0;
     }
     job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
-    // Too few tiles for several threads; one thread with tiles is faster than several with single lines.
+    // There are too few tiles for several threads, and one thread with tiles is faster than several with single lines.
     if (job.lines != 0 && job.segments > 1) {
         run_alone(w, inner, args, block);
         return TAPER_OK;
     }
     size_t lines = 1;
     for (size_t d = 1; d < w->rank; d++) {
-        lines *= (size_t)w->sizes[d]; // at most the number of elements
+        lines *= (size_t)w->sizes[d]; // at most the number of elements, so this cannot overflow
     }
     const double work = (double)lines * ((double)w->sizes[0] + 20);
     const taper_status status = taper_run_range(args->run, segments_range, &job, lines * job.segments, 1, work);

@@ -13,13 +13,13 @@ typedef struct taper_ew_side {
     taper_ew_class class_;
     taper_dtype wanted;        // dtype of the elements that the inner loop reads or writes
     taper_cast_function *cast; // kernel that converts contiguous elements between dtype and wanted, or NULL
-    taper_dtype common;        // narrower dtype that elements are rounded to in between: half, narrow integers
-    bool direct;               // the loops read or write the side's memory itself
-    bool standing;             // the step of the innermost dimension is 0
-    bool constant;             // the steps of all dimensions are 0
+    taper_dtype common; // narrower dtype to which elements are rounded between the conversions (half, narrow integers)
+    bool direct;        // true if the loops read or write the side's memory itself
+    bool standing;      // true if the step of the innermost dimension is 0
+    bool constant;      // true if the steps of all dimensions are 0
     bool filled;
-    bool flat;                     // the lines of a tile are contiguous, one after the other
-    int64_t steps[TAPER_MAX_RANK]; // in bytes, innermost first
+    bool flat;                     // true if the lines of a tile are contiguous, one after the other
+    int64_t steps[TAPER_MAX_RANK]; // step of each dimension in bytes, innermost dimension first
     uint8_t number[16];            // value of a 0-dim input, in the common dtype
 } taper_ew_side;
 
@@ -40,35 +40,35 @@ typedef struct taper_ew_decision {
 // The code that computes a line's elements: the operator's loop, a kernel of native.h, or a kernel of vector_f32.h.
 typedef struct taper_ew_inner {
     taper_ew_loop loop;
-    taper_native_function *native; // or NULL
+    taper_native_function *native; // kernel for elements of their own dtype, or NULL
     taper_native_numbers numbers;
-    bool swaps;                  // the kernel takes the second input first
-    taper_ew_vector_loop floats; // neither unary nor binary is set if there is no such kernel
+    bool swaps;                  // true if the kernel takes the second input first
+    taper_ew_vector_loop floats; // vector kernel for floats; neither unary nor binary is set if there is none
 } taper_ew_inner;
 
-// Chooses the fastest code for these sides, whose steps are known. Sets `wanted` and `common` of each side.
+// Chooses the fastest code for these sides, whose steps are set. Sets `wanted` and `common` of each side.
 void taper_ew_choose_inner(const taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                            const taper_ew_decision *d, taper_ew_lines *w, taper_ew_inner *inner);
 void taper_ew_run_inner(const taper_ew_inner *inner, const taper_ew_lines *w, size_t n, void *out,
                         const void *const *in, taper_ew_args *args);
-// taper_ew_side_load copies n elements of an input, starting at `from`, into a block, in the wanted dtype.
+// taper_ew_side_load copies n elements of an input, starting at `from`, into a block, in the dtype `wanted`.
 // taper_ew_side_store copies n elements of a block to the result. temp is a block for intermediate values.
 void taper_ew_side_load(const taper_ew_inner *inner, const taper_ew_side *s, const char *from, int64_t step, size_t n,
                         taper_ew_block *to, taper_ew_block *temp);
 void taper_ew_side_store(const taper_ew_inner *inner, const taper_ew_side *s, char *to, int64_t step, size_t n,
                          taper_ew_block *from, taper_ew_block *temp);
 
-// The blocks that elements are converted in (side, temp) and gathered in (moved).
+// The blocks in which elements are converted (side, temp) and gathered (moved).
 typedef struct taper_ew_blocks {
     taper_ew_block side[TAPER_EW_INPUTS + 1], temp, moved;
 } taper_ew_blocks;
 
-// Time of an element of a tile or line for any operator, and of a line, in nanoseconds.
+// The time for an element of any operator, and the additional time for a line, in nanoseconds.
 enum { TAPER_EW_WORK = 16, TAPER_EW_WORK_OF_A_LINE = 20 };
 
 // Sets the side's data and its steps along the result's dimensions; a broadcast dimension has step 0.
 void taper_ew_side_set(taper_ew_side *s, const taper_ew_lines *w, const taper_tensor *tensor, taper_ew_class class_);
-// Computes all elements. keeps: the result is the call's new one, so the walk may be kept for later calls.
+// Computes all elements. If keeps is set, the result is the call's new one, so the walk may be kept for later calls.
 TAPER_MUST_USE taper_status taper_ew_lines_run(taper_call *call, taper_ew *ew, const taper_ew_decision *d,
                                                taper_ew_lines *w, bool keeps);
 

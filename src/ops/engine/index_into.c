@@ -15,8 +15,8 @@
 extern int64_t taper_index_at(const taper_tensor *index, int64_t at);
 extern void taper_index_walk_next(taper_index_walk *walk);
 
-// One loop for each dtype and operation. The arithmetic is done in U, which is unsigned for integers so that it wraps
-// around.
+// Defines one loop for a dtype and an operation. The arithmetic is done in U, which is unsigned for integers so that it
+// wraps around.
 #define LOOP(name, T, expression)                                                                                      \
     static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)                    \
     {                                                                                                                  \
@@ -250,7 +250,7 @@ void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank,
     walk->left = TAPER_WALK_PIECE;
     walk->count = 1;
     taper_walk_begin(&walk->walk, TAPER_WALK_SIDES);
-    walk->walk.sides = 0; // sides that are not added have place 0
+    walk->walk.sides = 0; // tensors that are not added have offset 0
     for (size_t d = rank; d-- > 0;) {
         (void)taper_walk_add(&walk->walk, sizes[d]);
         walk->count = sizes[d] == 0 || walk->count == 0 ? 0 : walk->count * sizes[d];
@@ -304,7 +304,7 @@ static taper_status new_positions(taper_run *run, int64_t found, size_t rank, ta
 #include "ops/engine/index_into_near.h"
 
 // Chooses how many of the last dimensions, at least one, are handled together because they have few elements. Writes
-// the index that each of their elements has in each of them. Returns the number of dimensions.
+// the index of each of their elements in each of these dimensions to near. Returns the number of dimensions.
 static size_t near_places(const taper_tensor *mask, uint8_t (*near)[TAPER_MASK_PIECE], size_t *elements)
 {
     const size_t rank = mask->rank;
@@ -340,7 +340,7 @@ static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper
     int64_t *const to = taper_tensor_mutable(*positions);
     int64_t place[TAPER_MAX_RANK] = {0}, written = 0;
     uint32_t at[TAPER_MASK_PIECE];
-    // Index of each element of a piece in each dimension that is handled together.
+    // The index of each element of a piece, in each dimension that is handled together.
     uint8_t near[TAPER_MAX_RANK][TAPER_MASK_PIECE];
     size_t together;
     const size_t last = rank - near_places(mask, near, &together);
@@ -363,7 +363,7 @@ static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper
             place[d - 1]++;
         }
         if (!taper_run_goes_on(run, n * 2)) {
-            break; // the interpreter reports that the run ended
+            break; // the run ended, which the interpreter reports
         }
     }
     return TAPER_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts that the indexing operators share: combining elements into others, reading index tensors, and walks over
+// Functions that the indexing operators share: combining elements into others, reading index tensors, and walks over
 // several tensors.
 #ifndef TAPER_OPS_INDEX_INTO_H
 #define TAPER_OPS_INDEX_INTO_H
@@ -11,14 +11,14 @@ typedef enum taper_into {
     TAPER_INTO_SET,
     TAPER_INTO_ADD,
     TAPER_INTO_MULTIPLY,
-    TAPER_INTO_MAXIMUM, // a NaN is the maximum
+    TAPER_INTO_MAXIMUM, // a NaN counts as larger than every number
     TAPER_INTO_MINIMUM
 } taper_into;
 
 // Computes to[i * to_step] = to[i * to_step] (operation) from[i * from_step] for `count` elements of one dtype. Steps
 // are in bytes.
 typedef void (*taper_into_function)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count);
-// Returns the function, or NULL if the dtype does not support the operation.
+// Returns the function for the operation, or NULL if the dtype does not support the operation.
 taper_into_function taper_into_find(taper_dtype dtype, taper_into operation);
 TAPER_MUST_USE taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_function *function,
                                            taper_error *error);
@@ -31,18 +31,19 @@ void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *
 // Fails unless the index tensor has dtype int64, or int32 if that is allowed.
 TAPER_MUST_USE taper_status taper_check_index(const taper_tensor *index, bool allow_int32, const char *name,
                                               taper_error *error);
-// Makes the same check for an argument of an embedding operator, with PyTorch's error text: `at` and `argument` are its
-// position and name.
+// Fails as taper_check_index does, with PyTorch's error text for an argument of an embedding operator: `at` and
+// `argument` are its position and name.
 TAPER_MUST_USE taper_status taper_check_indices(const taper_tensor *indices, size_t at, const char *argument,
                                                 const char *function, taper_error *error);
-inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // at: in elements from the start of its data
+// Returns element `at`, counted from the start of the tensor's data.
+inline int64_t taper_index_at(const taper_tensor *index, int64_t at)
 {
     return index->dtype == TAPER_I64 ? ((const int64_t *)taper_tensor_data(index))[at]
                                      : ((const int32_t *)taper_tensor_data(index))[at];
 }
 
-// A walk over the positions of a shape, the last dimension fastest. It follows a place, in elements, in up to three
-// tensors.
+// A walk over the indices of a shape, the last dimension fastest. For up to three tensors it computes the offset of the
+// current element, in elements.
 typedef struct taper_index_walk {
     taper_walk walk;
     taper_run *run;
@@ -50,12 +51,12 @@ typedef struct taper_index_walk {
     int64_t count;
 } taper_index_walk;
 
-// The caller loops while i < count. When the run must end, the walk sets count to 0. Walks shorter than
+// Starts a walk. The caller loops while i < count. When the run must end, the walk sets count to 0. Walks shorter than
 // TAPER_WALK_PIECE elements are not charged.
 enum { TAPER_WALK_PIECE = 256 };
 void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank, const int64_t *sizes);
 void taper_index_walk_charge(taper_index_walk *walk);
-// Adds the next side to the walk. Its place is numbered in the order of the calls.
+// Adds the next tensor to the walk. Its offset has the number of the call: 0 for the first one.
 void taper_index_walk_add(taper_index_walk *walk, const int64_t *strides);
 inline void taper_index_walk_next(taper_index_walk *walk)
 {

@@ -79,7 +79,7 @@ taper_status taper_index_keys(taper_run *run, taper_tensor *x, taper_dtype as, t
 taper_status taper_keys_range(taper_run *run, const int64_t *keys, int64_t count, int64_t *least, int64_t *largest)
 {
     TAPER_TRY(taper_run_spend(run, (uint64_t)count));
-    enum { TOGETHER = 4 }; // independent comparisons, which the CPU overlaps
+    enum { TOGETHER = 4 }; // number of independent comparisons, which the CPU overlaps
     int64_t low[TOGETHER], high[TOGETHER], i = 0;
     for (size_t k = 0; k < TOGETHER; k++) {
         low[k] = high[k] = keys[0];

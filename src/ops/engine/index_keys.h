@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sort keys: each element of a real dtype becomes an int64 that sorts as the element does. Functions that sort such
-// keys.
+// Sort keys: for each element of a real dtype an int64 that sorts as the element does. Functions that make such keys
+// and sort them.
 #ifndef TAPER_OPS_INDEX_KEYS_H
 #define TAPER_OPS_INDEX_KEYS_H
 
 #include "ops/engine/index_into.h"
 
-// Returns the key of NaN for dtypes that have a NaN. It is larger than every other key. -0 and 0 have one key.
+// Returns the key of NaN for dtypes that have a NaN. It is larger than every other key. -0 and 0 have equal keys.
 int64_t taper_key_of_nan(taper_dtype dtype);
 // Returns the keys of x's elements, in order, after a conversion of x to `as`. *keys is an int64 vector that must not
 // be written, because it may be x.
 TAPER_MUST_USE taper_status taper_index_keys(taper_run *run, taper_tensor *x, taper_dtype as, taper_tensor **keys);
-// Returns x in *converted as a contiguous tensor of dtype.
+// Converts x to a contiguous tensor of dtype, in *converted. The result may be x itself.
 TAPER_MUST_USE taper_status taper_index_converted(taper_run *run, taper_tensor *x, taper_dtype dtype,
                                                   taper_tensor **converted);
 // Finds the least and the largest of `count` keys; count > 0.

@@ -8,12 +8,12 @@
 #include "ops/kernels/kernel_select.h"
 
 // The weights of a linear layer. weight is [out, in], or [in, out] if weight_is_in_out is set; its strides may be any.
-// bias is [out] and contiguous, or NULL. Neither is empty. The bias is float32, and so is the weight. For
-// taper_linear_pack the weight may also have the half precision of the entry.
+// bias is [out] and contiguous, or NULL. Neither tensor is empty. Both are float32, except that taper_linear_pack also
+// accepts a weight in the half precision of the entry.
 typedef struct taper_linear_weights {
     taper_tensor *weight, *bias; // borrowed
     bool weight_is_in_out;
-    const taper_vector_entry *vector; // kernels; their transpose packs the weights
+    const taper_vector_entry *vector; // kernels; their function `transpose` packs the weights
 } taper_linear_weights;
 
 // Returns the gemm kernel for linear layers in the precision of the run.
@@ -23,7 +23,7 @@ const taper_gemm_entry *taper_linear_entry(const taper_run *run);
 TAPER_MUST_USE taper_status taper_linear_pack(taper_call *call, const taper_gemm_entry *entry,
                                               const taper_linear_weights *weights, size_t panels, taper_pack *pack);
 
-// The product y[r] = weight x[r] + bias + add[r] for each row r. The steps are in floats, from one row to the next.
+// The product y[r] = weight x[r] + bias + add[r] for each row r. Steps are the distances between rows, in floats.
 typedef struct taper_linear_rows {
     taper_linear_weights weights;
     size_t rows, in, out;
@@ -35,8 +35,8 @@ typedef struct taper_linear_rows {
     size_t y_step;
 } taper_linear_rows;
 
-// Returns TAPER_DECLINED, with nothing written, if the run is portable, if an argument does not satisfy the conditions
-// above, or if there are no rows.
+// Computes the product. Returns TAPER_DECLINED, with nothing written, if the run is portable, if an argument does not
+// satisfy the conditions of the structs, or if there are no rows.
 TAPER_MUST_USE taper_status taper_linear_rows_run(taper_call *call, const taper_linear_rows *rows);
 // Computes the product with weights that are packed already, by taper_linear_pack or by other code that packs panels of
 // the entry. The pack contains the bias. rows->weights is not read.

@@ -6,8 +6,8 @@
 #include "ops/engine/reduce.h"
 
 // Writes the results of sorting, extremes and similar operators for lines of one element: the elements to values, zeros
-// to positions. values may be NULL. Both are dense and have x's dimensions, without `dim` unless keep is set. Returns
-// false if the lines are longer.
+// to positions. values may be NULL. Both tensors are dense and have x's dimensions, without `dim` unless keep is set.
+// Returns false if the lines are longer.
 bool taper_lines_of_one(taper_run *run, const taper_tensor *x, size_t dim, bool keep, taper_tensor *values,
                         taper_tensor *positions);
 

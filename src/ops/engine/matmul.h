@@ -38,8 +38,8 @@ TAPER_MUST_USE taper_status taper_gemm_run_batch(taper_run *run, const taper_gem
 // Computes products of floats by the gemm kernels (matmul_packed.c). A kernel cannot be stopped within a sum. Returns
 // TAPER_DECLINED, with nothing written, if no kernel fits.
 TAPER_MUST_USE taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
-// Returns the number of products; no size is 0. It cannot overflow, because it is at most the number of elements of the
-// result.
+// Returns the number of products in a batch in which no size is 0. It cannot overflow, because it is at most the number
+// of elements of the result.
 static inline int64_t taper_gemm_batch_count(const taper_gemm_batch *batch)
 {
     int64_t count = 1;
@@ -70,7 +70,7 @@ taper_dtype taper_work_dtype(taper_dtype dtype);
 // strides if these have no gaps.
 TAPER_MUST_USE taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype dtype,
                                               taper_tensor **cast);
-// Does the same for float32, and the result is contiguous.
+// Returns in *floats a contiguous float32 tensor: the tensor itself, retained, or a copy.
 TAPER_MUST_USE taper_status taper_tensor_floats(taper_run *run, taper_tensor *tensor, taper_tensor **floats);
 // Sets value, converted to dtype, as result `at` of the call. Takes over the caller's reference to value, which has the
 // working dtype.
@@ -93,9 +93,9 @@ taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes); // "[2, 3
 #define TAPER_SHAPE(tensor) (taper_shape_print((tensor)->rank, (tensor)->sizes).text)
 
 // Returns a tensor on the stack that has other sizes and strides and shares the storage of `tensor`. It must not
-// outlive the caller's frame.
+// outlive `tensor`.
 taper_tensor taper_tensor_twin(const taper_tensor *tensor, size_t rank, const int64_t *sizes, const int64_t *strides);
-taper_tensor taper_tensor_twin_t(const taper_tensor *tensor); // the last two dimensions swapped
+taper_tensor taper_tensor_twin_t(const taper_tensor *tensor); // returns the tensor with its last two dimensions swapped
 // Broadcasts two shapes. Returns false if they do not match.
 bool taper_broadcast_shapes(size_t a_rank, const int64_t *a, size_t b_rank, const int64_t *b, size_t *rank,
                             int64_t *sizes);
@@ -108,10 +108,10 @@ bool taper_broadcast_strides(const taper_tensor *tensor, size_t rank, const int6
 // The caller has checked the sizes.
 TAPER_MUST_USE taper_status taper_product_into(taper_run *run, const taper_tensor *a, const taper_tensor *b,
                                                taper_tensor *c);
-// Does the same into a new contiguous tensor, in the working dtype of a.
+// Computes the product of a and b into a new contiguous tensor, in the working dtype of a.
 TAPER_MUST_USE taper_status taper_product_new(taper_run *run, const taper_tensor *a, const taper_tensor *b, size_t rank,
                                               const int64_t *sizes, taper_tensor **result);
-// Computes torch.matmul into a new tensor, in the working dtype of a. It is contiguous, like PyTorch's.
+// Computes torch.matmul into a new contiguous tensor, in the working dtype of a.
 TAPER_MUST_USE taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, taper_tensor **result);
 // Computes product = beta * self (broadcast) + alpha * product. Both have the product's working dtype. self is not read
 // if beta is 0.

@@ -74,7 +74,7 @@ static void simple_c128(taper_run *run, const taper_gemm *gemm)
     }
 }
 
-// Most multiplications of a product for which choosing a method takes longer than multiplying.
+// The most multiplications of a product for which choosing a method takes longer than multiplying.
 enum { TINY = 256 };
 #include "ops/engine/matmul_gemm_tiles.h"
 
@@ -102,7 +102,7 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
         return run_pairs(run, gemm);
     }
     taper_gemm turned = *gemm;
-    if (gemm->n < gemm->m && gemm->n < MR) { // computes the transpose, c' = b' a'
+    if (gemm->n < gemm->m && gemm->n < MR) { // computes the transpose, c' = b' a', which has fewer rows
         turned = (taper_gemm){.dtype = gemm->dtype,
                               .m = gemm->n,
                               .n = gemm->m,

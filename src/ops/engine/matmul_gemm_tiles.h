@@ -31,8 +31,8 @@ static bool is_tiny(const taper_gemm *gemm)
 
 static void tiny_f32(const taper_gemm *gemm)
 {
-    // Addresses are computed per element, because a dimension of size 1 may have any stride: no pointer beyond the
-    // matrix is formed.
+    // Addresses are computed for each element, because a dimension of size 1 may have any stride, and a pointer that is
+    // advanced by it would leave the matrix.
     for (int64_t i = 0; i < gemm->m; i++) {
         const float *a = (const float *)gemm->a + i * gemm->a_row;
         float *c = (float *)gemm->c + i * gemm->c_row;
@@ -47,8 +47,9 @@ static void tiny_f32(const taper_gemm *gemm)
     }
 }
 
-// A complex product is a real product of twice the depth and width. Its right matrix has the square [re im; -im re] for
-// each number. The left matrix and the result are read in place as pairs of reals. The squares are made block by block.
+// A complex product is computed as a real product of twice the depth and width. Its right matrix has the square [re im;
+// -im re] for each complex number. The left matrix and the result are read in place as pairs of reals. The squares are
+// made block by block.
 enum { CB = 128, SMALLEST = 4096 };
 
 static bool has_pairs(const taper_gemm *gemm)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of two matrices that both change from call to call (attention, einsum, matmul). The right matrix is packed
-// for the gemm kernels first: each matrix once, or one for the whole batch if all products share it. If there are many
-// products, each thread computes whole ones; otherwise the threads share the tiles of each product. Rows of the left
-// matrix must be contiguous, or they are copied. A product of a few rows with a transposed matrix (a cell whose weights
-// change) is computed as dot products with the matrix's rows in place.
+// Products of two matrices that both change from call to call (attention, einsum, matmul). The right matrices are
+// packed for the gemm kernels first; a matrix that all products of the batch share is packed once. If there are many
+// products, each thread computes whole products; otherwise the threads share the tiles of each product. Rows of the
+// left matrix must be contiguous, or they are copied. A product of a few rows with a transposed matrix (a cell whose
+// weights change) is computed as dot products with the matrix's rows in place.
 #include <math.h>
 #include <stdint.h>
 
@@ -23,17 +23,18 @@ typedef struct product_job {
     taper_tiles tiles;    // tiles of one product
     size_t count;         // number of products
     size_t turned_floats; // floats of a contiguous copy of a left matrix; 0: none is needed
-    taper_places scratch; // memory per thread: a packed right matrix unless shared, then a left copy
-    size_t turned_at;     // offset of the left copy in it, in floats
-    float *own, *target;  // if threads share a product: the scratch memory, and the packed matrix
-    bool shared, add;     // shared: all products have the same right matrix
+    // Memory per thread: the packed right matrix unless it is shared, then the copy of the left matrix.
+    taper_places scratch;
+    size_t turned_at;    // offset of the left matrix's copy in `scratch`, in floats
+    float *own, *target; // if threads share a product: the scratch memory, and the packed right matrix
+    bool shared, add;    // shared: all products have the same right matrix
     // The current product, if the threads share it.
     const float *left, *right, *packed;
     size_t left_stride;
     float *result;
 } product_job;
 
-static const double APART = 300e3; // nanoseconds; threads share the tiles of products that take longer
+static const double APART = 300e3; // nanoseconds; a product that takes longer is shared by the threads, tile by tile
 
 // ---- packing
 
@@ -44,7 +45,7 @@ static void pack_panels(const product_job *job, const float *b, size_t first, si
         const size_t column = p * nr, width = taper_min_size(nr, job->n - column);
         const float *from = b + column * job->b_column;
         float *to = packed + p * job->panel_floats;
-        memset(to, 0, nr * sizeof *to); // a zero bias
+        memset(to, 0, nr * sizeof *to); // the panel begins with a zero bias
         to += nr;
         if (width < nr) {
             memset(to, 0, job->k * nr * sizeof *to);
@@ -100,7 +101,7 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
 static void run_matrices(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    float *const own = taper_place_take(&job->scratch, begin, job->count); // NULL: no matrix is packed or copied
+    float *const own = taper_place_take(&job->scratch, begin, job->count); // NULL if no matrix is packed or copied
     float *const rows = own != NULL ? own + job->turned_at : NULL;
     for (size_t i = begin; i < end; i++) {
         int64_t at_a, at_b, at_c;
@@ -164,7 +165,7 @@ static taper_status run_in_turn(taper_run *run, product_job *job, double work)
     return TAPER_OK;
 }
 
-// ---- few rows
+// ---- products of few rows with a transposed matrix
 
 enum { DOT_GRAIN = 64 };
 
@@ -219,7 +220,7 @@ static void pack_rows(const product_job *job, size_t block, float *to)
     }
 }
 
-// A task over blocks of LEAST_COLUMNS columns. The last block also has the columns that remain.
+// Computes blocks [begin, end) of LEAST_COLUMNS columns. The last block also contains the columns that remain.
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     static const size_t none[] = {0};
@@ -309,7 +310,7 @@ static bool does(const taper_gemm *gemm)
         gemm->b_column < 0 || gemm->c_row < 0) {
         return false;
     }
-    // Packing takes too long for few rows, and for tiny products the call itself does.
+    // For few rows packing takes too long, and for tiny products the call of the kernel takes too long.
     const int64_t least = least_rows(gemm), depth = least_depth(gemm);
     return gemm->m >= least && gemm->k >= depth && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 256.0;
 }

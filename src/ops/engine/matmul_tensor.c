@@ -192,7 +192,7 @@ taper_status taper_product_into(taper_run *run, const taper_tensor *a, const tap
 typedef struct scale_pair {
     double beta, beta_im, alpha, alpha_im;
     uint64_t beta_int, alpha_int;
-    bool use_self, plain; // plain: both factors are 1
+    bool use_self, plain; // true if self is read; true if both factors are 1
     const taper_vector_entry *vector;
 } scale_pair;
 
@@ -376,7 +376,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but found %s",
                    taper_dtype_torch_name((taper_dtype)a->dtype), taper_dtype_torch_name((taper_dtype)b->dtype));
     }
-    // A vector is a row matrix on the left and a column matrix on the right.
+    // A vector on the left counts as a matrix of one row, and a vector on the right as a matrix of one column.
     int64_t sizes[TAPER_MAX_RANK + 2] = {0}, strides[TAPER_MAX_RANK + 2] = {0};
     const taper_tensor *left = a, *right = b;
     taper_tensor as_row, as_column, twins[2];
@@ -443,7 +443,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     memcpy(made->sizes, sizes, final * sizeof *sizes);
     taper_strides_contiguous(final, sizes, made->strides);
     if (ra == 2 && rb > 2 &&
-        taper_tensor_numel(made) == 0) { // PyTorch computes the transposed product and keeps its order
+        taper_tensor_numel(made) == 0) { // PyTorch computes the transposed product and keeps that order of memory
         made->strides[final - 1] = taper_max_i64(m, 1);
         made->strides[final - 2] = 1;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The blocked product for one element type. matmul_gemm.c includes it with ELEMENT, the type, and NAME(x), a unique
-// name. Sums run over blocks of KC elements of k, and the blocks' sums are added. This bounds the rounding error of
-// long sums.
+// The blocked product for one element type. matmul_gemm.c includes this file with ELEMENT, the type, and NAME(x), a
+// unique name. Sums run over blocks of KC elements of k, and the blocks' sums are added. This bounds the rounding error
+// of long sums.
 
 // Packs a row panel: MR rows by k, with the rows of one column next to each other, padded with zeros.
 static void NAME(pack_a)(ELEMENT *out, const ELEMENT *a, int64_t row, int64_t column, int64_t m, int64_t k)

@@ -80,22 +80,23 @@ typedef union accumulators {
 
 typedef struct walk {
     const taper_reduce *r;
-    taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK]; // sorted, smallest step first
+    taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK]; // dimensions, smallest step first
     size_t kept_count, reduced_count;
-    bool side_by_side;         // kept[0] has the lanes; otherwise reduced[0] is folded
-    bool direct;               // elements are read in place, without conversion
-    bool at_once;              // a single kernel call may write final results (reduce_at_once.h)
-    bool multiplied;           // that kernel computes products
+    bool side_by_side;         // true if kept[0] has the lanes; otherwise reduced[0] is folded
+    bool direct;               // true if elements are read in place, without conversion
+    bool at_once;              // true if a single kernel call may write final results (reduce_at_once.h)
+    bool multiplied;           // true if that kernel computes products
     taper_cast_function *cast; // kernel that converts contiguous elements, or NULL
     taper_ew_class result_class;
-    double count; // number of elements of one result
+    double count; // number of elements that are reduced to one result
     taper_tensor *out[2];
-    size_t width, groups; // results along kept[0] of one step, and the number of steps along it
+    size_t width, groups; // results along kept[0] of one step; number of steps along kept[0]
     taper_reduce_vector vectors[2];
-    taper_transpose_f32_function *turned; // transposes floats in place of a gather; NULL for other dtypes
-    bool has_vector[2];                   // the vector kernels do the first and the second pass
-    const taper_native_folder *native[2]; // kernels for elements of their own dtype, in place; NULL: none
-    taper_run *run;                       // run to charge, or NULL in a task, for which taper_run_range charges the run
+    taper_transpose_f32_function *turned; // transposes floats instead of gathering them; NULL for other dtypes
+    bool has_vector[2];                   // true if the vector kernels do the first pass, the second pass
+    // Kernels that read elements of their own dtype in place, for each pass; NULL: none.
+    const taper_native_folder *native[2];
+    taper_run *run; // run to charge, or NULL in a task, for which taper_run_range charges the run
     taper_status status;
     accumulators first, second, centre;
     taper_ew_block elements, temp;
@@ -208,7 +209,7 @@ static void native_rows(walk *w, const taper_native_folder *native, accumulators
     } while (taper_walk_next(&inner));
 }
 
-// Reduces elements to one result. They are contiguous, or gathered in blocks.
+// Reduces elements to one result. The elements are contiguous, or are gathered in blocks.
 static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
                       const taper_native_folder *native, void *acc, const void *centre, const char *from)
 {
@@ -340,7 +341,7 @@ static double finish_one(const walk *w, double first, double second, double cent
 {
     const double freedom = w->count - w->r->correction;
     if (w->r->overflow > 0 && first >= w->r->overflow) {
-        first = (double)INFINITY; // the root of a large finite value would be finite
+        first = (double)INFINITY; // as in PyTorch, even if the root of this sum would be finite
     }
     switch ((taper_reduce_finish)w->r->finish) {
     case TAPER_FINISH_MEAN:
@@ -379,7 +380,9 @@ static void finish(walk *w, size_t m)
     for (size_t k = 0; k < m; k++) {
         if (r->class_ == TAPER_EW_C128 && r->real) {
             const double value = finish_one(w, w->first.c[k].re, w->second.c[k].re, 0);
-            w->first.f[k] = value; // 8 bytes replace 16, so this overwrites only entries that were read already
+            // Results of 8 bytes replace accumulators of 16 bytes, so this overwrites only entries that were read
+            // already.
+            w->first.f[k] = value;
         } else if (r->class_ == TAPER_EW_C128) {
             if (r->finish == TAPER_FINISH_MEAN) {
                 w->first.c[k] = (taper_c128){w->first.c[k].re / w->count, w->first.c[k].im / w->count};
@@ -409,7 +412,9 @@ static void block_of_results(walk *w, const char *from, char *to, size_t m)
     }
     finish(w, m);
     taper_ew_store((taper_dtype)out[0]->dtype, w->result_class, to, step, &w->first, m, &w->temp);
-    if (out[1] != NULL) { // result 1 has the shape and the strides, in elements, of result 0, so the address follows
+    // Result 1 has the shape and the strides, in elements, of result 0, so its address follows from the address of
+    // result 0.
+    if (out[1] != NULL) {
         const taper_ew_class class_ = r->class_ == TAPER_EW_C128 ? TAPER_EW_C128 : TAPER_EW_F64;
         const int64_t item = (int64_t)taper_tensor_item(out[0]), mean_item = (int64_t)taper_tensor_item(out[1]);
         char *mean =
@@ -418,11 +423,11 @@ static void block_of_results(walk *w, const char *from, char *to, size_t m)
     }
 }
 
-// A task over groups of results, numbered along kept[0] first.
+// Computes groups [begin, end) of results, numbered along kept[0] first.
 static void groups_range(void *argument, size_t begin, size_t end)
 {
     walk *w = argument, piece;
-    if (w->run == NULL) { // a task needs accumulators of its own
+    if (w->run == NULL) { // each task needs its own accumulators
         memcpy(&piece, w, offsetof(walk, first));
         memset(&piece.centre, 0, sizeof piece.centre);
         w = &piece;
@@ -446,7 +451,8 @@ static void groups_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Elements of a group for a task of its own; elements of folded lines in a group.
+// LARGE_GROUP: elements of a group for which a task of its own is worth it. FOLDED: elements of the folded lines in a
+// group.
 enum { LARGE_GROUP = 1 << 18, FOLDED = 1 << 14 };
 
 static taper_status run_walk(walk *w, taper_run *run)
@@ -463,7 +469,7 @@ static taper_status run_walk(walk *w, taper_run *run)
     w->groups = (kept - 1) / w->width + 1;
     size_t groups = w->groups, results = kept;
     for (size_t d = 1; d < w->kept_count; d++) {
-        groups *= (size_t)w->kept[d].size; // at most the number of results
+        groups *= (size_t)w->kept[d].size; // at most the number of results, so this cannot overflow
         results *= (size_t)w->kept[d].size;
     }
     w->cast = run->portable ? NULL : find_read_cast(run, r);

@@ -20,8 +20,8 @@ static bool is_at_once(const walk *w)
             (w->side_by_side || taper_reduce_vector_has_lines(v, (size_t)w->reduced[0].size, SIZE_MAX)));
 }
 
-// Reduces m results without accumulators. Returns false if a float cannot represent a result; then the engine repeats
-// it in doubles.
+// Reduces m results without accumulators. Returns false if a float cannot represent a result. The engine then computes
+// these results in doubles.
 static bool block_at_once(walk *w, const char *from, char *to, size_t m)
 {
     const taper_reduce_vector *v = &w->vectors[0];

@@ -3,7 +3,7 @@
 #ifndef TAPER_OPS_ENGINE_REDUCE_ELEMENTS_H
 #define TAPER_OPS_ENGINE_REDUCE_ELEMENTS_H
 
-// Returns true if each result is one element. Products, extremes and truth of a single element are that element.
+// Returns true if each result is computed from one element and equals it, as for products, extremes and truth values.
 static bool are_elements(const taper_reduce *r, const taper_tensor *x, const taper_tensor *out)
 {
     const bool same = r->first == &taper_reduce_prod || r->first == &taper_reduce_max ||

@@ -64,7 +64,7 @@ void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, con
 
 typedef struct lines_job {
     const taper_lines *lines;
-    size_t width, groups; // neighbours of a group along kept[0], and the number of groups
+    size_t width, groups; // neighbours of a group along kept[0]; number of groups
     taper_lines_task *task;
     void *argument;
 } lines_job;
@@ -101,7 +101,7 @@ taper_status taper_lines_run(taper_run *run, const taper_lines *lines, size_t wi
     size_t count = job.groups;
     work *= (double)lines->line.size * (double)neighbours;
     for (size_t d = 1; d < lines->kept_count; d++) {
-        count *= (size_t)lines->kept[d].size; // at most the number of elements
+        count *= (size_t)lines->kept[d].size; // at most the number of elements, so this cannot overflow
         work *= (double)lines->kept[d].size;
     }
     return taper_run_range(run, lines_range, &job, count, 1, work);

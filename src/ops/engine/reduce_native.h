@@ -3,7 +3,8 @@
 #ifndef TAPER_OPS_ENGINE_REDUCE_NATIVE_H
 #define TAPER_OPS_ENGINE_REDUCE_NATIVE_H
 
-// Returns the kernels for the elements in memory, or NULL. The sum of bools is the number of true ones.
+// Returns the kernels for the dtype of the elements in memory, or NULL. The sum of bools is the number of true
+// elements.
 static const taper_native_folder *find_native(const taper_run *run, const taper_reduce *r, taper_native_fold fold)
 {
     const taper_dtype dtype = (taper_dtype)r->x->dtype;

@@ -8,7 +8,8 @@
 static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
                         const taper_native_folder *native, double *acc, const char *from, size_t m)
 {
-    enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(float) / COLUMNS }; // size of a transposed block
+    // Rows and columns of a transposed block.
+    enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(float) / COLUMNS };
     const size_t n = (size_t)w->reduced[0].size;
     const size_t stride = (size_t)w->kept[0].in / sizeof(float);
     if (n > TAPER_REDUCE_ROWS || w->reduced_count != 1 || m < 8 || w->r->class_ != TAPER_EW_F32 || w->turned == NULL ||
@@ -30,7 +31,7 @@ static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_v
         }
     }
     for (size_t k = 0; k < m && !held; k++) {
-        acc[k] = op->start; // floats overflowed, so the caller starts again from these
+        acc[k] = op->start; // floats overflowed, so the caller computes these results again from the start
     }
     return held;
 }

@@ -21,12 +21,12 @@ bool taper_reduce_vector_find(taper_reduce_vector *v, const taper_run *run, tape
 // Reduces n floats into *acc. Returns false, with *acc unchanged, if a float cannot represent the result: the sum
 // overflowed, or squares underflowed.
 bool taper_reduce_vector_fold(const taper_reduce_vector *v, double *acc, const float *x, size_t n);
-// Reduces `rows` rows into m accumulators, one per column. stride is in floats. Returns false, with acc unchanged,
-// under the same condition.
+// Reduces `rows` rows into m accumulators, one per column. stride is in floats. Returns false, with acc unchanged, if a
+// float cannot represent a result.
 bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const float *x, size_t rows, size_t stride,
                               size_t m);
 // For m short lines of n floats, `stride` floats apart: taper_reduce_vector_has_lines returns true if there is a
-// kernel, and taper_reduce_vector_lines reduces line i into acc[i]. It returns false as taper_reduce_vector_fold does.
+// kernel. taper_reduce_vector_lines reduces line i into acc[i], and returns false if a float cannot represent a result.
 bool taper_reduce_vector_has_lines(const taper_reduce_vector *v, size_t n, size_t m);
 bool taper_reduce_vector_lines(const taper_reduce_vector *v, double *acc, const float *x, size_t n, size_t stride,
                                size_t m);

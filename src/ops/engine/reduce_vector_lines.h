@@ -5,7 +5,7 @@
 
 bool taper_reduce_vector_has_lines(const taper_reduce_vector *v, size_t n, size_t m)
 {
-    enum { SHORT = 8 }; // vectors of a line; longer lines are faster with taper_reduce_vector_fold
+    enum { SHORT = 8 }; // vectors of the longest line; longer lines are faster with taper_reduce_vector_fold
     return v->vector->fold_lines[v->kind] != NULL && n >= v->vector->lanes && n <= SHORT * (size_t)v->vector->lanes &&
            m > 1 && m >= v->vector->lanes / 2;
 }

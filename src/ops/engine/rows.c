@@ -57,7 +57,7 @@ static void rms_norm_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
     const taper_vector_entry *v = job->vector;
-    // Most floats whose squares are added as floats, as in reduce_vector.c.
+    // The most floats whose squares are added as floats, as in reduce_vector.c.
     const size_t at_once = (size_t)v->lanes * 256;
     for (size_t r = begin; r < end; r++) {
         const float *x = job->x + r * job->width;
@@ -106,10 +106,10 @@ taper_status taper_rows_channels(taper_run *run, size_t rows, size_t count, cons
 static void planes_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
-    enum { SHORT = 12 }; // floats of a row for which a kernel call takes longer than the loop
+    enum { SHORT = 12 }; // floats of a row up to which a kernel call takes longer than the loop
     for (size_t p = begin; p < end && job->width <= SHORT; p++) {
         const float *x = job->x + p * job->width;
-        // Doubles are as exact here as the kernels' fused multiply-add.
+        // Arithmetic with doubles is as exact here as the kernels' fused multiply-add.
         const double scale = (double)job->scale[p], shift = (double)job->shift[p];
         float *y = job->y + p * job->width;
         for (size_t i = 0; i < job->width; i++) {

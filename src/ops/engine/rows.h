@@ -11,8 +11,7 @@ typedef enum taper_rows_function { TAPER_ROWS_RELU, TAPER_ROWS_GELU } taper_rows
 // Computes softmax or log_softmax of each row of `width` floats. y may be x.
 TAPER_MUST_USE taper_status taper_rows_softmax(taper_run *run, bool logarithm, size_t rows, size_t width,
                                                const float *x, float *y);
-// Normalizes each row to mean 0 and variance 1, then multiplies by weight and adds bias. Each of these may be NULL. y
-// may be x.
+// Normalizes each row to mean 0 and variance 1, then multiplies by weight and adds bias, which may be NULL. y may be x.
 TAPER_MUST_USE taper_status taper_rows_layer_norm(taper_run *run, size_t rows, size_t width, const float *x,
                                                   const float *weight, const float *bias, double eps, float *y);
 // Divides each row by the root of its mean square, then multiplies by weight, which may be NULL. y may be x.

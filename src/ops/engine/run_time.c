@@ -4,7 +4,8 @@
 #include "ops/engine/view_move.h"
 #include <math.h>
 
-// Charges the run and asks if it must end; fails with the reason. ahead: seconds of work that cannot be interrupted.
+// Charges the run and asks if it must end. Fails with the reason if so. ahead is the time of work that cannot be
+// interrupted, in seconds.
 static TAPER_COLD taper_status ask(taper_run *run, uint64_t work, double ahead)
 {
     if (run->budget != NULL) {
@@ -26,7 +27,8 @@ static TAPER_COLD taper_status spent(taper_run *run, uint64_t work)
     if (run->ended == TAPER_OK) {
         const uint64_t done = TAPER_WORK_BETWEEN - taper_min_u64(run->work_left, TAPER_WORK_BETWEEN);
         run->ended = ask(run, done + taper_min_u64(work, UINT64_MAX / 2), 0);
-        run->work_left = run->ended == TAPER_OK ? TAPER_WORK_BETWEEN : 0; // 0 makes the next call come here again
+        // 0 makes the next call reach this function again.
+        run->work_left = run->ended == TAPER_OK ? TAPER_WORK_BETWEEN : 0;
     }
     return run->ended;
 }
@@ -60,6 +62,6 @@ taper_status taper_run_outcome(taper_run *run, taper_status status)
     if (taper_run_spend(run, WORK_OF_A_CALL) == TAPER_OK) {
         return status;
     }
-    (void)ask(run, 0, 0); // replaces the error of a loop that left early: the reason is the end of the run
+    (void)ask(run, 0, 0); // replaces the error of a loop that ended early, because the reason is the end of the run
     return run->ended;
 }

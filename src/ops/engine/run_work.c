@@ -12,7 +12,7 @@
 
 // ---- tensors
 
-// Elements of a piece; nanoseconds of an element, which may be converted or far away.
+// The elements of a piece; the nanoseconds for an element, which may be converted or not in the cache.
 enum { COPY_PIECE = 1 << 20, WORK_OF_A_COPY = 4 };
 
 // Returns the part [start, start + size) of a dimension as a view on the stack, which must not outlive the caller's
@@ -25,9 +25,9 @@ static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t sta
     return part;
 }
 
-// Copies to another dtype with the kernels for that, which take neighbouring elements. They get all elements at once if
-// both tensors have the same strides and no gaps, otherwise the elements of the last dimension. Returns TAPER_DECLINED,
-// with nothing written, if the tensors do not suit.
+// Copies to another dtype with the conversion kernels, which need contiguous elements. They convert all elements at
+// once if both tensors have the same strides and no gaps, otherwise the elements of the last dimension. Returns
+// TAPER_DECLINED, with nothing written, if the strides do not allow this.
 static taper_status cast_rows(taper_run *run, taper_tensor *to, const taper_tensor *from, int64_t count)
 {
     if (!TAPER_COPIES_CONVERT || run->portable || to->dtype == from->dtype || to->rank != from->rank || to->rank == 0 ||
@@ -58,7 +58,7 @@ static taper_status cast_rows(taper_run *run, taper_tensor *to, const taper_tens
     }
     const char *kernel = run->kernel;
     const taper_status status = taper_ew_cast(run, (taper_dtype)from->dtype, (taper_dtype)to->dtype, &walk);
-    run->kernel = kernel != NULL ? kernel : run->kernel; // the name stays that of the operator's own kernel
+    run->kernel = kernel != NULL ? kernel : run->kernel; // the profile keeps the name of the operator's own kernel
     return status;
 }
 
@@ -75,7 +75,7 @@ taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor
     }
     const size_t lead = (size_t)(to->rank - from->rank);
     const bool own = widest >= lead && from->rank <= to->rank && from->sizes[widest - lead] != 1;
-    // Or the sizes do not match, so that the copy fails.
+    // The second condition is a copy that will fail, because the sizes do not match.
     if (count <= COPY_PIECE || (own && from->sizes[widest - lead] != to->sizes[widest])) {
         TAPER_TRY(taper_run_spend(run, (uint64_t)count * WORK_OF_A_COPY));
         return taper_tensor_copy(to, from, run->error);
@@ -95,7 +95,7 @@ typedef struct planes {
     const taper_vector_entry *vector;
     const float *from;
     float *to;
-    size_t channels, pixels; // numbers of one image
+    size_t channels, pixels; // channels and pixels of one image
 } planes;
 
 static void planes_range(void *argument, size_t begin, size_t end)
@@ -117,7 +117,7 @@ static taper_status settle_floats(taper_run *run, taper_tensor *tensor)
     planes p = {taper_vector_f32_select(run->cpu), taper_tensor_data(tensor), taper_tensor_mutable(home),
                 (size_t)tensor->sizes[1], 1};
     for (size_t d = 2; d < tensor->rank; d++) {
-        p.pixels *= (size_t)tensor->sizes[d]; // at most the number of elements
+        p.pixels *= (size_t)tensor->sizes[d]; // at most the number of elements, so this cannot overflow
     }
     const size_t pixels = p.pixels * (size_t)tensor->sizes[0];
     const taper_status status = taper_run_floats(run, planes_range, &p, pixels, 2.0 * (double)p.channels);
@@ -134,7 +134,7 @@ taper_status taper_run_settle(taper_run *run, taper_tensor *tensor)
     if (tensor->hidden_nhwc && tensor->dtype == TAPER_F32 && !run->portable && !taper_tensor_is_away(tensor)) {
         return settle_floats(run, tensor);
     }
-    if (tensor->hidden_nhwc) { // in one piece: the memory is present, and one pass over it is fast
+    if (tensor->hidden_nhwc) { // in one piece, because the memory is present and one pass over it is fast
         TAPER_TRY(taper_run_spend(run, (uint64_t)taper_tensor_numel(tensor) * WORK_OF_A_COPY));
     }
     return taper_tensor_settle(tensor, run->error);
@@ -178,7 +178,8 @@ taper_status taper_run_memset(taper_run *run, void *to, int byte, size_t size)
 {
     for (size_t at = 0; at < size; at += TAPER_WORK_PIECE) {
         const size_t piece = taper_min_size(TAPER_WORK_PIECE, size - at);
-        TAPER_TRY(taper_run_spend(run, piece / 2)); // nanoseconds, for memory that is touched for the first time
+        // Nanoseconds per byte of memory that is touched for the first time: one half.
+        TAPER_TRY(taper_run_spend(run, piece / 2));
         memset((char *)to + at, byte, piece);
     }
     return TAPER_OK;

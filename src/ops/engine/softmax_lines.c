@@ -25,7 +25,7 @@ typedef struct soft_job {
     taper_softmax_kind kind;
     const char *x;
     char *y;
-    taper_reduce_dim inner; // neighbours within a block, for block_lines
+    taper_reduce_dim inner; // the dimension of the neighbours within a block, for block_lines
 } soft_job;
 
 static void whole_lines(void *argument, int64_t in, int64_t out, size_t lanes)
@@ -163,8 +163,8 @@ static bool in_floats(const taper_reduce_dim *dim)
     return dim->in % (int64_t)sizeof(float) == 0 && dim->out % (int64_t)sizeof(float) == 0;
 }
 
-// Transposes `lanes` blocks, which are kept[0] apart, so that the neighbours of all blocks become one row. A block is
-// the elements of a few neighbouring short lines.
+// Transposes `lanes` blocks, which are kept[0] apart, so that the neighbours of all blocks become one row. A block
+// contains the elements of a few neighbouring short lines.
 static void block_lines(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const soft_job *job = argument;
@@ -185,8 +185,8 @@ static void block_lines(void *argument, int64_t in, int64_t out, size_t lanes)
                            floats_of(next.out));
 }
 
-// Returns true if lines and their neighbours are dense blocks that fit, and there are many blocks. Then kept[0] becomes
-// the dimension of the blocks.
+// Returns true if the lines and their neighbours are dense blocks that fit into a transposed block, and there are many
+// of them. kept[0] is then the dimension of the blocks.
 static bool take_blocks(soft_job *job, taper_lines *lines)
 {
     const taper_reduce_dim line = lines->line, next = lines->kept[0];

@@ -19,7 +19,7 @@ enum { SORTS_NARROW = 1 };
     (line->narrow ? function##_narrow(line->run, line->entries, __VA_ARGS__)                                           \
                   : function##_wide(line->run, line->entries, __VA_ARGS__))
 
-// Writes a 32-bit key for each float. With flip -1 the order is descending.
+// Writes a 32-bit key for each float. A flip of -1 makes the order descending.
 static void keys_of_floats(int32_t *to, const float *x, size_t n, int32_t flip)
 {
     for (size_t k = 0; k < n; k++) {
@@ -43,8 +43,8 @@ static inline uint64_t narrow_entry(int32_t key, size_t at)
     return (uint64_t)((uint32_t)key ^ (uint32_t)1 << 31) << 32 | at;
 }
 
-// Offers n more keys, of the elements from `at` on, to a heap of the `count` smallest entries. Groups in which every
-// key is too large are skipped together, because that is the common case.
+// Offers n more keys, of the elements from `at` on, to a heap of the `count` smallest entries. Groups of keys that are
+// all too large are the common case, so they are skipped together.
 static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *keys, size_t at, size_t n)
 {
     enum { TOGETHER = 16 };
@@ -72,8 +72,8 @@ static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *k
     (void)taper_run_goes_on(run, n);
 }
 
-// Reads m elements, which follow the first `at` of the line. Returns false if an element does not fit into a narrow
-// entry.
+// Reads m elements, which follow the first `at` elements of the line. Returns false if an element does not fit into a
+// narrow entry.
 static bool read_narrow(taper_sort_line *line, const void *x, size_t m, size_t at, bool single, bool down, size_t first)
 {
     int32_t keys[BLOCK];

@@ -153,7 +153,7 @@ taper_status taper_sort_read_first(taper_sort_line *line, taper_dtype dtype, con
     return TAPER_OK;
 }
 
-// ---- looking at entries
+// ---- reading entries
 
 bool taper_sort_same(const taper_sort_line *line, size_t i, size_t j)
 {

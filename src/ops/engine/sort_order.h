@@ -43,8 +43,8 @@ void taper_sort_close(taper_sort_line *line);
 // Fails if the run must end.
 TAPER_MUST_USE taper_status taper_sort_read(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step,
                                             size_t n, bool down);
-// Reads a line, but keeps only the first `count` entries of its order, in any order among equal ones. count is at least
-// 1.
+// Reads a line, but keeps only the first `count` entries of its order, in any order among equal entries. count is at
+// least 1.
 TAPER_MUST_USE taper_status taper_sort_read_first(taper_sort_line *line, taper_dtype dtype, const void *from,
                                                   int64_t step, size_t n, bool down, size_t count);
 static inline taper_status taper_sort_read_keys(taper_sort_line *line, const int64_t *keys, size_t n)
@@ -60,17 +60,17 @@ static inline int64_t taper_sort_at(const taper_sort_line *line, size_t i)
 }
 // Returns true if entries i and j have equal keys.
 bool taper_sort_same(const taper_sort_line *line, size_t i, size_t j);
-// Returns true if entry i is NaN; the line's order must be ascending.
+// Returns true if entry i is a NaN. The line must have been read in ascending order.
 bool taper_sort_is_nan(const taper_sort_line *line, size_t i);
 
 void taper_sort_stably(taper_sort_line *line);
 // Sorts the first n entries. Here and in the functions below the order of equal entries is not stable.
 void taper_sort_all(taper_sort_line *line, size_t n);
-// Places entry nth where it is in the sorted line, with smaller entries before it.
+// Moves entry number nth of the sorted order to index nth, with smaller entries before it.
 void taper_sort_nth(taper_sort_line *line, size_t nth);
-// Does the same by the Hoare partition that PyTorch's kthvalue uses.
+// Does what taper_sort_nth does, by the Hoare partition that PyTorch's kthvalue uses.
 void taper_sort_kth(taper_sort_line *line, size_t k);
-// Returns the position of the element at index k of the stable order. The entries are destroyed.
+// Returns the position in the line of the element at index k of the stable order. The entries are destroyed.
 int64_t taper_sort_pick(taper_sort_line *line, size_t k);
 
 #endif

@@ -3,8 +3,8 @@
 #include "ops/engine/tiles.h"
 #include "ops/kernels/strips.h"
 
-// Returns how many strips a group has if its rows must stay in half the L2 cache. Returns 0 if the weights are to stay
-// there instead. This is the case if they are one block, if they have more bytes than all rows, or if a single strip
+// Returns the number of strips in a group whose rows fit into `half`, half of the L2 cache. Returns 0 if the weights
+// should stay in the cache instead: if they are one block, if they have more bytes than all rows, or if a single strip
 // per pass would not hide the time to load them.
 static size_t strips_that_stay(size_t half, size_t blocks, uint64_t rows, size_t strip, uint64_t weights)
 {

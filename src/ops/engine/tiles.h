@@ -13,36 +13,37 @@
 #include "ops/kernels/kernel_select.h"
 
 typedef struct taper_tiles {
-    size_t strips, group;         // group: strips in a group
-    size_t panels, block, blocks; // block: panels in a block
-    size_t rows, unit;            // unit: a number of rows; every strip but the last has a multiple of it
-    size_t even, longer;          // even: units in a strip; the first `longer` strips have one more
+    size_t strips, group;         // number of strips; strips in a group
+    size_t panels, block, blocks; // number of panels; panels in a block; number of blocks
+    size_t rows, unit;            // unit: a number of rows; every strip except the last has a multiple of it
+    size_t even, longer;          // even: units in a strip, of which the first `longer` strips have one more
     size_t count;
 } taper_tiles;
 
-// row_bytes: bytes that are read only for one row; 0 keeps the weights in the cache, as is best for bytes, whose rows
-// are short. panel_bytes: bytes of a panel's weights, in all groups of a convolution. work: the time of the product in
-// nanoseconds, as in taper_run_range.
+// row_bytes is the number of bytes that are read only for one row. 0 keeps the weights in the cache, as is best for
+// bytes, whose rows are short. panel_bytes is the number of bytes of a panel's weights, in all groups of a convolution.
+// work is the time of the product in nanoseconds, as in taper_run_range.
 taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t row_bytes, size_t panels,
                              size_t panel_bytes, double work);
 
 typedef struct taper_tile {
-    size_t first, count;     // rows
-    size_t panel, panel_end; // panels
+    size_t first, count;     // first row; number of rows
+    size_t panel, panel_end; // panels [panel, panel_end)
     size_t strip, group_first, group_end;
 } taper_tile;
 
 taper_tile taper_tile_at(const taper_tiles *tiles, size_t index);
 
-// Replaces the tile with the next one, without the divisions of taper_tile_at. The last tile has no next one.
+// Replaces the tile with the next tile, without the divisions of taper_tile_at. Must not be called for the last tile.
 void taper_tile_next(const taper_tiles *tiles, taper_tile *tile);
 
 // Extends the tile by up to most - 1 tiles that follow it, have the same panels, and continue its rows. Returns the
-// number of tiles that it now contains. taper_tile_next then returns the tile after all of them.
+// number of tiles that it now contains. taper_tile_next then returns the tile after all of these.
 size_t taper_tile_join(const taper_tiles *tiles, taper_tile *tile, size_t most);
 
-// Returns the estimated time of a product in nanoseconds. It depends on the size of the tile that the kernel keeps in
-// registers. weights: floats that are read once; loading them is the cost of a product of one row.
+// Returns the estimated time of a product in nanoseconds. The time depends on the size of the tile that the kernel
+// keeps in registers. weights is the number of floats that are read once. Loading them takes most of the time of a
+// product with one row.
 static inline double taper_gemm_work(const taper_gemm_entry *entry, double flops, double weights)
 {
     return 4 * flops * taper_gemm_cost(entry) / (double)(entry->mr * entry->nr) + weights / 16;

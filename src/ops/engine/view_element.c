@@ -8,7 +8,7 @@
 
 typedef struct dtype_range {
     const char *name; // C++ name in PyTorch's messages
-    double most;      // largest finite value
+    double most;      // largest finite value of the dtype
 } dtype_range;
 
 static const dtype_range *range_of(taper_dtype dtype)
@@ -29,7 +29,7 @@ taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, t
     bool bad = scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype) &&
                dtype != TAPER_BOOL;
     if (range != NULL && taper_dtype_is_integral(dtype)) {
-        const bool whole = dtype == TAPER_I64; // the largest int64 has no double, and every int64 scalar fits
+        const bool whole = dtype == TAPER_I64; // no double equals the largest int64, and every int64 number fits
         const double least = dtype == TAPER_U8 ? 0 : whole ? -range->most : -range->most - 1;
         if (scalar->kind == TAPER_SCALAR_DOUBLE || scalar->kind == TAPER_SCALAR_COMPLEX) {
             bad |= !(scalar->f >= least && scalar->f <= range->most) || scalar->f >= 0x1p63;
@@ -55,7 +55,7 @@ static int64_t scalar_to_int(const taper_scalar *s, int bits)
     if (s->f > -end - 1 && s->f < end) {
         return (int64_t)s->f;
     }
-    return bits == 64 ? INT64_MIN : INT32_MIN; // the result of x86 conversions
+    return bits == 64 ? INT64_MIN : INT32_MIN; // the value that x86 conversions give
 }
 
 void taper_scalar_store(taper_dtype dtype, void *p, const taper_scalar *s)
@@ -218,7 +218,7 @@ taper_status taper_tensor_fill(taper_run *run, taper_tensor *tensor, const taper
     char *data = taper_tensor_mutable(tensor);
     if (!taper_tensor_is_dense(tensor)) {
         static const int64_t zero[TAPER_MAX_RANK] = {0};
-        int64_t sizes[TAPER_MAX_RANK]; // an expanded dimension has one element
+        int64_t sizes[TAPER_MAX_RANK]; // an expanded dimension is filled as one element
         for (size_t d = 0; d < tensor->rank; d++) {
             sizes[d] = tensor->strides[d] == 0 ? 1 : tensor->sizes[d];
         }

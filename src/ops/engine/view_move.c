@@ -17,7 +17,7 @@ extern taper_scalar taper_scalar_double(double f);
 extern void taper_tensor_drop(taper_tensor *tensor);
 
 typedef struct move_dim {
-    int64_t size, to, from; // strides in bytes
+    int64_t size, to, from; // size; strides in bytes
 } move_dim;
 
 static int64_t magnitude(int64_t n)
@@ -25,8 +25,8 @@ static int64_t magnitude(int64_t n)
     return n < 0 ? -n : n;
 }
 
-// Returns true if dimension a belongs inside b. The largest step of the destination is outermost, so that memory is
-// written in order.
+// Returns true if the loop over dimension a belongs inside the loop over b. The dimension with the largest step of the
+// destination is outermost, so that memory is written in order.
 static bool goes_inside(const move_dim *a, const move_dim *b)
 {
     const int64_t ta = magnitude(a->to), tb = magnitude(b->to);
@@ -70,8 +70,8 @@ static size_t prepare_dims(move_dim *dims, size_t item, size_t rank, const int64
         from += from_step;                                                                                             \
     }
 
-// Copies one element to n contiguous places, 64 bytes at a time. A compiler cannot do this, because it does not know
-// that the element does not change.
+// Copies one element to n contiguous elements, 64 bytes at a time. A compiler cannot do this, because it does not know
+// that the source element does not change.
 static void spread(size_t item, int64_t n, char *to, const char *from)
 {
     uint64_t bits = 0, pattern[8];
@@ -97,7 +97,7 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
     move_turned(item, &n, &to, to_step, &from, from_step);
     enum { WORTH_A_CALL = 32 };
     if (from_step == 0 && to_step == (int64_t)item && n * (int64_t)item >= WORTH_A_CALL &&
-        memcmp(from, from + 1, item - 1) == 0) { // all bytes of the element are equal, as in a zero
+        memcmp(from, from + 1, item - 1) == 0) { // true if all bytes of the element are equal, as in a zero
         memset(to, *(const unsigned char *)from, (size_t)n * item);
         return;
     }
@@ -120,7 +120,7 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
 }
 #undef STRIDED
 
-// TILE: least rows or columns for a thread; SHORT: least size of a side for a transposition.
+// TILE: the fewest rows or columns for a thread. SHORT: the shortest side that is worth a transposition.
 enum { TILE = 16, SHORT = 4 };
 
 #include "ops/engine/view_move_short.h"
@@ -152,7 +152,7 @@ void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n,
     }
 }
 
-// Elements between two checks of the run; nanoseconds of an element, which may be far away.
+// The elements between two checks of the run; the nanoseconds for an element, which may not be in the cache.
 enum { PIECE = 1 << 20, WORK_OF_A_MOVE = 4 };
 
 static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim inner, char *to, const char *from)
@@ -217,7 +217,8 @@ static void move_parts(void *argument, size_t begin, size_t end)
     }
 }
 
-// Divides `all` into about `parts` parts of whole tiles. Sets *length to the size of a part, and returns their number.
+// Divides `all` into about `parts` parts of whole tiles. Sets *length to the size of a part, and returns the number of
+// parts.
 static size_t cut_into(int64_t all, size_t parts, int64_t *length)
 {
     const int64_t tiles = (all - 1) / TILE + 1;

@@ -27,8 +27,8 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
 void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n, char *to, int64_t to_line,
                       int64_t to_step, const char *from, int64_t from_line, int64_t from_step);
 
-// Copies a plane in which the elements of a row are contiguous in `to`, and those of a column are contiguous in `from`.
-// Steps are in bytes. The caller has checked that the run goes on.
+// Copies a plane in which the elements of a row are contiguous in `to`, and the elements of a column are contiguous in
+// `from`. Steps are in bytes. The caller has checked that the run goes on.
 void taper_move_transposed(const taper_run *run, size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row,
                            const char *from, int64_t from_column);
 
@@ -36,19 +36,20 @@ void taper_move_transposed(const taper_run *run, size_t item, int64_t rows, int6
 TAPER_MUST_USE taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_error *error);
 
 // Computes strides without gaps, in the order of the tensor's own strides. Copies of a tensor that is not dense have
-// these.
+// these strides.
 void taper_strides_dense(const taper_tensor *tensor, int64_t *strides);
 // Computes the strides of PyTorch's empty_like(tensor, memory_format).
 TAPER_MUST_USE taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int64_t *strides,
                                                taper_error *error);
-// Clones the tensor in the memory format. A hidden tensor that keeps its format remains hidden. The caller owns *clone.
+// Clones the tensor in the memory format. A hidden NHWC tensor that keeps its format remains hidden. The caller owns
+// *clone.
 TAPER_MUST_USE taper_status taper_view_clone(taper_run *run, const taper_tensor *tensor, int64_t format,
                                              taper_tensor **clone);
-// Makes an uninitialized contiguous tensor with the dtype and the quantizer of `tensor`.
+// Makes an uninitialized contiguous tensor with these sizes and with the dtype and the quantizer of `tensor`.
 TAPER_MUST_USE taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, size_t rank,
                                               const int64_t *sizes, const int64_t *strides, taper_tensor **result,
                                               taper_error *error);
-// Copies the elements of `from` to `to`. Both have equal sizes and dtypes; strides of `from` may be 0.
+// Copies the elements of `from` to `to`. Both tensors have equal sizes and dtypes; strides of `from` may be 0.
 TAPER_MUST_USE taper_status taper_tensor_move(taper_run *run, taper_tensor *to, const taper_tensor *from);
 
 // ---- single elements and fills

@@ -91,13 +91,15 @@ static void move_rows(size_t bytes, const move_dim *outer, char *to, const char 
 #undef ROWS
 #undef HALVES
 
-// Returns true if a move has at most `most` elements, the number that is copied between two checks of the run's time.
+// Returns true if a move has at most `most` elements, the number of elements that are copied between two checks of the
+// run's time.
 static bool is_few(double elements, double most)
 {
     return elements <= most;
 }
 
-// Returns `pick`, or a dimension that is not short if the innermost ones are short.
+// Returns the index of the dimension for the innermost loop: `pick`, or a dimension that is not short if the innermost
+// dimensions are short.
 static size_t pick_long(const move_dim *dims, size_t n, size_t pick)
 {
     for (size_t d = n; d-- > 0 && dims[pick].size < SHORT;) {

@@ -3,7 +3,7 @@
 #ifndef TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
 #define TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
 
-// Reverses the elements of 1, 2 or 4 bytes within a word.
+// Reverses the order of the elements, of 1, 2 or 4 bytes, within a word.
 static inline uint64_t turned(uint64_t x, size_t item)
 {
     const uint64_t halves = 0x0000FFFF0000FFFF, bytes = 0x00FF00FF00FF00FF;
@@ -12,7 +12,7 @@ static inline uint64_t turned(uint64_t x, size_t item)
     return item == 1 ? (x & bytes) << 8 | (x >> 8 & bytes) : x;
 }
 
-// Copies eight bytes at a time, while that many are left.
+// Copies eight bytes at a time, while at least eight bytes are left.
 #define TURNED(bytes)                                                                                                  \
     for (; *n >= 8 / (bytes); *n -= 8 / (bytes), *to += 8, *from -= 8) {                                               \
         uint64_t some;                                                                                                 \

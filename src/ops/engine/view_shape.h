@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts that view operators share: a shape under construction, and the functions that make a result from it.
+// Functions that view operators share: a shape under construction, and the functions that make a result from it.
 #ifndef TAPER_OPS_VIEW_SHAPE_H
 #define TAPER_OPS_VIEW_SHAPE_H
 
@@ -25,8 +25,8 @@ TAPER_MUST_USE taper_status taper_view_ret(taper_call *call, size_t at, const ta
 // Sets result `at` to the tensor itself.
 void taper_view_ret_same(taper_call *call, size_t at, taper_tensor *tensor);
 
-// Returns argument `at`, converted if it is hidden NHWC. Operators that accept hidden tensors only in some cases call
-// it.
+// Returns argument `at`, converted to contiguous if it is hidden NHWC. Operators that accept hidden tensors only in
+// some cases call it.
 TAPER_MUST_USE taper_status taper_arg_plain(const taper_call *call, size_t at, taper_tensor **tensor);
 // Makes a hidden tensor contiguous without a copy if its bytes have the same order in both formats (H = W = 1, or C =
 // 1). Returns true if the tensor is not hidden afterwards.
@@ -36,17 +36,18 @@ bool taper_tensor_unhide_if_trivial(taper_tensor *tensor);
 // elements.
 TAPER_MUST_USE taper_status taper_shape_infer(int64_t numel, size_t rank, const int64_t *sizes, int64_t *shape,
                                               taper_error *error);
-// Computes strides that view the tensor with this shape, which has as many elements. Returns false if there are none,
-// so that a reshape must copy.
+// Computes the strides of a view of the tensor with this shape, which has the same number of elements. Returns false if
+// no strides describe such a view, so a reshape must copy.
 bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t *shape, int64_t *strides);
-// Computes reshape: a view if possible, otherwise of a contiguous copy. The tensor must not be hidden.
+// Computes reshape: a view if possible, otherwise a view of a contiguous copy. The tensor must not be hidden NHWC.
 TAPER_MUST_USE taper_status taper_reshape(taper_run *run, const taper_tensor *tensor, size_t rank, const int64_t *shape,
                                           taper_tensor **result);
 TAPER_MUST_USE taper_status taper_expand(taper_run *run, const taper_tensor *tensor, size_t rank, const int64_t *sizes,
                                          taper_tensor **result);
 // Broadcasts sizes with other, in place. Returns false if they do not match.
 bool taper_broadcast_sizes(size_t *rank, int64_t *sizes, size_t other_rank, const int64_t *other);
-// Makes a new tensor with the elements of x moved by shift along dim; those beyond the end continue at the start.
+// Makes a new tensor with the elements of x moved by shift along dim. Elements moved past the end continue at the
+// start.
 TAPER_MUST_USE taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64_t shift,
                                        taper_tensor **result);
 // Removes or inserts a dimension of size 1.
@@ -54,7 +55,8 @@ void taper_view_remove(taper_view *view, size_t dim);
 TAPER_MUST_USE taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride,
                                               taper_error *error);
 
-// Adds dimensions of size 1 up to `rank`, at the places where numpy's atleast_1d, atleast_2d and atleast_3d do.
+// Adds dimensions of size 1 up to `rank`, at the positions where numpy's atleast_1d, atleast_2d and atleast_3d add
+// them.
 TAPER_MUST_USE taper_status taper_view_raise(taper_view *view, size_t rank, taper_error *error);
 
 // Sets the shape of a tensor in place, for squeeze_, as_strided_ and similar operators.

@@ -41,7 +41,8 @@ static inline void turn_pairs(uint64_t *x)
 }
 #undef EXCHANGE
 
-// Returns the start of the square at `at`. The last square is moved back, so that it overlaps the square before it.
+// Returns the start of the square at `at`. The last square of a side of length `all` is moved back, so that it overlaps
+// the square before it.
 static inline int64_t place(int64_t at, int64_t side, int64_t all)
 {
     return at + side <= all ? at : all - side;
@@ -105,8 +106,8 @@ static void move_words(int64_t rows, int64_t columns, char *to, int64_t to_row, 
     }
 }
 
-// Transposes as many elements as squares cover. Returns true if these are all; otherwise *tall and *wide are the rows
-// and columns that are done.
+// Transposes as many elements as whole squares cover. Returns true if that is all elements; otherwise *tall and *wide
+// are the rows and columns that are done.
 static bool move_squares(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from,
                          int64_t from_column, int64_t *tall, int64_t *wide)
 {

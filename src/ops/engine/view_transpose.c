@@ -47,7 +47,7 @@ static void move_any(size_t item, int64_t rows, int64_t columns, char *to, int64
 void taper_move_transposed(const taper_run *run, size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row,
                            const char *from, int64_t from_column)
 {
-    if (item == sizeof(float) && to_row >= 0 && from_column >= 0 && !run->portable) { // any dtype of 4 bytes
+    if (item == sizeof(float) && to_row >= 0 && from_column >= 0 && !run->portable) { // for any dtype of 4 bytes
         taper_vector_f32_select(run->cpu)->transpose((size_t)columns, (size_t)rows, (const float *)(const void *)from,
                                                      (size_t)from_column / item, (float *)(void *)to,
                                                      (size_t)to_row / item);

@@ -92,7 +92,8 @@ taper_status taper_volume_result(taper_call *call, size_t at, const taper_tensor
     if (lead == 2 && rank >= 4 && (hidden || taper_tensor_suggests_channels_last(x))) {
         TAPER_TRY(taper_ret_new_nhwc(call, at, dtype, rank, sizes, hidden || !follows, out));
     } else if (lead == 2 && rank == 3 && follows && line_suggests_channels_last(x)) {
-        const int64_t strides[3] = {sizes[1] * sizes[2], 1, sizes[1]}; // the tensor's own checks cover this product
+        // Cannot overflow, because the tensor's own checks cover this product.
+        const int64_t strides[3] = {sizes[1] * sizes[2], 1, sizes[1]};
         TAPER_TRY(taper_ret_new(call, at, dtype, rank, sizes, strides, out));
     } else {
         TAPER_TRY(taper_ret_new(call, at, dtype, rank, sizes, NULL, out));
@@ -138,7 +139,7 @@ double taper_number_load(taper_dtype dtype, const void *data, int64_t index)
 static double saturate(double value, double low, double high)
 {
     const double rounded = rint(value);
-    return rounded >= low ? (rounded <= high ? rounded : high) : low; // NaN becomes low
+    return rounded >= low ? (rounded <= high ? rounded : high) : low; // a NaN becomes `low`
 }
 
 void taper_number_store(taper_dtype dtype, void *data, int64_t index, double value)
@@ -184,7 +185,7 @@ void taper_number_store(taper_dtype dtype, void *data, int64_t index, double val
 
 // ---- boxes
 
-// Returns true if the elements fill their span without overlap.
+// Returns true if the elements fill the memory between the first and the last without gaps or overlap.
 static bool is_dense(size_t rank, const int64_t *sizes, const int64_t *strides)
 {
     bool used[TAPER_MAX_RANK] = {false};
@@ -221,8 +222,8 @@ void taper_strides_like(const taper_tensor *tensor, const int64_t *sizes, int64_
         memcpy(strides, own, rank * sizeof *own);
         return;
     }
-    // Insertion sort, innermost first. A stride of 0, and equal strides that the sizes do not tell apart, decide
-    // nothing: the search goes on past them.
+    // Insertion sort, innermost first. A stride of 0 does not decide the order, nor do equal strides with equal sizes.
+    // The search then goes on with the next dimension.
     size_t order[TAPER_MAX_RANK] = {0};
     for (size_t i = 0; i < rank; i++) {
         order[i] = rank - 1 - i;
@@ -245,6 +246,6 @@ void taper_strides_like(const taper_tensor *tensor, const int64_t *sizes, int64_
     int64_t next = 1;
     for (size_t i = 0; i < rank; i++) {
         strides[order[i]] = next;
-        next *= sizes[order[i]]; // at most the number of elements, which was checked
+        next *= sizes[order[i]]; // at most the number of elements, which was checked, so this cannot overflow
     }
 }
