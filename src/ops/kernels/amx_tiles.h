@@ -39,9 +39,9 @@ typedef struct taper_tile_shapes {
 #define tile_dot_bf16(sums, a, b) _tile_dpbf16ps(sums, a, b)
 #endif
 
-// Configures the tiles for a block of 32 rows by 32 columns: tiles 0 and 1 are sums of the first 16 rows, 2 and 3 of
-// the other rows, 4 and 5 the rows of A, 6 and 7 the columns of weights. rows: 1 to 32. groups: 32-bit groups of K in a
-// step, 1 to 16.
+// Configures the tiles for a block of 32 rows by 32 columns: tiles 0 and 1 contain sums of the first 16 rows, 2 and 3
+// sums of the other rows, 4 and 5 rows of A, 6 and 7 columns of weights. rows is from 1 to 32. groups is the number of
+// 32-bit groups of K in a step, from 1 to 16.
 static inline void taper_tiles_begin(size_t rows, size_t groups)
 {
     const uint8_t low = (uint8_t)(rows < 16 ? rows : 16), high = (uint8_t)(rows - low), depth = (uint8_t)groups;

@@ -33,7 +33,7 @@
 #define TAPER_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
-// Returns the address `bytes` after p. Row pointers move by byte offsets that need not be whole rows.
+// Returns the address `bytes` after p. Pointers to rows move by numbers of bytes that need not be whole rows.
 TAPER_TEMPLATE const float *taper_f32_at(const float *p, size_t bytes)
 {
     return (const float *)(const void *)((const char *)p + bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts of kernels whose inner loops are assembler for arm64. One asm statement contains a whole loop. Its operands are
-// limited to 30, but there are 32 vector registers, so these are named directly; compilers choose the other registers.
+// Macros for kernels whose inner loops are assembler for arm64. One asm statement contains a whole loop. It can have at
+// most 30 operands, but there are 32 vector registers, so it names these registers directly; compilers choose the other
+// registers.
 #ifndef TAPER_KERNELS_ASSEMBLER_NEON_H
 #define TAPER_KERNELS_ASSEMBLER_NEON_H
 

@@ -24,64 +24,64 @@ typedef struct taper_cast_pair {
 } taper_cast_pair;
 
 // CAST(dtype of x, dtype of y, their types, expression of v). A conversion to a narrower integer or to bool does not
-// depend on the sign, so rows of I8 are missing where those of U8 serve; taper_cast_find knows this.
-// clang-format off
-#define TAPER_CASTS(CAST)                                       \
-    CAST(U8, F32, uint8_t, float, (float)v)                      \
-    CAST(I8, F32, int8_t, float, (float)v)                       \
-    CAST(I16, F32, int16_t, float, (float)v)                     \
-    CAST(I32, F32, int32_t, float, (float)v)                     \
-    CAST(I64, F32, int64_t, float, (float)v)                     \
-    CAST(BOOL, F32, uint8_t, float, v != 0 ? 1.0f : 0.0f)        \
-    CAST(F64, F32, double, float, (float)v)                      \
-    CAST(F32, U8, float, uint8_t, (uint8_t)TAPER_CAST_I64(v))    \
-    CAST(F32, I8, float, int8_t, (int8_t)(uint8_t)TAPER_CAST_I32(v))     \
-    CAST(F32, I16, float, int16_t, (int16_t)(uint16_t)TAPER_CAST_I32(v)) \
-    CAST(F32, I32, float, int32_t, TAPER_CAST_I32(v))            \
-    CAST(F32, I64, float, int64_t, TAPER_CAST_I64(v))            \
-    CAST(F32, F64, float, double, (double)v)                     \
-    CAST(F32, BOOL, float, uint8_t, v != 0 ? 1 : 0)              \
-    CAST(F64, I16, double, int16_t, (int16_t)(uint16_t)TAPER_CAST_I32(v)) \
-    CAST(F64, I32, double, int32_t, TAPER_CAST_I32(v))           \
-    CAST(F64, I64, double, int64_t, TAPER_CAST_I64(v))           \
-    CAST(F64, U8, double, uint8_t, (uint8_t)TAPER_CAST_I64(v))   \
-    CAST(F64, BOOL, double, uint8_t, v != 0 ? 1 : 0)             \
-    CAST(U8, F64, uint8_t, double, (double)v)                    \
-    CAST(I8, F64, int8_t, double, (double)v)                     \
-    CAST(I16, F64, int16_t, double, (double)v)                   \
-    CAST(I32, F64, int32_t, double, (double)v)                   \
-    CAST(I64, F64, int64_t, double, (double)v)                   \
-    CAST(BOOL, F64, uint8_t, double, v != 0 ? 1.0 : 0.0)         \
-    CAST(I64, I32, int64_t, int32_t, (int32_t)(uint32_t)v)       \
-    CAST(I64, I16, int64_t, int16_t, (int16_t)(uint16_t)v)       \
-    CAST(I64, U8, int64_t, uint8_t, (uint8_t)v)                  \
-    CAST(I64, BOOL, int64_t, uint8_t, v != 0 ? 1 : 0)            \
-    CAST(I32, I64, int32_t, int64_t, (int64_t)v)                 \
-    CAST(I32, I16, int32_t, int16_t, (int16_t)(uint16_t)v)       \
-    CAST(I32, U8, int32_t, uint8_t, (uint8_t)v)                  \
-    CAST(I32, BOOL, int32_t, uint8_t, v != 0 ? 1 : 0)            \
-    CAST(I16, I64, int16_t, int64_t, (int64_t)v)                 \
-    CAST(I16, I32, int16_t, int32_t, (int32_t)v)                 \
-    CAST(I16, U8, int16_t, uint8_t, (uint8_t)v)                  \
-    CAST(I16, BOOL, int16_t, uint8_t, v != 0 ? 1 : 0)            \
-    CAST(U8, I64, uint8_t, int64_t, (int64_t)v)                  \
-    CAST(U8, I32, uint8_t, int32_t, (int32_t)v)                  \
-    CAST(U8, I16, uint8_t, int16_t, (int16_t)v)                  \
-    CAST(U8, U8, uint8_t, uint8_t, v)                            \
-    CAST(U8, BOOL, uint8_t, uint8_t, v != 0 ? 1 : 0)             \
-    CAST(I8, I64, int8_t, int64_t, (int64_t)v)                   \
-    CAST(I8, I32, int8_t, int32_t, (int32_t)v)                   \
-    CAST(I8, I16, int8_t, int16_t, (int16_t)v)                   \
-    CAST(BOOL, I64, uint8_t, int64_t, v != 0 ? 1 : 0)            \
-    CAST(BOOL, I32, uint8_t, int32_t, v != 0 ? 1 : 0)            \
-    CAST(BOOL, I16, uint8_t, int16_t, v != 0 ? 1 : 0)            \
-    CAST(BOOL, U8, uint8_t, uint8_t, v != 0 ? 1 : 0)             \
-    CAST(F32, C64, float, taper_cast_pair, ((taper_cast_pair){v, 0.0f})) \
-    CAST(BF16, F32, uint16_t, float, taper_bf16_to_float(v))     \
+// depend on the sign, so the table has no rows for I8 where the rows for U8 give the same bits; taper_cast_find uses
+// these. clang-format off
+#define TAPER_CASTS(CAST)                                                                                              \
+    CAST(U8, F32, uint8_t, float, (float)v)                                                                            \
+    CAST(I8, F32, int8_t, float, (float)v)                                                                             \
+    CAST(I16, F32, int16_t, float, (float)v)                                                                           \
+    CAST(I32, F32, int32_t, float, (float)v)                                                                           \
+    CAST(I64, F32, int64_t, float, (float)v)                                                                           \
+    CAST(BOOL, F32, uint8_t, float, v != 0 ? 1.0f : 0.0f)                                                              \
+    CAST(F64, F32, double, float, (float)v)                                                                            \
+    CAST(F32, U8, float, uint8_t, (uint8_t)TAPER_CAST_I64(v))                                                          \
+    CAST(F32, I8, float, int8_t, (int8_t)(uint8_t)TAPER_CAST_I32(v))                                                   \
+    CAST(F32, I16, float, int16_t, (int16_t)(uint16_t)TAPER_CAST_I32(v))                                               \
+    CAST(F32, I32, float, int32_t, TAPER_CAST_I32(v))                                                                  \
+    CAST(F32, I64, float, int64_t, TAPER_CAST_I64(v))                                                                  \
+    CAST(F32, F64, float, double, (double)v)                                                                           \
+    CAST(F32, BOOL, float, uint8_t, v != 0 ? 1 : 0)                                                                    \
+    CAST(F64, I16, double, int16_t, (int16_t)(uint16_t)TAPER_CAST_I32(v))                                              \
+    CAST(F64, I32, double, int32_t, TAPER_CAST_I32(v))                                                                 \
+    CAST(F64, I64, double, int64_t, TAPER_CAST_I64(v))                                                                 \
+    CAST(F64, U8, double, uint8_t, (uint8_t)TAPER_CAST_I64(v))                                                         \
+    CAST(F64, BOOL, double, uint8_t, v != 0 ? 1 : 0)                                                                   \
+    CAST(U8, F64, uint8_t, double, (double)v)                                                                          \
+    CAST(I8, F64, int8_t, double, (double)v)                                                                           \
+    CAST(I16, F64, int16_t, double, (double)v)                                                                         \
+    CAST(I32, F64, int32_t, double, (double)v)                                                                         \
+    CAST(I64, F64, int64_t, double, (double)v)                                                                         \
+    CAST(BOOL, F64, uint8_t, double, v != 0 ? 1.0 : 0.0)                                                               \
+    CAST(I64, I32, int64_t, int32_t, (int32_t)(uint32_t)v)                                                             \
+    CAST(I64, I16, int64_t, int16_t, (int16_t)(uint16_t)v)                                                             \
+    CAST(I64, U8, int64_t, uint8_t, (uint8_t)v)                                                                        \
+    CAST(I64, BOOL, int64_t, uint8_t, v != 0 ? 1 : 0)                                                                  \
+    CAST(I32, I64, int32_t, int64_t, (int64_t)v)                                                                       \
+    CAST(I32, I16, int32_t, int16_t, (int16_t)(uint16_t)v)                                                             \
+    CAST(I32, U8, int32_t, uint8_t, (uint8_t)v)                                                                        \
+    CAST(I32, BOOL, int32_t, uint8_t, v != 0 ? 1 : 0)                                                                  \
+    CAST(I16, I64, int16_t, int64_t, (int64_t)v)                                                                       \
+    CAST(I16, I32, int16_t, int32_t, (int32_t)v)                                                                       \
+    CAST(I16, U8, int16_t, uint8_t, (uint8_t)v)                                                                        \
+    CAST(I16, BOOL, int16_t, uint8_t, v != 0 ? 1 : 0)                                                                  \
+    CAST(U8, I64, uint8_t, int64_t, (int64_t)v)                                                                        \
+    CAST(U8, I32, uint8_t, int32_t, (int32_t)v)                                                                        \
+    CAST(U8, I16, uint8_t, int16_t, (int16_t)v)                                                                        \
+    CAST(U8, U8, uint8_t, uint8_t, v)                                                                                  \
+    CAST(U8, BOOL, uint8_t, uint8_t, v != 0 ? 1 : 0)                                                                   \
+    CAST(I8, I64, int8_t, int64_t, (int64_t)v)                                                                         \
+    CAST(I8, I32, int8_t, int32_t, (int32_t)v)                                                                         \
+    CAST(I8, I16, int8_t, int16_t, (int16_t)v)                                                                         \
+    CAST(BOOL, I64, uint8_t, int64_t, v != 0 ? 1 : 0)                                                                  \
+    CAST(BOOL, I32, uint8_t, int32_t, v != 0 ? 1 : 0)                                                                  \
+    CAST(BOOL, I16, uint8_t, int16_t, v != 0 ? 1 : 0)                                                                  \
+    CAST(BOOL, U8, uint8_t, uint8_t, v != 0 ? 1 : 0)                                                                   \
+    CAST(F32, C64, float, taper_cast_pair, ((taper_cast_pair){v, 0.0f}))                                               \
+    CAST(BF16, F32, uint16_t, float, taper_bf16_to_float(v))                                                           \
     CAST(F32, BF16, float, uint16_t, taper_float_to_bf16(v))
 // Conversions of halves, for which instruction sets have instructions.
-#define TAPER_CASTS_OF_HALVES(CAST)                             \
-    CAST(F16, F32, uint16_t, float, taper_f16_to_float(v))       \
+#define TAPER_CASTS_OF_HALVES(CAST)                                                                                    \
+    CAST(F16, F32, uint16_t, float, taper_f16_to_float(v))                                                             \
     CAST(F32, F16, float, uint16_t, taper_float_to_f16(v))
 // clang-format on
 

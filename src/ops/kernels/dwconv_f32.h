@@ -34,10 +34,11 @@ typedef struct taper_dwconv_rows {
     const float *const *rows;
     size_t channel_offset; // floats added to each row pointer that is not NULL
     size_t channels;
-    size_t in_width, in_stride; // in pixels; floats between pixels
+    size_t in_width, in_stride; // width in pixels; floats between pixels
     size_t pad_left;
-    size_t out_rows, out_width, out_stride, out_row_stride; // strides are in floats
-    const float *w;                                         // packed weights, from the first channel of the call on
+    // Number of rows and of pixels in a row; floats between pixels and between rows.
+    size_t out_rows, out_width, out_stride, out_row_stride;
+    const float *w; // packed weights, from the first channel of the call on
     float *out;
     float min, max; // clamp; -INFINITY and INFINITY for none. A NaN stays NaN
 } taper_dwconv_rows;
@@ -52,7 +53,7 @@ typedef void taper_dwconv_taps_f32_function(size_t m, size_t nc, size_t taps, co
 typedef struct taper_dwconv_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t kernel, stride; // in both directions
+    uint32_t kernel, stride; // kernel size and stride, in both directions
     uint32_t block;          // channels of a block of packed weights
     uint32_t over_read;
     taper_dwconv_f32_function *run;
@@ -72,9 +73,10 @@ typedef struct taper_dwconv_taps_entry {
 #undef KERNEL
 #undef KERNEL_TAPS
 
-// Returns the channels per call (see above): a multiple of the block, or all. l1_bytes: size of a core's L1 data cache.
+// Returns the channels per call (see above): a multiple of the block, or all. l1_bytes is the size of a core's L1 data
+// cache.
 size_t taper_dwconv_f32_chunk(const taper_dwconv_entry *entry, size_t channels, size_t in_width, size_t l1_bytes);
-// Returns the number of floats, or 0 if it does not fit into size_t.
+// Returns the number of floats of packed weights, or 0 if it does not fit into size_t.
 size_t taper_dwconv_f32_packed_count(size_t block, size_t channels, size_t taps);
 // Packs the weights, [channels][taps] (PyTorch's [C, 1, KH, KW]). scale and bias have one number per channel, or are
 // NULL.

@@ -13,26 +13,28 @@
 #include "ops/kernels/dwconv_f32.h"
 #include "ops/kernels/simd_neon.h"
 
-// SEGMENT: columns of outputs after which the next channels follow, while their inputs are still in the L1 cache.
+// SEGMENT is the number of columns of outputs that are computed before the next channels follow. Their inputs are then
+// still in the L1 cache.
 enum { SEGMENT = 56, MOST_INPUTS = 5 };
 
 // A segment of two rows of outputs for four channels. Steps are in bytes.
 typedef struct window {
     const float *in[MOST_INPUTS];
-    size_t in_step[MOST_INPUTS]; // step to the next column; 0 for a row of padding, which is four zeros
-    // First column, as an index of the inputs, negative in the padding; number of columns of the inputs.
+    size_t in_step[MOST_INPUTS]; // step to the next column, in bytes; 0 for a row of padding, which is four zeros
+    // at: first column, as an index of the inputs, negative in the padding. valid: number of columns of the inputs.
     size_t at, valid;
-    // Turns of the loop, without a check for borders, of two outputs with stride 1; remaining outputs.
+    // turns: number of turns of the loop without a check for borders; with stride 1 a turn computes two outputs. rest:
+    // number of remaining outputs.
     size_t turns, rest;
     float *out[2];
-    size_t out_step[2]; // 0 for a row that does not exist
+    size_t out_step[2]; // bytes between columns of outputs; 0 for a row that does not exist
 } window;
 
 // The values that the channels of a segment share, except the weights.
 typedef struct window_constants {
-    const float *w; // bias, then nine weights
+    const float *w; // bias of four channels, then their nine weights
     float bounds[2];
-    size_t skipped;                  // columns of inputs that the turns consume
+    size_t skipped;                  // columns of inputs that the turns of the loop consume
     _Alignas(16) float bias[2 * VN]; // the bias of four channels, twice
 } window_constants;
 _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_constants, bias) == 32,
@@ -59,7 +61,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
 #define COPY(to, from) LINE("mov v" #to ".16b, v" #from ".16b")
 #define COPY_1(r0, r1, r2, r3, s0, s1, s2, s3) COPY(r0, s0) COPY(r1, s1) COPY(r2, s2) COPY(r3, s3)
 #define COPY_2(r0, r1, r2, r3, r4, s0, s1, s2, s3, s4) COPY_1(r0, r1, r2, r3, s0, s1, s2, s3) COPY(r4, s4)
-// Loads a column that may be padding.
+// Loads a column that may be in the padding.
 #define ANY(stride, column, label) \
     LINE("cmp %[at], %[valid]") \
     LINE("add %[at], %[at], #1") \
@@ -70,7 +72,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
     SPREAD(ZERO_##stride, column) \
     LINE(#label "1:")
 
-// Loaded from memory, because a register copy would use an arithmetic unit.
+// The bias is loaded from memory, because a register copy would use an arithmetic unit.
 #define BIAS(sum, next) LINE("ldp q" #sum ", q" #next ", [x9]")
 #define PRODUCT(sum, x, w) LINE("fmla v" #sum ".4s, v" #x ".4s, v" #w ".4s")
 #define FIRST_PRODUCT(sum, x, w) LINE("fmul v" #sum ".4s, v" #x ".4s, v" #w ".4s")
@@ -84,7 +86,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
 #define PLAIN_TWO
 #define PLAIN_FOUR
 
-// Computes the outputs of columns a to c and b to d, for stride 1. Columns c and d are loaded on the way; d may be
+// Computes the outputs of columns a to c and of columns b to d, for stride 1. It also loads columns c and d; d may be
 // padding.
 #define OUTPUTS_OF_FOUR(ends, last, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3) \
     TAKE_1(c0, c1, c2, c3) BIAS(28, 29) BIAS(30, 31) \
@@ -92,7 +94,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
     FOUR(2, b0, b1, c0, c1) FOUR(5, b1, b2, c1, c2) FOUR(8, b2, b3, c2, c3) \
     FOUR(3, c0, c1, d0, d1) FOUR(6, c1, c2, d1, d2) FOUR(9, c2, c3, d2, d3) \
     ends##_FOUR PUT(28, 0) PUT(29, 1) PUT(30, 0) PUT(31, 1)
-// Computes the outputs of columns a to c. Half of the taps have their own sums.
+// Computes the outputs of columns a to c. Half of the taps are added to separate sums.
 #define HALF(w, x0, x1) PRODUCT(30, x0, w) PRODUCT(31, x1, w)
 #define FIRST_OF_HALF(w, x0, x1) FIRST_PRODUCT(30, x0, w) FIRST_PRODUCT(31, x1, w)
 #define OUTPUTS_1(ends, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3) \
@@ -104,12 +106,12 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
     TWO(8, b2, b4) HALF(3, c0, c2) TWO(6, c1, c3) TWO(9, c2, c4) PLUS(28, 30) PLUS(29, 31) \
     ends##_TWO PUT(28, 0) PUT(29, 1)
 
-// The code before and after the loop. After each turn the window is in other registers.
+// The code before and after the loop. After each turn the columns of the window are in other registers.
 #define BEGIN_1 ANY(1, A_1, 1) ANY(1, B_1, 2)
 #define TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, TAKE, A_1, B_1, C_1, D_1)
 #define OTHER_TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, TAKE, C_1, D_1, A_1, B_1)
 #define BACK_1 SPREAD(COPY_1, A_1, C_1) SPREAD(COPY_1, B_1, D_1)
-// The last two outputs of a row, with padding after it.
+// Computes the last two outputs of a row, which has padding after it.
 #define END_1(ends) \
     LINE("add x10, %[at], #1") \
     LINE("cmp x10, %[valid]") \
@@ -188,7 +190,8 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
                                    void slide(window *s, window_constants *k, size_t times))
 {
     static const float zeros[VN];
-    float made[2][SEGMENT * VN]; // for channels that do not exist; for a row that does not exist, in one place
+    // Outputs of channels that do not exist; outputs of a row that does not exist, which overwrite each other.
+    float made[2][SEGMENT * VN];
     const size_t first = x * stride, count = j->out_width - x < SEGMENT ? j->out_width - x : SEGMENT;
     const size_t column = first > j->pad_left ? first - j->pad_left : 0;
     const size_t made_step = VN * sizeof(float), out_step = j->out_stride * sizeof(float);
@@ -196,7 +199,7 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
     window s = {.at = first - j->pad_left,
                 .valid = j->in_width > column ? j->in_width - column : 0,
                 .out_step = {out_step, two ? out_step : 0}};
-    s.at -= column; // the number of columns of padding, negative
+    s.at -= column; // the negative number of columns of padding
     window_constants k = {.w = j->w, .bounds = {j->min, j->max}};
     // The loop starts when the first columns are loaded, and ends before the inputs end.
     const size_t known = stride == 1 ? 2 : 1, outputs = stride == 1 ? 2 : 1, columns = stride == 1 ? 2 : 2;
@@ -230,7 +233,7 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
     }
 }
 
-// Computes four channels, `count` times, and advances to the next channels.
+// Computes a segment of four channels `count` times, and advances to the next channels.
 #define SLIDES(name, stride, ends)                                                                                     \
     TAPER_INSTANCE void name##_##ends(window *s, window_constants *k, size_t times)                                    \
     {                                                                                                                  \

@@ -15,12 +15,12 @@
 
 enum { OUTPUTS = 7, MOST_ROWS = 7, MOST_COLUMNS = 17 };
 
-// A block of outputs. Steps are in bytes.
+// A block of outputs and its inputs. Steps are in bytes.
 typedef struct block {
     const float *in[MOST_ROWS]; // NULL for a row of padding
     size_t in_step;             // step to the next column
-    size_t absent;              // bits for columns in padding: the first, the second, the last but one, the last
-    const float *w;             // bias, then weights
+    size_t absent;              // four bits for columns in padding: the first, the second, the last but one, the last
+    const float *w;             // bias of a block of channels, then weights
     float *out[2];
     size_t out_step[2];
     const float *bounds; // minimum and maximum, or NULL
@@ -55,7 +55,7 @@ typedef struct block {
 #define WEIGHT_1_3 "v22.4s"
 #define WEIGHT_1_4 "v23.4s"
 
-// Multiplies input x with weight k and adds it to output p: of the first row, of the second, or of both.
+// Multiplies input x with weight k and adds the product to output p: of the first row, of the second row, or of both.
 #define OF_ROW(row, x, p, k) LINE("fmla " SUM_##row##_##p ", v" #x ".4s, " WEIGHT_##row##_##k)
 #define INTO_FIRST(x, p, k) OF_ROW(0, x, p, k)
 #define INTO_SECOND(x, p, k) OF_ROW(1, x, p, k)
@@ -120,7 +120,7 @@ typedef struct block {
 #define AT_MOST(r, row) LINE("fmin v" #r ".4s, v" #r ".4s, v25.4s")
 #define OUT(r, row) LINE("st1 {v" #r ".4s}, [%[out" #row "]], %[out_step" #row "]")
 
-// Computes four channels, `channel` bytes after the first.
+// Computes a block for four channels, `channel` bytes after the first channel.
 #define BLOCK(stride) \
     TAPER_TEMPLATE void block_##stride(block s, size_t channel) \
     { \
@@ -145,18 +145,18 @@ BLOCK(1)
 BLOCK(2)
 // clang-format on
 
-// Numbers of columns and rows of inputs.
+// The numbers of columns and of rows of inputs that a block needs.
 #define COLUMNS_OF(stride) ((stride) * (OUTPUTS - 1) + 5)
 #define ROWS_OF(stride) ((stride) + 5)
 
-// The place of a block: outputs from x on, in rows y and y + 1. The second row may not exist.
+// The position of a block: outputs from x on, in rows y and y + 1. The second row may not exist.
 typedef struct block_place {
     size_t y, x;
-    size_t before, behind; // columns of padding before and after
+    size_t before, behind; // columns of padding before and after the image
     int two;
 } block_place;
 
-// Computes a block at any place, for `lanes` channels from c on. Inputs and outputs are copied through buffers.
+// Computes a block at any position, for `lanes` channels from c on. Inputs and outputs are copied through buffers.
 TAPER_TEMPLATE void any_block(const size_t stride, const taper_dwconv_rows *j, const block_place *at, size_t c,
                               size_t lanes, const float *bounds, void run(const block *s, size_t channel))
 {

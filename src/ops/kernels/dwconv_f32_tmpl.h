@@ -23,7 +23,7 @@
 #define KEEP_POINTER(pointer) (void)0
 #endif
 
-// The part of a call that does not change between blocks.
+// The arguments of a call that do not change between blocks.
 typedef struct place {
     size_t channels, in_stride, out_stride, out_row_stride;
     const float *w;
@@ -62,7 +62,7 @@ TAPER_TEMPLATE void kernel_row(const size_t kernel, const size_t stride, const s
                 const V x = v_load_over(in[r * stride] + c + i * in_stride, t);
                 TAPER_UNROLL
                 for (size_t p = 0; p < PIXELS; p++) {
-                    const size_t kx = i - p * stride; // a huge number for a column before the window
+                    const size_t kx = i - p * stride; // wraps to a huge number for a column before the window
                     if (kx < kernel)
                         acc[r][p] = v_fma(x, v_load(w + kx * VN), acc[r][p]);
                 }
@@ -71,7 +71,7 @@ TAPER_TEMPLATE void kernel_row(const size_t kernel, const size_t stride, const s
     }
 }
 
-// Adds one kernel row, without the input rows that are padding.
+// Adds one kernel row to the output rows, except to output rows whose input row is padding.
 TAPER_TEMPLATE void kernel_row_or_less(const size_t kernel, const size_t stride, const size_t rows,
                                        const float *const *in, size_t c, size_t in_stride, VT t, const float *w,
                                        V acc[ROWS_MAX][PIXELS])
@@ -87,8 +87,8 @@ TAPER_TEMPLATE void kernel_row_or_less(const size_t kernel, const size_t stride,
         kernel_row(kernel, stride, 1, 2, in, c, in_stride, t, w, acc);
 }
 
-// Adds input row y of a 3x3 block to both output rows. Each input is loaded once, each weight at most twice. w: weights
-// of the block's channels.
+// Adds input row y of a 3x3 block to both output rows. Each input is loaded once, each weight at most twice. w points
+// to the weights of the block's channels.
 TAPER_TEMPLATE void shared_row(const size_t stride, const size_t y, const float *from, size_t in_stride, VT t,
                                const float *w, V acc[ROWS_MAX][PIXELS])
 {
@@ -114,7 +114,7 @@ TAPER_TEMPLATE void shared_row(const size_t stride, const size_t y, const float 
         for (size_t r = 0; r < ROWS_MAX; r++) {
             TAPER_UNROLL
             for (size_t p = 0; p < PIXELS; p++) {
-                const size_t kx = i - p * stride; // a huge number for a column before the window
+                const size_t kx = i - p * stride; // wraps to a huge number for a column before the window
                 if (kx < KERNEL && y - r * stride < KERNEL)
                     acc[r][p] = v_fma(x, wk[r][kx], acc[r][p]);
             }
@@ -122,8 +122,8 @@ TAPER_TEMPLATE void shared_row(const size_t stride, const size_t y, const float 
     }
 }
 
-// Computes a block inside the image. in[y] points to the first channel of the block's first input column in input row
-// y; NULL is a row of padding.
+// Computes a block whose windows are inside the image. in[y] points to the first channel of the block's first input
+// column in input row y; NULL is a row of padding.
 TAPER_TEMPLATE void inner_block(const size_t kernel, const size_t stride, const size_t rows, const place *s,
                                 const float *const *in, float *out)
 {
@@ -193,7 +193,7 @@ TAPER_TEMPLATE void border_row(const size_t kernel, const size_t stride, const s
                 const V x = v_load_over(in[r * stride] + c + (column + (ptrdiff_t)i) * (ptrdiff_t)in_stride, t);
                 TAPER_UNROLL
                 for (size_t p = 0; p < PIXELS; p++) {
-                    const size_t kx = i - p * stride; // a huge number for a column before the window
+                    const size_t kx = i - p * stride; // wraps to a huge number for a column before the window
                     if (kx < kernel)
                         acc[r][p] = v_fma(x, v_load(w + kx * VN), acc[r][p]);
                 }
@@ -240,7 +240,7 @@ TAPER_TEMPLATE void border_block(const size_t kernel, const size_t stride, const
     }
 }
 
-// Adds `width` taps of row x[r] to acc[r]. NULL is a row of padding.
+// Adds `width` taps of one input row to each accumulator acc[r]. The rows are x0 and x1; NULL is a row of padding.
 TAPER_TEMPLATE void pixel_taps(const size_t rows, size_t width, const float *x0, const float *x1, size_t in_stride,
                                VT t, const float *w, V acc[ROWS_MAX])
 {
@@ -262,8 +262,8 @@ TAPER_TEMPLATE void pixel_taps(const size_t rows, size_t width, const float *x0,
     }
 }
 
-// Computes one output column of `rows` rows from `width` kernel columns. in[y] points to the first of these; w_first is
-// its index in a row of the kernel. Usual widths are constants.
+// Computes one output column of `rows` rows from `width` kernel columns. in[y] points to the input of the first kernel
+// column; w_first is this column's index in a row of the kernel. Usual widths are constants.
 TAPER_TEMPLATE void pixel(const size_t kernel, const size_t stride, const size_t rows, size_t width, size_t w_first,
                           const place *s, const float *const *in, float *out)
 {
@@ -308,7 +308,7 @@ TAPER_TEMPLATE void one_pixel(const size_t kernel, const size_t stride, const si
     }
 }
 
-// Computes `rows` output rows.
+// Computes `rows` output rows of all columns and channels.
 TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t rows, const taper_dwconv_rows *j,
                          const float *const *in_rows, float *out)
 {
@@ -325,7 +325,7 @@ TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t 
         outer = inner;
     for (size_t x = 0; x < j->out_width;) {
         const float *in[INPUT_ROWS_MAX];
-        const size_t left = outer - x; // output columns that remain inside
+        const size_t left = outer - x; // output columns that are left with windows inside the image
         if (x >= inner && x < outer && left >= PIXELS) {
             for (size_t y = 0; y < in_rows_count; y++) {
                 in[y] = in_rows[y] == NULL ? NULL
@@ -351,7 +351,7 @@ TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t 
         size_t last = start + kernel > end ? (end > start ? end - start : 0) : kernel;
         if (last <= first)
             first = last = 0;
-        // For a window without a column any valid address will do.
+        // A window without a column reads nothing, so any valid address will do.
         const size_t column = last > first ? start + first - j->pad_left : 0;
         for (size_t y = 0; y < in_rows_count; y++) {
             in[y] = in_rows[y] == NULL ? NULL : in_rows[y] + j->channel_offset + column * j->in_stride;
@@ -394,7 +394,7 @@ TAPER_TEMPLATE int whole(const float *const *in, size_t count)
         }                                                                                                              \
     }
 
-// Any taps: 4 pixels by 2 vectors.
+// Computes 4 pixels by 2 vectors of channels, for any taps.
 TAPER_TEMPLATE void taps_block(const size_t vectors, size_t m, size_t taps, const float *const *a, size_t a_tap_stride,
                                size_t a_offset, const float *zero, const float *w, size_t w_stride, float *c,
                                size_t c_stride, size_t channel, size_t channels, V low, V high)

@@ -32,15 +32,15 @@
 
 typedef struct taper_dwconv_i8 {
     size_t pixels, channels, taps;
-    size_t rows;  // rows of the result: 1, or an even number for entries that compute rows together
-    bool columns; // computes one row with stride 2 by columns; for entries with `columns`
-    // One pointer per tap; for several rows one per column of each input row, a[3 * row + column].
+    size_t rows;  // rows of the result: 1, or an even number if the entry computes rows together
+    bool columns; // true to compute one row with stride 2 by columns; only for entries with `columns`
+    // One pointer per tap. For several rows one pointer per column of each input row: a[3 * row + column].
     const uint8_t *const *a;
-    const uint8_t *edge; // for several rows: the last pixel's last column, or NULL if it follows the others
+    const uint8_t *edge; // for several rows: the last pixel's last column, or NULL if it follows the other columns
     size_t step;
     const int8_t *w;
     uint8_t *c;
-    size_t c_stride, c_row; // bytes between pixels, and between rows
+    size_t c_stride, c_row; // bytes between pixels of the result, and between rows
     taper_i8_epilogue e;    // float results are not supported, so e.shift is not used
 } taper_dwconv_i8;
 
@@ -49,12 +49,12 @@ typedef void taper_dwconv_i8_function(const taper_dwconv_i8 *job);
 typedef struct taper_dwconv_i8_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t block, least; // channels of a piece; for the last piece halves of it, down to least
+    uint32_t block, least; // channels of a piece; the last piece has halves of it, down to `least`
     uint32_t over_read;
     uint32_t shift;
     uint32_t rows;    // if above 1, an even number: most rows of 3x3 with stride 1 and without dilation in one call
-    uint32_t columns; // 1: the entry computes 3x3 with stride 2 by columns
-    uint32_t words;   // 1: weights are stored in 16 bits
+    uint32_t columns; // 1 if the entry computes 3x3 with stride 2 by columns
+    uint32_t words;   // 1 if weights are stored in 16 bits
     taper_dwconv_i8_function *run;
 } taper_dwconv_i8_entry;
 
@@ -76,8 +76,8 @@ size_t taper_dwconv_i8_places(const taper_dwconv_i8_entry *entry, size_t channel
 size_t taper_dwconv_i8_place(const taper_dwconv_i8_entry *entry, size_t channels, size_t channel);
 // Returns the number of bytes of packed weights, or 0 if it does not fit into size_t.
 size_t taper_dwconv_i8_packed_bytes(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps);
-// Packs weights. Tap t of channel c is at c * channel_stride + t * tap_stride. sums receives the sum of the weights of
-// each place.
+// Packs weights. Tap t of channel c is weights[c * channel_stride + t * tap_stride]. sums receives for each channel, in
+// the kernel's order, the sum of its weights.
 void taper_dwconv_i8_pack(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, const int8_t *weights,
                           size_t channel_stride, size_t tap_stride, int8_t *packed, int32_t *sums);
 // Packs weights that are all 1.

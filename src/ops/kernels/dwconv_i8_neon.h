@@ -36,7 +36,7 @@ typedef struct two_pixels {
     size_t stride, row, n;
 } two_pixels;
 
-// Computes the next pixel and the one below it.
+// Computes the next pixel and the pixel below it.
 TAPER_TEMPLATE void pixel_of_two(two_pixels *p, const column *x, const column *y, const column *z)
 {
     int32x4_t acc[4];

@@ -11,7 +11,7 @@
 #undef PLACE_BYTES
 #define PLACE_BYTES(taps) (((taps) + 3) / 4 * 4)
 
-// Adds four taps, of which `count` exist, `at` bytes after their pointers.
+// Adds four taps, of which `count` exist. Their inputs are `at` bytes after the tap pointers.
 TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
 {
     const Q none = B(setzero)();
@@ -52,8 +52,8 @@ TAPER_TEMPLATE void I8(sums)(const size_t taps, const uint8_t *const *a, size_t 
 }
 #endif
 
-// Computes channels [c, c + n) of one pixel, n <= I8_BYTES. at: bytes from the tap pointers to the pixel's first
-// channel. taps is a constant for the usual kernels.
+// Computes channels [c, c + n) of one pixel, n <= I8_BYTES. `at` is the number of bytes from the tap pointers to the
+// pixel's first channel. taps is a constant for the usual kernels.
 TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_t at, size_t c, size_t n,
                               I8(range) range, uint8_t *to)
 {

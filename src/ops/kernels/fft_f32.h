@@ -12,27 +12,27 @@
 enum { TAPER_FFT_LANES = 8 };
 
 // Applies a factor of 2, 3, 4 or 5 to `blocks` transforms of factor * inner points each. in and out must not overlap.
-// roots has factor - 1 roots for each of the inner places. The call computes `count` of the inner * blocks places, from
-// `first` on.
+// roots has factor - 1 roots for each of the `inner` points. Of the inner * blocks groups of points, the call computes
+// `count`, from `first` on.
 typedef void taper_fft_pass_f32_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const float *roots);
-// Does the same for doubles.
+// Does what taper_fft_pass_f32_function does, for doubles.
 typedef void taper_fft_pass_f64_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const double *roots);
 // Computes the first m of the m + 1 numbers of a real transform from the m points of a transform of half its length.
 // Results are multiplied by scale, imaginary parts by sign. w has the m roots.
 typedef void taper_fft_part_f32_function(size_t m, const float *w, float scale, float sign, const float *in,
                                          float *out);
-// Reverses the step: computes the m points from m numbers, with imaginary parts multiplied by sign, and from the real
-// part of the last number.
+// Reverses taper_fft_part_f32_function: computes the m points from m numbers, with imaginary parts multiplied by sign,
+// and from the real part of the last number.
 typedef void taper_fft_join_f32_function(size_t m, const float *w, float sign, const float *in, const float *last,
                                          float *out);
 // Multiplies points by the roots w, and the imaginary parts of the products by sign, in place.
 typedef void taper_fft_turn_f32_function(size_t count, const float *w, float sign, float *points);
-// unzip makes `count` points from pairs of eight lines, which are `step` floats apart. zip reverses it.
+// unzip makes `count` points from pairs of numbers of eight lines, which are `step` floats apart. zip does the reverse.
 typedef void taper_fft_unzip_f32_function(size_t count, const float *x, size_t step, float *points);
 typedef void taper_fft_zip_f32_function(size_t count, const float *points, float *y, size_t step);
-// The same steps for doubles.
+// These are the functions above, for doubles.
 typedef void taper_fft_part_f64_function(size_t m, const double *w, double scale, double sign, const double *in,
                                          double *out);
 typedef void taper_fft_join_f64_function(size_t m, const double *w, double sign, const double *in, const double *last,
@@ -40,13 +40,14 @@ typedef void taper_fft_join_f64_function(size_t m, const double *w, double sign,
 typedef void taper_fft_turn_f64_function(size_t count, const double *w, double sign, double *points);
 typedef void taper_fft_unzip_f64_function(size_t count, const double *x, size_t step, double *points);
 typedef void taper_fft_zip_f64_function(size_t count, const double *points, double *y, size_t step);
-// to_lanes gathers `count` numbers of each of TAPER_FFT_LANES lines next to each other; of_lanes reverses it. x_step is
-// from line to line, y_step from the lanes of one number to those of the next. (vector_f32.h transposes floats.)
+// to_lanes gathers `count` numbers of each of TAPER_FFT_LANES lines, so that the lines' numbers with one index are
+// contiguous. of_lanes does the reverse. x_step is the distance between lines, y_step the distance between the lanes of
+// one number and the lanes of the next number. (vector_f32.h transposes floats.)
 typedef void taper_fft_lanes_f64_function(size_t count, const double *x, size_t x_step, double *y, size_t y_step);
 
-// Combines the transforms of the lanes' numbers to one transform of 8 * m numbers. Lane l has every eighth number, from
-// l on, at m points. w has one point of roots for each, by which the lanes' numbers are multiplied. out has pairs. m is
-// a multiple of 8.
+// Combines the transforms of eight lanes to one transform of 8 * m numbers. Lane l has every eighth number, from l on,
+// as m points. w has a point of roots for each point, by which the lanes' numbers are multiplied. out has pairs of real
+// and imaginary parts. m is a multiple of 8.
 typedef void taper_fft_merge_f32_function(size_t m, const float *w, const float *in, float *out);
 
 typedef struct taper_fft_entry {

@@ -25,7 +25,7 @@ enum { LANES = TAPER_FFT_LANES };
 #undef FFT_LANES
 #undef FFT_NAME
 
-// Writes contiguous rows, from numbers that are apart.
+// Writes contiguous rows of lanes, from numbers that are x_step apart.
 static void fft_to_lanes(size_t count, const double *restrict x, size_t x_step, double *restrict y, size_t y_step)
 {
     for (size_t k = 0; k < count; k++, y += y_step) {

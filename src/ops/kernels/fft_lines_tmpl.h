@@ -22,7 +22,7 @@ static void FFT_NAME(join)(size_t m, const FFT_REAL *restrict w, FFT_REAL sign, 
                            const FFT_REAL *restrict last, FFT_REAL *restrict out)
 {
     FFT_VECTOR TAPER_NO_UNROLL for (size_t l = 0; l < LANES; l++)
-    { // these two have no imaginary part
+    { // the first and the last number have no imaginary part
         out[LANES + l] = in[l] + last[l] + (in[l] - last[l]) * w[1];
         out[l] = (in[l] - last[l]) * w[0];
     }

@@ -13,7 +13,7 @@ typedef struct FFT_NAME(point) {
     FFT_REAL im[FFT_LANES];
 } FFT_NAME(point);
 
-// Stores out = (r + i im) * (w[0] + i w[1]).
+// Stores the product (r + i im) * (w[0] + i w[1]) in out, where r and im are the real and imaginary parts.
 static inline void FFT_NAME(put)(FFT_NAME(point) *restrict out, size_t l, FFT_REAL r, FFT_REAL i,
                                  const FFT_REAL *restrict w)
 {
@@ -98,7 +98,7 @@ static inline void FFT_NAME(radix5)(const FFT_NAME(point) *restrict x, size_t in
     }
 }
 
-// Computes `count` of the inner * blocks places of a pass, from `first` on.
+// Computes `count` of the inner * blocks groups of points of a pass, from `first` on.
 static inline void FFT_NAME(pass)(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                   const void *from, void *to, const FFT_REAL *roots)
 {

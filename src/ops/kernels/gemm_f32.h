@@ -77,14 +77,15 @@ typedef struct taper_gemm_entry {
     taper_gemm_f32_windows_function *windows; // NULL if copying rows together is faster, and in small builds
     // Only the entries of gemm_half.h set the fields below. All other entries have precision fp32, kr 1 and rounds 0.
     taper_precision precision; // precision of the packed weights
-    uint32_t kr;               // contiguous elements of a column; nr * kr is even
-    // 0: A is not rounded. Otherwise A is rounded, and this many products are added as halves (1: as floats).
+    uint32_t kr;               // contiguous elements of a column in a panel; nr * kr is even
+    // 0 if A is not rounded. Otherwise A is rounded to halves, and this many products are added as halves before the
+    // sum is added to floats (1: all sums are floats).
     uint32_t rounds;
 } taper_gemm_entry;
 
 #define TAPER_GEMM_NONE(function) NULL
 
-// m rows as strips of `even` rows; the first `longer` strips have one row more.
+// The division of m rows into strips of `even` rows; the first `longer` strips have one row more.
 typedef struct taper_gemm_strips {
     size_t count, even, longer;
 } taper_gemm_strips;
@@ -117,22 +118,21 @@ static inline taper_gemm_strips taper_gemm_cut(size_t m, size_t mr)
 typedef struct taper_gemm_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;
-    size_t k_inner, k_inner_stride; // k_inner 0 means 1
-    bool joined;                    // the caller multiplies all taps as a single one of ks * kc elements
+    size_t k_inner, k_inner_stride; // k_inner may be 0, which means 1
+    bool joined;                    // true if the caller multiplies all taps as a single one of ks * kc elements
     const float *weights;
-    const float *scale; // one per column, multiplied into the weights (not the bias); NULL: 1
-    const float *bias;  // one per column; NULL: 0
+    const float *scale; // one factor per column, for the weights (not for the bias); NULL: all 1
+    const float *bias;  // one number per column; NULL: all 0
     // A taper_transpose_f32_function of the vector kernels, which makes packing of OIHW, OHWI and [out, in] weights
     // several times faster. NULL: packing is element by element.
     void (*transpose)(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride);
 } taper_gemm_pack;
 
-// These functions are for float weights; gemm_half.h has those for an entry's own precision.
-// Returns the number of floats, or 0 if it does not fit into size_t. Alignment to 64 bytes makes kernels faster but is
-// not required.
+// Returns the number of floats of packed float weights, or 0 if it does not fit into size_t. Alignment to 64 bytes
+// makes kernels faster but is not required. gemm_half.h has functions for weights in an entry's own precision.
 size_t taper_gemm_f32_packed_count(size_t nr, size_t n, size_t ks, size_t kc);
-// Packs the panels [first, last) of ceil(n / nr), so that threads can share the work. `packed` is the address of panel
-// 0 for any `first`.
+// Packs the panels [first, last) of ceil(n / nr) panels, so that threads can share the work. `packed` is the address of
+// panel 0 for any `first`.
 void taper_gemm_f32_pack(size_t nr, const taper_gemm_pack *pack, size_t first, size_t last, float *packed);
 
 #endif

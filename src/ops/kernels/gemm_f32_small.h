@@ -4,7 +4,7 @@
 // of whole width.
 #include <string.h>
 
-// Copies n of NR columns; the others are not changed.
+// Copies n of NR columns; the other columns of `to` are not changed.
 TAPER_INSTANCE void move_columns(size_t mr, size_t n, const float *from, size_t from_stride, float *to,
                                  size_t to_stride)
 {

@@ -35,7 +35,8 @@ typedef struct call {
     const taper_gemm_epilogue *e;
     size_t ahead; // prefetch distance in bytes, for FETCH
 #ifdef EACH_EVEN_MR
-    const float *rows; // for tiles of even rows, which have no pointers: the first row, and floats from row to row
+    // For tiles of rows at equal distances, which have no pointers: first row; floats from row to row.
+    const float *rows;
     size_t row_step;
 #define NO_ROWS , NULL, 0
 #else
@@ -44,8 +45,8 @@ typedef struct call {
 } call;
 
 #ifndef OWN_PRODUCTS
-// Adds the products of kc elements of each row p[i] to acc. The first row is added in turn to acc and to the ku - 1
-// sums of part. Returns the address after the weights it used.
+// Adds the products of kc elements of each row p[i] to acc. The products of the first row are distributed over acc and
+// the ku - 1 sums of part. Returns the address after the weights that it used.
 TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
                                          const float *w, size_t kc, size_t ahead, V acc[MR_MAX][2], V part[SPLIT][2])
 {
@@ -69,7 +70,7 @@ TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const
     for (size_t i = 0; i < mr; i++)
         p[i] += kc;
     TAPER_NO_UNROLL
-    for (ptrdiff_t q = (ptrdiff_t)(k - kc); q < 0; q++) { // counts up to zero, which saves a register
+    for (ptrdiff_t q = (ptrdiff_t)(k - kc); q < 0; q++) { // counting up to zero saves a register
         V b[2];
         TAPER_UNROLL
         for (size_t j = 0; j < nv; j++)
@@ -101,8 +102,8 @@ TAPER_TEMPLATE bool is_even(const size_t mr, const float *const *p)
     return even;
 }
 
-// Does the work of add_products for one vector and rows at equal distances. The time is that of one load per product,
-// so pointers that do not fit into registers would double the loads.
+// Does the work of add_products for one vector and rows at equal distances. The loop takes one load per product, so
+// pointers that do not fit into registers would double the number of loads.
 TAPER_TEMPLATE const float *add_even_products(const size_t mr, const float *first, ptrdiff_t step, const float *w,
                                               size_t kc, V acc[MR_MAX][2])
 {
@@ -114,7 +115,9 @@ TAPER_TEMPLATE const float *add_even_products(const size_t mr, const float *firs
     for (size_t k = 0; k < kc; k++) {
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // see even_tile
+            __asm__(
+                ""
+                : "+r"(p[i / OF_A_POINTER])); // keeps gcc and clang from making a pointer for each row, see even_tile
         const V b = v_load(w);
         w += NR;
         TAPER_UNROLL
@@ -139,7 +142,7 @@ TAPER_TEMPLATE void begin_tile(const size_t mr, const size_t nv, const float *w,
     }
 }
 
-// Adds the summand, clamps, and stores the `real` rows of a tile.
+// Adds the summand, clamps, and stores the first `real` rows of a tile.
 TAPER_TEMPLATE void end_tile(const size_t mr, const size_t nv, size_t real, const taper_gemm_epilogue *e, float *c,
                              size_t c_stride, const float *add, VT t0, VT t1, V acc[MR_MAX][2])
 {
@@ -153,7 +156,7 @@ TAPER_TEMPLATE void end_tile(const size_t mr, const size_t nv, size_t real, cons
             add += TAPER_ROW_STEP(i, mr, real, e->add_stride);
         }
     }
-    // A clamp takes as long as two k, so it is skipped if it has no bounds.
+    // A clamp takes as long as two steps of k, so it is skipped if it has no bounds.
     if (e->min > -INFINITY || e->max < INFINITY) {
         const V low = v_set(e->min), high = v_set(e->max);
         TAPER_UNROLL
@@ -185,7 +188,7 @@ TAPER_TEMPLATE void fetch_summand(const call *t, const float *add)
 #endif
 }
 
-// Computes a tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
+// Computes a tile of mr rows by nv vectors. t0 and t1 say which lanes of the vectors exist.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, const call *t, const float *w, float *c,
                          const float *add, VT t0, VT t1)
 {
@@ -236,7 +239,8 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
 #include "ops/kernels/gemm_f32_strip_tmpl.h"
 
 #ifdef EACH_EVEN_MR
-// Adds the products of one k of even rows, the element at p + u. w: the weights before it.
+// Adds the products of one k of rows at equal distances: the element at p + u. w points to the weights before this k.
+// Returns the address of the weights that it used.
 TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const float **p, size_t step, const size_t u,
                                        const float *w, size_t ahead, V acc[MR_MAX][2])
 {
@@ -244,7 +248,7 @@ TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const f
     w += NR;
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i += OF_A_POINTER)
-        __asm__("" : "+r"(p[i / OF_A_POINTER])); // otherwise compilers keep a pointer for each row
+        __asm__("" : "+r"(p[i / OF_A_POINTER])); // keeps compilers from making a pointer for each row
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++)
         b[j] = v_load(w + VN * j);
@@ -260,7 +264,7 @@ TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const f
 }
 
 // Computes a tile of rows at equal distances. Loading, comparing and spilling a pointer for each row would take as long
-// as five k. Here each third row has a pointer, and scaled indices reach the two rows after it.
+// as five steps of k. Here each third row has a pointer, and scaled indices reach the two rows after it.
 TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, const float *w, float *c,
                               const float *add, VT t0, VT t1)
 {
@@ -317,7 +321,9 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // see even_tile
+            __asm__(
+                ""
+                : "+r"(p[i / OF_A_POINTER])); // keeps gcc and clang from making a pointer for each row, see even_tile
         const V b = v_load(w), b_half = v_twice(w + VN);
         FETCH(w, t->ahead);
         V x[2];
@@ -388,7 +394,9 @@ TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, 
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // see even_tile
+            __asm__(
+                ""
+                : "+r"(p[i / OF_A_POINTER])); // keeps gcc and clang from making a pointer for each row, see even_tile
         TAPER_UNROLL
         for (size_t j = 0; j < 3; j++)
             b[j] = v_load(j < 2 ? w + VN * j : w + panel);
@@ -430,7 +438,7 @@ TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, 
     }
 }
 
-// Computes the rows of a strip in tiles of at most four, which fit into the registers.
+// Computes the rows of a strip with triple_tile, in tiles of at most four rows, which fit into the registers.
 TAPER_TEMPLATE void triple_tiles(const size_t mr, const call *t, const float *w, float *c, const float *add, VT lanes)
 {
     const size_t first = mr > 4 ? (mr + 1) / 2 : mr;
@@ -512,7 +520,7 @@ static void run_even(call *t, const float *a, size_t a_stride)
     strips[TAPER_STRIP(t->mr)](t);
 }
 
-// The two functions of a row of gemm_f32_list.inc.
+// Defines the two functions of an entry in gemm_f32_list.inc.
 #define GEMM_F32(gemm, igemm)                                                                                          \
     void igemm(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,                 \
                size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,                          \

@@ -35,7 +35,7 @@ static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 
 // Returns the floats from one panel to the next. It cannot overflow, because the weights exist.
 size_t taper_gemm_panel_floats(const taper_gemm_entry *entry, size_t ks, size_t kc);
-// Returns the number of floats, or 0 if it does not fit into size_t.
+// Returns the number of floats of packed weights, or 0 if it does not fit into size_t.
 size_t taper_gemm_packed_count(const taper_gemm_entry *entry, size_t n, size_t ks, size_t kc);
 // Packs weights that already have the half precision of the entry. There is one tap, and element (n, k) is at
 // n * n_stride + k * k_stride. pack->weights, scale and transpose are not read.

@@ -7,15 +7,16 @@
 
 #include "ops/kernels/gemm_half.h"
 
-enum { DEPTH = 128 }; // most k of a block
+enum { DEPTH = 128 }; // most elements of k in a block
 
-typedef void widen_function(size_t count, const uint16_t *from, float *to); // converts whole vectors
+// Converts `count` halves to floats, in whole vectors.
+typedef void widen_function(size_t count, const uint16_t *from, float *to);
 
 typedef struct wide_call {
-    const taper_gemm_entry *floats; // its gemm, igemm and nr are used
+    const taper_gemm_entry *floats; // float entry, of which gemm, igemm and nr are used
     widen_function *widen;
     size_t mr, nc, kc, ks;
-    const float *a; // NULL: rows are given by pointers
+    const float *a; // rows of A; NULL if the rows are given by pointers
     size_t a_stride;
     const float *const *pointers;
     size_t a_tap_stride, a_offset;
@@ -63,7 +64,7 @@ TAPER_INSTANCE void widened(const wide_call *t)
         for (size_t tap = 0, taps; tap < t->ks; tap += taps) {
             taps = kc < DEPTH ? DEPTH / kc : 1;
             taps = taps < t->ks - tap ? taps : t->ks - tap;
-            // Skipped unless it is the last tap, which must write C in any case.
+            // Padding is skipped, except for the last tap, which must write C in any case.
             if (taps == 1 && tap + 1 < t->ks && is_padding(t, tap)) {
                 from += kc * nr;
                 continue;
@@ -86,7 +87,7 @@ TAPER_INSTANCE void widened(const wide_call *t)
     }
 }
 
-// The functions of a row of gemm_half_list.inc, by the float kernel of the same tile.
+// Defines the two functions of an entry in gemm_half_list.inc, with the float kernel of the same tile.
 #define WIDENED(precision, word, tile, isa, width)                                                                     \
     static void widen_##precision(size_t count, const uint16_t *from, float *to)                                       \
     {                                                                                                                  \
@@ -133,6 +134,6 @@ TAPER_INSTANCE void widened(const wide_call *t)
                              .e = e};                                                                                  \
         widened(&t);                                                                                                   \
     }
-// Defines the functions for both precisions.
+// Defines the functions of a tile for both precisions.
 #define GEMM_WIDENED(tile, isa, width)                                                                                 \
     WIDENED(bf16, v_widen_bf16, tile, isa, width) WIDENED(fp16, v_widen_fp16, tile, isa, width)

@@ -22,35 +22,37 @@
 #include "ops/kernels/arch.h"
 #include "ops/list/op_config.h"
 
-// The parameters of the results. bias, scale and shift are read for whole panels of nr columns.
+// The parameters for computing the results from the sums. bias, scale and shift are read for whole panels of nr
+// columns.
 typedef struct taper_i8_epilogue {
     const int32_t *bias;
-    // Per column, finite, not negative; for uint8 results below 1, so that a product fits into 32 bits.
+    // Factor of each column: finite, not negative. For uint8 results it is below 1, so that a product fits into 32
+    // bits.
     const float *scale;
-    // For uint8 results: max(rne((float)sum * scale) + zero_point, min), clamped to [0, 255].
+    // A uint8 result is max(rne((float)sum * scale) + zero_point, min), clamped to [0, 255].
     int32_t zero_point, min;
-    // For float results: (float)sum * scale + shift, at least floor. NULL for uint8 results.
+    // A float result is (float)sum * scale + shift, but at least floor. shift is NULL for uint8 results.
     const float *shift;
     float floor;
 } taper_i8_epilogue;
 
 typedef struct taper_gemm_i8 {
-    size_t mr, nc, kc, ks; // mr: 1 to the entry's mr
+    size_t mr, nc, kc, ks; // mr: number of rows, from 1 to the entry's mr
     const uint8_t *const *a;
-    size_t a_tap_stride, a_offset; // in pointers; bytes added to each pointer
-    size_t a_step;                 // bytes between rows of a single tap; 0 if the distances differ
-    const int8_t *w;               // packed weights from the first column on, which is the first of a panel
-    void *c;                       // results, uint8_t or float
-    size_t c_stride;               // in elements
-    taper_i8_epilogue e;           // its arrays start at the first column
+    size_t a_tap_stride, a_offset; // distance between taps in pointers; bytes added to each pointer
+    size_t a_step;                 // bytes between rows if there is a single tap; 0 if the distances differ
+    const int8_t *w;     // packed weights from the first column of the call on, which is the first column of a panel
+    void *c;             // results, uint8_t or float
+    size_t c_stride;     // distance between rows of the results, in elements
+    taper_i8_epilogue e; // parameters, whose arrays start at the first column of the call
 } taper_gemm_i8;
 
 typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
 // Computes overlapping rows, as windows of gemm_f32.h. a has a pointer for each tap, and row i is i * step bytes after
-// it. step is 4 or 8, and mr at least the entry's. Each row of a tap is read up to a whole group of kr.
+// it. step is 4 or 8, and mr is at least the entry's mr. Each row of a tap is read up to a whole group of kr.
 typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t step);
-// Computes any number of rows of a single tap, a_step apart, of which a has the first; results are bytes. Returns 0,
-// with nothing done, if the kernel is not faster for this job than strips of its rows.
+// Computes any number of rows of a single tap, which are a_step apart. a has a pointer to the first row; results are
+// bytes. Returns 0, with nothing done, if this kernel is not faster for the job than strips of rows.
 typedef int taper_gemm_i8_rows_function(const taper_gemm_i8 *job);
 
 // Writes the marks of a packed panel of `groups` groups.
@@ -60,14 +62,14 @@ typedef struct taper_gemm_i8_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit that the entry needs
     uint32_t mr, nr;    // most rows of a call; columns of a panel of packed weights
-    uint32_t kr;        // number of contiguous k of a column
+    uint32_t kr;        // number of contiguous k of a column in a panel
     uint32_t shift;     // number that is subtracted from A, see above
     uint32_t over_read; // bytes that may be read after an input
-    uint32_t marks;     // kind of the marks of its panels, see below
+    uint32_t marks;     // kind of the marks of the entry's panels, see below
     taper_gemm_i8_function *run;
-    taper_gemm_i8_windows_function *windows;  // or NULL
-    taper_gemm_i8_rows_function *rows;        // or NULL
-    taper_gemm_i8_marks_function *mark_steps; // for marks of kind TAPER_I8_OF_STEPS, otherwise NULL
+    taper_gemm_i8_windows_function *windows;  // function for overlapping rows, or NULL
+    taper_gemm_i8_rows_function *rows;        // function for many rows, or NULL
+    taper_gemm_i8_marks_function *mark_steps; // function for marks of kind TAPER_I8_OF_STEPS, otherwise NULL
 } taper_gemm_i8_entry;
 
 #define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows, mark_steps)                              \
@@ -115,18 +117,18 @@ static inline size_t taper_gemm_i8_marks(uint32_t kind, size_t groups)
 typedef struct taper_gemm_i8_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;
-    size_t k_inner, k_inner_stride; // k_inner 0 means 1
-    size_t k_inner_used;            // elements of k_inner that have weights; 0: all
+    size_t k_inner, k_inner_stride; // k_inner may be 0, which means 1
+    size_t k_inner_used;            // number of the k_inner elements that have weights; 0: all have
     const int8_t *weights;
 } taper_gemm_i8_pack;
 
 // Kernels may read this many bytes after the last panel.
 #define TAPER_GEMM_I8_TAIL 128
 
-// Return the bytes of one panel, and of all panels with the tail, or 0 if it does not fit into size_t.
+// Return the bytes of one panel, and of all panels with the tail, or 0 if the number does not fit into size_t.
 size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, size_t kc);
 size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, size_t ks, size_t kc);
-// Packs all panels. column_sums receives the sums of whole panels of columns.
+// Packs all panels. column_sums receives the sum of the weights of each column, for all columns of whole panels.
 void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_gemm_i8_pack *pack, int8_t *packed,
                                 int32_t *column_sums);
 

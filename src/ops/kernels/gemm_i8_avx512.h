@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stores that the two AVX-512 entries of the int8 gemm share, with and without VNNI. The including file defines the
-// number of rows: with 32 columns the registers are enough for 14 rows, or fewer if the products need some.
+// The stores that the two AVX-512 entries of the int8 gemm share, with and without VNNI. The including file defines
+// MR_MAX, the most rows of a tile. With 32 columns the registers are enough for 14 rows, or for fewer rows if the
+// products need registers too.
 #include "ops/kernels/simd_i8_x86.h"
 
-// Stores two rows. In each 128 bits, y has dwords of row 0 (first 16 columns, last 16 columns) and of row 1 (first,
-// last).
+// Stores two rows. Each 128 bits of y contain 32 bits of row 0 from the first 16 columns, 32 bits of row 0 from the
+// last 16 columns, then the same of row 1.
 TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, __m512i y, size_t n)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -4,7 +4,7 @@
 #define TAPER_OPS_KERNELS_GEMM_I8_HALVES_AVX512_H
 
 #define HALVES
-// Loads eight sums into both halves.
+// Loads eight sums into the lower and the upper half of a vector.
 TAPER_TEMPLATE __v16si i8_512_twice_sums(const int32_t *p)
 {
     return (__v16si)_mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(const void *)p));
@@ -23,8 +23,8 @@ TAPER_TEMPLATE __m512i i8_512_halves(__m512i a, __m512i b)
     return _mm512_mask_blend_epi32(0xFF00, a, b);
 }
 
-// Stores 16 bytes of each of `rows` rows, and n bytes of their halves. In each 128 bits, y has dwords of four rows.
-// half has rows 0 and 2 in the first 256 bits, and rows 1 and 3 in the others.
+// Stores 16 bytes of each of `rows` rows, and n more bytes of each row. Each 128 bits of y contain 32 bits of each of
+// four rows. `half` contains rows 0 and 2 in its first 256 bits, and rows 1 and 3 in the other bits.
 TAPER_TEMPLATE void store_halves(const size_t rows, uint8_t *c, size_t c_stride, __m512i y, __m512i half, size_t n)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -9,12 +9,12 @@
 // sums between registers, and load operands too late for in-order processors.
 #include "ops/kernels/simd_i8_neon.h"
 
-// The source of a panel's groups.
+// The source of a panel's groups of inputs.
 typedef struct walk {
     int8_t *a;
-    size_t groups, tap_groups; // groups of all taps; of one tap
-    int whole;                 // all groups are gathered
-    int half;                  // the second half of the last group's k is missing
+    size_t groups, tap_groups; // groups of all taps; groups of one tap
+    int whole;                 // 1 if all groups are gathered before the first panel
+    int half;                  // 1 if the second half of the last group's k is missing
 } walk;
 
 #define MARK_BYTES(groups) taper_gemm_i8_marks(KR == 16 ? TAPER_I8_OF_SIXTEENS : TAPER_I8_NONE, groups)
@@ -34,7 +34,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 // group more of A, and TAPER_GEMM_I8_TAIL bytes more of w. marks: those after the whole panel (taper_gemm_i8_marks).
 TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int half, const int8_t *a, const int8_t *w,
                             const int8_t *marks, const int32_t *start, int32x4_t acc[][ACC]);
-// Does the same for MR_MAX rows in pieces: any number of groups, without half groups and without marks.
+// Does what product does for MR_MAX rows whose inputs are gathered in pieces: any number of groups, without half groups
+// and without marks.
 TAPER_TEMPLATE void product_of_piece(size_t groups, const int8_t *a, const int8_t *w, const int32_t *start,
                                      int32x4_t acc[][ACC]);
 // Stores row i's sums unchanged.
@@ -42,8 +43,8 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
 // Stores uint8 results of 4 * nv columns, and advances r->c and r->scale by NR.
 TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC]);
 
-// Gathers groups [first, first + groups) of `taps` taps. Up to 15 bytes after the last k of a row are read, and up to
-// 16 / KR - 1 groups after the last one are written.
+// Gathers groups [first, first + groups) of `taps` taps. Reads up to 15 bytes after the last k of a row, and writes up
+// to 16 / KR - 1 groups after the last group.
 static void gather(const taper_gemm_i8 *t, size_t tap, size_t taps, size_t first, size_t groups, int8_t *to)
 {
     const uint8_t *const *a = t->a + tap * t->a_tap_stride;
@@ -81,7 +82,7 @@ TAPER_INSTANCE void pieces(const taper_gemm_i8 *t, const walk *from, const int8_
     }
 }
 
-// Stores float results: the columns from `column` on of `rows` rows.
+// Stores float results of `rows` rows, from column `column` on.
 TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t rows, size_t column, const int32_t *sums)
 {
     const size_t n = t->nc - column < NR ? t->nc - column : NR;
@@ -95,7 +96,7 @@ TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t rows, size_t col
     }
 }
 
-// Computes the next panel.
+// Computes the results of the next panel.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, const walk *from, results *r,
                          const int8_t *w)
 {
@@ -104,7 +105,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
         product(mr, nv, from->groups, from->half, from->a, w, w + from->groups * (KR * NR), r->bias, acc);
     } else {
         int32x4_t sums[ROWS(MR_MAX)][ACC];
-        const walk copy = *from; // a copy for this strip stays in registers
+        const walk copy = *from; // a copy stays in registers while the results are stored
         pieces(t, &copy, w, r->bias, sums);
         TAPER_UNROLL
         for (size_t i = 0; i < ROWS(mr); i++) {
@@ -132,7 +133,7 @@ TAPER_TEMPLATE void results_to(results *r, uint8_t *c, size_t stride)
         r->c[i] = c + i * stride;
 }
 
-// Stores the last columns, fewer than NR, of `rows` rows.
+// Stores the last columns of `rows` rows. There are fewer than NR of them.
 TAPER_INSTANCE void store_ends(const taper_gemm_i8 *t, size_t rows, const uint8_t *bytes)
 {
     const size_t n = t->nc % NR, column = t->nc - n;

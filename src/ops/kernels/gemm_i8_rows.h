@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes many rows of one tap for the AVX-512 VNNI entry, written with the functions of gemm_i8_tmpl.h, which is
-// included before. It takes panel by panel, and for each all rows in tiles of 6 by 32 or 12 by 16 sums. From the last
-// product to the stored bytes a sum takes 30 cycles. The CPU cannot look far enough ahead to overlap these with the
-// next tile's products. The sums of a tile are therefore converted between the first products of the next tile, for
-// which there are enough registers.
+// included before. It computes panel by panel, and for each panel all rows, in tiles of 6 by 32 or 12 by 16 sums. From
+// the last product to the stored bytes a sum takes 30 cycles, which the CPU cannot overlap with the next tile's
+// products by itself. The sums of a tile are therefore converted between the first products of the next tile, for which
+// there are enough registers.
 
 enum {
-    ROWS_SUMS = 12,    // registers of a tile's sums
-    ROWS_UNITS = 3,    // conversions of 64 sums to bytes per tile
-    MIXED = 3,         // a panel of 24 columns: 16 of each row, and 8 of two rows in one register
-    ROWS_INPUTS = 512, // more inputs would come from the L2 cache for each tile; tiles with more rows are faster then
+    ROWS_SUMS = 12, // number of registers for a tile's sums
+    ROWS_UNITS = 3, // conversions of 64 sums to bytes per tile
+    MIXED = 3,      // tile type for a panel of 24 columns: 16 of each row, and 8 of two rows in one register
+    // Most inputs of a row; more would come from the L2 cache for each tile, and tiles with more rows are then faster.
+    ROWS_INPUTS = 512,
     ROWS_BYTES = 24 * 1024, // bytes of the rows that are multiplied with all panels; they stay in the L1 cache
-    ROWS_BYTES_OF_C = 64,   // bytes of each row of C in that cache: one line
+    ROWS_BYTES_OF_C = 64,   // bytes of each row of C that are in that cache: one line
 };
 
 // The position in the inputs of a tile's first row, which advances by four. For windows it is `at` bytes after each
@@ -19,10 +20,11 @@ enum {
 typedef struct rows_source {
     const uint8_t *x;
     const uint8_t *const *tap;
-    size_t at, left, groups; // left: groups left of the tap
+    size_t at, left, groups; // offset of windows in bytes; groups left of the tap; groups of a tap
 } rows_source;
 
-// Adds the products of four inputs per row. step: bytes between rows of windows; 0: rows are a_step apart.
+// Adds the products of four inputs per row. step is the number of bytes between rows of windows, or 0 if rows are
+// a_step apart.
 TAPER_TEMPLATE void rows_group(const size_t step, const size_t rows, const size_t nv, size_t a_step, rows_source *a,
                                const int8_t **w, S acc[ROWS_SUMS])
 {
@@ -58,10 +60,10 @@ typedef struct rows_place {
     size_t c_stride;
     const float *scale;
     I8(range) range;
-    __mmask16 mask; // columns of a panel of at most 16 columns
+    __mmask16 mask; // the columns that exist in a panel of at most 16 columns
 } rows_place;
 
-// Scales 16 sums, number k of the unit: those of a row's columns, or 8 of each of two rows.
+// Scales 16 sums of register k: the columns of one row, or 8 columns of each of two rows.
 TAPER_TEMPLATE Q rows_scaled(const size_t rows, const size_t nv, const rows_place *p, size_t k, S acc[ROWS_SUMS])
 {
     if (nv == MIXED && k >= 8)
@@ -70,7 +72,7 @@ TAPER_TEMPLATE Q rows_scaled(const size_t rows, const size_t nv, const rows_plac
     return I8(scaled)(acc[row * each + k % each], P(loadu_ps)(p->scale + LANES * (k % each)));
 }
 
-// Converts 64 sums to bytes. For a row that does not exist it stores the last row again.
+// Converts 64 sums to bytes and stores them. For a row that does not exist it stores the last row again.
 TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_place *p, size_t unit, S acc[ROWS_SUMS])
 {
     const Q order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -80,7 +82,7 @@ TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_pla
     for (size_t k = 0; k < 4; k++)
         r[k] = rows_scaled(rows, nv, p, 4 * unit + k, acc);
     y = _mm512_permutexvar_epi32(order, I8(narrow)(r[0], r[1], r[2], r[3], p->range));
-    const bool whole = nv != MIXED || unit < 2; // rows of at least 16 columns
+    const bool whole = nv != MIXED || unit < 2; // true for rows of at least 16 columns
     TAPER_UNROLL
     for (size_t k = 0; k < 8; k++) {
         const size_t row = (nv == 2 ? 2 : whole ? 4 : 0) * unit + k;
@@ -111,7 +113,7 @@ TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_pla
 // A series of tiles with consecutive rows, for a range of panels.
 typedef struct rows_part {
     size_t row, count;      // row of the first tile; number of tiles
-    size_t last;            // last row at which a tile may start, so that the last tile may repeat rows
+    size_t last;            // last row at which a tile may start; the last tile may repeat rows of the tile before it
     size_t column, columns; // first column; number of columns
 } rows_part;
 
@@ -132,7 +134,7 @@ TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_
                        .range = I8(range_of)(t->e.zero_point, t->e.min),
                        .mask = (__mmask16)((UINT32_C(1) << part->columns % NR) - 1)};
     rows_place before = next;
-    S sums[ROWS_SUMS], done[ROWS_SUMS]; // sums of this tile; sums of the previous one
+    S sums[ROWS_SUMS], done[ROWS_SUMS]; // sums of this tile; sums of the previous tile
     bool first = true;
     TAPER_UNROLL
     for (size_t j = 0; j < ROWS_SUMS; j++)
@@ -169,7 +171,7 @@ TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_
             before.scale = next.scale;
             at += rows * a_step;
             next.c += rows * next.c_stride;
-            if (nv != 2 || step != 0) { // other tiles never repeat rows
+            if (nv != 2 || step != 0) { // only tiles with nv 2 and step 0 repeat rows
                 at = at < a_last ? at : a_last;
                 next.c = next.c < c_last ? next.c : c_last;
             }
@@ -193,8 +195,8 @@ typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
     {                                                                                                                  \
         rows_tiles(step, rows, nv, t, part);                                                                           \
     }
-// Functions for panels of 32 columns, and for a last panel of at most 16, each with the most rows and with one row
-// less.
+// Defines functions for panels of 32 columns, and for a last panel of at most 16. For each there is a function with the
+// most rows and a function with one row less.
 #define ROWS_FUNCTIONS(name, step)                                                                                     \
     ROWS_TILES(name, step, 6, 2)                                                                                       \
     ROWS_TILES(name, step, 5, 2)                                                                                       \
@@ -204,11 +206,12 @@ typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
 ROWS_FUNCTIONS(plain, 0)
 ROWS_FUNCTIONS(windows_4, 4)
 ROWS_FUNCTIONS(windows_8, 8)
-// Functions for a last panel of 24 columns.
+// Defines functions for a last panel of 24 columns.
 ROWS_TILES(plain, 0, 8, MIXED)
 ROWS_TILES(plain, 0, 7, MIXED)
 
-// Computes tiles of `most` rows and of one row less, or if that is impossible of `most` rows only.
+// Computes tiles of `most` rows and of one row less, or only of `most` rows if the number of rows allows no such
+// division.
 static void rows_columns(const taper_gemm_i8 *t, rows_part part, size_t rows, size_t most,
                          rows_function *const tiles[2])
 {
@@ -256,7 +259,7 @@ TAPER_TEMPLATE int windows_in_rows(const taper_gemm_i8 *job, size_t step)
 int taper_gemm_i8_rows_avx512vnni(const taper_gemm_i8 *job)
 {
     const size_t tiles = (job->mr + WIDE_ROWS - 1) / WIDE_ROWS;
-    // From 20 rows on every number is a sum of sixes and fives.
+    // Every number of rows from 20 on is a sum of sixes and fives.
     if (!rows_are_for(job) || (job->nc % NR > LANES && job->nc % NR != LANES + LANES / 2) || job->kc > ROWS_INPUTS ||
         tiles * (WIDE_ROWS - 1) > job->mr)
         return 0;

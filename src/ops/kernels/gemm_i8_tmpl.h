@@ -33,7 +33,7 @@ TAPER_TEMPLATE void finish_floats(const size_t mr, const size_t nv, const taper_
         for (size_t j = 0; j < nv; j++) {
             const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
                                   P(loadu_ps)(t->e.shift + column + LANES * j));
-            if (n > LANES * j) // builds for size have no tile of one vector
+            if (n > LANES * j) // false in builds for size, which have no tile of one vector
                 store_floats((float *)t->c + TAPER_ROW(i, mr, t->mr) * t->c_stride + column + LANES * j,
                              P(max_ps)(floor, y), n - LANES * j < LANES ? n - LANES * j : LANES);
         }
@@ -78,10 +78,10 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
 #define MARK_BYTES(groups) taper_gemm_i8_marks(TAPER_I8_OF_STEPS, groups)
 #else
 #define MARK_BYTES(groups) 0
-enum { PLAIN }; // ways of adding products
+enum { PLAIN }; // methods of adding products; OWN_PRODUCTS adds more
 typedef struct adding {
     char none;
-} adding; // parameters of a way of adding products
+} adding; // parameters of a method of adding products
 #endif
 
 // Adds the products of a tap's groups. A single row has ku partial sums, because the latency of the dot product would
@@ -143,7 +143,7 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
     const uint8_t *const *a = t->a;
 #ifdef OWN_PRODUCTS
     if (kind == BYTES && __builtin_expect(way->high_count > 0, 0)) {
-        S sums[MR_MAX][2]; // a copy, so that the tile's own stay in registers
+        S sums[MR_MAX][2]; // a copy, so that the tile's own sums stay in registers
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
             TAPER_UNROLL
@@ -166,7 +166,7 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
         for (size_t i = 0; i < mr; i++)
             p[i] = a[TAPER_ROW(i, mr, t->mr)] + t->a_offset;
 #ifdef OWN_PRODUCTS
-        if (kind != PLAIN) { // this way serves jobs of one tap
+        if (kind != PLAIN) { // the other methods are only for jobs of one tap
             if (kind == WORDS) {
                 add_words(mr, nv, p, w, groups, acc);
             } else {
@@ -187,7 +187,7 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
 }
 
 #ifdef HALVES
-enum { LEAST_OF_HALVES = 12 }; // least rows for which half_tile is faster
+enum { LEAST_OF_HALVES = 12 }; // the fewest rows for which half_tile is faster
 // Computes n columns of bytes, more than a register has and at most one and a half. The halves of two rows share a
 // register, so three registers do the products and the scaling of four.
 TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *w, size_t column, size_t n)
@@ -256,7 +256,7 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int
 #define STRIP_KINDS 1
 #define run_strip(job, functions) (functions)[PLAIN](job, NULL)
 #endif
-// Defines the kernel. EACH_MR(X) is X(1) ... X(MR_MAX), in small builds X(1), X(2) and the even ones.
+// Defines the kernel. EACH_MR(X) is X(1) ... X(MR_MAX), in small builds X(1), X(2) and the even numbers.
 #define GEMM_I8(name)                                                                                                  \
     EACH_MR(STRIP)                                                                                                     \
     static void (*const strips[][STRIP_KINDS])(const taper_gemm_i8 *t, const adding *way) = {EACH_MR(STRIP_NAMES)};    \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Windows of a gemm of bytes: rows of A overlap, at a fixed distance in bytes. The last tile repeats some rows.
+// Windows of a gemm of bytes: rows of A overlap, at a fixed distance in bytes. The last tile repeats some rows of the
+// tile before it.
 #ifndef TAPER_OPS_KERNELS_GEMM_I8_WINDOWS_TMPL_H
 #define TAPER_OPS_KERNELS_GEMM_I8_WINDOWS_TMPL_H
 
@@ -8,8 +9,8 @@
 #define WINDOWS_IN_ROWS(job, step) 0
 #endif
 
-// Computes a tile of the most rows, from t->c on. at: offset of its first row, in bytes. With a constant step one
-// pointer gives all addresses.
+// Computes a tile of the most rows and stores it from t->c on. `at` is the offset of its first row, in bytes. If the
+// step is constant, one pointer gives all addresses.
 TAPER_TEMPLATE void window_tile(const size_t kind, const size_t step, const size_t nv, const taper_gemm_i8 *t,
                                 const adding *way, size_t at, const int8_t *w, size_t column, size_t n)
 {

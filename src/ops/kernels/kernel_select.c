@@ -2,7 +2,7 @@
 // The selection tables, made from the lists.
 #include "ops/kernels/kernel_select.h"
 
-// Expands to a row if its kernel is built (kernels.cmake).
+// Expands to a row of a list if its kernel is built (kernels.cmake).
 #define TAPER_IF_KERNEL(family, isa, ...) TAPER_IF_ISA(isa, TAPER_UNLESS(TAPER_LEFT_OUT_##family##_##isa, __VA_ARGS__))
 
 // Returns true if `cpu` has the instruction sets that an entry needs.
@@ -40,7 +40,7 @@ static const taper_dwconv_entry dwconv_entries[] = {
 #include "ops/kernels/dwconv_f32_list.inc"
 #undef KERNEL
 #undef KERNEL_TAPS
-    {.name = NULL}, // a selective build may have no kernels of halves
+    {.name = NULL}, // the end of the list; a selective build may have no kernels of halves
 };
 
 static const taper_dwconv_taps_entry dwconv_taps_entries[] = {
@@ -101,7 +101,7 @@ static const taper_winograd_i8_entry winograd_i8_entries[] = {
                      taper_winograd_i8_output_##isa}, )
 #include "ops/kernels/winograd_i8_list.inc"
 #undef KERNEL
-    {.name = NULL}, // a build may have none
+    {.name = NULL}, // the end of the list; a build may have no such kernel
 };
 
 static const taper_vector_u8_entry *const vector_u8_entries[] = {
@@ -184,7 +184,8 @@ const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu)
 
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride)
 {
-    // An entry of a lesser instruction set is slower than the taps of the best one, and its packing differs.
+    // An entry for a lesser instruction set is slower than the taps of the best instruction set, and its packing
+    // differs.
     const uint32_t block = taper_dwconv_taps_f32_select(cpu)->block;
     for (size_t i = 0; dwconv_entries[i].name != NULL; i++) {
         const taper_dwconv_entry *e = &dwconv_entries[i];

@@ -8,14 +8,14 @@
 #include "ops/kernels/kernels.h"
 
 const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu);
-// An entry for weights of this precision.
+// Returns an entry for weights of this precision.
 const taper_gemm_entry *taper_gemm_select(uint64_t cpu, taper_precision precision);
 // Returns NULL if no kernel of this shape is as fast as the entry that taper_dwconv_taps_f32_select returns (never
 // NULL).
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
 const taper_vector_entry *taper_vector_f32_select(uint64_t cpu);
-// outputs: 4 or 2, outputs of a tile's side; with stride 2 only 4.
+// outputs is the number of outputs of a tile's side: 4 or 2; only 4 if the stride is 2.
 const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs, size_t stride);
 const taper_planar_entry *taper_planar_f32_select(uint64_t cpu);
 const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu);
@@ -23,12 +23,13 @@ const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu);
 // Returns NULL if the products of bytes are as fast as this entry's products of 16 bits.
 const taper_winograd_i8_entry *taper_winograd_i8_select(uint64_t cpu);
 const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu);
-const taper_narrow_entry *taper_narrow_f32_select(uint64_t cpu); // has the nr of taper_gemm_f32_select
+// Returns an entry with the same nr as the entry of taper_gemm_f32_select.
+const taper_narrow_entry *taper_narrow_f32_select(uint64_t cpu);
 const taper_cast_entry *taper_cast_select(uint64_t cpu);
 const taper_native_entry *taper_native_select(uint64_t cpu);
 const taper_fft_entry *taper_fft_f32_select(uint64_t cpu);
 
-// For checks and benchmarks: return entry `index` of the list, or NULL after the last one.
+// For checks and benchmarks. These functions return entry `index` of the list, or NULL after the last entry.
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index);
 const taper_gemm_entry *taper_gemm_half_entry(size_t index);
 const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index);

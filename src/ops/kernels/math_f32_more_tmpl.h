@@ -6,8 +6,8 @@
 
 #include "ops/kernels/math_f32_tmpl.h"
 
-// The logarithm of another base: log(1 + f) times `factor`, plus n times the logarithm of 2, which is given in two
-// parts.
+// Computes the logarithm to another base: log(1 + f) times `factor`, plus n times the logarithm of 2, which is given in
+// two parts.
 TAPER_TEMPLATE V v_log_base(V x, const float factor, const float two, const float two_low)
 {
     V n, fq;
@@ -81,7 +81,7 @@ TAPER_TEMPLATE V v_atan2(V y, V x)
     return v_pick(v_nan(x), x, v_pick(v_nan(y), y, angle));
 }
 
-// Computes asin(x) = x + x^3 p(x^2) for |x| <= 1/2.
+// Computes asin(x) = x + x^3 p(x^2) for |x| <= 1/2. s is x^2.
 TAPER_TEMPLATE V v_asin_small(V x, V s)
 {
     V p = v_fma(v_set(3.7565212697e-02f), s, v_set(1.4402597211e-02f));
@@ -91,7 +91,7 @@ TAPER_TEMPLATE V v_asin_small(V x, V s)
     p = v_fma(p, s, v_set(1.6666659713e-01f));
     return v_fma(v_mul(p, s), x, x);
 }
-// Beyond 1/2 it uses half the angle: acos(a) = 2 asin(sqrt((1 - a) / 2)). Beyond 1 the result is NaN.
+// For |x| above 1/2 it uses half the angle: acos(a) = 2 asin(sqrt((1 - a) / 2)). For |x| above 1 the result is NaN.
 TAPER_TEMPLATE V v_asin(V x)
 {
     const V a = v_abs(x), half = v_mul(v_sub(v_set(1.0f), a), v_set(0.5f));
@@ -126,7 +126,7 @@ TAPER_TEMPLATE V v_tan_turned(V x)
     return v_pick(odd, v_div(v_set(-1.0f), p), p);
 }
 
-// Uses exp(a / 2) and its square, because exp(a) may be infinite if half of it is not.
+// Uses exp(a / 2) and its square, because exp(a) may be infinite while exp(a) / 2 is finite.
 TAPER_TEMPLATE V v_sinh(V x)
 {
     const V a = v_abs(x), e = v_expm1(v_min(v_set(9.0f), a)), h = v_exp(v_mul(a, v_set(0.5f)));
@@ -191,7 +191,7 @@ TAPER_TEMPLATE V v_erfinv(V x)
     return v_pick(v_less(a, one), inside, v_div(x, v_sqrt(v_sub(one, a))));
 }
 
-// ---- of two
+// ---- functions of two numbers
 
 // Computes x log(y). For x = 0 the result is 0 unless y is NaN.
 TAPER_TEMPLATE V v_times_log(V x, V y, V log)

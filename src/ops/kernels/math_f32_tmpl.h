@@ -6,7 +6,7 @@
 
 // exp(x) = 2^n * exp(r), with r = x - n ln 2 in [-0.347, 0.347], and exp(r) = 1 + (r + r^2 q(r)). Returns r + r^2 q(r),
 // and 2^n as a product of two factors, because n is from -150 to 128.
-TAPER_TEMPLATE V v_exp_of(V r, V t, V *s1, V *s2) // t is 1.5 * 2^23 + n
+TAPER_TEMPLATE V v_exp_of(V r, V t, V *s1, V *s2) // t is 1.5 * 2^23 + n, so its low bits contain n
 {
     V q = v_fma(v_set(1.3950523860e-03f), r, v_set(8.3689082234e-03f));
     q = v_fma(q, r, v_set(4.1666205313e-02f));
@@ -38,7 +38,8 @@ TAPER_TEMPLATE V v_exp(V x)
     return v_mul(v_mul(p, s1), s2);
 }
 
-// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), which is exact near 0. From 17 on the 1 is below half of the last place.
+// Computes exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), which is exact near 0. For x from 17 on the 1 is below half of
+// the last place.
 TAPER_TEMPLATE V v_expm1(V x)
 {
     V s1, s2;
@@ -131,21 +132,21 @@ TAPER_TEMPLATE V v_gelu(V x)
     return v_mul(half, v_pick(v_less(x, v_set(0.0f)), c, v_sub(v_set(2.0f), c)));
 }
 
-// x/2 (1 + tanh(u)) = x * sigmoid(2u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
+// Computes x/2 (1 + tanh(u)) = x * sigmoid(2u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
 TAPER_TEMPLATE V v_gelu_tanh(V x)
 {
     const V u = v_mul(v_mul(x, v_set(1.5957691216f)), v_fma(v_mul(x, x), v_set(0.044715f), v_set(1.0f)));
     return v_mul(x, v_sigmoid(u));
 }
 
-// log(x) = n ln 2 + log(1 + f), with 1 + f in [sqrt(1/2), sqrt 2) and log(1 + f) = f - f^2 / 2 + f^3 q(f). Returns f, n
-// and f q(f).
+// Computes log(x) = n ln 2 + log(1 + f), with 1 + f in [sqrt(1/2), sqrt 2) and log(1 + f) = f - f^2 / 2 + f^3 q(f).
+// Returns f, n and f q(f).
 TAPER_TEMPLATE V v_log_parts(V x, V *n, V *fq)
 {
     const VM subnormal = v_less(x, v_set(0x1p-126f));
     const V y = v_pick(subnormal, v_mul(x, v_set(0x1p23f)), x);
     const VI i = vi_down23(vi_sub(v_bits(y), vi_set(0x3F3504F3)));
-    const V magic = v_set(12582912.0f); // see v_exp_parts
+    const V magic = v_set(12582912.0f); // 1.5 * 2^23, see v_exp_parts
     *n = v_sub(v_sub(v_of_bits(vi_add(i, vi_set(0x4B400000))), magic), v_pick(subnormal, v_set(23.0f), v_set(0.0f)));
     const V f = v_sub(v_of_bits(vi_sub(v_bits(y), vi_up23(i))), v_set(1.0f));
     V q = v_fma(v_set(6.7466013134e-02f), f, v_set(-1.1675640941e-01f));
@@ -170,7 +171,8 @@ TAPER_TEMPLATE V v_log_sum(V x, V low)
     return v_fma(n, v_set(0.693115234375f), r);
 }
 
-// The logarithm is -infinity for 0 and NaN below; infinity and NaN remain.
+// Returns `inside`, except for special values: the logarithm is -infinity for 0 and NaN for negative numbers; infinity
+// and NaN stay as they are.
 TAPER_TEMPLATE V v_log_edges(V x, V inside)
 {
     const V low = v_pick(v_less(x, v_set(0.0f)), v_set(NAN), v_sub(x, v_set(INFINITY)));
@@ -198,7 +200,7 @@ TAPER_TEMPLATE V v_softplus(V x, V beta, V threshold)
     return v_pick(v_less(threshold, z), x, v_div(v_log1p(v_exp(z)), beta));
 }
 
-// x tanh(log(1 + e^x)) = x n / (n + 2), with n = e^x (e^x + 2).
+// Computes x tanh(log(1 + e^x)) = x n / (n + 2), with n = e^x (e^x + 2).
 TAPER_TEMPLATE V v_mish(V x)
 {
     const V e = v_exp(v_min(v_set(30.0f), x)), n = v_mul(e, v_add(e, v_set(2.0f)));
@@ -210,8 +212,8 @@ TAPER_TEMPLATE V v_log_sigmoid(V x)
     return v_sub(v_min(v_set(0.0f), x), v_log1p(v_exp(v_sub(v_set(0.0f), v_abs(x)))));
 }
 
-// sin(r + n pi) = (-1)^n sin(r), and cos(x) is the same with n - 1/2 instead of n. Beyond 2^13 the parts of pi are not
-// exact enough.
+// Computes sin(r + n pi) = (-1)^n sin(r). cos(x) is computed with n - 1/2 instead of n. For |x| above 2^13 the parts of
+// pi are not exact enough.
 TAPER_TEMPLATE V v_sin_turned(V x, const float quarters)
 {
     const V magic = v_set(12582912.0f), t = v_add(v_fma(x, v_set(0.318309886f), v_set(quarters)), magic);
@@ -227,8 +229,8 @@ TAPER_TEMPLATE V v_sin_turned(V x, const float quarters)
     return v_of_bits(vi_add(v_bits(p), vi_up31(v_bits(t))));
 }
 
-#ifndef SIMD_ROUNDS // instruction sets with an instruction for it have their own function
-// Rounds to integers, halves to the even one.
+#ifndef SIMD_ROUNDS // other instruction sets have an instruction for rounding
+// Rounds to the nearest integer, and a half to the even integer.
 TAPER_TEMPLATE V v_round(V x)
 {
     const V a = v_abs(x), whole = v_set(0x1p23f); // this float and all larger ones are integers

@@ -80,7 +80,7 @@ TAPER_TEMPLATE double d_expm1(double x)
     return x == 0 ? x : y;
 }
 
-// x = 2^n (1 + the result), where 1 + the result is in [sqrt(1/2), sqrt(2)]. x is positive and normal.
+// x = 2^n (1 + the result). The result + 1 is in [sqrt(1/2), sqrt(2)]. x is positive and normal.
 TAPER_TEMPLATE double d_log_parts(double x, double *n)
 {
     const uint64_t up = d_bits(x) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
@@ -103,7 +103,7 @@ TAPER_TEMPLATE double d_log(double x)
     double y = D_FMA(n, 6.93147180369123816490e-01, f - (half - low));
     y = x == 0 ? -INFINITY : y;
     y = x < 0 ? NAN : y;
-    return x <= 0x1.fffffffffffffp1023 ? y : x; // otherwise x is infinite or NaN
+    return x <= 0x1.fffffffffffffp1023 ? y : x; // the other branch returns infinity or NaN itself
 }
 TAPER_TEMPLATE double d_log1p(double x)
 {

@@ -10,7 +10,7 @@
 #define S_PI 3.14159265358979323846
 #define S_HALF_ROOT 0.70710678118654752440
 
-// ---- modified Bessel functions, times exp(-x), of x >= 0
+// ---- modified Bessel functions of x >= 0, multiplied by exp(-x)
 
 TAPER_TEMPLATE double s_near(double x, double scale) // maps 0 to -1 and infinity to 1
 {
@@ -43,7 +43,7 @@ TAPER_TEMPLATE double s_i0e(double x)
     y = D_FMA(y, u, 0.440934120711194973);
     return y / sqrt(x + 1);
 }
-TAPER_TEMPLATE double s_i1e(double x) // returns the magnitude
+TAPER_TEMPLATE double s_i1e(double x) // returns the magnitude; the caller sets the sign
 {
     const double u = s_near(x, 6), bounded = x > 1e30 ? 1e30 : x;
     double y = -0.000723792113715423892;
@@ -117,7 +117,7 @@ TAPER_TEMPLATE double s_ndtri_central(double w)
     y = D_FMA(y, u, 2.33862071013018721);
     return y;
 }
-TAPER_TEMPLATE double s_ndtri_tail(double root) // root is the square root of w
+TAPER_TEMPLATE double s_ndtri_tail(double root) // computes the quantile from `root`, the square root of w
 {
     const double low = 1 / 10.4, high = 1 / 2.5, u = (2 / root - (high + low)) / (high - low);
     double y = -8.97452147071874545e-7;
@@ -142,7 +142,7 @@ TAPER_TEMPLATE double s_ndtri(double p)
     return p < rest ? -known : known;
 }
 
-// ---- the gamma function's family
+// ---- the gamma function and related functions
 
 // Computes sin(pi x) / pi and cos(pi x) from the distance of x to the nearest integer.
 TAPER_TEMPLATE double s_beyond(double x)
@@ -192,7 +192,8 @@ TAPER_TEMPLATE double s_digamma(double x)
     const double shift = far != 0 ? 0 : first / p, r = s_beyond(x);
     const double right = d_log(y) - 0.5 * v - series * s - shift, tangent = s_cos_pi(r) / s_sin_pi(r);
     const double left = right - tangent, whole = r == 0 ? NAN : left;
-    const uint64_t zero = (d_bits(x) & 0x8000000000000000u) ^ 0xFFF0000000000000u; // infinity with either sign
+    // The bits of the infinity whose sign is opposite to that of a zero x.
+    const uint64_t zero = (d_bits(x) & 0x8000000000000000u) ^ 0xFFF0000000000000u;
     const double value = x > 0 ? right : x < 0 ? whole : x == 0 ? d_of_bits(zero) : x;
     return x == INFINITY ? x : value;
 }
@@ -224,13 +225,14 @@ TAPER_TEMPLATE double s_trigamma_right(double z)
     series = D_FMA(series, s, 1.0 / 6);
     return shift + v + 0.5 * s + series * s * v;
 }
-// Left of 1/2 it uses the reflection in single precision, as PyTorch does. sine is the sine of the rounded pi x.
+// For x below 1/2 it uses the reflection formula in single precision, as PyTorch does. `sine` is the sine of the
+// rounded pi x.
 TAPER_TEMPLATE float s_trigamma(float x, float sine)
 {
     const float right = (float)s_trigamma_right((double)(x < 0.5f ? 1 - (double)x : (double)x));
     return x < 0.5f ? (float)(S_PI * S_PI) / (sine * sine) - right : x == x ? right : x;
 }
-TAPER_TEMPLATE float s_sine(float x) // |x| is at most a few thousand
+TAPER_TEMPLATE float s_sine(float x) // computes the sine of x; |x| is at most a few thousand
 {
     const double p = (double)((float)S_PI * x), n = (p * (1 / S_PI) + D_ROUNDER) - D_ROUNDER;
     const double r = D_FMA(n, -1.2246467991473532e-16, D_FMA(n, -S_PI, p)), half = 0.5 * n;

@@ -10,7 +10,7 @@
 
 // ---- halves
 
-// Not by pointers to functions: compilers need not see through them.
+// This is a constant instead of a pointer to a function, because compilers need not inline calls by pointers.
 TAPER_TEMPLATE V widen_half(const bool bf16, const uint16_t *p)
 {
     return bf16 ? v_widen_bf16(p) : v_widen_fp16(p);
@@ -102,7 +102,7 @@ TAPER_TEMPLATE V join(const size_t chains, const V *chain)
     return sum;
 }
 
-// Adds the products of one group's weights and x to acc. points NULL: all zero points are 0.
+// Adds the products of one group's weights and x to acc. points is NULL if all zero points are 0.
 TAPER_TEMPLATE void add_bytes(const size_t vectors, const size_t chains, size_t count, const float *x, const int8_t *w,
                               const float *points, V (*acc)[CHAINS_IN_ALL])
 {

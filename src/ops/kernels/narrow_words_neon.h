@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// Reads only four bytes, since a vector's load would read eight.
+// Reads only four bytes, because a load of a vector would read eight.
 TAPER_TEMPLATE V v_bytes(const int8_t *p)
 {
     uint32_t four;

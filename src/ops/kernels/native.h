@@ -34,7 +34,7 @@ typedef struct taper_native_pair {
     float re, im;
 } taper_native_pair;
 
-// The numbers that an operator takes besides its operands.
+// The numbers that an operator takes in addition to its operands.
 typedef struct taper_native_numbers {
     double f[3];
     int64_t i[2];
@@ -155,7 +155,7 @@ typedef struct taper_native_numbers {
     STEPWISE(TRIGAMMA, F32, float, !(fabsf(x) > 8192.0f) | (x > 0), s_trigamma(x, s_sine(x)),                          \
              s_trigamma(x, sinf((float)S_PI * x)))
 
-// Rows WHERE(type, T) compute x != 0 ? y : z.
+// WHERE(type, T) computes x != 0 ? y : z.
 #define TAPER_NATIVE_WHERES(WHERE)                                                                                     \
     WHERE(U8, uint8_t)                                                                                                 \
     WHERE(I16, uint16_t)                                                                                               \
@@ -196,7 +196,7 @@ typedef enum taper_native {
     TAPER_NATIVE_SOFTSHRINK,
     TAPER_NATIVE_HARDSHRINK,
     TAPER_NATIVE_THRESHOLD,
-    TAPER_NATIVE_MSE, // first of the losses (ops/nn/loss.c)
+    TAPER_NATIVE_MSE, // the first of the losses (ops/nn/loss.c)
     TAPER_NATIVE_SMOOTH_L1,
     TAPER_NATIVE_HUBER,
     TAPER_NATIVE_BCE,
@@ -229,8 +229,8 @@ typedef enum taper_native {
     TAPER_NATIVE_DIGAMMA,
     TAPER_NATIVE_LGAMMA,
     TAPER_NATIVE_TRIGAMMA,
-    TAPER_NATIVE_AFFINE,    // (x - f[0]) * f[1] + f[2]
-    TAPER_NATIVE_NORMALIZE, // (x - f[0]) * f[1] * y + z
+    TAPER_NATIVE_AFFINE,    // computes (x - f[0]) * f[1] + f[2]
+    TAPER_NATIVE_NORMALIZE, // computes (x - f[0]) * f[1] * y + z
     TAPER_NATIVE_COUNT
 } taper_native;
 
@@ -241,21 +241,21 @@ typedef bool taper_native_function(size_t n, const void *const *in, void *out, c
 // element x of type T to an accumulator a of type A; `merged` adds an accumulator x to a. A NaN remains.
 typedef enum taper_native_fold {
     TAPER_FOLD_SUM,
-    TAPER_FOLD_NANSUM, // a NaN counts as 0
+    TAPER_FOLD_NANSUM, // sum in which a NaN counts as 0
     TAPER_FOLD_PRODUCT,
     TAPER_FOLD_MOST,
     TAPER_FOLD_LEAST,
-    TAPER_FOLD_ANY, // 0 or 1; so is EVERY
+    TAPER_FOLD_ANY, // true if any element is nonzero: 0 or 1, as is EVERY
     TAPER_FOLD_EVERY,
     TAPER_FOLD_NONZERO, // number of nonzero elements
     TAPER_FOLD_COUNT,
     TAPER_FOLD_NONE = TAPER_FOLD_COUNT
 } taper_native_fold;
 typedef enum taper_fold_type {
-    TAPER_FOLD_F32, // accumulated as doubles
+    TAPER_FOLD_F32, // floats, accumulated as doubles
     TAPER_FOLD_F64,
     TAPER_FOLD_I64,
-    TAPER_FOLD_I32, // accumulated as int64; so is U8
+    TAPER_FOLD_I32, // int32, accumulated as int64, as is U8
     TAPER_FOLD_U8,
     TAPER_FOLD_C64, // pairs of floats, accumulated as pairs of doubles
     TAPER_FOLD_TYPES
@@ -286,22 +286,22 @@ typedef enum taper_fold_type {
     TAPER_FOLD_INTS(FOLD, NONZERO, 0, a + (x != 0), a + x)
 // clang-format on
 
-// line adds n elements to one accumulator. rows adds `rows` rows of n elements, stride elements apart, to n
-// accumulators.
+// A line function adds n elements to one accumulator. A rows function adds `rows` rows of n elements, which are
+// `stride` elements apart, to n accumulators.
 typedef void taper_fold_line(size_t n, const void *x, void *acc);
 typedef void taper_fold_rows(size_t rows, size_t n, const void *x, size_t stride, void *acc);
 typedef struct taper_native_folder {
-    taper_fold_line *line; // or NULL
+    taper_fold_line *line; // function for contiguous elements, or NULL
     taper_fold_rows *rows;
 } taper_native_folder;
 
-// Finds, for each of n columns, the extreme over rows, which are `stride` elements apart, and its row: the first of
-// equal ones. The first NaN wins over every number.
+// Finds the extreme of each of n columns over rows, which are `stride` elements apart, and its row number: that of the
+// first of equal extremes. The first NaN wins over every number.
 typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
                              int32_t *where);
 
-// Finds, for each of n channels, the maximum over `places` and its place's number in `at`: the first of equal ones. The
-// last NaN wins over every number. If no element is above -inf, the number is `first`.
+// Finds the maximum of each of n channels over `places` pixels, and the maximum's number in `at`: the first of equal
+// ones. The last NaN wins over every number. If no element is above -inf, the number is `first`.
 typedef void taper_window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first,
                               float *most, int64_t *where);
 // Returns the sum of (x - mean)².
@@ -309,11 +309,11 @@ typedef double taper_deviations_f64(size_t n, const double *x, double mean);
 
 // Computes the sum of bytes and the sum of their squares, after the bits of `flip` are inverted in each byte.
 typedef void taper_moments_u8(size_t n, const uint8_t *x, uint8_t flip, uint64_t *sum, uint64_t *squares);
-// Normalizes bytes: y = rne(clamp(fma((x - x_point - mean) * step, weight, bias) * inverse)) + point. NaN counts as too
-// large. weight and bias have n floats, or one if stride is 0.
+// The parameters of a normalization of bytes: y = rne(clamp(fma((x - x_point - mean) * step, weight, bias) * inverse))
+// + point. NaN counts as too large. weight and bias have n floats, or one if stride is 0.
 typedef struct taper_norm_numbers {
     float x_point, mean, step;
-    float inverse, low, high; // low and high are integers; after adding point they are bytes
+    float inverse, low, high; // low and high are integers that become bytes when point is added
     int32_t point;
     uint8_t flip; // bits that are inverted in x and y: 0x80 for signed bytes, whose zero points are then 128 more
 } taper_norm_numbers;

@@ -13,7 +13,8 @@ enum { FOLD_LANES = 32, FOLD_AHEAD = 4096 };
         const A a = part[j], x = part[j + (width)];                                                                    \
         part[j] = merged;                                                                                              \
     }
-// A line has enough accumulators to hide an operation's latency. In rows each element is added to its own accumulator.
+// Defines the two functions of a reduction. A line has enough accumulators to hide an operation's latency. In rows each
+// element is added to its own accumulator.
 #define FOLD_LINE(name, dtype, T, A, start, joined, merged)                                                            \
     static void line_##name##_##dtype(size_t n, const void *from, void *acc)                                           \
     {                                                                                                                  \
@@ -62,7 +63,7 @@ FOLD_LINE(PRODUCT, F32, float, double, 1, a *x, a *x)
 #undef FOLD_LINE
 #undef FOLD_HALF
 
-// Keeps accumulators in registers from row to row.
+// Multiplies rows of floats, and keeps accumulators in registers from row to row.
 static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t stride, void *acc)
 {
     const float *xs = from;
@@ -130,7 +131,7 @@ static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride,
     }
 }
 
-// The channels of a window, eight at a time. Longer loops are vectorized with vectors that do not fit into registers.
+// A vector of eight channels of a window. Longer loops are vectorized with vectors that do not fit into registers.
 typedef float window_floats __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t window_ints __attribute__((vector_size(32)));
 

@@ -21,13 +21,13 @@
 #define VECTORIZED
 #endif
 
-// Tests if a shift is less than the bits of W, and limits it to them.
+// Tests if a shift is less than the number of bits of W, and limits a shift to that number.
 #define TAPER_NATIVE_IN_WORD(y, W) ((W)(y) < sizeof(W) * 8)
 #define TAPER_NATIVE_BITS(y, W) ((W)(y) & (sizeof(W) * 8 - 1))
 
 #define TAPER_NATIVE_NEGATIVE(x, W) ((W)(x) >> (sizeof(W) * 8 - 1) != 0)
 
-// A NaN in any of the three is the result.
+// Clamps x. If x or a bound is NaN, the result is NaN.
 TAPER_TEMPLATE float taper_native_clamp(float x, float low, float high)
 {
     const float a = x < low ? low : x, b = a > high ? high : a;
@@ -63,14 +63,15 @@ TAPER_TEMPLATE float taper_native_atanh(float x)
     return v_sign(a == 0 ? a : y, x);
 }
 
-// In double the squares neither overflow nor underflow. The result of infinity and NaN is infinity.
+// Computes the hypotenuse in double, where the squares neither overflow nor underflow. The result of infinity and NaN
+// is infinity.
 TAPER_TEMPLATE float taper_native_hypot(float x, float y)
 {
     const float length = (float)sqrt((double)x * (double)x + (double)y * (double)y);
     return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : length;
 }
 
-// Returns true if quotients of the complex number neither overflow nor lose digits. Zero passes only as a dividend.
+// Returns true if quotients with this complex number neither overflow nor lose digits. Zero passes only as a dividend.
 TAPER_TEMPLATE unsigned taper_native_fits(taper_native_pair x, const bool zero)
 {
     const float a = fabsf(x.re), b = fabsf(x.im), most = a > b ? a : b;
@@ -86,7 +87,7 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_quotient(taper_native_pair x,
     const double a = (double)x.re, b = (double)x.im, c = (double)y.re, d = (double)y.im, norm = c * c + d * d;
     return (taper_native_pair){(float)((a * c + b * d) / norm), (float)((b * c - a * d) / norm)};
 }
-// With an angle of 0 the imaginary part is 0, also for an infinite radius.
+// For an angle of 0 the imaginary part is 0, even if the radius is infinite.
 TAPER_TEMPLATE taper_native_pair taper_native_polar(float radius, float angle)
 {
     return (taper_native_pair){radius * v_sin_turned(angle, 0.5f), radius * v_sin_turned(angle, 0.0f)};

@@ -3,7 +3,7 @@
 
 static void moments_u8(size_t n, const uint8_t *x, uint8_t flip, uint64_t *sum, uint64_t *squares)
 {
-    enum { PIECE = 1 << 14 }; // number of bytes whose sum of squares fits into 32 bits
+    enum { PIECE = 1 << 14 }; // number of bytes whose sum of squares surely fits into 32 bits
     *sum = *squares = 0;
     while (n != 0) {
         const size_t count = n < PIECE ? n : PIECE;

@@ -16,15 +16,16 @@
 
 #include "ops/kernels/arch.h"
 
-enum { TAPER_PLANAR_SLACK = 64, TAPER_PLANAR_TAPS = 128 }; // SLACK: floats after a plane; TAPS: most taps
+// SLACK: floats that are allocated after a plane; TAPS: most taps.
+enum { TAPER_PLANAR_SLACK = 64, TAPER_PLANAR_TAPS = 128 };
 
 typedef struct taper_planar {
-    size_t inputs, taps, outputs; // outputs of the block
+    size_t inputs, taps, outputs; // inputs: number of planes; outputs: number in the block
     const float *x;
     size_t x_plane;         // floats between planes
-    const size_t *offsets;  // one per tap, in floats
-    const float *w;         // weights of the block, as above
-    size_t w_first, w_taps; // the call uses `taps` of w_taps taps, from w_first on; w_taps 0: all
+    const size_t *offsets;  // one offset per tap, in floats
+    const float *w;         // weights of the block, in the order described above
+    size_t w_first, w_taps; // the call uses `taps` of w_taps taps, from w_first on; if w_taps is 0, it uses all
     float *y;
     size_t y_plane;
     float min, max; // clamp; -INFINITY and INFINITY for none. A NaN stays NaN

@@ -10,7 +10,7 @@ enum { MOST_OUTPUTS = SIMD_REGISTERS == 32 ? 8 : 4, MOST_VECTORS = 4 };
 #define VECTORS_FOR(outputs)                                                                                           \
     ((SIMD_REGISTERS - 2) / ((outputs) + 1) < MOST_VECTORS ? (SIMD_REGISTERS - 2) / ((outputs) + 1) : MOST_VECTORS)
 
-// Computes positions from x on. The last vector has the lanes of t.
+// Computes positions from x on. The last vector has only the lanes of t.
 TAPER_TEMPLATE void tile(const size_t outputs, const size_t vectors, const taper_planar *p, const float *x, float *y,
                          VT t)
 {
@@ -52,7 +52,7 @@ TAPER_TEMPLATE void tile(const size_t outputs, const size_t vectors, const taper
     }
 }
 
-// Computes whole tiles, then one with the vectors that are left.
+// Computes whole tiles, then one tile with the vectors that are left.
 TAPER_TEMPLATE void line(const size_t outputs, const taper_planar *p, size_t count)
 {
     const size_t vectors = VECTORS_FOR(outputs);

@@ -177,12 +177,13 @@ TAPER_TEMPLATE void v_transpose(V *v)
 {
     __m256 t[8];
     TAPER_UNROLL
-    for (int i = 0; i < 8; i += 2) { // pairs of rows: in each half 00 10 01 11, 02 12 03 13
+    for (int i = 0; i < 8;
+         i += 2) { // zips pairs of rows: each half has elements (row, column) 00 10 01 11, or 02 12 03 13
         t[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);
         t[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
     }
     TAPER_UNROLL
-    for (int i = 0; i < 8; i += 4) { // fours of rows
+    for (int i = 0; i < 8; i += 4) { // combines pairs to four rows
         v[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
         v[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xEE);
         v[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);

@@ -105,7 +105,7 @@ TAPER_TEMPLATE V v_abs(V a)
 }
 TAPER_TEMPLATE V v_sign(V a, V b)
 {
-    // 0xCA: for each bit, mask ? a : b
+    // 0xCA computes mask ? a : b for each bit
     return v_of_bits(_mm512_ternarylogic_epi32(_mm512_set1_epi32(0x7FFFFFFF), v_bits(a), v_bits(b), 0xCA));
 }
 TAPER_TEMPLATE VI vi_set(int32_t x)
@@ -160,12 +160,14 @@ TAPER_TEMPLATE void v_transpose(V *v)
 {
     __m512 t[16];
     TAPER_UNROLL
-    for (int i = 0; i < 16; i += 2) { // pairs of rows: in each quarter 00 10 01 11, 02 12 03 13
+    for (int i = 0; i < 16;
+         i += 2) { // zips pairs of rows: each quarter has elements (row, column) 00 10 01 11, or 02 12 03 13
         t[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);
         t[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
     }
     TAPER_UNROLL
-    for (int i = 0; i < 16; i += 4) { // fours of rows: quarter q of v[i + j] is column 4q + j of rows i..i+3
+    for (int i = 0; i < 16;
+         i += 4) { // combines pairs to four rows: quarter q of v[i + j] is column 4q + j of rows i..i+3
         v[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
         v[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xEE);
         v[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);

@@ -35,7 +35,7 @@ TAPER_TEMPLATE uint8x8_t i8_requantize(int32x4_t a, int32x4_t b, float32x4_t sca
     return vmax_u8(vqmovun_s16(vqaddq_s16(words, r.zero_point)), r.low);
 }
 
-// Stores the first n bytes.
+// Stores the first n bytes of y.
 TAPER_TEMPLATE void i8_store(uint8_t *to, uint8x8_t y, size_t n)
 {
     if (n >= 8) {

@@ -83,7 +83,7 @@ TAPER_TEMPLATE S I8(load_sums)(const int32_t *p)
 {
     return wasm_v128_load(p);
 }
-// Uses multiplications of 16 bits, which cannot overflow.
+// Adds four products of bytes to each sum. Uses multiplications of 16 bits, which cannot overflow.
 TAPER_TEMPLATE S I8(dot)(S sum, Q a, Q w)
 {
     const Q even =
@@ -105,7 +105,7 @@ TAPER_TEMPLATE I8(range) I8(range_of)(int32_t zero_point, int32_t min)
 {
     return (I8(range)){wasm_i16x8_splat((int16_t)zero_point), wasm_i8x16_splat((int8_t)min)};
 }
-// Narrows four registers to bytes: four of r0, of r1, of r2, of r3.
+// Narrows four registers to bytes: four bytes of r0, then of r1, of r2 and of r3.
 TAPER_TEMPLATE Q I8(narrow)(Q r0, Q r1, Q r2, Q r3, I8(range) r)
 {
     const Q a = wasm_i16x8_add_sat(wasm_i16x8_narrow_i32x4(r0, r1), r.zero_point);

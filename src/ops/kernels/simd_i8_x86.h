@@ -39,14 +39,14 @@
 #define P(name) _mm_##name
 #define B(name) _mm_##name##_si128
 #endif
-#define LANES (I8_BYTES / 4) // lanes of 32 bits
+#define LANES (I8_BYTES / 4) // number of lanes of 32 bits in a register
 
 TAPER_TEMPLATE Q I8(load)(const void *p)
 {
     return B(loadu)((const Q *)p);
 }
 
-// Loads four bytes into every lane.
+// Loads four bytes and repeats them in every lane.
 TAPER_TEMPLATE Q I8(four)(const uint8_t *p)
 {
     int32_t x;
@@ -70,13 +70,13 @@ TAPER_TEMPLATE S I8(dot)(S sum, Q a, Q w)
 #endif
 }
 
-// Computes rne(sum * scale); scale is less than 1.
+// Computes rne(sum * scale). scale is less than 1.
 TAPER_TEMPLATE Q I8(scaled)(S sum, F scale)
 {
     return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)((Q)sum), scale));
 }
 
-// The parameters of requantization besides the scale.
+// The parameters of requantization in addition to the scale.
 typedef struct I8(range) {
     Q zero_point, low;
 } I8(range);
@@ -86,7 +86,8 @@ TAPER_TEMPLATE I8(range) I8(range_of)(int32_t zero_point, int32_t min)
     return (I8(range)){P(set1_epi16)((int16_t)zero_point), P(set1_epi8)((char)min)};
 }
 
-// Narrows four registers of rne(sum * scale) to bytes. Each 128 bits have four of r0, of r1, of r2, of r3.
+// Narrows four registers of rne(sum * scale) to bytes. Each 128 bits have four bytes of r0, then of r1, of r2 and of
+// r3.
 TAPER_TEMPLATE Q I8(narrow)(Q r0, Q r1, Q r2, Q r3, I8(range) r)
 {
     const Q a = P(adds_epi16)(P(packs_epi32)(r0, r1), r.zero_point);

@@ -37,7 +37,8 @@ TAPER_TEMPLATE float v_most(V a)
 }
 TAPER_TEMPLATE void v_transpose(V *v)
 {
-    const float32x4_t a = vzip1q_f32(v[0], v[2]), b = vzip2q_f32(v[0], v[2]); // 00 20 01 21; 02 22 03 23
+    // Elements (row, column) 00 20 01 21; 02 22 03 23.
+    const float32x4_t a = vzip1q_f32(v[0], v[2]), b = vzip2q_f32(v[0], v[2]);
     const float32x4_t c = vzip1q_f32(v[1], v[3]), d = vzip2q_f32(v[1], v[3]);
     v[0] = vzip1q_f32(a, c);
     v[1] = vzip2q_f32(a, c);
@@ -46,11 +47,11 @@ TAPER_TEMPLATE void v_transpose(V *v)
 }
 // A function that other instruction sets lack: it loads four vectors.
 #define SIMD_TAKES_4
-TAPER_TEMPLATE void v_take_4(const float **p, V *v) // advances *p
+TAPER_TEMPLATE void v_take_4(const float **p, V *v) // loads four vectors and advances *p
 {
     const float32x4x4_t x = vld1q_f32_x4(*p);
     *p += 16;
-    __asm__("" : "+r"(*p)); // otherwise compilers add to one index five times
+    __asm__("" : "+r"(*p)); // keeps compilers from adding to one index five times
     v[0] = x.val[0];
     v[1] = x.val[1];
     v[2] = x.val[2];

@@ -34,7 +34,7 @@ TAPER_TEMPLATE V v_load(const float *p)
 {
     return *p;
 }
-// Load VN halves as floats.
+// Load VN halves (bf16, fp16) as floats.
 TAPER_TEMPLATE V v_widen_bf16(const uint16_t *p)
 {
     return taper_bf16_to_float(*p);
@@ -137,19 +137,19 @@ TAPER_TEMPLATE VI vi_sub(VI a, VI b)
 TAPER_TEMPLATE VI vi_up23(VI a)
 {
     return (VI)((uint32_t)a << 23);
-} // shifts into the exponent of a float
+} // shifts an integer into the exponent bits of a float
 TAPER_TEMPLATE VI vi_down23(VI a)
 {
     return a >= 0 ? a >> 23 : ~(~a >> 23);
-} // shifts out of it; rounds towards minus infinity
+} // shifts the exponent bits down; rounds towards minus infinity
 TAPER_TEMPLATE VI vi_up31(VI a)
 {
     return (VI)((uint32_t)a << 31);
-} // shifts the lowest bit into the sign of a float
+} // shifts the lowest bit into the sign bit of a float
 TAPER_TEMPLATE VI vi_half(VI a)
 {
     return a >= 0 ? a / 2 : -((1 - a) / 2);
-} // rounds towards minus infinity
+} // shifts right; rounds towards minus infinity
 TAPER_TEMPLATE VM v_less(V a, V b)
 {
     return a < b;
@@ -161,7 +161,7 @@ TAPER_TEMPLATE VM v_nan(V a)
 TAPER_TEMPLATE V v_pick(VM m, V a, V b)
 {
     return m ? a : b;
-} // m ? a : b
+} // returns m ? a : b
 TAPER_TEMPLATE float v_sum(V a)
 {
     return a;
@@ -175,7 +175,7 @@ TAPER_TEMPLATE void v_transpose(V *v)
 {
     (void)v;
 }
-// Returns every second element of a, then of b.
+// Returns every second element of a, then every second element of b.
 TAPER_TEMPLATE V v_even(V a, V b)
 {
     (void)b;

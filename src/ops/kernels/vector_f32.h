@@ -85,14 +85,14 @@ typedef enum taper_binary {
     TAPER_BINARY_SUB,
     TAPER_BINARY_MUL,
     TAPER_BINARY_DIV,
-    TAPER_BINARY_PRELU,   // a > 0 ? a : a * b
-    TAPER_BINARY_GLU,     // a * sigmoid(b)
-    TAPER_BINARY_MAXIMUM, // a NaN in either operand is the result, here and below
+    TAPER_BINARY_PRELU,   // computes a > 0 ? a : a * b
+    TAPER_BINARY_GLU,     // computes a * sigmoid(b)
+    TAPER_BINARY_MAXIMUM, // a NaN in either operand is the result, here and for MINIMUM
     TAPER_BINARY_MINIMUM,
     TAPER_BINARY_FMOD,      // remainder of the division that truncates
     TAPER_BINARY_REMAINDER, // remainder of the division that floors
     TAPER_BINARY_DIV_FLOOR, // quotient of the division that floors
-    TAPER_BINARY_ATAN2,     // from here on both operands are vectors
+    TAPER_BINARY_ATAN2,     // from here on both operands must be vectors
     TAPER_BINARY_XLOGY,
     TAPER_BINARY_XLOG1PY,
     TAPER_BINARY_LOGADDEXP,
@@ -100,16 +100,17 @@ typedef enum taper_binary {
     TAPER_BINARY_COUNT
 } taper_binary;
 typedef enum taper_operands {
-    TAPER_OPERANDS_VV, // both are vectors
-    TAPER_OPERANDS_VS, // b is one float
-    TAPER_OPERANDS_SV, // a is one float
+    TAPER_OPERANDS_VV, // a and b are both vectors
+    TAPER_OPERANDS_VS, // a is a vector, b is one float
+    TAPER_OPERANDS_SV, // a is one float, b is a vector
     TAPER_OPERANDS_COUNT
 } taper_operands;
 
 typedef void taper_unary_f32_function(size_t n, const float *x, float *y, const float *p);
 // Computes y = clamp(a op b, min, max). min 0 fuses an addition with relu.
 typedef void taper_binary_f32_function(size_t n, const float *a, const float *b, float *y, float min, float max);
-// Computes y = a * wa + b * wb: an output row of a bilinear resize from two rows (NCHW), and blends.
+// Computes y = a * wa + b * wb. This gives an output row of a bilinear resize (NCHW) from two input rows, and blends
+// tensors.
 typedef void taper_blend_f32_function(size_t n, const float *a, const float *b, float wa, float wb, float *y);
 // Computes y[r][c] = clamp(x[r][c] * scale[c] + shift[c]) for NHWC. A NULL scale is 1, a NULL shift is 0. It serves
 // batch norm, squeeze-and-excite (scale only) and bias. For NCHW use unary AFFINE per plane.
@@ -121,10 +122,10 @@ typedef void taper_outer_f32_function(size_t rows, size_t n, const float *a, siz
                                       const float *x, size_t x_stride, float *y, size_t y_stride);
 // Reductions. They add floats as floats, so a caller with many elements adds a few thousand at a time.
 typedef enum taper_reduction {
-    TAPER_REDUCTION_SUM,     // 0 for no elements
+    TAPER_REDUCTION_SUM,     // sum; 0 for no elements
     TAPER_REDUCTION_SQUARES, // sum of squares
     TAPER_REDUCTION_ABS,     // sum of magnitudes
-    TAPER_REDUCTION_NUMBERS, // sum without NaN
+    TAPER_REDUCTION_NUMBERS, // sum of the elements that are not NaN
     TAPER_REDUCTION_MOST,    // maximum; NaN if an element is NaN, -INFINITY for no elements
     TAPER_REDUCTION_LEAST,   // minimum; NaN if an element is NaN, INFINITY for no elements
     TAPER_REDUCTION_COUNT,
@@ -138,8 +139,8 @@ typedef void taper_reduce_rows_f32_function(size_t rows, size_t columns, const f
 // Computes out[c], the product of x[r][c] over r. Returns false if there are fewer columns than two vectors have, or if
 // an intermediate product over- or underflows.
 typedef bool taper_multiply_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
-// Computes the distance of x[r] and y[r][c] over r, for n columns: the sum of magnitudes, of squares, or of powers p >
-// 0; the largest; or the number that are not 0. Floats are added as floats.
+// Computes, for n columns c, the distance of x[r] and y[r][c] over r: the sum of magnitudes, of squares, or of powers p
+// > 0; the largest magnitude; or the number of differences that are not 0. Floats are added as floats.
 typedef enum taper_distance {
     TAPER_DISTANCE_SUM,
     TAPER_DISTANCE_SQUARES,
@@ -150,14 +151,15 @@ typedef enum taper_distance {
 } taper_distance;
 typedef void taper_distance_f32_function(size_t rows, size_t n, const float *x, const float *y, size_t y_stride,
                                          float p, float *out);
-// Computes out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
+// Computes out[c] = scale * sum over rows r of x[r][c], for global average pooling and means over NHWC pixels. rows may
+// be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
 // Computes out[i], the reduction of the n floats at x + i * x_stride. A line has at least as many floats as a vector,
 // and at most a few times as many; computed one by one, such lines would wait for the latency of each addition. The
 // result of a line does not depend on the others.
 typedef void taper_reduce_lines_f32_function(size_t lines, size_t n, const float *x, size_t x_stride, float *out);
-// Computes y = exp(x - max) / sum for one row, or its logarithm.
+// Computes y = exp(x - max) / sum of these exponentials for one row, or the logarithm of this quotient.
 typedef void taper_softmax_f32_function(size_t n, const float *x, float *y);
 // Computes (x - mean) / sqrt(variance + eps) * gamma + beta for one row. gamma and beta may be NULL. n > 0.
 typedef void taper_layer_norm_f32_function(size_t n, const float *x, const float *gamma, const float *beta, float eps,
@@ -173,13 +175,13 @@ typedef void taper_avg_pool_f32_function(size_t m, size_t channels, size_t taps,
                                          float *y, size_t y_stride);
 // Computes NHWC bilinear interpolation: pixel i from its four neighbours a[t * a_tap_stride + i] + a_offset bytes,
 // where t is 0 for top left, 1 top right, 2 bottom left, 3 bottom right. w[2 * i] is the weight of the right
-// neighbours, w[2 * i + 1] of the bottom ones.
+// neighbours, w[2 * i + 1] the weight of the bottom neighbours.
 typedef void taper_bilinear_f32_function(size_t m, size_t channels, const float *const *a, size_t a_tap_stride,
                                          size_t a_offset, const float *w, float *y, size_t y_stride);
-// Computes y[i] = x[2 * i]. It reads no float after the last of these.
+// Computes y[i] = x[2 * i] for i < n. It reads no float after x[2 * (n - 1)].
 typedef void taper_every_second_f32_function(size_t n, const float *x, float *y);
-// Computes y[c * y_stride + r] = x[r * x_stride + c], not in place. NCHW to NHWC has rows = C and columns = H * W; the
-// reverse exchanges them.
+// Computes y[c * y_stride + r] = x[r * x_stride + c]. y must not be x. NCHW to NHWC has rows = C and columns = H * W;
+// NHWC to NCHW has rows = H * W and columns = C.
 typedef void taper_transpose_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *y,
                                           size_t y_stride);
 // Computes y[i] = clamp(dot(x, w + i * w_stride) + bias[i]) for i < n, over k floats: a fully connected layer on one
@@ -187,8 +189,8 @@ typedef void taper_transpose_f32_function(size_t rows, size_t columns, const flo
 typedef void taper_gemv_f32_function(size_t n, size_t k, const float *x, const float *w, size_t w_stride,
                                      const float *bias, float *y, float min, float max);
 // Computes recurrent cells: n units of one row, whose gates are `step` floats apart, with the formulas and gate order
-// of torch.nn.LSTM and GRU. c and h receive the new state. before: the previous state, which may be h. of_state: the
-// part of GRU's new gate that comes from the state; the other gates already contain theirs.
+// of torch.nn.LSTM and GRU. c and h receive the new state. `before` is the previous state, which may be h. `of_state`
+// is the part of GRU's new gate that comes from the state; the other gates already contain this part.
 typedef void taper_lstm_cell_f32_function(size_t n, const float *gates, size_t step, float *c, float *h);
 typedef void taper_gru_cell_f32_function(size_t n, const float *gates, size_t step, const float *of_state,
                                          const float *before, float *h);
@@ -198,13 +200,14 @@ typedef struct taper_vector_entry {
     uint64_t cpu;
     uint32_t lanes;
     taper_unary_f32_function *unary[TAPER_UNARY_COUNT];
-    taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT]; // NULL: not for these operands
+    // NULL if there is no kernel for these operands.
+    taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT];
     taper_blend_f32_function *blend;
     taper_channels_f32_function *channels;
     taper_outer_f32_function *outer; // NULL in small builds
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
-    // For sums, maxima and minima; NULL otherwise and in small builds.
+    // Set for sums, maxima and minima; NULL for other reductions and in small builds.
     taper_reduce_lines_f32_function *fold_lines[TAPER_REDUCTION_COUNT];
     taper_multiply_rows_f32_function *multiply_rows; // NULL in small builds
     taper_deviations_f32_function *deviations;
@@ -223,7 +226,7 @@ typedef struct taper_vector_entry {
     taper_gru_cell_f32_function *gru_cell;
 } taper_vector_entry;
 
-// Each instruction set's file defines its entry, so apart from it only a row of the list names the entry.
+// Each instruction set's file defines its entry. A new entry needs such a file and a row of the list.
 #define KERNEL(isa) extern const taper_vector_entry taper_vector_f32_##isa;
 #include "ops/kernels/vector_f32_list.inc"
 #undef KERNEL

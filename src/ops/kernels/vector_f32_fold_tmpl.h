@@ -7,13 +7,13 @@
 
 #include "ops/kernels/vector_f32_fetch.h"
 
-// Additions to an accumulator before its sum is added to the next level. With equal elements all rounding errors have
-// one sign: in a single level 64 of them cost six units in the last place. Two levels of 8 have the 64 elements that
-// reduce_vector.c gives to an accumulator. PyTorch's cascade sum (aten/src/ATen/native/cpu/SumKernel.cpp) has levels
-// too.
+// The number of additions to an accumulator before its sum is added to the next level. With equal elements all rounding
+// errors have one sign: in a single level 64 additions cost six units in the last place. Two levels of 8 have the 64
+// elements that reduce_vector.c gives to an accumulator. PyTorch's cascade sum (aten/src/ATen/native/cpu/SumKernel.cpp)
+// has levels too.
 enum { LEVEL = 8 };
 
-// Several accumulators, so that additions do not wait for each other.
+// Defines a sum. Several accumulators are used, so that additions do not wait for each other.
 #define SUM_OF(name, step)                                                                                             \
     static float fold_##name(size_t n, const float *x)                                                                 \
     {                                                                                                                  \
@@ -84,7 +84,7 @@ SUM_OF(abs, plus_abs)
 #include "ops/kernels/vector_f32_sums_tmpl.h"
 #undef SUM_OF
 
-// If an element is NaN, the result is NaN.
+// Defines an extreme. If an element is NaN, the result is NaN.
 #define EXTREME_OF(name, start, better, beats, across)                                                                 \
     static float fold_##name(size_t n, const float *x)                                                                 \
     {                                                                                                                  \
@@ -196,7 +196,7 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
 
 #include "ops/kernels/vector_f32_lines_tmpl.h"
 
-// Most elements of a row that are added as floats; a row may have millions.
+// The most elements of a row that are added as floats; a row may have millions of elements.
 enum { ADDED_FLOATS = LEVEL * LEVEL * 2 * VN };
 
 // Computes y = exp(x - high) and returns the sum of y.

@@ -64,7 +64,7 @@ static bool multiply_rows(size_t rows, size_t columns, const float *x, size_t x_
         for (size_t r = 1; r < rows; r++) {
             TAPER_UNROLL
             for (size_t j = 0; j < 2; j++) {
-                // The last product is not checked, because it is rounded once, as the result must be.
+                // The last product is not checked, because its single rounding is the rounding of the result.
                 const V a = v_abs(p[j]);
                 least = v_min(a, least);
                 most = v_max(a, most);

@@ -18,8 +18,8 @@
         BINARY_VV(atan2, TAPER_USES(taper_ew_atan2) || TAPER_USES(taper_op_angle)),                                    \
         BINARY_VV(xlogy, TAPER_USES(taper_ew_xlogy)), BINARY_VV(xlog1py, TAPER_USES(taper_ew_xlog1py)),                \
         BINARY_VV(logaddexp, TAPER_USES(taper_ew_logaddexp)), BINARY_VV(logaddexp2, TAPER_USES(taper_ew_logaddexp2))
-#define POOLED_AT_ONCE 4 // vectors per step
-// Whole vectors of a pixel have a loop of their own.
+#define POOLED_AT_ONCE 4 // number of vectors that pooling computes per step
+// Whole vectors of a pixel have a separate loop.
 #define BILINEAR_WHOLE 1
 #define NUMBERS_MORE(function) IF_BUILT(TAPER_REDUCES, function)
 #define DISTANCE(name)                                                                                                 \
@@ -93,7 +93,7 @@ TAPER_TEMPLATE size_t channels_at_once(size_t count, const float *x, const float
     return c;
 }
 
-// Transposes few columns, which would leave most of a tile empty.
+// Transposes a few columns, which would leave most of a tile empty.
 TAPER_TEMPLATE void turn_narrow(const size_t columns, size_t rows, const float *restrict x, size_t x_stride,
                                 float *restrict y, size_t y_stride)
 {
@@ -119,7 +119,7 @@ static int transpose_narrow(size_t rows, size_t columns, const float *x, size_t 
     return 1;
 }
 
-// Transposes part of a tile, for which a large square would take longer. Returns 0 if it does not fit.
+// Transposes part of a tile, for which a large square would take longer. Returns 0 if the part does not fit.
 static int transpose_corner(size_t rows, size_t columns, const float *from, size_t x_stride, float *to, size_t y_stride)
 {
     if (VN > 8 && columns == 8 && rows <= 8) {

@@ -76,12 +76,13 @@ TAPER_TEMPLATE V v_number_sign(V x)
     const V negative = v_pick(v_less(x, v_set(0.0f)), v_set(-1.0f), v_set(0.0f));
     return v_pick(v_less(v_set(0.0f), x), v_set(1.0f), negative);
 }
-// Returns true if all lanes are below a bound. A NaN is not.
+// Returns true if all lanes are below a bound. A lane that is NaN is not below it.
 TAPER_TEMPLATE int v_all_less(V x, float bound)
 {
     return v_sum(v_pick(v_less(x, v_set(bound)), v_set(0.0f), v_set(1.0f))) == 0.0f;
 }
-// Uses the C library's function for lanes beyond the bound. An element's result does not depend on its neighbours.
+// Returns `near`, with the C library's function for lanes that are not below the bound. An element's result does not
+// depend on its neighbours.
 TAPER_TEMPLATE V v_unless_below(float bound, V near, float (*function)(float), V x)
 {
     if (v_all_less(v_abs(x), bound))
@@ -108,7 +109,7 @@ TAPER_TEMPLATE V v_frac(V x)
 {
     return v_sub(x, v_trunc(x));
 }
-// p[0] below 0 means no clamp.
+// A negative p[0] means that x is not clamped.
 TAPER_TEMPLATE V op_logit(V x, const V *p)
 {
     const V inside = v_clamp(x, p[0], v_sub(v_set(1.0f), p[0]));
@@ -209,8 +210,8 @@ TAPER_TEMPLATE V v_minimum(V a, V b)
 {
     return SIMD_MAX_KEEPS_NAN ? v_min(a, b) : v_pick(v_nan(a), a, v_min(a, b));
 }
-// The rounded quotient of the magnitudes, truncated to an integer, is right or one too large. Below 2^23 the remainder
-// a - q b is exact if products are fused.
+// Computes the remainder of a truncated division. The rounded quotient of the magnitudes, truncated to an integer, is
+// right or one too large. Below 2^23 the remainder a - q b is exact if products are fused.
 TAPER_TEMPLATE V v_fmod(V a, V b)
 {
     const V x = v_abs(a), y = v_abs(b), quotient = v_div(x, y);
@@ -234,7 +235,7 @@ TAPER_TEMPLATE V v_remainder(V a, V b)
     return v_pick(v_less(v_set(0.0f), r), v_add(r, below), turned);
 }
 
-// Computes the quotient from the remainder, so that a quotient that rounds up to an integer is not one too large.
+// Computes the quotient from the remainder. Otherwise a quotient that rounds up to an integer would be one too large.
 TAPER_TEMPLATE V v_div_floor(V a, V b)
 {
     const V zero = v_set(0.0f), one = v_set(1.0f), r = v_fmod(a, b), quotient = v_div(a, b);
@@ -318,7 +319,7 @@ static void channels(size_t rows, size_t count, const float *x, size_t x_stride,
 
 // ---- pooling and resizing of NHWC
 
-// Computes `vectors` vectors of channels. A single vector has t lanes.
+// Computes `vectors` vectors of channels. A single vector has only the lanes of t.
 TAPER_TEMPLATE void max_pool_block(const size_t vectors, size_t taps, const float *const *a, size_t a_tap_stride,
                                    size_t a_offset, float *y, VT t)
 {
@@ -454,7 +455,7 @@ static void turn_square(const float *x, size_t x_stride, float *y, size_t y_stri
         v_store(y, v[i]);
 }
 
-// Transposes a part of a square. The constant length keeps vectors in registers.
+// Transposes a part of a square. The constant length keeps the vectors in registers.
 static void turn_part(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     if (transpose_corner(rows, columns, x, x_stride, y, y_stride))

@@ -6,8 +6,9 @@
 
 #include "ops/kernels/arch.h"
 
-// y = clamp(round((a * a_factor + b * b_factor + offset) / 2^shift) + zero_point), as QNNPACK adds. Products and sum
-// fit into 32 bits, the division rounds halves away from zero, and adding the zero point saturates to 16 bits.
+// The parameters of y = clamp(round((a * a_factor + b * b_factor + offset) / 2^shift) + zero_point), as QNNPACK adds.
+// The products and the sum fit into 32 bits. The division rounds halves away from zero. Adding the zero point saturates
+// to 16 bits.
 typedef struct taper_u8_sum {
     int32_t a_factor, b_factor; // from 0 to 2^22
     int32_t offset;
@@ -15,8 +16,8 @@ typedef struct taper_u8_sum {
     int32_t zero_point, min, max;
 } taper_u8_sum;
 
-// y = max(sat16(rne((a - a_point) * (b - b_point) * multiplier)) + zero_point, min), clamped to [0, 255]. The scaled
-// product fits into 32 bits.
+// The parameters of y = max(sat16(rne((a - a_point) * (b - b_point) * multiplier)) + zero_point, min), clamped to [0,
+// 255]. The scaled product fits into 32 bits.
 typedef struct taper_u8_product {
     float multiplier; // from 0 to TAPER_U8_MULTIPLIER
     int32_t a_point, b_point, zero_point, min;
@@ -29,7 +30,7 @@ typedef struct taper_vector_u8_entry {
     const char *name;
     uint64_t cpu;
     void (*add)(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p, uint8_t *y);
-    // b_step is 1, or 0 for one b for all of a.
+    // Computes products. b_step is 1, or 0 if one element of b is used for all elements of a.
     void (*multiply)(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step, const taper_u8_product *p,
                      uint8_t *y);
     // Computes y = clamp(rne(x * inverse) + zero_point), within [0, 255]. NaN and numbers that do not fit into 64 bits
@@ -38,13 +39,13 @@ typedef struct taper_vector_u8_entry {
     // Computes y = scale * (x - zero_point).
     void (*dequantize)(size_t n, const uint8_t *x, float scale, int32_t zero_point, float *y);
     // Computes to[i][c] = w[2 i] * taps[2 i][c] + w[2 i + 1] * taps[2 i + 1][c] in floats, as PyTorch's loops over
-    // channels do. These fuse one product with the addition: for the first channels, up to a multiple of 8, the second
-    // product, otherwise the first.
+    // channels do. These loops fuse one product with the addition: the second product for the first channels, up to a
+    // multiple of 8, and the first product for the other channels.
     void (*stretch)(size_t pixels, size_t channels, const uint8_t *const *taps, const float *w, float *to);
     // Computes y[i][c] = rne(w[0] * a[i][c] + w[1] * b[i][c] - zero_point) + zero_point, within [0, 255].
     void (*blend)(size_t pixels, size_t channels, const float *a, const float *b, const float *w, int32_t zero_point,
                   uint8_t *y, size_t y_stride);
-    // Finds the least and the greatest of x and 0. Both are NaN if an x is.
+    // Finds the least and the greatest of the elements of x and 0. Both results are NaN if an element is NaN.
     void (*range)(size_t n, const float *x, float *min, float *max);
     // Computes y[i] = table[x[i]] with a table of 256 entries. NULL if it is not faster than a loop.
     void (*translate)(size_t n, const uint8_t *table, const uint8_t *x, uint8_t *y);
@@ -60,7 +61,7 @@ typedef struct taper_vector_u8_entry {
 #include "ops/kernels/vector_u8_list.inc"
 #undef KERNEL
 
-// The members of an entry, for a file that has all of them as static functions.
+// Lists the members of an entry, for a file that has all of them as static functions.
 #define VECTOR_U8_ENTRY(isa, translate, interleave)                                                                    \
     const taper_vector_u8_entry taper_vector_u8_##isa = {#isa,     TAPER_ISA_##isa, add,        multiply,              \
                                                          quantize, dequantize,      stretch,    blend,                 \

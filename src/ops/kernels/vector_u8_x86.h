@@ -16,7 +16,7 @@ typedef struct sum_words {
     __m128i shift;
 } sum_words;
 
-// Returns x, or x - 1 if x is less than bound.
+// Returns x, or x - 1 in lanes where x is less than bound.
 TAPER_TEMPLATE Q I8(less_one_below)(Q x, Q bound)
 {
 #if I8_BYTES == 64
@@ -26,17 +26,18 @@ TAPER_TEMPLATE Q I8(less_one_below)(Q x, Q bound)
 #endif
 }
 
-// pairs has a and b in 16 bits each. The factors have 22 bits, so there are two products of 11 by 8 bits. roomy: adding
-// half a step still fits into 32 bits.
+// Computes sums. pairs has a and b in 16 bits each. The factors have 22 bits, so there are two products of 11 by 8
+// bits. roomy is true if the sum plus half a step still fits into 32 bits.
 TAPER_TEMPLATE Q sum_of(const bool roomy, Q pairs, const sum_words *s)
 {
     const Q high = P(slli_epi32)(P(madd_epi16)(pairs, s->high), 11);
     const Q sum = P(add_epi32)(P(add_epi32)(high, P(madd_epi16)(pairs, s->low)), s->offset);
-    if (roomy) // rounds halves away from zero: a half was added to all sums, so negative ones are reduced by one
+    if (roomy) // rounds halves away from zero: a half was added to all sums, so negative sums are reduced by one
         return P(sra_epi32)(I8(less_one_below)(sum, s->half), s->shift);
     const Q negative = P(srai_epi32)(sum, 31);
     const Q rest = P(add_epi32)(B(and)(sum, s->mask), negative);
-    const Q up = P(srli_epi32)(P(sub_epi32)(s->threshold, rest), 31); // 1 if rest is larger
+    // 1 in lanes in which `rest` is larger than the threshold.
+    const Q up = P(srli_epi32)(P(sub_epi32)(s->threshold, rest), 31);
     return P(add_epi32)(P(sra_epi32)(sum, s->shift), up);
 }
 
@@ -85,13 +86,13 @@ typedef struct product_words {
     Q a_point, b_point, zero_point, low;
 } product_words;
 
-// Multiplies numbers of 16 bits, which are paired with zeros.
+// Multiplies numbers of 16 bits, which alternate with zeros.
 TAPER_TEMPLATE Q product_of(Q a, Q b, const product_words *w)
 {
     return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)(P(madd_epi16)(a, b)), w->multiplier));
 }
 
-TAPER_TEMPLATE Q products_of(Q a, Q b, const product_words *w) // bytes extended to 16 bits
+TAPER_TEMPLATE Q products_of(Q a, Q b, const product_words *w) // multiplies bytes, which it extends to 16 bits
 {
     const Q none = B(setzero)(), x = P(sub_epi16)(a, w->a_point), y = P(sub_epi16)(b, w->b_point);
     const Q low = product_of(P(unpacklo_epi16)(x, none), P(unpacklo_epi16)(y, none), w);
@@ -117,7 +118,7 @@ static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step
     size_t i = 0;
     for (; i + I8_BYTES <= n; i += I8_BYTES)
         multiply_block(a + i, b_step != 0 ? I8(load)(b + i) : P(set1_epi8)((char)*b), &w, y + i);
-    if (i < n) { // a row is often the channels of a pixel, so this is much of the work
+    if (i < n) { // a row often has the channels of one pixel, so these last elements are much of the work
         uint8_t last[3][I8_BYTES] = {{0}};
         memcpy(last[0], a + i, n - i);
         memcpy(last[1], b + i * b_step, b_step != 0 ? n - i : 1);
@@ -157,7 +158,7 @@ static void dequantize(size_t n, const uint8_t *x, float scale, int32_t zero_poi
 
 static void range(size_t n, const float *x, float *min, float *max)
 {
-    // If a comparison fails, the second operand is kept, the extreme so far. A NaN therefore shows only in the sum of
+    // If a comparison with NaN fails, the extreme found so far is kept. A NaN is therefore only noticed in the sum of
     // products with 0.
     F low = P(setzero_ps)(), high = low, bad = low;
     const F none = low;
@@ -166,7 +167,7 @@ static void range(size_t n, const float *x, float *min, float *max)
         const F v = P(loadu_ps)(x + i);
         low = P(min_ps)(v, low);
         high = P(max_ps)(v, high);
-        bad = P(add_ps)(bad, P(mul_ps)(v, none)); // infinities too
+        bad = P(add_ps)(bad, P(mul_ps)(v, none)); // an infinity times zero is NaN too
     }
     float lows[LANES], highs[LANES], bads[LANES], is_bad = 0;
     P(storeu_ps)(lows, low);
@@ -178,7 +179,7 @@ static void range(size_t n, const float *x, float *min, float *max)
         *max = highs[j] > *max ? highs[j] : *max;
         is_bad += bads[j];
     }
-    // Some element is not finite; a second pass finds out which.
+    // Some element is NaN or infinite. A second pass finds out which.
     for (size_t j = is_bad != is_bad ? 0 : i; j < n; j++) {
         *min = x[j] < *min ? x[j] : *min;
         *max = x[j] > *max ? x[j] : *max;
@@ -251,7 +252,8 @@ static void interleave(size_t n, const uint8_t *const planes[4], uint8_t *y)
     }
     for (size_t i = 0; i < n; i += I8_BYTES) {
         Q r[4];
-        i = i + I8_BYTES > n ? n - I8_BYTES : i; // repeats some elements
+        // The last step overlaps the step before it and computes some elements again.
+        i = i + I8_BYTES > n ? n - I8_BYTES : i;
         I8(zip)(I8(load)(a + i), I8(load)(b + i), I8(load)(c + i), I8(load)(d + i), r);
         store_pixels(y + 4 * i, r);
     }

@@ -10,7 +10,7 @@
 
 // ---- inputs
 
-typedef V input_tile[MOST_SIDE][MOST_SIDE][2]; // indexes: line, value, vector
+typedef V input_tile[MOST_SIDE][MOST_SIDE][2]; // indexes: line of the tile, value in the line, vector of channels
 
 TAPER_TEMPLATE void input_column(const int how, const size_t vectors, const float *const *x, size_t c, size_t j,
                                  input_tile t)
@@ -82,16 +82,16 @@ TAPER_TEMPLATE void input(const int how, size_t channels, const float *const *x,
     size_t c = 0;
     for (; c + vectors * VN <= channels; c += vectors * VN)
         input_block(how, vectors, x, v, v_stride, c);
-    for (; c < channels; c += VN) // the last vector overlaps the one before it
+    for (; c < channels; c += VN) // the last vector overlaps the vector before it
         input_block(how, 1, x, v, v_stride, c + VN <= channels ? c : channels - VN);
 }
 
 // ---- outputs
 
 typedef struct finishing {
-    taper_winograd_output o; // a copy, because stores could alias the caller's
+    taper_winograd_output o; // a copy, because stores could alias the caller's struct
     V bias, low, high;
-    V corners; // corner outputs times zero: an infinity or NaN becomes NaN and stays
+    V corners; // sum of corner outputs times zero; it is NaN if an output was infinite or NaN
 } finishing;
 
 TAPER_TEMPLATE finishing finishing_of(const taper_winograd_output *o)
@@ -213,11 +213,12 @@ TAPER_TEMPLATE bool output(const int how, size_t channels, const float *m, size_
 // ---- tiles at the edges: 4, 3 or 2 outputs per side, with the same code
 
 typedef struct edge {
-    // Side: of a whole tile; rows, columns: numbers of values of this tile, equal to its numbers of inputs.
+    // side: number of values on a side of a whole tile. rows, columns: numbers of values of this tile, equal to its
+    // numbers of inputs.
     size_t side, rows, columns;
-    const uint8_t *down, *along; // positions of the values
+    const uint8_t *down, *along; // positions of the tile's values, by row and by column
     size_t out_rows, out_columns;
-    line_function *const *inputs, *const *outputs; // functions for 2, 3 and 4 outputs
+    line_function *const *inputs, *const *outputs; // functions for lines of 2, 3 and 4 outputs
     bool strided;
 } edge;
 
@@ -328,7 +329,7 @@ TAPER_TEMPLATE void weights(const int how, size_t count, const float *g, size_t 
         weights_part(how, count - at, g + at, g_stride, u + at, u_stride);
 }
 
-// Defines the functions of a row of winograd_f32_list.inc. Tiles of f2 are always whole.
+// Defines the functions of an entry in winograd_f32_list.inc. Tiles of f2 are always whole.
 #define WINOGRAD_F32(size, how)                                                                                        \
     void SIMD(taper_winograd_f32_##size##_input)(size_t rows, size_t columns, size_t channels, const float *const *x,  \
                                                  float *v, size_t v_stride)                                            \

@@ -26,7 +26,7 @@
 
 #include "ops/kernels/gemm_i8.h"
 
-// 1 if this build may have a row of the list.
+// 1 if this build may have an entry of the list.
 #define TAPER_WINOGRAD_I8 (!TAPER_IS_ONE(TAPER_LEFT_OUT_winograd_i8))
 
 enum { TAPER_WINOGRAD_I8_SIDE = 6, TAPER_WINOGRAD_I8_POSITIONS = 36, TAPER_WINOGRAD_I8_MOST_NR = 32 };
@@ -40,21 +40,23 @@ typedef void taper_winograd_i8_input_function(size_t channels, const uint8_t *co
 typedef void taper_winograd_i8_weights_function(const int8_t *g, int16_t *u, size_t u_stride);
 
 typedef struct taper_winograd_i8_product {
-    size_t rows, columns, depth; // rows: 1 to the entry's mr; depth: number of inputs, even
+    size_t rows, columns, depth; // rows: from 1 to the entry's mr; depth: number of inputs, even
     const int16_t *a;            // transformed inputs, [rows][depth]
-    const int16_t *w;            // packed panels
+    const int16_t *w;            // packed panels of weights
     int32_t *c;
-    size_t c_stride;  // in numbers; up to nr columns may be written after the last one
-    const char *next; // the weights of the next product, of equal size; a fraction 1 / parts of it is prefetched
+    // Distance between rows of the sums, in numbers; up to nr columns may be written after the last one.
+    size_t c_stride;
+    // The weights of the next product, of equal size; the kernel prefetches a fraction 1 / parts of them.
+    const char *next;
     size_t parts;
 } taper_winograd_i8_product;
 
 typedef void taper_winograd_i8_product_function(const taper_winograd_i8_product *job);
 
 typedef struct taper_winograd_i8_output {
-    const int32_t *middle; // middle of the sums, from the first channel on
+    const int32_t *middle; // middle of each channel's sums, from the first channel of the call on
     uint8_t *y;
-    size_t row, pixel;    // bytes between rows and pixels of y
+    size_t row, pixel;    // bytes between rows and between pixels of y
     size_t rows, columns; // number of the tile's outputs to write
     taper_i8_epilogue e;  // parameters of byte results
 } taper_winograd_i8_output;
@@ -66,8 +68,8 @@ typedef void taper_winograd_i8_output_function(size_t channels, const int32_t *m
 typedef struct taper_winograd_i8_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t mr, nr, kr;    // see gemm_i8.h; kr is 1 or 2
-    uint32_t inputs, lanes; // channels of a vector of input(), and of output()
+    uint32_t mr, nr, kr;    // as in gemm_i8.h; kr is 1 or 2
+    uint32_t inputs, lanes; // number of channels of a vector in input() and in output()
     uint32_t cost;          // cost of a product, in sixteenths of a product of bytes with the same instruction set
     taper_winograd_i8_input_function *input;
     taper_winograd_i8_weights_function *weights;
@@ -89,9 +91,9 @@ static inline bool taper_winograd_i8_holds(uint64_t magnitudes)
     return magnitudes <= ((UINT64_C(1) << 26) - 4) / 255;
 }
 
-// A panel to pack, of at most nr columns: for every kr inputs, for every column, kr transformed weights; missing ones
-// are zero. Position p is at u + p * u_stride. Weight (column n, tap t, input k) of the source is w[n * n_stride + t *
-// tap_stride + k * k_stride]. sums receives the sum of each column's weights, for the whole panel.
+// A panel to pack, of at most nr columns: for every kr inputs, for every column, kr transformed weights; missing
+// weights are zero. Position p is at u + p * u_stride. Weight (column n, tap t, input k) of the source is w[n *
+// n_stride + t * tap_stride + k * k_stride]. sums receives the sum of each column's weights, for the whole panel.
 typedef struct taper_winograd_i8_pack_job {
     size_t columns, depth;
     size_t n_stride, tap_stride, k_stride;

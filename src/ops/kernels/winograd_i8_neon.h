@@ -57,9 +57,10 @@ TAPER_TEMPLATE void store_row(uint8_t *to, size_t pixel, size_t pixels, const N 
 
 // ---- products: a weight of each column times a lane of a row's inputs
 
-enum { STEP = 8, STEP_NUMBERS = STEP * NR }; // inputs of a step, and their weights in a panel
+enum { STEP = 8, STEP_NUMBERS = STEP * NR }; // inputs of a step, and number of their weights in a panel
 
-// Computes the sums of MR_MAX rows over `steps` steps, at least one. Each step prefetches `asked` bytes further.
+// Computes the sums of MR_MAX rows over `steps` steps; steps is at least one. Each step prefetches the next `asked`
+// bytes.
 TAPER_TEMPLATE void product_of_all(const int16_t *const *a, const int16_t *w, size_t steps, const char *next,
                                    size_t asked, int32x4_t acc[][NR / 4]);
 

@@ -3,7 +3,7 @@
 // broadcast of a pair of inputs for each row. It is written with the macros of simd_i8_x86.h and with dot_words, which
 // the including file defines. A tile has two vectors of columns.
 
-// Every third row has a pointer, from which the two rows after it are reached.
+// Every third row has a pointer, which also gives the addresses of the two rows after it.
 TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_product *t, const int16_t *w, int32_t *c,
                                  const char *next, size_t asked)
 {
@@ -21,7 +21,7 @@ TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_produc
     for (size_t k = t->depth / 2; k > 0; k--, w += 2 * NR, next += asked) {
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // otherwise compilers keep a pointer for each row
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // keeps compilers from making a pointer for each row
         const Q b[2] = {I8(load)(w), I8(load)(w + NR)};
         _mm_prefetch(next, _MM_HINT_T0);
         if (4 * NR > 64)

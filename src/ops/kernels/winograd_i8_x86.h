@@ -51,7 +51,7 @@ TAPER_TEMPLATE LIMITS limits_of(const taper_i8_epilogue *e)
     return I8(range_of)(e->zero_point, e->min);
 }
 
-// Stores pixels. In each 128 bits, y has four channels of each pixel.
+// Stores pixels. Each 128 bits of y contain four channels of each of four pixels.
 TAPER_TEMPLATE void store_pixels(uint8_t *to, size_t pixel, size_t pixels, Q y);
 
 TAPER_TEMPLATE void store_row(uint8_t *to, size_t pixel, size_t pixels, const N *sums, const float *scales,

@@ -13,7 +13,7 @@ enum { F2, F4, S4 };
 
 #define OUTPUTS(how) ((size_t)((how) == F2 ? 2 : 4))
 #define SIDE_OF(how) ((size_t)((how) == F2 ? 4 : (how) == F4 ? 6 : 9))
-#define SETS(how) (OUTPUTS(how) + 2) // sets of a side
+#define SETS(how) (OUTPUTS(how) + 2) // number of sets of weights on a side
 #define MOST_SIDE TAPER_WINOGRAD_SIDE
 
 // Computes the values at +p and -p of the polynomial with these even and odd parts.
@@ -161,7 +161,7 @@ static void s4_output_2(const V *m, V *y)
 
 static void s4_input_3(const V *d, V *v)
 {
-    const V square = v_fma(v_set(-P2), d[0], d[4]); // factor x^2 - P^2
+    const V square = v_fma(v_set(-P2), d[0], d[4]); // multiplies by the factor x^2 - P^2
     pair(v_fma(v_set(Q), square, v_mul(v_set(P2 - Q2), d[2])), v_fma(v_set(-Q2), d[0], d[4]), P, v);
     v[2] = v_mul(v_set(2 * Q), square);
     v[3] = v_fma(v_set(-Q), square, v_fma(v_set(-P2), d[2], d[6]));
@@ -194,7 +194,7 @@ TAPER_TEMPLATE void s4_weights(const double *g, double *u)
 #undef P2
 #undef Q2
 
-// ---- all
+// ---- choice of the size
 
 // Multiplies by the matrix of inputs: B^T d.
 TAPER_TEMPLATE void input_line(const int how, const V *d, V *v)
@@ -246,7 +246,7 @@ static void s4_output_4(const V *m, V *y)
     s4_output(m, y);
 }
 
-// Lines of 2, 3 and 4 outputs, for tiles at edges.
+// Functions for lines of 2, 3 and 4 outputs, for tiles at edges.
 typedef void line_function(const V *from, V *to);
 
 static line_function *const edge_lines[2][2][3] = {
