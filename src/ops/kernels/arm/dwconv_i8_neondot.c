@@ -6,12 +6,13 @@
 
 #include "ops/kernels/dwconv_i8.h"
 
-// Weights of column x: four taps of four channels, for the pixel in w[x][0..1] and for the one below in w[x][2..3].
+// The weights of column x of the kernel: four taps of four channels, for a pixel in w[x][0..1] and for the pixel below
+// it in w[x][2..3].
 typedef struct nine {
     int8x16_t w[3][4];
 } nine;
 
-// Four pixels of four channels, twice.
+// Four pixels of a column, for four channels in each of two registers.
 typedef struct column {
     int8x16_t x[2];
 } column;
@@ -90,7 +91,7 @@ TAPER_TEMPLATE void taps_4(const size_t count, const int wide, const uint8_t *co
     TAPER_UNROLL
     for (size_t i = 0; i < 4; i++) {
         const uint8_t *p = a[i < count ? i : 0] + at;
-        x[i] = i >= count ? vdupq_n_u8(0x80) : wide ? vld1q_u8(p) : eight(p); // a missing tap is 0
+        x[i] = i >= count ? vdupq_n_u8(0x80) : wide ? vld1q_u8(p) : eight(p); // a tap that does not exist is 0
     }
     lower_zip(x[0], x[1], x[2], x[3], y);
     if (wide)

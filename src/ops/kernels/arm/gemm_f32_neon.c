@@ -16,7 +16,7 @@
 enum { MOST_TAPS = 32 };
 
 typedef struct tap {
-    size_t weights; // bytes from the panel's start
+    size_t weights; // offset of the tap's weights from the panel's start, in bytes
     const float *rows[MR_MAX];
 } tap;
 _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
@@ -24,7 +24,7 @@ _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
 // The panels of a strip. Strides, and steps to the next panel, are in bytes.
 typedef struct strip {
     tap *taps;
-    size_t count, kc;   // count: number of taps
+    size_t count, kc;   // number of taps; elements of a tap
     const float *first; // initial sums: the bias (stride 0) or earlier sums
     size_t first_stride, first_next;
     const float *w;
@@ -34,9 +34,9 @@ typedef struct strip {
     float *c;
     size_t c_stride, c_next;
     const float *bounds; // minimum and maximum
-    size_t clamps;       // bit 0: there is a minimum; bit 1: a maximum
+    size_t clamps;       // bit 0: there is a minimum; bit 1: there is a maximum
     size_t nc;           // number of columns, a multiple of 8
-    size_t rows_step;    // bytes from a row of A to that of the next strip
+    size_t rows_step;    // bytes from a row of A to the same row of the next strip
 } strip;
 
 // Registers: v0 to v19 are the sums, four for each row. With one or two rows the others have partial sums, because the
@@ -67,7 +67,7 @@ typedef struct strip {
 #define ZERO(r) LINE("movi d" #r ", #0")
 #define ZERO_FOUR(r0, r1, r2, r3) ZERO(r0) ZERO(r1) ZERO(r2) ZERO(r3)
 
-// The same macros, which expand lists of registers to arguments first.
+// These macros do the same, but expand lists of registers to arguments first.
 #define MOVE(W, op, ...) MOVE_##W(op, __VA_ARGS__)
 #define EACH(W, op, ...) EACH_##W(op, __VA_ARGS__)
 #define PLUS(W, ...) PLUS_##W(__VA_ARGS__)
@@ -98,14 +98,14 @@ typedef struct strip {
 #define AT_MOST(W, ...) EACH(W, "fmin", __VA_ARGS__, 29)
 #define STORE(W, ...) MOVE(W, "st1", __VA_ARGS__, "[%[c]], %[c_stride]")
 
-// Loads the next tap's pointers.
+// Loads the pointers of the next tap.
 #define TAKE_1 LINE("ldp x14, x9, [x16], #48")
 #define TAKE_2 LINE("ldr x10, [x16, #16]") TAKE_1
 #define TAKE_3 LINE("ldp x10, x11, [x16, #16]") TAKE_1
 #define TAKE_4 LINE("ldr x12, [x16, #32]") TAKE_3
 #define TAKE_5 LINE("ldp x12, x13, [x16, #32]") TAKE_3
 
-// Clears and adds partial sums: those of one row in C1 to C3, of two rows in C2 and C3.
+// Clears and adds partial sums: with one row they are in C1 to C3, with two rows in C2 and C3.
 #define BEGIN_1 ZEROS(C1) ZEROS(C2) ZEROS(C3)
 #define BEGIN_2 ZEROS(C2) ZEROS(C3)
 #define BEGIN_3
@@ -120,7 +120,7 @@ typedef struct strip {
 #define EIGHT(r0, r1, x) LINE("ld1 {v" #r0 ".4s, v" #r1 ".4s}, [" #x "], #32")
 #define LOAD(r, x, bytes) LINE("ldr " #r ", [" #x "], #" #bytes)
 
-// Computes one k of each row. x0 to x4 have the elements.
+// Adds the products of one k of each row. x0 to x4 contain the elements of A.
 #define PRODUCTS_OF_0(W, ...) PRODUCTS(W, C0, __VA_ARGS__)
 #define PRODUCTS_OF_1(W, ...) PRODUCTS(W, C1, __VA_ARGS__)
 #define PRODUCTS_OF_2(W, ...) PRODUCTS(W, C2, __VA_ARGS__)
@@ -135,7 +135,8 @@ typedef struct strip {
     PRODUCTS_OF_0(W, b, x0, lane) PRODUCTS_OF_1(W, b, x1, lane) PRODUCTS_OF_2(W, b, x2, lane) \
     PRODUCTS_OF_3(W, b, x3, lane) PRODUCTS_OF_4(W, b, x4, lane)
 
-// Computes eight k. If two sets of weights fit, one is loaded while the other is multiplied.
+// Adds the products of eight k. If two sets of weights fit into the registers, one is loaded while the other is
+// multiplied.
 #define BLOCK_1(W) \
     EIGHT(20, 21, x9) \
     PAIRS(W, 0, B0) PAIRS(W, 1, B1) PRODUCTS(W, C0, B0, 20, 0) \
@@ -173,7 +174,7 @@ typedef struct strip {
     WEIGHTS(W, B0) STEP_5(W, B0, 21, 23, 25, 26, 27, 0) WEIGHTS(W, B0) STEP_5(W, B0, 21, 23, 25, 26, 27, 1) \
     WEIGHTS(W, B0) STEP_5(W, B0, 21, 23, 25, 26, 27, 2) WEIGHTS(W, B0) STEP_5(W, B0, 21, 23, 25, 26, 27, 3)
 
-// Computes one k.
+// Adds the products of one k.
 #define LOAD_1 LOAD(s20, x9, 4)
 #define LOAD_2 LOAD_1 LOAD(s21, x10, 4)
 #define LOAD_3 LOAD_2 LOAD(s22, x11, 4)
@@ -185,8 +186,8 @@ typedef struct strip {
 #define ONE_4(W) STEP_4(W, B0, 20, 21, 22, 23, 0)
 #define ONE_5(W) STEP_5(W, B0, 20, 21, 22, 23, 24, 0)
 
-// Loops over blocks of eight k; afterwards x15 is the number of k left, minus 8. The loop of the largest tile has two
-// blocks, and starts at the second one if their number is odd.
+// Loops over blocks of eight k. Afterwards x15 is the number of remaining k, minus 8. The loop of the largest tile
+// contains two blocks, and starts at the second block if their number is odd.
 #define BLOCKS_OF(mr, W) \
     LINE("2:") \
     BLOCK_##mr(W) \
@@ -213,7 +214,7 @@ typedef struct strip {
 typedef struct place {
     const float *first, *w, *add;
     float *c;
-    size_t columns; // columns left, minus W
+    size_t columns; // columns that are left, minus W
 } place;
 #define TILES(mr, W) \
     TAPER_TEMPLATE void tiles_##mr##x##W(const strip *s, place *at) \
@@ -277,7 +278,7 @@ TAPER_TEMPLATE void move_columns(size_t mr, size_t n, const float *from, size_t 
         memcpy(to, from, n * sizeof *to);
 }
 
-// Computes `times` strips of mr rows; they have one tap if there are several. Advances to the next strip.
+// Computes `times` strips of mr rows. Several strips are possible only with one tap. Advances to the next strip.
 #define STRIPS(mr)                                                                                                     \
     TAPER_INSTANCE void strips_##mr(strip *s, size_t times)                                                            \
     {                                                                                                                  \
@@ -312,7 +313,7 @@ TAPER_INSTANCE void last_columns(size_t mr, size_t left, strip s)
     float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
     float *const c = s.c;
     const size_t c_stride = s.c_stride / sizeof(float), stride = NR * sizeof(float);
-    if (s.first_stride != 0) { // copies earlier sums
+    if (s.first_stride != 0) { // copies earlier sums to the buffer
         move_columns(mr, left, s.first, c_stride, made, NR);
         s.first = made;
         s.first_stride = stride;
@@ -348,7 +349,7 @@ static void run_strips(size_t mr, size_t nc, strip *s, size_t times)
         if (s->add != NULL)
             last.add += NR * panels;
         tap one;
-        if (s->count == 1) { // these advance the strip
+        if (s->count == 1) { // the tiles have advanced the strip
             one = *s->taps;
             last.taps = &one;
         }
@@ -401,7 +402,7 @@ static size_t take_taps(size_t mr, size_t kc, const float *const *a, size_t a_ta
     tap *to = taps;
     a += first * a_tap_stride;
     for (size_t i = first; i < end; i++, a += a_tap_stride) {
-        uintptr_t other = 0; // rows that are not zero
+        uintptr_t other = 0; // 0 if every row is `zero`
         TAPER_UNROLL
         for (size_t r = 0; r < MR_MAX; r++) {
             if (r < mr) {
@@ -426,7 +427,8 @@ void taper_igemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, size_t ks, const
                                const taper_gemm_epilogue *e)
 {
     tap taps[MOST_TAPS];
-    // With many taps, partial sums are kept in C. The first part adds the summand, which may be C itself.
+    // If there are more taps than MOST_TAPS, partial sums are kept in C. The first part adds the summand, which may be
+    // C itself.
     for (size_t first = 0; first < ks; first += MOST_TAPS) {
         const size_t end = ks - first > MOST_TAPS ? first + MOST_TAPS : ks;
         strip s = make_strip(kc, ks, w, c, c_stride, e, taps);

@@ -14,14 +14,14 @@
 
 enum {
     MR_MAX = 8,
-    FOURS = 128,           // fours of k in a block
-    PITCH = 2 * 4 * FOURS, // halves of two rows of a block
-    MOST_PIECES = 32,      // most pieces of a block
-    PAIRS = NR / 2         // pairs of columns
+    FOURS = 128,           // k of a block, divided by four
+    PITCH = 2 * 4 * FOURS, // bf16 numbers in two rows of a block
+    MOST_PIECES = 32,      // the most pieces of a block
+    PAIRS = NR / 2         // pairs of columns in a panel
 };
 
-typedef struct piece { // consecutive elements of taps
-    size_t row, count; // count: fours of k; row: row of the panel's weights
+typedef struct piece { // consecutive elements of a row of A, within one or more taps
+    size_t row, count; // row: index of the weights in the panel; count: number of elements, divided by four
 } piece;
 
 typedef struct block {
@@ -32,7 +32,7 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t mr, nc, panel; // panel: floats of a panel
+    size_t mr, nc, panel; // rows; columns; floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
@@ -80,7 +80,7 @@ TAPER_TEMPLATE void put_row(const call *t, const places *p, size_t i, bool clamp
     }
 }
 
-// Computes a tile of whole width. For an odd number of rows the last pair has one row.
+// Computes a tile with all columns. For an odd number of rows the last pair has one row.
 TAPER_TEMPLATE void tile(const size_t pairs, const block *b, const call *t, const float *panel, places p)
 {
     V acc[MR_MAX / 2][PAIRS];
@@ -153,7 +153,7 @@ static void multiply(block *b, const call *t)
         p.to += NR;
         p.add = p.add != NULL ? p.add + NR : NULL;
     }
-    if (n > 0) { // computes in a buffer of whole width
+    if (n > 0) { // the last columns are computed in a buffer of all columns
         float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
         places q = {b->first ? w : made, b->first ? 0 : NR, NULL, NR, made, NR};
         if (!b->first)

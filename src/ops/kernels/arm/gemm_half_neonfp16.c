@@ -12,12 +12,13 @@
 #define MR_MAX 8
 #define NR 16
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6) TAPER_ODD_MR(X(7)) X(8)
-#define PARTS(mr) ((mr) == 1 ? 4 : (mr) == 2 ? 2 : 1) // sums of a row, which hide the latency of an addition
+// Number of partial sums of a row, which hide the latency of an addition.
+#define PARTS(mr) ((mr) == 1 ? 4 : (mr) == 2 ? 2 : 1)
 
 enum { DEPTH = 512, PITCH = DEPTH + 8, MOST_PIECES = 64, ROUNDS = 64 };
 
-typedef struct piece { // consecutive elements of taps
-    size_t row, count; // row: row of the panel's weights
+typedef struct piece { // consecutive elements of a row of A, within one or more taps
+    size_t row, count; // row: index of the weights in the panel; count: number of elements
 } piece;
 
 typedef struct block {
@@ -28,14 +29,14 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t mr, nc, panel; // panel: floats of a panel
+    size_t mr, nc, panel; // rows; columns; floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
     const taper_gemm_epilogue *e;
 } call;
 
-// The addresses of a tile of whole width: initial sums, summand (or NULL), and results.
+// The addresses of a tile with all columns: initial sums, summand (or NULL), and results.
 typedef struct places {
     const float *from;
     size_t from_stride;
@@ -63,14 +64,14 @@ static void round_rows(block *b, size_t mr, const float *const *rows, size_t dep
 
 // ---- tiles
 
-// Adds the sums of halves to floats, and clamps them if they are complete.
+// Adds the sums of halves to the floats of C, and clamps the results if they are complete.
 TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, float16x8_t acc[MR_MAX][2], places p,
                                bool clamps)
 {
     const V low = v_set(t->e->min), high = v_set(t->e->max);
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i++) {
-        if (TAPER_STRIP_UNIT > 1 && i == t->mr) // a copy of the row before it, whose result may be written already
+        if (TAPER_STRIP_UNIT > 1 && i == t->mr) // a copy of the row before it; that row's result may be written already
             break;
         V sum[4];
         TAPER_UNROLL
@@ -102,7 +103,7 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
 #define FMLA(sum, weights, x, lane)                                                                                    \
     __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(weights), "x"(x)) // x is in registers 0 to 15
 
-// Adds the products of one k: lane u of x, to part u of a row's sums.
+// Adds the products of one k: lane u of x is multiplied and added to part u of a row's sums.
 #define ONE_K(u)                                                                                                       \
     do {                                                                                                               \
         TAPER_UNROLL                                                                                                   \
@@ -172,7 +173,7 @@ void tile(const size_t mr, const size_t nv, const block *b, const call *t, const
             p.add = NULL;
         }
     }
-    if (b->count == 0) { // all taps are padding
+    if (b->count == 0) { // true if all taps are padding
         float16x8_t none[MR_MAX][2];
         for (size_t i = 0; i < mr; i++)
             none[i][0] = none[i][1] = vdupq_n_f16(0);
@@ -186,7 +187,7 @@ static void move_columns(size_t mr, size_t n, const float *from, size_t from_str
         memcpy(to + i * to_stride, from + i * from_stride, n * sizeof *to);
 }
 
-// Computes all panels for mr rows.
+// Computes all panels for the mr rows of the block.
 TAPER_TEMPLATE void strip(const size_t mr, const block *b, const call *t)
 {
     places p = {t->w, 0, b->first ? t->e->add : NULL, t->e->add_stride, t->c, t->c_stride};
@@ -199,7 +200,7 @@ TAPER_TEMPLATE void strip(const size_t mr, const block *b, const call *t)
         p.to += NR;
         p.add = p.add != NULL ? p.add + NR : NULL;
     }
-    if (n > 0) { // computes in a buffer of whole width
+    if (n > 0) { // the last columns are computed in a buffer of all columns
         float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
         places q = {b->first ? w : made, b->first ? 0 : NR, NULL, NR, made, NR};
         if (!b->first)

@@ -18,7 +18,7 @@ enum { A_GROUP = 64, GATHERED = 320, A_BYTES = (GATHERED + 2) * A_GROUP };
 
 #include "ops/kernels/gemm_i8_neon.h"
 
-// Two groups of a row are contiguous; those of the next row follow.
+// Returns the address of a group in A. Two groups of a row are contiguous; then the two groups of the next row follow.
 TAPER_TEMPLATE const int8_t *group_at(const int8_t *a, size_t group)
 {
     return a + A_GROUP * group - (A_GROUP - 16) * (group % 2);
@@ -35,8 +35,7 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 // ---- products: v0 to v3 are 16-bit sums of one row and four columns. v4 to v7 are the columns' weights in a group,
 // v12 to v15 in the next one. v8 to v11 belong to A. The next values are loaded as soon as a register is free.
 
-// clang-format off
-// A line of assembly each.
+// clang-format off: each line is an instruction of assembly
 #define TEXT(...) __VA_ARGS__ "\n\t"
 #define LOWER(j, a, w) TEXT("smull v" #j ".8h, v" #a ".8b, v" #w ".8b")
 #define UPPER(j, a, w) TEXT("smlal2 v" #j ".8h, v" #a ".16b, v" #w ".16b")
@@ -55,22 +54,22 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 // before their use, as the registers allow.
 #define LOAD_A(a, b, at) TEXT("ldp q" #a ", q" #b ", [x9, #" at)
 #define LOAD_W(a, b, at) TEXT("ldp q" #a ", q" #b ", [x10, #" at)
-#define TWO_GROUPS(MORE, KEEP_FIRST, KEEP) \
-    FIRST(LOWER, 8) LOAD_W(14, 15, "32]") FIRST(UPPER, 8) KEEP_FIRST(0) \
-    MORE(0, 9, 12) MORE(1, 9, 13) MORE(2, 9, 14) LOAD_A(10, 11, "32]") MORE(3, 9, 15) SECOND(UPPER, 9) ROW(KEEP, 0) \
-    FIRST(LOWER, 10) LOAD_A(8, 9, "64]") FIRST(UPPER, 10) KEEP_FIRST(1) \
-    SECOND(MORE, 11) SECOND(UPPER, 11) ROW(KEEP, 1) \
-    FIRST(LOWER, 8) LOAD_A(10, 11, "96]") FIRST(UPPER, 8) KEEP_FIRST(2) \
-    SECOND(MORE, 9) TEXT("ldrb w12, [x11, #1]!") SECOND(UPPER, 9) ROW(KEEP, 2) LOAD_A(8, 9, "128]!") \
-    FIRST(LOWER, 10) UPPER(0, 10, 4) UPPER(1, 10, 5) LOAD_W(4, 5, "64]") UPPER(2, 10, 6) UPPER(3, 10, 7) \
-    KEEP_FIRST(3) \
-    SECOND(MORE, 11) LOAD_W(6, 7, "96]") SECOND(UPPER, 11) \
-    KEEP(3, 0) KEEP(3, 1) LOAD_W(12, 13, "128]!") KEEP(3, 2) KEEP(3, 3)
+#define TWO_GROUPS(MORE, KEEP_FIRST, KEEP)                                                                             \
+    FIRST(LOWER, 8)                                                                                                    \
+    LOAD_W(14, 15, "32]") FIRST(UPPER, 8) KEEP_FIRST(0) MORE(0, 9, 12) MORE(1, 9, 13) MORE(2, 9, 14)                   \
+        LOAD_A(10, 11, "32]") MORE(3, 9, 15) SECOND(UPPER, 9) ROW(KEEP, 0) FIRST(LOWER, 10) LOAD_A(8, 9, "64]")        \
+            FIRST(UPPER, 10) KEEP_FIRST(1) SECOND(MORE, 11) SECOND(UPPER, 11) ROW(KEEP, 1) FIRST(LOWER, 8)             \
+                LOAD_A(10, 11, "96]") FIRST(UPPER, 8) KEEP_FIRST(2) SECOND(MORE, 9) TEXT("ldrb w12, [x11, #1]!")       \
+                    SECOND(UPPER, 9) ROW(KEEP, 2) LOAD_A(8, 9, "128]!") FIRST(LOWER, 10) UPPER(0, 10, 4)               \
+                        UPPER(1, 10, 5) LOAD_W(4, 5, "64]") UPPER(2, 10, 6) UPPER(3, 10, 7) KEEP_FIRST(3)              \
+                            SECOND(MORE, 11) LOAD_W(6, 7, "96]") SECOND(UPPER, 11) KEEP(3, 0) KEEP(3, 1)               \
+                                LOAD_W(12, 13, "128]!") KEEP(3, 2) KEEP(3, 3)
 #define NOTHING(row)
 #define ADD_ROW(row) ROW(ADD, row)
 
-#define SUMS(row) [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]), \
-                  [s##row##3] "=w"(sum[row][3])
+#define SUMS(row)                                                                                                      \
+    [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]),                       \
+        [s##row##3] "=w"(sum[row][3])
 
 // Computes two groups at a time as the marks require; `mark` is the first mark. Then it computes one group if tail & 1,
 // and half a group if tail & 2.
@@ -78,57 +77,23 @@ TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, con
                               int32x4_t sum[][4])
 {
     __asm__ volatile(
-        TEXT("ldp q4, q5, [%[w]]")
-        TEXT("ldp q6, q7, [%[w], #32]")
-        TEXT("tbnz %w[mark], #1, 5f")
-        TEXT("ldp q8, q9, [%[a]]")
-        TEXT("ldp q12, q13, [%[w], #64]")
-        TEXT("mov x9, %[a]")
-        TEXT("add x10, %[w], #64")
-        TEXT("mov x11, %[marks]")
-        TEXT("cbnz %w[mark], 8f")
-        TWO_GROUPS(LOWER_MORE, NOTHING, BEGIN)
-        TEXT("cbnz w12, 3f")
-        "2:\n\t"
-        TWO_GROUPS(LOWER_MORE, NOTHING, ADD)
-        TEXT("cbz w12, 2b")
-        "3:\n\t"
-        TEXT("tbnz w12, #0, 9f")
-        TEXT("cbz %w[tail], 7f")
-        TEXT("tbz %w[tail], #0, 6f")
-        TEXT("ldr q9, [x9, #32]")
-        TEXT("ldr q10, [x9, #64]")
-        TEXT("ldr q11, [x9, #96]")
-        ONE(ADD, 0, 8) ONE(ADD, 1, 9) ONE(ADD, 2, 10) ONE(ADD, 3, 11)
-        TEXT("add x9, x9, #16")
-        TEXT("add x10, x10, #64")
-        TEXT("tbnz %w[tail], #1, 6f")
-        TEXT("b 7f")
-        "5:\n\t"
-        TEXT("ldr q8, [%[a]]")
-        TEXT("ldr q9, [%[a], #32]")
-        TEXT("ldr q10, [%[a], #64]")
-        TEXT("ldr q11, [%[a], #96]")
-        ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11)
-        TEXT("tbz %w[tail], #1, 7f")
-        TEXT("add x9, %[a], #16")
-        TEXT("add x10, %[w], #128")
-        "6:\n\t"
-        TEXT("ldp q4, q5, [x10, #-64]")
-        TEXT("ldp q6, q7, [x10, #-32]")
-        TEXT("ldr d8, [x9]")
-        TEXT("ldr d9, [x9, #32]")
-        TEXT("ldr d10, [x9, #64]")
-        TEXT("ldr d11, [x9, #96]")
-        HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
-        TEXT("b 7f")
-        "8:\n\t"
-        ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2) ROW(ZERO, 3)
-        "9:\n\t"
-        TWO_GROUPS(LOWER, ADD_ROW, ADD)
-        TEXT("cbz w12, 2b")
-        TEXT("b 3b")
-        "7:\n"
+        TEXT("ldp q4, q5, [%[w]]") TEXT("ldp q6, q7, [%[w], #32]") TEXT("tbnz %w[mark], #1, 5f") TEXT(
+            "ldp q8, q9, [%[a]]") TEXT("ldp q12, q13, [%[w], #64]") TEXT("mov x9, %[a]") TEXT("add x10, %[w], #64")
+            TEXT("mov x11, %[marks]") TEXT("cbnz %w[mark], 8f") TWO_GROUPS(LOWER_MORE, NOTHING, BEGIN)
+                TEXT("cbnz w12, 3f") "2:\n\t" TWO_GROUPS(LOWER_MORE, NOTHING, ADD) TEXT("cbz w12, 2b") "3:\n\t" TEXT(
+                    "tbnz w12, #0, 9f") TEXT("cbz %w[tail], 7f") TEXT("tbz %w[tail], #0, 6f") TEXT("ldr q9, [x9, #32]")
+                    TEXT("ldr q10, [x9, #64]") TEXT("ldr q11, [x9, #96]") ONE(ADD, 0, 8) ONE(ADD, 1, 9) ONE(ADD, 2, 10)
+                        ONE(ADD, 3, 11) TEXT("add x9, x9, #16") TEXT("add x10, x10, #64") TEXT("tbnz %w[tail], #1, 6f")
+                            TEXT("b 7f") "5:\n\t" TEXT("ldr q8, [%[a]]") TEXT("ldr q9, [%[a], #32]")
+                                TEXT("ldr q10, [%[a], #64]") TEXT("ldr q11, [%[a], #96]") ONE(BEGIN, 0, 8)
+                                    ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11) TEXT("tbz %w[tail], #1, 7f")
+                                        TEXT("add x9, %[a], #16") TEXT("add x10, %[w], #128") "6:\n\t" TEXT(
+                                            "ldp q4, q5, [x10, #-64]") TEXT("ldp q6, q7, [x10, #-32]")
+                                            TEXT("ldr d8, [x9]") TEXT("ldr d9, [x9, #32]") TEXT("ldr d10, [x9, #64]")
+                                                TEXT("ldr d11, [x9, #96]") HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
+                                                    TEXT("b 7f") "8:\n\t" ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2)
+                                                        ROW(ZERO, 3) "9:\n\t" TWO_GROUPS(LOWER, ADD_ROW, ADD)
+                                                            TEXT("cbz w12, 2b") TEXT("b 3b") "7:\n"
         : SUMS(0), SUMS(1), SUMS(2), SUMS(3)
         : [a] "r"(a), [w] "r"(w), [marks] "r"(marks), [mark] "r"(mark), [tail] "r"(tail)
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "x9",
@@ -138,7 +103,7 @@ TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, con
 
 // ---- fewer rows
 
-// Multiplies eight or sixteen k in 8 bits and adds the products in 32 bits, for `count` columns.
+// Multiplies eight or sixteen k in 8 bits and adds the products to 32-bit sums, for `count` columns.
 TAPER_TEMPLATE void add_to(const size_t count, const int wide, int8x16_t x, const int8x16_t *b, int32x4_t *sum)
 {
     int16x8_t y[4];
@@ -190,7 +155,7 @@ TAPER_TEMPLATE int32x4_t row_of(const int32x4_t sum[4])
     return vpaddq_s32(vpaddq_s32(sum[0], sum[1]), vpaddq_s32(sum[2], sum[3]));
 }
 
-// Computes the sums of mr rows of a panel in which weights of -128 may meet.
+// Computes the sums of mr rows of a panel in which weights of -128 may meet inputs of -128.
 TAPER_INSTANCE void product_apart(size_t mr, size_t groups, const int8_t *a, const int8_t *w, int32x4_t *rows)
 {
     for (size_t i = 0; i < mr; i++) {
@@ -232,7 +197,7 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
     } else {
         int32x4_t sum[MR_MAX][4];
         groups -= (size_t)half;
-        if (mr > 2) // also for three rows, because it is faster than three rows alone
+        if (mr > 2) // also used for three rows, because four rows are faster than three single rows
             product_4(mark, ((uint32_t)groups & 1) + 2 * (uint32_t)half, a, w, marks, sum);
         else
             product_few(mr, groups, half, a, w, sum);
@@ -254,7 +219,7 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
     vst1q_s32(sums, acc[i][0]);
 }
 
-// A store that advances the pointer; compilers do not emit it for a lane.
+// A store that advances the pointer. Compilers do not use this instruction for a lane.
 #define STORE_LANE(to, y, lane) __asm__ volatile("st1 {%1.s}[" #lane "], [%0], #4" : "+r"(to) : "w"(y) : "memory")
 
 TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC])

@@ -12,7 +12,7 @@ TAPER_TEMPLATE int32x4_t sum_of(uint16x4_t a, uint16x4_t b, const sum_words *s)
 {
     int32x4_t sum = vmlaq_s32(s->offset, vreinterpretq_s32_u32(vmovl_u16(a)), s->a_factor);
     sum = vmlaq_s32(sum, vreinterpretq_s32_u32(vmovl_u16(b)), s->b_factor);
-    // The shift rounds halves up. Subtracting one from a negative sum makes this away from zero.
+    // The shift rounds halves up. Subtracting one from a negative sum first makes it round halves away from zero.
     return vrshlq_s32(vsraq_n_s32(sum, sum, 31), s->shift);
 }
 
@@ -61,7 +61,7 @@ static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step
 TAPER_TEMPLATE int32x4_t quantized(const float *x, float inverse, float32x4_t low, float32x4_t high)
 {
     const float32x4_t y = vmulq_n_f32(vld1q_f32(x), inverse);
-    const float32x4_t held = vbslq_f32(vcleq_f32(y, vdupq_n_f32(TAPER_U8_TOO_MUCH)), y, low); // NaN becomes low
+    const float32x4_t held = vbslq_f32(vcleq_f32(y, vdupq_n_f32(TAPER_U8_TOO_MUCH)), y, low); // a NaN becomes `low`
     return vcvtnq_s32_f32(vminq_f32(vmaxq_f32(held, low), high));
 }
 
@@ -133,7 +133,7 @@ static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *
 
 static void translate(size_t n, const uint8_t *table, const uint8_t *x, uint8_t *y)
 {
-    uint8x16x4_t part[4]; // 64 entries of the table each
+    uint8x16x4_t part[4]; // four parts of the table, with 64 entries each
     TAPER_UNROLL
     for (size_t k = 0; k < 4; k++) {
         TAPER_UNROLL

@@ -37,7 +37,7 @@ TAPER_TEMPLATE void product_of_all(const int16_t *const *a, const int16_t *w, si
                                    size_t asked, int32x4_t acc[][NR / 4])
 {
     const size_t all = steps * STEP;
-    ptrdiff_t at = -(ptrdiff_t)(all * sizeof *w); // counts up to zero from the ends of the rows
+    ptrdiff_t at = -(ptrdiff_t)(all * sizeof *w); // the index counts up to zero from the ends of the rows
     __asm__ volatile(
         LOAD_ROW(0) LOAD(4, 5, 0) LOAD_ROW(1) LOAD_ROW(2) LOAD_ROW(3) LOAD(6, 7, 32)
         ZERO(0) ZERO(1) ZERO(2) ZERO(3)

@@ -11,13 +11,12 @@
 #define FETCH(w, ahead) __builtin_prefetch((const char *)(w) + (ahead))
 #define OWN_PRODUCTS
 
-// lo and hi have four k of row r; they are among the registers whose lanes can be operands. q12 and q13 are weights of
-// one k, q14 and q15 of the next.
-// clang-format off
+// lo and hi are registers with four k of row r; their lanes can be operands. q12 and q13 are weights of one k, q14 and
+// q15 weights of the next k. clang-format off
 #define TEXT(...) __VA_ARGS__ "\n\t"
 #define LOAD_A(r, lo, hi) TEXT("vld1.32 {" #lo "-" #hi "}, [%[p" #r "]]!")
 #define LOAD_W(from, to) TEXT("vldmia %[w]!, {" #from "-" #to "}")
-#define PRODUCT(r, b0, b1, d, lane) \
+#define PRODUCT(r, b0, b1, d, lane)                                                                                    \
     TEXT("vmla.f32 %q[c" #r "0], " #b0 ", " #d "[" #lane "]") TEXT("vmla.f32 %q[c" #r "1], " #b1 ", " #d "[" #lane "]")
 #define K_0(r, lo, hi) PRODUCT(r, q12, q13, lo, 0)
 #define K_1(r, lo, hi) PRODUCT(r, q14, q15, lo, 1)
@@ -26,13 +25,13 @@
 #define ROWS_2(X) X(0, d0, d1) X(1, d2, d3)
 #define ROWS_3(X) ROWS_2(X) X(2, d4, d5)
 #define ROWS_4(X) ROWS_3(X) X(3, d6, d7)
-#define FOURS(ROWS) \
-    "1:\n\t" LOAD_W(d24, d27) ROWS(LOAD_A) LOAD_W(d28, d31) TEXT("pld [%[w], #256]") TEXT("subs %[n], %[n], #1") \
-    ROWS(K_0) LOAD_W(d24, d27) ROWS(K_1) LOAD_W(d28, d31) ROWS(K_2) ROWS(K_3) "bne 1b\n"
+#define FOURS(ROWS)                                                                                                    \
+    "1:\n\t" LOAD_W(d24, d27) ROWS(LOAD_A) LOAD_W(d28, d31) TEXT("pld [%[w], #256]") TEXT("subs %[n], %[n], #1")       \
+        ROWS(K_0) LOAD_W(d24, d27) ROWS(K_1) LOAD_W(d28, d31) ROWS(K_2) ROWS(K_3) "bne 1b\n"
 #define SUMS(r) [c##r##0] "+w"(acc[r][0]), [c##r##1] "+w"(acc[r][1]), [p##r] "+r"(p[r])
 #define TAKEN "q0", "q1", "q2", "q3", "q12", "q13", "q14", "q15", "cc", "memory"
 
-// Adds n times four k.
+// Adds the products of 4 * n elements of k.
 TAPER_TEMPLATE const float *fours(const size_t mr, const float **p, const float *w, size_t n, V acc[MR_MAX][2])
 {
     if (mr == 4)
@@ -45,7 +44,7 @@ TAPER_TEMPLATE const float *fours(const size_t mr, const float **p, const float 
 }
 // clang-format on
 
-// Adds products as gemm_f32_tmpl.h explains. For one row four k at a time are added, each to its own sums.
+// Adds products as gemm_f32_tmpl.h explains. For a single row four k are added at a time, each to separate sums.
 TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
                                          const float *w, size_t kc, size_t ahead, V acc[MR_MAX][2], V part[][2])
 {

@@ -41,7 +41,7 @@ TAPER_TEMPLATE void products_2(size_t groups, const uint8_t *const *a, const int
 }
 // clang-format on
 
-// For one row, or for panels in which two products may not fit into 16 bits.
+// Computes products for one row, or for panels in which two products may not fit into 16 bits.
 TAPER_TEMPLATE void products(const size_t mr, const int apart, size_t groups, const uint8_t *const *a, const int8_t *w,
                              int32x4_t acc[MR_MAX][NR])
 {
@@ -89,14 +89,14 @@ TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t row, size_t colu
         to[j] = y[j] < t->e.floor ? t->e.floor : y[j];
 }
 
-// Stores the last columns, fewer than a panel has.
+// Stores n columns of a row; n is less than the columns of a panel.
 TAPER_INSTANCE void store_some(uint8_t *to, uint32_t four, size_t n)
 {
     for (size_t j = 0; j < n; j++, four >>= 8)
         to[j] = (uint8_t)four;
 }
 
-// Computes a tile's sums without the bias. w is its panel.
+// Computes a tile's sums without the bias. w is the tile's panel of weights.
 TAPER_TEMPLATE void sums_of(const size_t mr, const taper_gemm_i8 *t, size_t tap_groups, const int8_t *w, int apart,
                             int32x4_t sums[MR_MAX])
 {

@@ -21,7 +21,7 @@ TAPER_TEMPLATE uint32x4_t pixels_of(const N *sums, float32x4_t scale, LIMITS lim
 #define TEXT(...) __VA_ARGS__ "\n\t"
 #define ROW(row, x, b, d) \
     TEXT("vmlal.s16 %q[s" #row "0], " #b ", " x) TEXT("vmlal.s16 %q[s" #row "1], " #d ", " x)
-// Multiplies lane l of the first or of the second half of the rows.
+// Multiplies the inputs in lane l of the first half of each row's register, or of the second half.
 #define FIRST(l, b, d) ROW(0, "d0[" #l "]", b, d) ROW(1, "d2[" #l "]", b, d) ROW(2, "d4[" #l "]", b, d) ROW(3, "d6[" #l "]", b, d)
 #define SECOND(l, b, d) ROW(0, "d1[" #l "]", b, d) ROW(1, "d3[" #l "]", b, d) ROW(2, "d5[" #l "]", b, d) ROW(3, "d7[" #l "]", b, d)
 #define LOAD(registers) TEXT("vld1.16 {" #registers "}, [%[w]]!")

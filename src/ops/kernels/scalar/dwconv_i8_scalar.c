@@ -44,7 +44,7 @@ size_t taper_dwconv_i8_place(const taper_dwconv_i8_entry *entry, size_t channels
     return piece <= 16 ? channel : first + c % 16 / 4 * (piece / 4) + c / 16 * 4 + c % 4;
 }
 
-// Returns the bytes of a place's weights.
+// Returns the number of bytes of one channel's weights.
 static size_t place_bytes(const taper_dwconv_i8_entry *entry, size_t taps)
 {
     return entry->words ? (taps + 1) / 2 * 2 * sizeof(int16_t) : (taps + 3) / 4 * 4;

@@ -15,8 +15,8 @@ size_t taper_gemm_f32_packed_count(size_t nr, size_t n, size_t ks, size_t kc)
     return panels > SIZE_MAX / sizeof(float) / panel ? 0 : panels * panel;
 }
 
-// The depth that is packed together. The rows of a panel that it writes, for up to nine taps, stay in the L1 cache
-// while all columns are written, and its part of a column is contiguous in OIHW weights.
+// The number of k that are packed together. For up to nine taps the rows of a panel that they fill stay in the L1 cache
+// while all columns are written. In OIHW weights the elements that are read for a column are contiguous.
 enum { PACK_DEPTH = 16 };
 
 // Packs elements (n, all taps, k .. k + depth) into a column of a panel.
@@ -49,7 +49,7 @@ static void clear_column(const taper_gemm_pack *pack, size_t k, size_t depth, si
     }
 }
 
-// ---- the fast way: blocks are transposed, rows of the panel scaled while they are copied
+// ---- the fast method: blocks are transposed, and rows of the panel are scaled while they are copied
 
 enum { MOST_TAPS = 25, MOST_NR = 32 };
 
@@ -59,7 +59,7 @@ static int is_regular(const taper_gemm_pack *pack, size_t nr)
            (pack->k_stride == 1 || (pack->tap_stride == 1 && pack->k_stride == pack->ks && pack->ks <= MOST_TAPS));
 }
 
-// Packs one row of a panel: `width` floats of `from` times scale (NULL: 1), and zeros up to nr.
+// Packs one row of a panel: `width` floats of `from`, multiplied by scale (NULL: 1), and zeros up to nr.
 static void put_row(const float *restrict from, const float *restrict scale, size_t width, size_t nr,
                     float *restrict to)
 {

@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_KERNELS_SCALAR_GEMM_F32_PACK_AHEAD_H
 #define TAPER_OPS_KERNELS_SCALAR_GEMM_F32_PACK_AHEAD_H
 
-// Completes rows of a panel that have their `width` numbers: multiplies by scale (NULL: 1), and fills up to nr with
-// zeros.
+// Completes rows of a panel that already contain `width` numbers: multiplies them by scale (NULL: 1), and fills the
+// rows up to nr with zeros.
 static void finish_rows(const float *restrict scale, size_t width, size_t rows, size_t nr, float *restrict to)
 {
     enum { LANES = 8 };
@@ -45,7 +45,7 @@ static void read_ahead(const float *next, size_t count, size_t rows, size_t stri
     }
 }
 
-// Returns the depth of a panel's part that fits into the L2 cache.
+// Returns the number of k for which a panel's rows fit into the L2 cache.
 static size_t depth_ahead(const taper_gemm_pack *pack, size_t width)
 {
     enum { MOST_AHEAD = 1 << 17 };

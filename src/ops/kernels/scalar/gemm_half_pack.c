@@ -43,7 +43,7 @@ void taper_gemm_pack_halves(const taper_gemm_entry *entry, const taper_gemm_pack
     }
 }
 
-// Rounds and stores element k of all nr columns.
+// Rounds element k of all nr columns and stores it.
 static void put_row(const taper_gemm_entry *entry, const float *from, uint16_t *halves, size_t k)
 {
     uint16_t *to = halves + k / entry->kr * entry->kr * entry->nr + k % entry->kr;
@@ -56,11 +56,11 @@ static void put_row(const taper_gemm_entry *entry, const float *from, uint16_t *
     }
 }
 
-// Packs elements [k, k + depth) of a tap, which starts at the panel's element `at`.
+// Packs elements [k, k + depth) of a tap. The tap starts at element `at` of each column of the panel.
 static void pack_rows(const taper_gemm_entry *entry, const taper_gemm_pack *columns, size_t tap, size_t at, size_t k,
                       size_t depth, uint16_t *halves)
 {
-    float rows[(PACK_DEPTH + 1) * MOST_NR]; // row 0 is the bias
+    float rows[(PACK_DEPTH + 1) * MOST_NR]; // row 0 contains the bias
     taper_gemm_pack part = *columns;
     part.weights += tap * columns->tap_stride + k / (columns->k_inner == 0 ? 1 : columns->k_inner) * columns->k_stride;
     part.ks = 1;
@@ -78,7 +78,8 @@ void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack
         return;
     }
     const size_t nr = entry->nr, kr = entry->kr, kc = pack->kc, joined = pack->joined ? pack->ks : 1;
-    const size_t taps = pack->ks / joined, length = round_up(joined * kc, kr); // taps as the kernel multiplies them
+    // Number of taps, and elements of a tap, as the kernel multiplies them.
+    const size_t taps = pack->ks / joined, length = round_up(joined * kc, kr);
     const size_t panel = taper_gemm_panel_floats(entry, taps, joined * kc);
     const size_t most = pack->k_inner > 1 ? PACK_DEPTH / pack->k_inner * pack->k_inner : PACK_DEPTH;
     static const float zeros[MOST_NR];
@@ -93,7 +94,8 @@ void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack
         columns.bias = NULL;
         for (size_t j = 0; j < nr; j++)
             out[j] = j < columns.n && pack->bias != NULL ? pack->bias[n + j] : 0.0f;
-        // Packs all taps of a few elements together, because they are contiguous for a column in PyTorch's weights.
+        // All taps of a few elements are packed together, because they are contiguous for a column in PyTorch's
+        // weights.
         for (size_t k = 0; k < kc; k += most) {
             for (size_t tap = 0; tap < pack->ks; tap++)
                 pack_rows(entry, &columns, tap, tap * (pack->joined ? kc : length), k, kc - k < most ? kc - k : most,

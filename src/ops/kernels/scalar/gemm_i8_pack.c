@@ -27,7 +27,7 @@ size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, si
     return panel == 0 || panels > (SIZE_MAX - TAPER_GEMM_I8_TAIL) / panel ? 0 : panels * panel + TAPER_GEMM_I8_TAIL;
 }
 
-// Packs one tap of one column, and returns the sum of its weights. `to` is the address of its first weight.
+// Packs one tap of one column, and returns the sum of its weights. `to` is the address for the first weight.
 static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size_t kr, size_t step, int8_t *to)
 {
     const size_t inner = pack->k_inner == 0 ? 1 : pack->k_inner;
@@ -57,7 +57,8 @@ static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size
     return sum;
 }
 
-// Writes the marks of kind TAPER_I8_OF_SIXTEENS for a panel of `groups` groups. half: the last group is half a group.
+// Writes the marks of kind TAPER_I8_OF_SIXTEENS for a panel of `groups` groups. half is true if the last group is half
+// a group.
 static void mark_sixteens(const int8_t *panel, size_t nr, size_t groups, int half, int8_t *marks)
 {
     const size_t pairs = (groups - (size_t)half) / 2, step = 16 * nr;
@@ -71,7 +72,7 @@ static void mark_sixteens(const int8_t *panel, size_t nr, size_t groups, int hal
     for (size_t p = 0; p < pairs; p++) {
         const int8_t *w = panel + 2 * p * step;
         for (size_t i = 0; i < step; i += i % 16 == 7 ? 9 : 1) {
-            // Times an input of -128 this exceeds 16 bits.
+            // This sum, multiplied by an input of -128, exceeds 16 bits.
             if (abs(w[i]) + abs(w[i + 8]) + abs(w[i + step]) + abs(w[i + step + 8]) > 255)
                 marks[p] = TAPER_I8_TWO;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with WebAssembly's vectors: up to 6 rows by 8 columns. On x86, 12 of the 16 registers are
-// sums and two are weights, because a product there is no FMA.
+// gemm and igemm of floats with WebAssembly's vectors: up to 6 rows by 8 columns. If this runs on x86, 12 of the 16
+// registers are sums and two are weights. WebAssembly has no FMA, so a product needs a register too.
 #include "ops/kernels/simd_simd128.h"
 
 #define MR_MAX 6

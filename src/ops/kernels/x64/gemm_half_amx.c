@@ -16,41 +16,42 @@
 
 enum {
     NR = 32,
-    MR = 28,            // mr of the entry: twice that of the avx512bf16 kernel
-    MOST_ROWS = 32,     // rows of tiles
+    MR = 28,            // mr of the entry: twice the mr of the avx512bf16 kernel
+    MOST_ROWS = 32,     // rows of two tiles
     STEP_PAIRS = 16,    // pairs of k in a step
-    STEP = 64,          // bytes of a row in a step
-    ROW_BYTES = 4 * NR, // bytes of weights: a pair of k for all columns
-    BLOCK = 18,         // steps that are ordered together: 36 KB
-    WAITING = 6,        // panels whose sums are kept for more of K; at least three
-    FETCH_AHEAD = 8192, // see gemm_f32_avx512.c
+    STEP = 64,          // bytes of a row of A in a step
+    ROW_BYTES = 4 * NR, // bytes of a pair of k of the weights, for all columns
+    BLOCK = 18,         // most steps of A that are arranged at a time: 36 KB
+    WAITING = 6,        // most panels whose sums are kept while A is arranged again; at least three
+    FETCH_AHEAD = 8192, // bytes, see gemm_f32_avx512.c
 };
 
 typedef struct scratch {
     _Alignas(64) uint8_t a[BLOCK][MOST_ROWS][STEP];
     _Alignas(64) float sums[WAITING][MOST_ROWS][NR];
-    _Alignas(64) uint8_t w[STEP_PAIRS][ROW_BYTES]; // weights of a step that is not whole
+    _Alignas(64) uint8_t w[STEP_PAIRS][ROW_BYTES]; // weights of a last step that is not whole
 } scratch;
 
-// The rows of A: those of one tap, a_stride apart, or a pointer for each row and tap.
+// The rows of A: either rows of one tap, a_stride floats apart, or a pointer for each row and tap.
 typedef struct rows_of_a {
     const float *a;
     size_t a_stride;
-    const float *const *pointers; // NULL: rows of one tap
-    size_t tap_stride, offset;    // tap_stride in pointers; offset: bytes that are added to each pointer except zero
+    const float *const *pointers; // NULL if the rows have one tap
+    // Tap_stride: distance between taps in pointers; offset: bytes that are added to each pointer except `zero`.
+    size_t tap_stride, offset;
     const float *zero;
 } rows_of_a;
 
 // Sums whose results are not written yet.
 typedef struct pending {
     const float *sums, *bias;
-    size_t column, count, row, rows; // rows 0: nothing is pending
+    size_t column, count, row, rows; // rows is 0 if nothing is pending
 } pending;
 
 typedef struct product {
     rows_of_a from;
     size_t mr, nc, kc, ks;
-    size_t pairs, steps; // numbers in K; steps include one that is not whole
+    size_t pairs, steps; // pairs in K; steps of K, including one that is not whole
     const float *w;
     float *c;
     size_t c_stride;
@@ -73,7 +74,7 @@ static const float *row_at(const rows_of_a *from, size_t tap, size_t i)
     return a == from->zero ? a : taper_f32_at(a, from->offset);
 }
 
-// Rounds the pairs [pair, pair + n) of a tap to rows of tiles. `real` of their elements exist.
+// Rounds the pairs [pair, pair + n) of a tap to rows of tiles. `real` of their elements exist; the others become zeros.
 static void round_piece(const product *p, size_t tap, size_t pair, size_t n, size_t real, uint8_t *to)
 {
     const VT store = v_first(n), low = v_first(real), high = v_first(real > VN ? real - VN : 0);
@@ -114,12 +115,12 @@ TAPER_TEMPLATE void finish_row(const product *p, const pending *w, size_t i, siz
     V y = v_add(v_load(w->sums + i * NR + VN * j), v_load(w->bias + VN * j));
     if (p->e.add != NULL)
         y = v_add(y, v_load_t(p->e.add + i * p->e.add_stride + column, mask));
-    // With this order of operands a NaN stays NaN.
+    // If y is NaN, this order of operands keeps the NaN.
     y = v_min(v_set(p->e.max), v_max(v_set(p->e.min), y));
     v_store_t(p->c + i * p->c_stride + column, y, mask);
 }
 
-// Finishes the next four rows, or those that are left.
+// Finishes the results of the next four rows, or of the rows that are left if there are fewer.
 TAPER_INSTANCE void finish_some(const product *p, pending *w)
 {
     const size_t end = min(w->row + 4, w->rows);
@@ -186,9 +187,11 @@ MULTIPLY(2, 2)
 // Computes all panels of a strip.
 static void run_strip(const product *p)
 {
-    const size_t panel = (p->pairs + 1) * NR, panels = (p->nc - 1) / NR + 1; // panel: floats of a panel
+    // Panel: floats of a panel; panels: number of panels.
+    const size_t panel = (p->pairs + 1) * NR, panels = (p->nc - 1) / NR + 1;
     const size_t blocks = (p->steps - 1) / BLOCK + 1, together = blocks == 1 ? panels : WAITING;
-    pending before[2] = {{NULL, NULL, 0, 0, 0, 0}, {NULL, NULL, 0, 0, 0, 0}}; // see gemm_i8_amx.c
+    // Results of the panel before the last one, and of the last one.
+    pending before[2] = {{NULL, NULL, 0, 0, 0, 0}, {NULL, NULL, 0, 0, 0, 0}};
     for (size_t group = 0; group < panels; group += together) {
         const size_t group_end = min(group + together, panels);
         for (size_t from = 0; from < p->steps; from += BLOCK) {
@@ -242,9 +245,9 @@ static void run_strips(product *p, size_t m)
 
 // ---- the functions
 
-// Returns true if vectors are faster: for products of one row, and for so few k that most of a tile is empty. Vectors
-// add in another order. Neither the columns nor the rows of a call may decide, because they depend on the number of
-// threads.
+// Returns true if the kernel for vectors is faster: for products of one row, and for so few k that most of a tile is
+// empty. Vectors add in another order. The numbers of columns and of rows in a call must not decide, because they
+// depend on the number of threads.
 static bool is_for_vectors(size_t rows, size_t kc, size_t ks)
 {
     enum { LEAST_PAIRS = 16 };

@@ -19,20 +19,21 @@
 #include "ops/kernels/gemm_i8_avx512.h"
 
 enum {
-    MOST_ROWS = 32,     // rows of tiles; the entry has 28, twice those of VNNI's kernel
-    GROUP = 4,          // bytes of K in 32 bits
-    STEP_GROUPS = 16,   // groups of a step
-    STEP = 64,          // bytes of a row in a step
-    ROW_BYTES = 128,    // bytes of weights: a group of all columns
-    BLOCK = 18,         // steps that are ordered together: 36 KB
-    WAITING = 6,        // panels whose sums are kept for more of K; at least three
+    MOST_ROWS = 32,     // rows of two tiles; the entry has 28 rows, twice the number of VNNI's kernel
+    GROUP = 4,          // k in 32 bits
+    STEP_GROUPS = 16,   // groups of k in a step
+    STEP = 64,          // bytes of a row of A in a step
+    ROW_BYTES = 128,    // bytes of a group of k of the weights, for all columns
+    BLOCK = 18,         // most steps of A that are arranged at a time: 36 KB
+    WAITING = 6,        // most panels whose sums are kept while A is arranged again; at least three
     DIRECT_PANELS = 2,  // most panels for which rows are not copied
-    FETCH_AHEAD = 8192, // see gemm_i8_tmpl.h
+    FETCH_AHEAD = 8192, // bytes, see gemm_i8_tmpl.h
     VECTOR_ROWS = 14,   // rows of VNNI's kernel
-    SETTING_UP = 150,   // cycles of the configuration, and of the last panel's requantization, which nothing overlaps
-    MOVING_SUMS = 360,  // cycles of storing and loading a panel's sums, beyond those of VNNI; measured
-    STEP_CYCLES = 64,   // cycles of a panel's four products
-    SHORT_STEP = 52,    // cycles of two products, which depend on one another
+    // Cycles of the configuration and of the last panel's requantization, which other work does not overlap.
+    SETTING_UP = 150,
+    MOVING_SUMS = 360, // cycles of storing and loading a panel's sums, in excess of VNNI's kernel; measured
+    STEP_CYCLES = 64,  // cycles of the four products of a panel in a step
+    SHORT_STEP = 52,   // cycles of two products that depend on one another
 };
 
 typedef struct scratch {
@@ -43,13 +44,13 @@ typedef struct scratch {
 // Sums whose results are not written yet.
 typedef struct pending {
     const int32_t *sums;
-    size_t column, count, row, rows; // rows 0: nothing is pending
+    size_t column, count, row, rows; // rows is 0 if nothing is pending
 } pending;
 
 typedef struct product {
     const taper_gemm_i8 *job;
-    size_t window, first;              // for windows: bytes from row to row, and the first row
-    size_t groups, steps;              // numbers in K; steps include one that is not whole
+    size_t window, first;              // for windows: bytes from row to row; number of the first row
+    size_t groups, steps;              // groups in K; steps of K, including one that is not whole
     size_t a_stride, a_second, a_step; // bytes of A from row to row, from row 0 to row 16, and from step to step
     scratch *s;
 } product;
@@ -61,7 +62,7 @@ TAPER_TEMPLATE __mmask64 first_bytes(size_t n)
     return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
 }
 
-// Copies the bytes [k, k + n) of a tap to rows of tiles. `real` of them exist.
+// Copies the bytes [k, k + n) of a tap to rows of tiles. `real` of these bytes exist; the others become zeros.
 static void copy_piece(const product *p, size_t tap, size_t k, size_t n, size_t real, uint8_t *to)
 {
     const taper_gemm_i8 *t = p->job;
@@ -84,14 +85,14 @@ static void copy_piece(const product *p, size_t tap, size_t k, size_t n, size_t 
         _mm512_mask_storeu_epi8(to + STEP * i, store, _mm512_maskz_loadu_epi8(load, a[i] + offset));
 }
 
-// Copies the steps [from, to) of all rows to the start of the scratch.
+// Copies the steps [from, to) of all rows to the start of the scratch memory.
 static void bring(const product *p, size_t from, size_t to)
 {
     const size_t tap_bytes = (p->job->kc + GROUP - 1) / GROUP * GROUP, all = p->groups * GROUP;
     const size_t whole = p->groups < STEP_GROUPS ? all : all / STEP * STEP, end = to == p->steps ? all : to * STEP;
     size_t at = from * STEP, tap = at / tap_bytes, k = at % tap_bytes;
     uint8_t *first = p->s->a[0][0];
-    if (end > whole) // the last step has zeros for k that are done already
+    if (end > whole) // the last step has zeros for the k that earlier steps have multiplied
         memset(first + (whole / STEP - from) * sizeof p->s->a[0], 0, p->job->mr * STEP);
     for (size_t n; at < end; at += n) {
         n = STEP - at % STEP;
@@ -130,7 +131,7 @@ TAPER_TEMPLATE void finish_rows(const size_t rows, const size_t nv, const taper_
     w->row += rows;
 }
 
-// Finishes the next four rows, or one row if fewer are left.
+// Finishes the results of the next four rows, or of one row if fewer than four are left.
 TAPER_INSTANCE void finish_some(const taper_gemm_i8 *t, pending *w)
 {
     const size_t left = w->rows - w->row;
@@ -195,7 +196,7 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Computes all panels. direct: A is read in place, except for a step that is not whole.
+// Computes all panels. If direct is set, A is read in place, except for a step that is not whole.
 static void run_panels(product *p, bool direct)
 {
     const taper_gemm_i8 *t = p->job;
@@ -239,7 +240,8 @@ static void run_panels(product *p, bool direct)
     }
 }
 
-// window: bytes from row to row of windows, which start at row `first`; 0: no windows.
+// Computes the job with tiles. window is the number of bytes from row to row of windows, which start at row `first`, or
+// 0 if the rows are no windows.
 static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
 {
     scratch s;
@@ -258,8 +260,8 @@ static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
 // ---- the functions
 
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
-// Returns true if vectors take fewer cycles. Vectors take one per 128 products; a tile with one column takes as long as
-// one with 32.
+// Returns true if the kernel for vectors takes fewer cycles. Vectors take one cycle per 128 products. A tile with one
+// column takes as long as a tile with 32.
 static bool is_for_vectors(const taper_gemm_i8 *t)
 {
     enum { PRODUCTS = 128, LEAST_ROWS = 3 };
@@ -284,7 +286,7 @@ static void run_vectors(const taper_gemm_i8 *job)
 }
 #endif
 
-// If K is not larger than a step, vectors are faster.
+// If K is not larger than a step, the kernel for vectors is faster.
 int taper_gemm_i8_rows_amx(const taper_gemm_i8 *job)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
@@ -308,8 +310,8 @@ void taper_gemm_i8_28x32_amx(const taper_gemm_i8 *job)
     run_tiles(job, 0, 0);
 }
 
-// K of windows is short, and there are few windows. A job without a pointer for each row is computed by vectors if
-// these are faster.
+// Windows have a short K, and there are few of them. A job without a pointer for each row is computed by the kernel for
+// vectors if it is faster.
 void taper_gemm_i8_windows_28x32_amx(const taper_gemm_i8 *job, size_t step)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)

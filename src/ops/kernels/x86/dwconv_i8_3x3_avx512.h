@@ -28,7 +28,7 @@ TAPER_TEMPLATE parts cut(const size_t count, size_t pixels)
     return p;
 }
 
-// Loads data that all parts share: 64, 32 or 16 bytes.
+// Loads data that are the same for all parts: 64, 32 or 16 bytes.
 TAPER_TEMPLATE __m512i spread(const size_t count, const void *p)
 {
     return count == 1   ? _mm512_loadu_si512(p)
@@ -36,7 +36,7 @@ TAPER_TEMPLATE __m512i spread(const size_t count, const void *p)
                         : _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p));
 }
 
-// Loads a byte of each channel, for each part from its own address.
+// Loads a byte of each channel, for each part from the part's own address.
 TAPER_TEMPLATE __m512i take(const size_t count, const uint8_t *const at[MOST_PARTS])
 {
     if (count == 1)
@@ -63,7 +63,7 @@ TAPER_TEMPLATE __m512i take_behind(const size_t count, const uint8_t *p, const s
     return take(count, at);
 }
 
-// Does the same, except that the last part reads at `edge` if it is not NULL.
+// Does what take does, except that the last part reads at `edge` if it is not NULL.
 TAPER_TEMPLATE __m512i take_edge(const size_t count, const uint8_t *p, const size_t behind[MOST_PARTS],
                                  const parts *part, const uint8_t *edge)
 {
@@ -74,7 +74,7 @@ TAPER_TEMPLATE __m512i take_edge(const size_t count, const uint8_t *p, const siz
     return take(count, at);
 }
 
-// Loads column g, 0 or 1, of each part's first pixel. a: pointers to the three columns of a row's first pixel.
+// Loads column g, 0 or 1, of each part's first pixel. `a` points to the three columns of a row's first pixel.
 TAPER_TEMPLATE __m512i first_column(const size_t count, const parts *part, const uint8_t *const *a, size_t g,
                                     size_t step, size_t c)
 {
@@ -87,15 +87,16 @@ TAPER_TEMPLATE __m512i first_column(const size_t count, const parts *part, const
     return take(count, at);
 }
 
-// The data of half of some channels besides the pixels.
+// The weights, sums and scales of half of some channels, and the bytes to store.
 typedef struct half_layer {
-    __m512i w[3][2];     // per column: the weights of three taps and zero, for each place
-    __m512i below[3][2]; // the same for the row below: zero and the three weights
+    __m512i w[3][2];     // for each column: the weights of three taps and a zero, for each channel
+    __m512i below[3][2]; // for each column, the weights for the row below: a zero, then three taps
     __v16si bias[2];
     const int32_t *biases;
     __m512 scale[2];
     i8_512_range range;
-    // Bytes of two outputs to store, relative to the first one's and to the second one's address.
+    // first and second: which bytes to store for two outputs, relative to the address of the first output and of the
+    // second.
     __mmask64 first, second;
     size_t behind[MOST_PARTS], y_behind[MOST_PARTS];
 } half_layer;
@@ -130,7 +131,7 @@ TAPER_TEMPLATE void half_layer_of(const size_t count, const size_t half, const t
     }
 }
 
-// Brings four bytes next to each other, for every second eight channels.
+// Interleaves the bytes of four rows, for every second group of eight channels.
 TAPER_TEMPLATE void zip_half(const size_t half, const __m512i x[4], __m512i r[2])
 {
     const __m512i a = half ? _mm512_unpackhi_epi8(x[0], x[1]) : _mm512_unpacklo_epi8(x[0], x[1]);
@@ -143,7 +144,7 @@ TAPER_TEMPLATE void zip_half(const size_t half, const __m512i x[4], __m512i r[2]
 // load.
 TAPER_TEMPLATE void begin_sums(const size_t count, half_layer *l, __v16si s[2])
 {
-    __asm__("" : "+r"(l->biases)); // otherwise compilers load them once
+    __asm__("" : "+r"(l->biases)); // keeps compilers from loading them only once
     TAPER_UNROLL
     for (size_t q = 0; q < 2; q++)
         s[q] = count == 1 ? i8_512_load_sums(l->biases + 16 * q) : l->bias[q];
@@ -178,7 +179,7 @@ TAPER_TEMPLATE void put(const size_t count, uint8_t *to, const size_t behind[MOS
     }
 }
 
-// Stores the bytes of two outputs. plain: the zero point and the minimum are 0, as after a ReLU.
+// Stores the bytes of two outputs. plain is true if the zero point and the minimum are 0, as after a ReLU.
 TAPER_TEMPLATE void put_two(const size_t count, const size_t half, const int plain, const half_layer *l,
                             const __m512 f[4], uint8_t *to, uint8_t *second)
 {
@@ -232,7 +233,7 @@ TAPER_TEMPLATE void column_of_two(const size_t count, const size_t half, two_row
     zip_half(half, x, c);
 }
 
-// Converts the previous outputs to bytes, and adds the columns a, b and c for the next ones. c is the new column.
+// Converts the previous outputs to bytes, and adds the columns a, b and c for the next outputs. c is the new column.
 TAPER_TEMPLATE void next_of_two(const size_t count, const size_t half, const int plain, two_rows *j, const __m512i a[2],
                                 const __m512i b[2], __m512i c[2])
 {
@@ -408,7 +409,7 @@ TAPER_TEMPLATE void two_quarters(const taper_dwconv_i8 *t, size_t c, size_t n, c
         name(4, __VA_ARGS__ t, c, n);                                                                                  \
     }
 
-// Computes a number of rows for one half of the channels, then for the other half. Their input stays in the L1 cache.
+// Computes `rows` rows for one half of the channels, then for the other half. Their inputs stay in the L1 cache.
 TAPER_TEMPLATE void all_rows(const size_t count, const int plain, const taper_dwconv_i8 *t, size_t c, size_t n)
 {
     enum { ROWS_BYTES = 16384 };

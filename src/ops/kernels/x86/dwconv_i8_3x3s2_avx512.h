@@ -7,7 +7,7 @@ typedef struct wide_row {
     __m512i w[3][4];
     const int32_t *biases;
     const float *scales;
-    const uint8_t *middle[3], *right[3]; // pointers to columns of the next pixel
+    const uint8_t *middle[3], *right[3]; // pointers to columns of the next pixel, in three rows
     size_t step, behind[MOST_PARTS];
     __v16si s[4];
 } wide_row;
@@ -23,7 +23,7 @@ TAPER_TEMPLATE void column_of_wide(const size_t count, wide_row *j, const uint8_
     i8_512_zip(x[0], x[1], x[2], _mm512_setzero_si512(), r);
 }
 
-// Computes the sums of the next pixel. left becomes its right column.
+// Computes the sums of the next pixel. Afterwards left is the pixel's right column.
 TAPER_TEMPLATE void sums_of_wide(const size_t count, wide_row *j, __m512i left[4])
 {
     __m512i column[4];

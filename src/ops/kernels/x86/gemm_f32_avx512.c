@@ -15,8 +15,8 @@
 #include "ops/kernels/x86/gemm_f32_forms_avx512.h"
 #define SPLIT 4
 #define FETCH_AHEAD 8192
-// Weights come from memory once per run of a network, faster than the hardware prefetches. Without this, the layers
-// with the most weights take 1.5 times as long. Both cache lines of a row are prefetched.
+// Weights come from memory once per run of a network. The hardware does not prefetch them far enough ahead: without
+// these instructions the layers with the most weights take 1.5 times as long. Both cache lines of a row are prefetched.
 #define FETCH(w, ahead)                                                                                                \
     do {                                                                                                               \
         _mm_prefetch((const char *)(w) + (ahead), _MM_HINT_T0);                                                        \

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The optional loops of the float gemm with AVX-512. They are faster in special cases; the other loops compute
-// everything.
+// The optional loops of the float gemm with AVX-512. They are faster in special cases; the other loops can compute
+// every case.
 #ifndef TAPER_OPS_KERNELS_X86_GEMM_F32_FORMS_AVX512_H
 #define TAPER_OPS_KERNELS_X86_GEMM_F32_FORMS_AVX512_H
 
 #define LEAST_EVEN 12
-#define EACH_EVEN_MR(X) X(12) X(13) X(14) // larger numbers of rows are divided into these
+#define EACH_EVEN_MR(X) X(12) X(13) X(14) // larger numbers of rows are sums of these
 #define HALVES
 TAPER_TEMPLATE V v_twice(const float *p)
 {

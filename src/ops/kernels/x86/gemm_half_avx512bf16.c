@@ -14,15 +14,15 @@
 #define SPLIT 4 // partial sums of a tile of one row, which hide the latency of the dot product
 
 enum {
-    PAIRS = 256,            // pairs of k in a block
-    PITCH = PAIRS + VN,     // pairs of a row of the block; whole vectors are written
-    MOST_PIECES = PAIRS,    // most pieces of a block
-    ROW_BYTES = 2 * NR * 2, // bytes of weights: a pair of k for all columns
-    FETCH_AHEAD = 8192      // see gemm_f32_avx512.c
+    PAIRS = 256,            // pairs of k in a block of A
+    PITCH = PAIRS + VN,     // pairs from one row of the block to the next; whole vectors are written
+    MOST_PIECES = PAIRS,    // the most pieces of a block
+    ROW_BYTES = 2 * NR * 2, // bytes of a pair of k of the weights, for all columns
+    FETCH_AHEAD = 8192      // bytes, see gemm_f32_avx512.c
 };
 
 typedef struct piece { // consecutive pairs of one tap
-    size_t row, count; // row: row of the panel's weights
+    size_t row, count; // row: index of the weights in the panel; count: number of pairs
 } piece;
 
 typedef struct block {
@@ -33,7 +33,7 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t nc, panel; // panel: floats of a panel
+    size_t nc, panel; // columns; floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
@@ -78,7 +78,7 @@ TAPER_TEMPLATE void fetch(const char *w)
     _mm_prefetch(w + FETCH_AHEAD + 64, _MM_HINT_T0);
 }
 
-// Computes a tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
+// Computes a tile of mr rows by nv vectors. t0 and t1 say which lanes of the vectors exist.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const block *b, const call *t, const float *w, float *c,
                          const float *add, VT t0, VT t1)
 {
@@ -159,7 +159,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const block *b, const
     }
 }
 
-// Computes all panels for mr rows.
+// Computes all panels for the mr rows of the block.
 TAPER_TEMPLATE void strip(const size_t mr, const block *b, const call *t)
 {
     const float *w = t->w, *add = b->first ? t->e->add : NULL; // the summand may be C itself

@@ -9,31 +9,31 @@
 
 #include "ops/kernels/gemm_i8.h"
 
-#define OWN_PRODUCTS // replaces the products of gemm_i8_tmpl.h
+#define OWN_PRODUCTS // replaces the products of gemm_i8_tmpl.h by the functions below
 
 enum {
     STEP_BYTES = 2 * 4 * 2 * LANES,
     GROUP_BYTES = STEP_BYTES / 2,
     ROW_BYTES = 4608,       // most bytes of a gathered row: 3x3 of 512 channels
-    MOST_HIGHS = 512,       // most inputs above 127 of a strip
-    COLUMNS_FOR_HIGHS = 48, // with fewer columns separating them takes too long
+    MOST_HIGHS = 512,       // most inputs above 127 in a strip that are added separately
+    COLUMNS_FOR_HIGHS = 48, // least columns for which adding them separately is worth it
 };
 
-// Ways of adding the products of a strip: by the template's instructions, as bytes, or as 16-bit numbers.
+// Methods of adding the products of a strip: by the template's instructions, as bytes, or as 16-bit numbers.
 enum { PLAIN, BYTES, WORDS };
 
-// An input above 127: its row and its offset.
+// The row and the offset of an input above 127.
 typedef struct high {
     uint16_t row, at;
 } high;
 
 typedef struct adding {
-    unsigned shift; // position of the relevant bits in a mark
+    unsigned shift; // position in a mark of the bits that apply to this strip
     size_t high_count;
     const high *highs;
 } adding;
 
-// Adds the products of a row's group, as four_products does for two groups.
+// Adds the products of one group of a row. four_products does this for two groups.
 TAPER_TEMPLATE void two_products(const size_t nv, const uint8_t *p, const Q w[2], Q one, S acc[2])
 {
     const int32_t *const x = (const int32_t *)(const void *)p;
@@ -96,7 +96,7 @@ TAPER_TEMPLATE void four_products(const size_t nv, const uint8_t *p, const uint8
     }
 }
 
-// ---- marks
+// ---- marks of panels
 
 // Returns the bits of a mark for lanes with these sums of magnitudes. `most` is the largest sum that fits.
 TAPER_TEMPLATE int mark_of(Q first, Q second, int most)
@@ -153,12 +153,14 @@ TAPER_TEMPLATE void add_masked(const size_t mr, const size_t nv, const uint8_t *
         two_products(nv, p[i] + at, b, P(set1_epi16)(1), acc[i]);
 }
 
-// The products of a group in which not even two fit are added one by one: first those of even k, then the others.
+// If in a group not even two products fit, its products are added one by one: first those of even k, then those of odd
+// k.
 TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, bool exact, const uint8_t *const *p, size_t at,
                               const int8_t *w, S acc[MR_MAX][2])
 {
     if (__builtin_expect(exact, 0)) {
-        __asm__("" : "+r"(w), "+r"(at)); // otherwise compilers move the common part of both branches before the branch
+        // Keeps compilers from moving the common part of both branches before the branch.
+        __asm__("" : "+r"(w), "+r"(at));
         Q mask = P(set1_epi16)(255);
         TAPER_NO_UNROLL
         for (unsigned passes = 2; passes > 0; passes--, mask = P(set1_epi16)(-256))
@@ -169,7 +171,7 @@ TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, bool exact, cons
     }
 }
 
-// Adds the group at byte `at` of the rows p, and the one `further` bytes later of the rows q.
+// Adds two groups: the group at byte `at` of the rows p, and the group `further` bytes later of the rows q.
 TAPER_TEMPLATE void add_step(const size_t mr, const size_t nv, unsigned mark, size_t at, const uint8_t *const *p,
                              const uint8_t *const *q, const size_t further, const int8_t *w, S acc[MR_MAX][2])
 {
@@ -191,8 +193,8 @@ TAPER_TEMPLATE void add_step(const size_t mr, const size_t nv, unsigned mark, si
     }
 }
 
-// Adds the groups of a tap at p; the first one is the panel's group number `first`. Returns the address after the
-// weights.
+// Adds the groups of a tap, from p on. The first of them is the panel's group number `first`. Returns the address after
+// the weights.
 TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const uint8_t *const *p, const int8_t *w,
                                        size_t first, size_t groups, const uint8_t *marks, unsigned shift,
                                        S acc[MR_MAX][2])
@@ -219,8 +221,8 @@ TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const u
     return w;
 }
 
-// Adds all products of a tile of windows, whose first one is at byte `at` of each tap. Taps with one group are combined
-// in pairs.
+// Adds all products of a tile of windows. Its first window is at byte `at` of each tap. Taps with one group are
+// combined in pairs.
 TAPER_TEMPLATE void add_window_bytes(const size_t step, const size_t nv, const uint8_t *const *a, size_t taps,
                                      size_t at, size_t groups, const int8_t *w, unsigned shift, S acc[MR_MAX][2])
 {
@@ -246,7 +248,7 @@ TAPER_TEMPLATE void add_window_bytes(const size_t step, const size_t nv, const u
     }
 }
 
-// Adds the products of a strip's inputs above 127, by 128 each, to a panel's sums.
+// Adds 128 times the weights of a strip's inputs above 127 to a panel's sums.
 static __attribute__((noinline)) void add_highs(size_t nv, const adding *way, const int8_t *w, S sums[MR_MAX][2])
 {
     const Q weight = P(set1_epi16)(128);
@@ -261,7 +263,7 @@ static __attribute__((noinline)) void add_highs(size_t nv, const adding *way, co
     }
 }
 
-// ---- inputs of 16 bits: the even two of each group, then the odd ones
+// ---- inputs of 16 bits: the two even elements of each group, then the two odd elements
 
 TAPER_TEMPLATE void add_words(const size_t mr, const size_t nv, const uint8_t *const *p, const int8_t *w, size_t groups,
                               S acc[MR_MAX][2])
@@ -351,11 +353,11 @@ static void widen_groups(uint8_t *to, const uint8_t *from, size_t n)
 
 typedef void strip_function(const taper_gemm_i8 *t, const adding *way);
 
-// Runs a strip by one of the functions. Rows of several taps are gathered first.
+// Computes a strip with the function for its method. Rows of several taps are gathered first.
 static void run_strip(const taper_gemm_i8 *job, strip_function *const functions[3])
 {
     enum { ROW = ROW_BYTES + 128 };
-    // Gathered rows are in the second half, converted ones in the first.
+    // Gathered rows are in the second half of `room`, converted rows in the first half.
     uint8_t room[MR_MAX][2][ROW] __attribute__((aligned(32)));
     high highs[MOST_HIGHS + 1];
     const uint8_t *rows[MR_MAX];
