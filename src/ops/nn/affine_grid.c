@@ -4,7 +4,7 @@
 #include "ops/call/call.h"
 #include "ops/engine/volume.h"
 
-// Returns position i of n evenly spaced ones from -1 to 1. Without align_corners these are the centres of n equal
+// Returns position i of n evenly spaced positions from -1 to 1. Without align_corners these are the centres of n equal
 // parts.
 static double grid_position(taper_dtype dtype, int64_t i, int64_t n, bool align_corners)
 {
@@ -72,7 +72,7 @@ TAPER_KERNEL(taper_op_affine_grid_generator)
         for (int64_t w = 0; w < together; w++) {
             positions[w] = grid_position(dtype, first + w, wide, align_corners);
         }
-        // Cannot overflow: at most the elements of the result.
+        // The product cannot overflow, because it is at most the number of elements of the result.
         for (int64_t line = 0; line < sizes[0] * deep * high; line++) {
             const int64_t h = line % high, d = line / high % deep, n = line / high / deep;
             const double base[2] = {grid_position(dtype, h, high, align_corners),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fused multi-head attention, and the operator that consists of it.
+// The fused multi-head attention, and the operator that computes it alone.
 #include "ops/nn/attention.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ static taper_status expand_mask(taper_run *run, const taper_mha *mha, const tape
 
 // ---- rows of the working dtype
 
-// The argument of a task that multiplies rows of `width` numbers, `step` apart, by a factor.
+// The argument of the task that multiplies rows of `width` numbers, which are `step` apart, by a factor.
 typedef struct scaled_rows {
     taper_dtype dtype;
     void *data;
@@ -131,7 +131,8 @@ static taper_status scale_rows(taper_run *run, taper_dtype dtype, void *data, in
     return taper_run_floats(run, scale_range, &s, (size_t)rows, (double)width);
 }
 
-// The argument of a task that sets scores [B, heads, T, T] to -inf where the bool mask of equal sizes is true.
+// The argument of the task that sets the scores [B, heads, T, T] to -inf where the bool mask, which has the same sizes,
+// is true.
 typedef struct masked_rows {
     taper_tensor *scores;
     const taper_tensor *mask;
@@ -160,7 +161,7 @@ static void mask_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// The argument of a task that averages [B, heads, T, T] over the heads, to [B, T, T].
+// The argument of the task that averages [B, heads, T, T] over the heads, to [B, T, T].
 typedef struct averaged_rows {
     const taper_tensor *scores;
     taper_tensor *mean;
@@ -207,8 +208,8 @@ static taper_status average_heads(taper_run *run, taper_tensor *scores, taper_te
 
 // ---- linear layers
 
-// Multiplies the rows of x by weight', adds bias and add, and writes them to rows of y, y_step numbers apart. x is
-// contiguous, and y has the working dtype.
+// Computes x weight' + bias + add for each row of x, and writes it to rows of y, y_step numbers apart. x is contiguous,
+// and y has the working dtype.
 static taper_status project(taper_call *call, taper_tensor *x, taper_tensor *weight, taper_tensor *bias,
                             const taper_tensor *add, taper_tensor *y, int64_t y_at, int64_t y_step)
 {
@@ -235,7 +236,7 @@ static taper_status project(taper_call *call, taper_tensor *x, taper_tensor *wei
         }
     }
     taper_tensor turned = taper_tensor_twin_t(weight), *wide = NULL, *part = NULL;
-    // A product needs operands of one dtype.
+    // A product needs operands with the same dtype.
     taper_status status = taper_tensor_cast(run, &turned, (taper_dtype)x->dtype, &wide);
     if (status == TAPER_OK) {
         status = taper_matmul_new(run, x, wide, &part);
@@ -273,13 +274,13 @@ taper_status taper_attention_linear(taper_call *call, taper_tensor *x, taper_ten
 // ---- attention
 
 typedef struct mha_work {
-    taper_tensor *qkv;    // [B, T, 3 embed]
-    taper_tensor *scores; // [B, heads, T, T]
-    taper_tensor *joined; // [B, T, embed]
-    taper_tensor *mask;   // bool
+    taper_tensor *qkv;    // query, key and value, [B, T, 3 embed]
+    taper_tensor *scores; // scores, [B, heads, T, T]
+    taper_tensor *joined; // heads joined, [B, T, embed]
+    taper_tensor *mask;   // the mask as bool
 } mha_work;
 
-// Computes q, k and v next to each other; with a single product if query, key and value are one tensor.
+// Computes q, k and v next to each other. If query, key and value are one tensor, it needs only one product.
 static taper_status project_all(taper_call *call, const taper_mha *mha, taper_dtype work, mha_work *own)
 {
     const int64_t *sizes = mha->query->sizes, embed = mha->embed;

@@ -23,8 +23,8 @@ enum {
 
 typedef struct encoder {
     taper_mha mha;
-    taper_tensor *given[LAYER_TENSORS]; // borrowed
-    taper_tensor *own[LAYER_TENSORS];   // contiguous copies in the working dtype
+    taper_tensor *given[LAYER_TENSORS]; // the arguments, borrowed
+    taper_tensor *own[LAYER_TENSORS];   // contiguous copies of the arguments in the working dtype
     bool gelu, norm_first;
     double eps;
 } encoder;
@@ -123,8 +123,8 @@ static taper_status compute_layer(taper_call *call, encoder *layer, taper_tensor
     return status;
 }
 
-// Computes a batch of sequences of different lengths. Padding is ignored as a key, and the result's padding is marked
-// again.
+// Computes a batch of sequences of different lengths. Padding is ignored as a key, and the padding of the result is
+// marked again.
 static taper_status compute_nested(taper_call *call, encoder *layer, taper_tensor *padding, taper_tensor **result)
 {
     taper_tensor *cleared = NULL;

@@ -13,41 +13,43 @@ typedef struct taper_conv_params {
     bool transposed;
     int64_t groups;
     int64_t stride[TAPER_CONV_RANK];
-    int64_t padding[TAPER_CONV_RANK]; // elements before the first one
-    // Elements after the last one; differs from padding for 'same' with an even kernel.
+    int64_t padding[TAPER_CONV_RANK]; // padding before the first element, in elements
+    // Padding after the last element, in elements. It differs from padding for 'same' with an even kernel.
     int64_t padding_end[TAPER_CONV_RANK];
     int64_t dilation[TAPER_CONV_RANK];
-    int64_t output_padding[TAPER_CONV_RANK]; // for transposed convolutions
+    int64_t output_padding[TAPER_CONV_RANK]; // output_padding of transposed convolutions
 } taper_conv_params;
 
-// The parameter of the operator list's rows for convolutions. Most of PyTorch's convolutions have a fixed number of
-// dimensions. The others (taper_conv_any) take only batched inputs and have an argument for `transposed`.
+// The parameter of convolution operators. Most of PyTorch's convolutions have a fixed number of dimensions. The others
+// (taper_conv_any) take only batched inputs and have an argument for `transposed`.
 typedef struct taper_conv_form {
-    uint8_t rank; // spatial dimensions; 0: those of the weight
+    uint8_t rank; // number of spatial dimensions; 0: that of the weight
     bool transposed;
-    bool depthwise; // the number of groups is that of channels and is not an argument
+    bool depthwise; // true if the number of groups is the number of channels and not an argument
 } taper_conv_form;
 extern const taper_conv_form taper_conv_any, taper_conv_1d, taper_conv_2d, taper_conv_3d, taper_conv_transposed_1d,
     taper_conv_transposed_2d, taper_conv_transposed_3d, taper_conv_depthwise_2d, taper_conv_depthwise_3d;
 
 typedef struct taper_conv_args {
-    taper_tensor *input, *weight, *bias; // borrowed; bias may be NULL
+    taper_tensor *input, *weight, *bias; // borrowed tensors; bias may be NULL
     taper_conv_params params;
-    bool unbatched;     // input and result have no batch dimension
-    bool clamped;       // min and max apply (prepacked operators)
-    bool follows_input; // for XNNPACK: the result has the memory format of the input, for any format of the weight
-    double min, max;    // -inf and inf if there is no bound
+    bool unbatched;     // true if input and result have no batch dimension
+    bool clamped;       // true if min and max apply (prepacked operators)
+    bool follows_input; // true for XNNPACK: the result has the memory format of the input, for any format of the weight
+    double min, max;    // bounds of the result; -inf and inf if there is none
     size_t out_rank;    // rank of the result
     int64_t out_sizes[TAPER_CONV_RANK + 2];
-    // PyTorch's result has channels-last strides; an unbatched result has them without the batch dimension.
+    // True if PyTorch's result has channels-last strides. An unbatched result has these strides without the batch
+    // dimension.
     bool out_channels_last;
-    bool out_hidden; // PyTorch's result is contiguous; Taper stores it as hidden NHWC because the input is
+    // True if PyTorch's result is contiguous but Taper stores it as hidden NHWC, because the input is hidden NHWC.
+    bool out_hidden;
 } taper_conv_args;
 
 // Reads and checks the arguments of a convolution: conv1d/2d/3d and their .padding overloads, conv_transpose1d/2d/3d,
 // convolution, _convolution and its deprecated overload, _convolution_mode, convolution_overrideable, thnn_conv2d and
-// the slow_conv operators. It also reads those of the operators of prepacked::, vulkan_prepack:: and metal_prepack::
-// that run a convolution. The tensors in *out are borrowed from the call.
+// the slow_conv operators. It also reads the arguments of the operators of prepacked::, vulkan_prepack:: and
+// metal_prepack:: that run a convolution. The tensors in *out are borrowed from the call.
 TAPER_MUST_USE taper_status taper_conv_parse(taper_call *call, taper_conv_args *out);
 // Checks input, weight and bias against params, and computes the rank + 2 sizes of the batched result. If input has no
 // batch dimension, its batch size is 1.

@@ -45,7 +45,7 @@ static taper_status read_sizes(const taper_call *call, taper_role role, size_t r
     return TAPER_OK;
 }
 
-// padding='same': pads as much as the kernel removes; an odd element is added at the end.
+// Computes padding='same': pads by as much as the kernel removes; an odd element is added at the end.
 static taper_status pad_same(const taper_call *call, const taper_tensor *weight, taper_conv_params *params)
 {
     for (size_t i = 0; i < params->rank; i++) {
@@ -294,7 +294,7 @@ static taper_status check_channels(taper_error *error, const taper_tensor *input
     return TAPER_OK;
 }
 
-// A text such as "(2 x 3)".
+// A text such as "(2 x 3)", for messages.
 typedef struct size_text {
     char text[80];
 } size_text;
@@ -398,13 +398,13 @@ taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const
 
 // ---- the layout of the result
 
-// Views the tensor with a batch dimension, and a conv1d's tensor as a 2-D convolution's. PyTorch decides the layout by
-// such tensors.
+// Returns a view of the tensor with a batch dimension, and of a conv1d's tensor as a 2-D convolution's tensor. PyTorch
+// decides the layout with such tensors.
 static taper_tensor as_image(const taper_tensor *tensor, bool add_batch, bool add_height, bool contiguous)
 {
     int64_t sizes[TAPER_MAX_RANK] = {0}, strides[TAPER_MAX_RANK] = {0}, own[TAPER_MAX_RANK] = {0};
     size_t rank = 0;
-    // A contiguous tensor keeps its strides, also those of dimensions of size 1.
+    // A contiguous tensor keeps its strides, including the strides of dimensions of size 1.
     if (contiguous && !taper_tensor_is_contiguous(tensor)) {
         taper_strides_contiguous(tensor->rank, tensor->sizes, own);
     } else {
@@ -435,7 +435,7 @@ taper_status taper_conv_finish(taper_call *call, taper_conv_args *args)
     args->out_channels_last = false;
     args->out_hidden = false;
     if (args->follows_input && !args->unbatched) {
-        // PyTorch computes in channels-last, and makes the result contiguous unless it is contiguous already.
+        // PyTorch computes the result in channels-last, and then makes it contiguous unless it already is.
         int64_t strides[4];
         taper_strides_channels_last(4, args->out_sizes, strides);
         const taper_tensor twin = taper_tensor_twin(input, 4, args->out_sizes, strides);
@@ -464,8 +464,8 @@ taper_status taper_conv_result(taper_call *call, const taper_conv_args *args, ta
     if (args->out_rank == 4) {
         return taper_ret_new_nhwc(call, 0, dtype, 4, args->out_sizes, false, result);
     }
-    // For conv1d, or without a batch, the result has the strides of the 4-D result without the dimension that was
-    // added.
+    // For conv1d, or without a batch, the result has the strides of the 4-D result, without the stride of the dimension
+    // that was added.
     const bool line = args->params.rank == 1;
     int64_t sizes[4] = {0}, strides[4], kept[3] = {0};
     size_t rank = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions without a matrix product, for one arithmetic type. conv_run.c includes it with ELEMENT and NAME(x).
+// Convolutions without a matrix product, for one arithmetic type. conv_run.c includes this file with ELEMENT, the type,
+// and NAME(x), a unique name.
 
 // Adds the convolution of one input channel with one kernel to the plane y. Taps of the kernel are w_tap elements
 // apart.
@@ -79,7 +80,7 @@ static void NAME(scatter)(const conv_job *job, const ELEMENT *column, int64_t fi
                 return;
             }
             const conv_tap at = tap_of(job, tap);
-            // Input positions of a whole row that reach the result.
+            // The range of input positions of a whole row whose products are inside the result.
             const conv_range whole = range_inside(at.shift[2], job->stride[2], job->out[2], width);
             int64_t id = first / (job->in[1] * width), ih = first / width % job->in[1], iw = first % width;
             for (int64_t p = 0; p < count;) {

@@ -9,7 +9,7 @@
 typedef struct patches {
     taper_run *run;
     int64_t kernel[2], dilation[2], padding[2], stride[2];
-    int64_t image[2]; // height, width
+    int64_t image[2]; // height and width of the image
     int64_t blocks[2];
 } patches;
 
@@ -42,7 +42,7 @@ static taper_status read_patches(const taper_call *call, size_t at, patches *p)
             !taper_mul_i64(2, p->padding[i], &padded) || !taper_add_i64(padded, p->image[i], &padded)) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "kernel_size, dilation or padding is too large");
         }
-        p->stride[i] = taper_min_i64(p->stride[i], taper_max_i64(padded, 1)); // a longer stride gives one block as well
+        p->stride[i] = taper_min_i64(p->stride[i], taper_max_i64(padded, 1)); // a longer stride also gives one block
         p->blocks[i] = padded < reach ? 0 : (padded - reach) / p->stride[i] + 1;
         if (p->blocks[i] < 1) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
@@ -63,7 +63,7 @@ static bool position(const patches *p, int axis, int64_t block, int64_t tap, int
     return *at >= 0 && *at < p->image[axis];
 }
 
-// Copies elements that are `step` bytes apart to contiguous ones.
+// Copies elements that are `step` bytes apart to contiguous elements.
 static void copy_items(size_t item, char *to, const char *from, int64_t step, int64_t count)
 {
     if (step == 1) {
@@ -82,7 +82,8 @@ static void copy_items(size_t item, char *to, const char *from, int64_t step, in
 // Computes the blocks [*begin, *end) along an axis whose positions under this tap are inside the image.
 static void blocks_inside(const patches *p, int axis, int64_t tap, int64_t *begin, int64_t *end)
 {
-    const int64_t first = tap * p->dilation[axis] - p->padding[axis], step = p->stride[axis]; // position of block 0
+    // Position of block 0 under this tap.
+    const int64_t first = tap * p->dilation[axis] - p->padding[axis], step = p->stride[axis];
     const int64_t low = first >= 0 ? 0 : -(first / step) + (first % step != 0);
     const int64_t high = first >= p->image[axis] ? 0 : (p->image[axis] - 1 - first) / step + 1;
     *begin = taper_min_i64(low, p->blocks[axis]);
@@ -100,7 +101,7 @@ static void gather_plane(const patches *p, size_t item, const char *plane, const
                 (void)position(p, 1, begin, kw, &w);
             }
             const int64_t step =
-                end - begin > 1 ? p->stride[1] * steps[1] : 1; // two blocks: the stride is within a row
+                end - begin > 1 ? p->stride[1] * steps[1] : 1; // with two blocks or more the stride is within a row
             for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 2); oh++) {
                 const bool inside = position(p, 0, oh, kh, &h);
                 const size_t zeros = (size_t)(inside ? begin : p->blocks[1]);

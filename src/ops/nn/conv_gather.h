@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gathers patches of the input for one element size. conv_run.c includes it with NAME(x), ELEMENT, SIZE (its bytes),
-// AT(pointer, index) and MOVE(to, from).
+// Gathers patches of the input for one element size. conv_run.c includes this file with NAME(x), ELEMENT, SIZE (its
+// bytes), AT(pointer, index) and MOVE(to, from).
 //
 // There are two orders: channels outside (rows of positions) for channels-first inputs, and channels inside for
-// channels-last ones.
+// channels-last inputs.
 
 // Gathers patches as column[(channel * taps + tap) * count + position], for the rows [begin, end) of the column matrix.
 // The positions start at `first`.

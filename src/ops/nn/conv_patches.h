@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_run.c: gathering patches of elements of each size, and the test for dtypes with loops of their own.
+// Part of conv_run.c: gathering patches of elements of each size, and the test for dtypes that have their own loops.
 #ifndef TAPER_OPS_NN_CONV_PATCHES_H
 #define TAPER_OPS_NN_CONV_PATCHES_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transposed convolutions of floats in which each channel has its own kernel (included by conv_run.c). They are
+// Transposed convolutions of floats in which each channel has a separate kernel (included by conv_run.c). They are
 // computed a row of the result at a time. If pixels are contiguous, the elements of a row that are `stride` apart form
 // a phase. A phase is a sum of whole input rows, which vector kernels add; then the phases are interleaved. If channels
-// are contiguous, they are added pixel by pixel.
+// are contiguous, the products are added pixel by pixel.
 #ifndef TAPER_OPS_CONV_PHASES_H
 #define TAPER_OPS_CONV_PHASES_H
 
@@ -10,8 +10,8 @@ enum { PHASE_FLOATS = 2048 };
 
 typedef struct phase_work {
     const conv_job *job;
-    bool points;   // channels are contiguous
-    int64_t width; // floats of a phase
+    bool points;   // true if channels are contiguous
+    int64_t width; // number of floats of a phase
     const taper_vector_entry *vector;
 } phase_work;
 
@@ -90,8 +90,8 @@ static void phase_rows(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns true if run_phases can do the convolution. *points is true if channels are contiguous; then weights are
-// ordered tap by tap.
+// Returns true if run_phases can compute the convolution. *points receives true if channels are contiguous; the weights
+// must then be ordered tap by tap.
 static bool phases_fit(const conv_job *job, bool transposed, bool *points)
 {
     const int64_t width = (job->out[2] - 1) / job->stride[2] + 1;

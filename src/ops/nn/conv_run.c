@@ -14,16 +14,16 @@ enum { BLOCK_ITEMS = 1 << 18 };
 
 typedef struct conv_job {
     taper_run *run;
-    taper_dtype dtype; // working dtype
+    taper_dtype dtype; // dtype in which the convolution is computed
     size_t item;
-    int64_t batch, groups, in_channels, out_channels; // channels are those of one group
+    int64_t batch, groups, in_channels, out_channels; // sizes; in_channels and out_channels are those of one group
     int64_t taps;
     int64_t in[3], out[3], kernel[3], stride[3], pad[3], dilation[3];
     const char *x;
     int64_t x_batch, x_channel, x_space[3];
     char *y;
     int64_t y_batch, y_channel, y_space[3];
-    const char *w; // strides of the packed weight
+    const char *w; // packed weight, followed by its strides
 } conv_job;
 
 // The argument of the task that gathers a block of columns.
@@ -31,13 +31,13 @@ typedef struct patches {
     const conv_job *job;
     const void *x;
     bool points;
-    int64_t first, count; // positions of the output
+    int64_t first, count; // range of output positions
     void *column;
 } patches;
 
 enum { TAPS = 16 }; // taps between two checks of the run's time
 
-// A tap reads from position * stride + shift.
+// The taps of a kernel: a tap reads from position * stride + shift.
 typedef struct conv_tap {
     int64_t shift[3];
 } conv_tap;
@@ -50,7 +50,7 @@ static conv_tap tap_of(const conv_job *job, int64_t tap)
                        kw * job->dilation[2] - job->pad[2]}};
 }
 
-// The i in [0, count) for which start + i * stride is in [0, limit).
+// The range of i in [0, count) for which start + i * stride is in [0, limit).
 typedef struct conv_range {
     int64_t first, end;
 } conv_range;
@@ -120,7 +120,7 @@ static void other_scatter(const conv_job *job, const char *column, int64_t first
     }
 }
 
-// Returns true if consecutive positions have one constant step: that of the last dimension larger than 1.
+// Returns true if consecutive positions have one constant step. This is the step of the last dimension larger than 1.
 static bool flat(const int64_t *sizes, const int64_t *strides, int64_t *step)
 {
     bool known = false;
@@ -288,7 +288,7 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
 
 #include "ops/nn/conv_phases.h"
 
-// Sets each output to its channel's bias, or 0.
+// Sets each output to the bias of its channel, or to 0.
 static void fill_bias(const conv_job *job, const taper_tensor *bias)
 {
     static const char zero[16] = {0};
@@ -336,9 +336,10 @@ typedef enum weight_order {
     ORDER_FIRST,
     ORDER_LAST,
     ORDER_TAPS
-} weight_order; // orders [o][i][t], [o][t][i] and [t][o]
+} weight_order; // orders of the weight: [o][i][t], [o][t][i] and [t][o]; o: output, i: input, t: tap
 
-// Converts the weight to the working dtype and the wanted order. Shares the original's storage if it has them already.
+// Converts the weight to the working dtype and the wanted order. Shares the original's storage if that has this dtype
+// and order already.
 static taper_status pack_weight(taper_run *run, const taper_conv_args *args, taper_dtype work, weight_order order,
                                 int64_t taps, taper_tensor **packed)
 {

@@ -11,10 +11,10 @@
 #include "ops/tensor/create.h"
 
 typedef struct ctc {
-    taper_tensor *logs;    // [frames, batch, labels], float32 or float64; owned
-    taper_tensor *targets; // int64 and contiguous; owned
+    taper_tensor *logs;    // log-probabilities [frames, batch, labels], float32 or float64; owned
+    taper_tensor *targets; // targets, int64 and contiguous; owned
     int64_t frames, batch, labels, blank;
-    const int64_t *input_lengths, *target_lengths; // one per item of the batch
+    const int64_t *input_lengths, *target_lengths; // one length for each item of the batch
     taper_tensor *lengths[2];                      // tensors that contain the lengths; owned
     int64_t longest;                               // length of the longest target
     bool batched;
@@ -173,14 +173,14 @@ static double log_of(const ctc *c, int64_t frame, int64_t item, int64_t label)
                              (frame * c->batch + item) * c->labels + label);
 }
 
-// Returns the label at place s of the target, which has a blank before and after each label.
+// Returns the label at position s of the target with a blank before and after each label.
 static int64_t label_at(const ctc *c, const int64_t *target, int64_t s)
 {
     return s % 2 == 0 ? c->blank : target[s / 2];
 }
 
-// Computes a row of alpha from the previous row, in floats, with several places at a time. logs has the
-// log-probabilities of the frame's labels.
+// Computes a row of alpha from the previous row, in floats, several positions at a time. logs has the log-probabilities
+// of the frame's labels.
 static void next_row(const taper_vector_entry *v, const ctc *c, const int64_t *target, const float *logs,
                      const float *before, int64_t places, float *now)
 {

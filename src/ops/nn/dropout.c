@@ -27,22 +27,22 @@ static taper_status multiply(taper_call *call, taper_tensor *x, taper_tensor *no
     return taper_ew_run(call, &ew);
 }
 
-// Adds b to the product that is result 0 so far.
+// Adds b to result 0, which so far contains the product.
 static taper_status add_in_place(taper_call *call, taper_tensor *b)
 {
     taper_tensor *result = call->rets[0].as.tensor;
     taper_ew ew = taper_ew_make(&taper_ew_add);
     const taper_scalar one = taper_scalar_int(1);
-    taper_ew_set_scalar(&ew.args, 0, &one); // the alpha argument of add
+    taper_ew_set_scalar(&ew.args, 0, &one); // sets the argument alpha of add to 1
     taper_ew_input_tensor(&ew, result);
     taper_ew_input_tensor(&ew, b);
     return taper_ew_into(call, &ew, result);
 }
 
-// Turns the zeros and ones of a into factors, and fills b with the summands that follow the product.
+// Turns the zeros and ones of a into factors, and fills b with the numbers that are added to the product.
 static void alpha_noise(taper_run *run, taper_tensor *a, taper_tensor *b, double p)
 {
-    const double alpha = 1.7580993408473766; // the negated limit of SELU: alpha * scale
+    const double alpha = 1.7580993408473766; // minus the limit of SELU for -inf: alpha * scale
     const double factor = 1 / sqrt((alpha * alpha * p + 1) * (1 - p));
     const taper_dtype dtype = (taper_dtype)a->dtype;
     void *factors = taper_tensor_mutable(a), *added = taper_tensor_mutable(b);
@@ -123,7 +123,8 @@ TAPER_KERNEL(taper_op_dropout)
         return train(call, kind, x, p);
     }
     TAPER_TRY(taper_run_zeros(call->run, (taper_dtype)x->dtype, 0, NULL, &zero));
-    const taper_status status = multiply(call, x, zero); // unlike a fill with zeros, this keeps NaN and infinity
+    // Multiplies by zero, which keeps NaN and infinity, unlike a fill with zeros.
+    const taper_status status = multiply(call, x, zero);
     taper_tensor_drop(zero);
     return status;
 }

@@ -6,8 +6,8 @@
 #include "ops/call/call.h"
 
 typedef struct taper_dropout {
-    bool features; // drops whole channels
-    bool alpha;    // keeps the mean and the variance of a SELU's output
+    bool features; // true if whole channels are dropped
+    bool alpha;    // true for alpha dropout, which keeps the mean and the variance of a SELU's output
 } taper_dropout;
 
 extern const taper_dropout taper_dropout_plain, taper_dropout_features, taper_dropout_alpha,

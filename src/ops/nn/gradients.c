@@ -8,12 +8,12 @@
 #include "ops/engine/view_move.h"
 #include "ops/engine/volume.h"
 
-enum { MOST_INPUTS = 5, NEEDED = 4 }; // weights, the fifth input, may be None
+enum { MOST_INPUTS = 5, NEEDED = 4 }; // number of inputs; the fifth one, the weights, may be None
 
 // The contiguous inputs of a gradient operator.
 typedef struct gradient {
     taper_call *call;
-    taper_tensor *in[MOST_INPUTS]; // owned; NULL for None
+    taper_tensor *in[MOST_INPUTS]; // owned tensors; NULL for None
 } gradient;
 
 // Reads the call's tensor arguments at these positions. end releases them.
@@ -165,7 +165,8 @@ typedef struct window {
     bool adaptive, counts_padding;
 } window;
 
-// Computes the inputs [*from, *to) of output o along a dimension, and the end of its window, including the padding.
+// Computes the inputs [*from, *to) of output o along a dimension, and *end, the end of its window including the
+// padding.
 static void bounds_of(const window *w, size_t d, int64_t o, int64_t inputs, int64_t outputs, int64_t *from, int64_t *to,
                       int64_t *whole)
 {
@@ -300,8 +301,8 @@ TAPER_KERNEL(taper_op_max_pool_backward)
 
 // ---- layer and group norm
 
-// Rows with one mean and one inverse deviation each. The weight of an element is number row % groups * (weights /
-// groups) + element / together.
+// Rows that have one mean and one inverse deviation each. The weight of an element has the index row % groups *
+// (weights / groups) + element / together.
 typedef struct norm_rows {
     int64_t rows, width, groups, weights, together;
     size_t rank;
@@ -438,7 +439,7 @@ static taper_status softmax(const gradient *g, bool logarithm)
     }
     const int64_t count = taper_tensor_numel(y), size = y->rank != 0 ? y->sizes[dim] : 1, line = size * inner;
     TAPER_TRY(sums_of(g, count, &results));
-    // I is the first element of each line.
+    // i is the index of the first element of each line.
     for (int64_t i = 0; i < count; i += (i + 1) % inner == 0 ? line - inner + 1 : 1) {
         double sum = 0;
         for (int64_t k = i; k < i + line && taper_run_step(g->call->run, k, 20); k += inner) {

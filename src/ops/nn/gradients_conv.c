@@ -5,12 +5,12 @@
 #include "ops/engine/view_move.h"
 #include "ops/engine/volume.h"
 
-// A convolution has a side with few positions and one with many: many = few * stride - padding + kernel * dilation. The
-// side with few is the output, or for a transposed convolution the input. The weight is [channels of few, channels of
-// many / groups, kernel].
+// A convolution has a side with few positions and a side with many: many = few * stride - padding + kernel * dilation.
+// The side with few positions is the output, or for a transposed convolution the input. The weight is [channels of few,
+// channels of many / groups, kernel].
 typedef struct conv_gradient {
     taper_call *call;
-    taper_tensor *few, *many, *weight; // contiguous, owned
+    taper_tensor *few, *many, *weight; // contiguous tensors, owned
     size_t dims;
     int64_t stride[3], padding[3], dilation[3], groups;
     bool transposed;
@@ -88,7 +88,7 @@ static taper_status read_numbers(conv_gradient *g)
     for (size_t i = 0; i < 3; i++) {
         int64_t numbers[3];
         TAPER_TRY(taper_arg_ints(call, 4 + i, g->dims, 3, numbers, &count));
-        for (size_t d = 0; d < 3; d++) { // missing dimensions are the first ones, with size 1
+        for (size_t d = 0; d < 3; d++) { // missing dimensions come first and have size 1
             const bool there = d + g->dims >= 3;
             lists[i][d] = there ? numbers[d + g->dims - 3] : i == 1 ? 0 : 1;
             if (lists[i][d] < (i == 1 ? 0 : 1) || lists[i][d] > INT32_MAX) {

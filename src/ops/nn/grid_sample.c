@@ -13,7 +13,7 @@ enum { MOST_TAPS = 16 };
 
 typedef struct grid_work {
     taper_volume x, y;
-    int64_t grid_strides[5]; // in elements, for N, D, H, W and coordinate
+    int64_t grid_strides[5]; // strides for N, D, H, W and the coordinate, in elements
     const void *in, *grid;
     void *out;
     taper_dtype dtype;
@@ -21,8 +21,8 @@ typedef struct grid_work {
     bool align_corners, volume, single, planes;
 } grid_work;
 
-// The inputs of one output position: weights, and offsets in elements from the sample's first channel. An offset of -1
-// is outside the image and counts as 0.
+// The inputs that one output position reads: their weights, and their offsets in elements from the sample's first
+// channel. An offset of -1 is outside the image and counts as 0.
 typedef struct grid_taps {
     int64_t count;
     int64_t offset[MOST_TAPS];
@@ -60,7 +60,7 @@ static double reflect(const grid_work *work, double x, int64_t size)
     const double away = fabs(step(work, x - low));
     if (work->volume) {
         const double extra = fmod(away, span), flips = floor(step(work, away / span));
-        // A larger count overflows PyTorch's int, which is then treated as even.
+        // A larger count overflows the int that PyTorch uses, and then counts as even.
         const bool even = fmod(flips, 2.0) == 0.0 || !(flips < 2147483648.0);
         return even ? step(work, extra + low) : step(work, step(work, span - extra) + low);
     }
@@ -266,7 +266,7 @@ static taper_status run_grid(taper_run *run, grid_work *work)
         }
     }
     work->planes = !run->portable && has_planes(work);
-    // Cannot overflow: at most the elements of the result.
+    // The product cannot overflow, because it is at most the number of elements of the result.
     const int64_t positions = y->n * y->size[0] * y->size[1] * y->size[2];
     const double each = (double)work->x.c * (work->mode == BICUBIC ? 32 : work->volume ? 16 : 8) + 100;
     return taper_run_range(run, positions_range, work, (size_t)positions, POSITIONS, (double)positions * each / 4);

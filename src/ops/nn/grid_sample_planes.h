@@ -6,22 +6,22 @@
 enum { MOST_SIZE = 1 << 22 };
 
 typedef struct grid_block {
-    float at[3][POSITIONS]; // x, y, z, in input positions
+    float at[3][POSITIONS]; // x, y and z of each position, in input positions
     float weight[4][POSITIONS];
     int32_t offset[POSITIONS];
-    bool inside[POSITIONS]; // all taps of the position are inside the image
+    bool inside[POSITIONS]; // true if all taps of the position are inside the image
 } grid_block;
 
-// Positions with some taps outside the image; such taps count as 0.
+// Positions with some taps outside the image. The value of such a tap counts as 0.
 typedef struct grid_edges {
     int64_t count;
     int32_t position[POSITIONS];
     float weight[4][POSITIONS];
     int32_t offset[4][POSITIONS];
-    uint32_t kept[4][POSITIONS]; // bit mask of a tap's value: all ones inside, 0 outside
+    uint32_t kept[4][POSITIONS]; // bit mask for each tap's value: all ones if the tap is inside the image, otherwise 0
 } grid_edges;
 
-// Computes input positions with the arithmetic of unnormalize and place, to the same bits.
+// Computes input positions with the arithmetic of unnormalize and place, so that the results are equal to the last bit.
 static void place_block(const grid_work *work, const float *grid, int64_t step_w, int64_t step_c, int64_t count,
                         grid_block *b)
 {
@@ -32,7 +32,7 @@ static void place_block(const grid_work *work, const float *grid, int64_t step_w
         for (int64_t p = 0; p < count; p++) {
             at[p] = (grid[p * step_w + i * step_c] + 1.0f) * half - shift;
         }
-        for (int64_t p = 0; p < count && work->padding == BORDER; p++) { // treats NaN as place() does
+        for (int64_t p = 0; p < count && work->padding == BORDER; p++) { // gives NaN the result of place()
             const float none = work->volume ? last : 0.0f, x = at[p] == at[p] ? at[p] : none;
             const float held = x < last ? x : last;
             at[p] = held > 0.0f ? held : 0.0f;
@@ -63,8 +63,8 @@ static void weigh_nearest(const grid_work *work, int64_t count, grid_block *b)
     }
 }
 
-// Computes the weights and the offset of the first tap. A position with taps outside is marked, and reads the first
-// pixel instead.
+// Computes the weights and the offset of the first tap. A position that has taps outside the image is marked, and reads
+// the first pixel instead.
 static void weigh_block(const grid_work *work, int64_t count, grid_block *b)
 {
     const float last_x = (float)(work->x.size[2] - 1), last_y = (float)(work->x.size[1] - 1);
@@ -84,7 +84,7 @@ static void weigh_block(const grid_work *work, int64_t count, grid_block *b)
     }
 }
 
-// Returns true if a position that is not inside reads only zeros, for any image.
+// Returns true if a position at (x, y), which is not inside, reads only zeros for any image.
 static bool is_far(const grid_work *work, float x, float y)
 {
     const float width = (float)work->x.size[2], height = (float)work->x.size[1];
@@ -92,7 +92,7 @@ static bool is_far(const grid_work *work, float x, float y)
                                                                 (x < -1.0f || y < -1.0f || x >= width || y >= height)));
 }
 
-// Appends position p, whose coordinates are finite, with the arithmetic of find_taps.
+// Appends position p with the arithmetic of find_taps. Its coordinates are finite.
 static void add_edge(const grid_work *work, const grid_block *b, int64_t p, grid_edges *edges)
 {
     const taper_volume *v = &work->x;
@@ -153,7 +153,7 @@ static void sample_planes(const grid_work *work, int64_t n, int64_t d, int64_t h
         if (!b.inside[p] && work->mode != NEAREST && fabsf(b.at[0][p]) < (float)MOST_SIZE &&
             fabsf(b.at[1][p]) < (float)MOST_SIZE && !is_far(work, b.at[0][p], b.at[1][p])) {
             add_edge(work, &b, p, &edges);
-            b.inside[p] = true; // it needs no further work
+            b.inside[p] = true; // the position needs no further work
         }
     }
     const int64_t step_out = y->stride[2], first = n * y->stride_n + d * y->stride[0] + h * y->stride[1] + w * step_out;
@@ -191,7 +191,7 @@ static void sample_planes(const grid_work *work, int64_t n, int64_t d, int64_t h
     }
 }
 
-// Returns true if sample_planes can do the call.
+// Returns true if sample_planes can compute the call.
 static bool has_planes(const grid_work *work)
 {
     const taper_volume *x = &work->x;

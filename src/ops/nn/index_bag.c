@@ -10,9 +10,10 @@
 enum { BAG_SUM = 0, BAG_MEAN = 1, BAG_MAX = 2 };
 
 typedef struct bags {
-    const taper_tensor *weight, *indices, *offsets, *sample_weights; // indices as a vector; sample_weights may be NULL
-    int64_t mode, padding;                                           // padding -1: no padding index
-    int64_t count, index_count;                                      // numbers of bags and of indices
+    // Tensors; indices as a vector; sample_weights may be NULL.
+    const taper_tensor *weight, *indices, *offsets, *sample_weights;
+    int64_t mode, padding;      // mode: sum, mean or max; padding: index that is ignored, or -1
+    int64_t count, index_count; // number of bags; number of indices
     int64_t offset_count;
 } bags;
 
@@ -37,7 +38,8 @@ static taper_status check_bags(taper_run *run, const bags *b)
         }
         before = start;
     }
-    TAPER_TRY(taper_run_spend(run, (uint64_t)b->index_count * 2)); // charges the check of indices that are in memory
+    // Charges the check of the indices, which are all in memory.
+    TAPER_TRY(taper_run_spend(run, (uint64_t)b->index_count * 2));
     for (int64_t i = 0; i < b->index_count; i++) {
         const int64_t row = taper_index_at(b->indices, i * b->indices->strides[0]);
         if (row < 0 || row >= b->weight->sizes[0]) {
@@ -261,7 +263,7 @@ TAPER_KERNEL(taper_op_embedding_renorm)
             if (status != TAPER_OK) {
                 break;
             }
-            const double norm = row_norm(w, row, p); // a row that appeared before is within the bound now
+            const double norm = row_norm(w, row, p); // a row that an earlier index named is within the bound now
             for (int64_t c = 0; norm > most && c < w->sizes[1]; c++) {
                 taper_scalar x;
                 char *at = (char *)taper_tensor_mutable(w) + (row * w->strides[0] + c * w->strides[1]) * (int64_t)item;

@@ -21,7 +21,7 @@ static int64_t largest_of_bag(const bags *b, int64_t start, int64_t end, float *
     for (int64_t at = 0; at < width; at += TOGETHER) {
         const int64_t n = taper_min_i64(TOGETHER, width - at);
         float best[TOGETHER];
-        int32_t which[TOGETHER]; // index in the bag, from 0
+        int32_t which[TOGETHER]; // index of each row within the bag, from 0
         used = 0;
         for (int64_t i = start; i < end; i++) {
             const int64_t row = taper_index_at(b->indices, i);
@@ -50,7 +50,7 @@ static int64_t largest_of_bag(const bags *b, int64_t start, int64_t end, float *
     return used;
 }
 
-// A task over bags of floats with contiguous rows.
+// Computes bags [begin, end) of floats with contiguous rows.
 static void float_bags(void *argument, size_t begin, size_t end)
 {
     const bag_job *job = argument;

@@ -6,12 +6,12 @@
 #include "ops/call/call.h"
 
 typedef struct taper_linear_args {
-    taper_tensor *input, *weight, *bias; // borrowed; bias may be NULL
-    // Weight is [in, out], as in Vulkan's operators; otherwise [out, in], or [in] for a result without the last
-    // dimension.
+    taper_tensor *input, *weight, *bias; // borrowed tensors; bias may be NULL
+    // True if weight is [in, out], as in Vulkan's operators. Otherwise it is [out, in], or [in] for a result without
+    // the last dimension.
     bool weight_is_in_out;
     bool clamped;
-    double min, max; // -inf and inf if there is no bound
+    double min, max; // bounds of the result; -inf and inf if there is none
     size_t out_rank;
     int64_t out_sizes[TAPER_MAX_RANK];
 } taper_linear_args;

@@ -11,7 +11,7 @@ typedef struct side {
     taper_tensor *tensor, *copy;
     int64_t dims[TAPER_MAX_RANK]; // contracted dimensions, as indices from 0
     bool taken[TAPER_MAX_RANK];
-    int64_t free; // product of the other sizes
+    int64_t free; // product of the sizes of the other dimensions
 } side;
 
 static taper_status read_side(const taper_call *call, size_t at, size_t *count, side *s)
@@ -35,8 +35,8 @@ static taper_status read_side(const taper_call *call, size_t at, size_t *count, 
     return TAPER_OK;
 }
 
-// Makes a contiguous copy with the free dimensions outside (or inside) and the contracted ones in the given order. A
-// side with size 1 in a contracted dimension is broadcast with stride 0, so that the other side is summed there.
+// Makes a contiguous copy with the free dimensions outside (or inside) and the contracted dimensions in the given
+// order. A contracted dimension of size 1 is broadcast with stride 0, so that the other operand is summed along it.
 static taper_status copy_side(taper_run *run, side *s, const side *other, size_t count, bool free_first)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
@@ -127,7 +127,7 @@ TAPER_KERNEL(taper_op_tensordot)
 
 // ---- chains
 
-// With `vectors` the first and the last factor may be vectors.
+// If vectors is set, the first and the last factor may be vectors.
 static taper_status multiply_chain(taper_call *call, bool vectors)
 {
     taper_list *list = NULL;

@@ -10,7 +10,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
-// Both operands, broadcast, as contiguous doubles with the reduced dimension last.
+// Both operands as contiguous doubles, broadcast, with the reduced dimension last.
 typedef struct row_pair {
     taper_tensor *a, *b;
     taper_dtype dtype;
@@ -76,7 +76,7 @@ static taper_status new_rows(taper_call *call, const row_pair *pair, size_t dim,
     return taper_tensor_new(call->run->heap, dtype, rank, sizes, NULL, out, call->run->error);
 }
 
-// Returns the cosine of two lines of n elements, step_a and step_b apart.
+// Returns the cosine of two lines of n elements, which are step_a and step_b apart.
 #define COSINE(name, type)                                                                                             \
     static double name(const type *a, int64_t step_a, const type *b, int64_t step_b, int64_t n, double eps)            \
     {                                                                                                                  \

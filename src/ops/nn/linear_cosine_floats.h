@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of linear_cosine.c: floats in place, as contiguous rows or as rows of neighbours.
+// Part of linear_cosine.c: floats that are read in place, as contiguous rows or as rows of neighbours.
 #ifndef TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 #define TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 
 COSINE(cosine_floats, float)
 
-enum { TILE = 256, ADDED = 64, ROWS = 64 }; // ADDED: floats that one accumulator of a kernel adds
+// TILE: neighbours that are computed together; ADDED: floats that one accumulator of a kernel adds.
+enum { TILE = 256, ADDED = 64, ROWS = 64 };
 
 typedef struct float_pair {
     const taper_vector_entry *vector;
@@ -62,7 +63,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Computes the cosines of m neighbouring lines at a and b.
+// Computes the cosines of m neighbouring lines, whose first elements are at a and b.
 static void run_tile(const float_pair *p, const float *a, const float *b, size_t m, float *to)
 {
     taper_binary_f32_function *const mul = p->vector->binary[TAPER_BINARY_MUL][TAPER_OPERANDS_VV],
@@ -129,7 +130,7 @@ static taper_status ret_floats(taper_call *call, const row_pair *pair, size_t di
             p.sizes[p.rank] = pair->sizes[d];
             p.steps_a[p.rank] = steps_a[d];
             p.steps_b[p.rank++] = steps_b[d];
-            count *= (size_t)pair->sizes[d]; // at most the number of elements
+            count *= (size_t)pair->sizes[d]; // at most the number of elements, so this cannot overflow
         }
     }
     const bool rows = p.step_a == 1 && p.step_b == 1;

@@ -21,7 +21,7 @@ static double distance(const double *a, const double *b, int64_t n, double p)
         } else if (p == 1.0) {
             sum += d;
         } else if (p == 0.0) {
-            sum += d > 0.0 ? 1.0 : d; // a NaN remains
+            sum += d > 0.0 ? 1.0 : d; // keeps a NaN, which is not greater than 0
         } else if (isinf(p)) {
             sum = d > sum || d != d ? d : sum;
         } else {
@@ -62,7 +62,7 @@ static taper_status check_cdist(taper_call *call, const taper_tensor *x, const t
     return TAPER_OK;
 }
 
-// ---- floats: one row against many, which are stored as columns
+// ---- floats: distances of one row to many rows, which are stored as columns
 
 typedef struct near_work {
     taper_distance_f32_function *distances;
@@ -70,7 +70,7 @@ typedef struct near_work {
     const float *x, *columns;
     int64_t n, k;
     float *to;
-    bool triangle; // pdist: only distances to later rows of x, stored without gaps
+    bool triangle; // true for pdist: only distances to later rows of x, stored without gaps
 } near_work;
 
 static taper_distance kind_of(double p)
@@ -82,7 +82,7 @@ static taper_distance kind_of(double p)
                       : TAPER_DISTANCE_POWERS;
 }
 
-// A task over rows [begin, end) of x.
+// Computes the distances of rows [begin, end) of x.
 static void near_range(void *argument, size_t begin, size_t end)
 {
     const near_work *w = argument;
@@ -119,8 +119,8 @@ static taper_status make_columns(taper_run *run, const float *rows, int64_t n, i
     return taper_run_spend(run, (uint64_t)n * (uint64_t)k);
 }
 
-// Computes the steps from one matrix of a batch to the next, for a batch that is broadcast to sizes. A tensor without
-// elements may have strides up to INT64_MAX, but no code steps along them.
+// Computes the steps from one matrix of a batch to the next, for a batch that is broadcast to `sizes`. A tensor without
+// elements may have strides up to INT64_MAX, but then no code uses them.
 static void batch_steps(const taper_tensor *tensor, size_t batch, const int64_t *sizes, int64_t *steps)
 {
     const taper_tensor matrices = taper_tensor_twin(tensor, tensor->rank - 2u, tensor->sizes, tensor->strides);

@@ -22,10 +22,10 @@ enum { INPUTS = 4 };
 
 typedef struct loss_work {
     taper_loss_kind kind;
-    taper_tensor *inputs[INPUTS]; // NULL: missing
+    taper_tensor *inputs[INPUTS]; // inputs of the loss; NULL for a missing one
     size_t input_count;
     double number; // beta, delta, margin or eps
-    bool flags[2]; // log_target; or log_input and full
+    bool flags[2]; // log_target of KL_DIV; or log_input and full of POISSON
     int64_t reduction;
     // The broadcast shape, and the inputs' strides along it in elements.
     size_t rank;
@@ -239,7 +239,7 @@ static taper_status read_args(const taper_call *call, loss_work *work)
     return taper_loss_reduction(call, at, &work->reduction);
 }
 
-// ---- floats, by the elementwise engine
+// ---- losses of floats by the elementwise engine
 
 static void loss_loop(size_t n, void *out, const void *const *in, taper_ew_args *args)
 {

@@ -20,7 +20,7 @@ typedef enum taper_loss_kind {
     TAPER_LOSS_POISSON
 } taper_loss_kind;
 
-// The parameter of the operator list's rows for elementwise losses.
+// The parameter of elementwise loss operators.
 typedef struct taper_loss {
     taper_loss_kind kind;
 } taper_loss;
@@ -28,7 +28,7 @@ extern const taper_loss taper_loss_mse, taper_loss_smooth_l1, taper_loss_huber, 
     taper_loss_kl_div, taper_loss_soft_margin, taper_loss_hinge, taper_loss_poisson;
 
 TAPER_MUST_USE taper_status taper_loss_reduction(const taper_call *call, size_t at, int64_t *reduction);
-// Makes a 0-dim tensor with this value as result `at`.
+// Sets result `at` to a 0-dim tensor with this value.
 TAPER_MUST_USE taper_status taper_loss_scalar(taper_call *call, size_t at, taper_dtype dtype, double value);
 
 #endif

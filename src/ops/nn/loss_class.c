@@ -8,16 +8,16 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/loss.h"
 
-// Scores as N × C × S: samples, classes, places (pixels). The target lacks C.
+// The arguments of a loss, with scores as N × C × S: samples, classes, positions (pixels). The target lacks C.
 typedef struct class_work {
     taper_tensor *scores, *target, *weight;
-    taper_tensor *scores_held, *target_held; // contiguous; retained
+    taper_tensor *scores_held, *target_held; // contiguous tensors, retained
     taper_dtype dtype;
     int64_t samples, classes, places;
     int64_t reduction, ignored;
     double smoothing;
-    bool log_softmax;                 // scores still need a log_softmax
-    taper_tensor *normalizers;        // log Σ exp of each place, retained; NULL: computed place by place
+    bool log_softmax;                 // true if the scores still need a log_softmax
+    taper_tensor *normalizers;        // log Σ exp of the scores of each position, retained; NULL: computed one by one
     const taper_vector_entry *vector; // kernels for floats, or NULL
 } class_work;
 
@@ -32,7 +32,7 @@ static void class_end(class_work *work)
     taper_tensor_drop(work->normalizers);
 }
 
-// Computes the normalizers of all places together, for images of floats.
+// Computes the normalizers of all positions together, for images of floats.
 static taper_status find_normalizers(taper_call *call, class_work *work)
 {
     taper_tensor *const x = work->scores_held;
@@ -72,7 +72,7 @@ static double weight_of(const class_work *work, int64_t c)
     return w == NULL ? 1.0 : taper_number_load((taper_dtype)w->dtype, taper_tensor_data(w), c * w->strides[0]);
 }
 
-// Returns the number to subtract from the scores of one place: log Σ exp, or 0.
+// Returns the number to subtract from the scores of one position: log Σ exp, or 0.
 static double normalizer(const class_work *work, int64_t n, int64_t s)
 {
     if (!work->log_softmax) {
@@ -102,7 +102,7 @@ static double normalizer(const class_work *work, int64_t n, int64_t s)
     return most + log(sum);
 }
 
-// Returns the weighted sum over all classes of the loss that the place would have for the class.
+// Returns the weighted sum, over all classes, of the loss that the position would have for the class.
 static double sum_of_losses(const class_work *work, int64_t n, int64_t s, double norm)
 {
     if (work->vector != NULL && work->vector->fold[TAPER_REDUCTION_SUM] != NULL && work->places == 1 &&
@@ -150,14 +150,14 @@ static taper_status class_begin(taper_call *call, bool probabilities, class_work
     }
     work->samples = x->rank == 1 ? 1 : x->sizes[0];
     if (work->places == 0) {
-        work->samples = 0; // an input without elements may name 2^40 samples, and none has a loss
+        work->samples = 0; // an input without elements may have 2^40 samples, none of which has a loss
     }
     TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
     TAPER_TRY(taper_run_contiguous(call->run, work->target, &work->target_held));
     return find_normalizers(call, work);
 }
 
-enum { TOGETHER = 64 }; // places between two checks of the run's time
+enum { TOGETHER = 64 }; // positions between two checks of the run's time
 
 static taper_status check_target(const taper_call *call, const class_work *work, int64_t c)
 {
@@ -166,8 +166,8 @@ static taper_status check_target(const taper_call *call, const class_work *work,
                : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)c);
 }
 
-// Adds the losses of all places of a sample, and counts them. The scores are floats without weights, and the
-// normalizers are known.
+// Adds the losses of all positions of a sample, and counts the positions. The scores are floats without weights, and
+// the normalizers are known.
 static taper_status sum_of_places(const taper_call *call, const class_work *work, int64_t n, double *sum,
                                   double *counted)
 {
@@ -251,7 +251,7 @@ static taper_status run_indices(taper_call *call, const class_work *work)
         TAPER_TRY(taper_loss_scalar(call, 0, work->dtype, sum));
     }
     if (call->ret_count > 1) {
-        const bool summed = y == NULL || work->scores->rank == 1; // PyTorch leaves total_weight at 0 otherwise
+        const bool summed = y == NULL || work->scores->rank == 1; // otherwise PyTorch leaves total_weight at 0
         TAPER_TRY(taper_loss_scalar(call, 1, work->dtype, summed ? weights : 0.0));
     }
     return TAPER_OK;
@@ -298,8 +298,8 @@ static taper_status run_probabilities(taper_call *call, const class_work *work)
     return taper_loss_scalar(call, 0, work->dtype, sum);
 }
 
-// Reads self, target, weight, reduction and ignore_index, with which each of these operators begins, and computes the
-// loss.
+// Reads self, target, weight, reduction and ignore_index, the first arguments of each of these operators, and computes
+// the loss.
 static taper_status class_loss(taper_call *call, bool cross_entropy)
 {
     class_work work;
@@ -353,7 +353,8 @@ static taper_status margin_begin(taper_call *call, bool many, class_work *work)
     work->dtype = (taper_dtype)x->dtype;
     if (x->dtype == TAPER_F32 && !call->run->portable) {
         const taper_vector_entry *const vector = taper_vector_f32_select(call->run->cpu);
-        work->vector = vector->fold[TAPER_REDUCTION_NUMBERS] != NULL ? vector : NULL; // a selective build may lack it
+        // A selective build may lack this kernel.
+        work->vector = vector->fold[TAPER_REDUCTION_NUMBERS] != NULL ? vector : NULL;
     }
     if (x->rank > 2 || !taper_dtype_is_float(work->dtype) || t->dtype != TAPER_I64) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
@@ -398,7 +399,8 @@ static taper_status margin_end(taper_call *call, const class_work *work, const t
                              work->reduction == TAPER_REDUCE_MEAN ? sum / (double)work->samples : sum);
 }
 
-// Adds the excess of scores above -beyond, or its square, for the classes from `c` to `end`. A NaN adds nothing.
+// Adds the amounts by which scores exceed -beyond, or their squares, for the classes from `c` to `end`. A NaN adds
+// nothing.
 static double margins(const class_work *work, int64_t n, int64_t c, int64_t end, double beyond, bool squared)
 {
     enum { AT_ONCE = 512 };

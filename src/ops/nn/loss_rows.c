@@ -90,7 +90,7 @@ TAPER_KERNEL(taper_op_pairwise_distance)
 
 TAPER_KERNEL(taper_op_triplet_margin_loss)
 {
-    taper_tensor *in[3]; // anchor, positive, negative
+    taper_tensor *in[3]; // anchor, positive and negative
     double margin, p, eps;
     bool swap;
     int64_t reduction;
@@ -117,13 +117,13 @@ TAPER_KERNEL(taper_op_triplet_margin_loss)
     return taper_compose_ret(&c, call, 0, reduced(&c, not_negative(&c, losses), reduction));
 }
 
-// Returns the losses where target equals `wanted`, and 0 elsewhere.
+// Returns the losses of the elements whose target equals `wanted`, and 0 for the other elements.
 static taper_tensor *where_target(taper_compose *c, taper_tensor *target, int64_t wanted, taper_tensor *losses)
 {
     taper_tensor *mask =
         TAPER_COMPOSE(c, taper_op_binary, &taper_ew_eq, taper_compose_arg(target), taper_val_int(wanted));
     taper_tensor *zero = taper_compose_mul_number(c, losses, 0);
-    if (zero != NULL) { // multiplying by 0 would keep a NaN
+    if (zero != NULL) { // a product with 0 would keep a NaN
         const taper_scalar number = taper_scalar_int(0);
         taper_compose_fail(c, taper_tensor_fill(c->run, zero, &number));
     }

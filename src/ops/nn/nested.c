@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nested tensors as padded ones. The padding is a NaN with a bit pattern of its own.
+// Nested tensors as padded tensors. The padding is a NaN with a reserved bit pattern.
 #include "ops/nn/nested.h"
 
 #include "ir/tensor.h"
@@ -7,7 +7,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
-static const uint32_t mark = UINT32_C(0x7fc54150); // bit pattern of a quiet NaN
+static const uint32_t mark = UINT32_C(0x7fc54150); // bit pattern of the quiet NaN that marks padding
 
 static bool is_marked(taper_run *run, const taper_tensor *t, int64_t batch, int64_t row)
 {
@@ -98,7 +98,8 @@ static bool has_token(const taper_tensor *mask, int64_t batch, int64_t at)
     return ((const uint8_t *)taper_tensor_data(mask))[batch * mask->strides[0] + at * mask->strides[1]] != 0;
 }
 
-// False where the run is to end, too: a mask may be one element that is seen everywhere.
+// Returns true if in every sequence all tokens come before the padding. Also returns false if the run must end: an
+// expanded mask may be one element that is read everywhere, so its length is not bounded by memory.
 static bool is_left_aligned(taper_run *run, const taper_tensor *mask)
 {
     for (int64_t b = 0; b < mask->sizes[0]; b++) {

@@ -7,12 +7,13 @@
 
 #include "ops/call/call.h"
 
-// Makes a bool tensor [B, T] that is true where src has padding. *padding is NULL if src has none and so is not nested.
+// Makes a bool tensor [B, T] that is true where src has padding. *padding is NULL if src has no padding and therefore
+// is not nested.
 TAPER_MUST_USE taper_status taper_nested_padding(taper_run *run, const taper_tensor *src, taper_tensor **padding);
 // Makes a contiguous tensor with the elements of src, and zeros for its padding.
 TAPER_MUST_USE taper_status taper_nested_cleared(taper_run *run, const taper_tensor *src, const taper_tensor *padding,
                                                  taper_tensor **cleared);
-// Writes the mark into the padding of a contiguous float tensor.
+// Writes the NaN that marks padding to the padding of a contiguous float tensor.
 void taper_nested_mark(taper_tensor *tensor, const taper_tensor *padding);
 
 #endif

@@ -11,7 +11,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/list/op_features.h"
 
-// An optional parameter per channel. A missing one has the value `otherwise` for every channel.
+// An optional parameter per channel. If it is missing, every channel has the value `otherwise`.
 typedef struct norm_param {
     taper_tensor *tensor;
     int64_t stride;
@@ -53,14 +53,14 @@ static void param_set(const norm_param *param, int64_t channel, double value)
                        value);
 }
 
-// ---- tensors as volumes of any rank from 2 on
+// ---- tensors of rank 2 and above as volumes
 
 static taper_volume volume_of(const taper_tensor *t)
 {
     if (t->rank <= 5) {
         return taper_volume_of(t, t->rank - 2u);
     }
-    // Only contiguous tensors of a higher rank come here.
+    // Tensors of a higher rank are contiguous here.
     taper_volume volume = {.n = t->sizes[0],
                            .c = t->sizes[1],
                            .size = {1, 1, 1},
@@ -77,12 +77,12 @@ typedef enum norm_layout { NORM_CONTIGUOUS, NORM_BATCH, NORM_SUGGESTED } norm_la
 
 typedef struct norm_work {
     taper_norm norm;
-    taper_tensor *x; // retained
+    taper_tensor *x; // the input, retained
     taper_tensor *y;
     int64_t groups_of_scale; // number of (scale, shift) pairs
-    double *mean, *squares;  // one per channel and sample, or per `joined` channels of a sample
+    double *mean, *squares;  // statistics per channel and sample, or per `joined` channels of a sample
     int64_t joined;
-    void *scale, *shift; // float or double, the dtype of the computation
+    void *scale, *shift; // coefficients, as float or double, the dtype of the computation
     size_t plane_bytes, scale_bytes;
 } norm_work;
 
@@ -122,7 +122,7 @@ static taper_status measure(norm_work *work, int64_t channels)
 }
 
 // Checks the input, makes the result in its layout, and allocates the coefficients. If `statistics` is not 0, it also
-// measures statistics, over that many channels each.
+// measures statistics over that many channels at a time.
 static taper_status work_begin(taper_call *call, norm_layout layout, int64_t statistics, bool per_sample,
                                norm_work *work)
 {
@@ -169,7 +169,7 @@ static taper_status work_begin(taper_call *call, norm_layout layout, int64_t sta
     work->norm.y = volume_of(work->y);
     taper_norm_merge(&work->norm);
 
-    const int64_t planes = work->norm.x.n * work->norm.x.c; // cannot overflow: at most the number of elements
+    const int64_t planes = work->norm.x.n * work->norm.x.c; // at most the number of elements, so this cannot overflow
     work->groups_of_scale = per_sample ? planes : work->norm.x.c;
     work->scale_bytes = (size_t)work->groups_of_scale * (dtype == TAPER_F32 ? sizeof(float) : sizeof(double));
     work->plane_bytes = (size_t)planes * sizeof(double);
@@ -200,8 +200,9 @@ fail:
     return status;
 }
 
-// Computes scale = weight / √(variance + eps) and shift = bias - mean · scale, in single precision where PyTorch does.
-// shift uses the rounded scale and is rounded once, so that the rounding of scale cancels for a large mean.
+// Computes scale = weight / √(variance + eps) and shift = bias - mean · scale. The precision is single where it is
+// single in PyTorch. shift is computed from the rounded scale and is rounded once, so that the rounding of scale
+// cancels for a large mean.
 static void work_coefficients(norm_work *work, int64_t at, double mean, double inverse, double weight, double bias)
 {
     if (work->norm.dtype == TAPER_F32) {
@@ -303,8 +304,8 @@ static taper_status make_saved(taper_call *call, const norm_work *work, const no
     return TAPER_OK;
 }
 
-// Computes batch norm. If `saved` is set, the schema also returns save_mean and save_invstd as results 1 and 2; they
-// have one number per channel in training, and otherwise none.
+// Computes batch norm. If `saved` is set, the schema also returns save_mean and save_invstd as results 1 and 2. These
+// have one number per channel in training, and otherwise no elements.
 static taper_status batch_norm(taper_call *call, bool saved)
 {
     batch_args args;
@@ -336,7 +337,7 @@ static taper_status batch_norm(taper_call *call, bool saved)
                                    i == 0 ? mean : inverse);
             }
         }
-        // Taper_storage_write may have moved it, if the running statistics share its storage.
+        // If the running statistics share the storage of x, taper_storage_write may have moved it.
         work.norm.in = taper_tensor_data(work.x);
         status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, 0);
     }
@@ -348,7 +349,7 @@ TAPER_KERNEL(taper_op_batch_norm)
 {
     taper_tensor *x, *copy;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (taper_tensor_numel(x) == 0 && x->rank < 2) { // nothing to normalize
+    if (taper_tensor_numel(x) == 0 && x->rank < 2) { // true if there is nothing to normalize
         TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_ret_tensor(call, 0, copy);
     }
@@ -407,7 +408,7 @@ TAPER_KERNEL(taper_op_instance_norm)
 {
     batch_args args;
     norm_work work;
-    TAPER_TRY(batch_read(call, &args)); // the argument use_input_stats takes the place of `training`
+    TAPER_TRY(batch_read(call, &args)); // the argument use_input_stats is at the position of `training`
     TAPER_TRY(work_begin(call, NORM_CONTIGUOUS, args.training, args.training, &work));
     taper_status status = args.training ? running_begin(call, &args) : TAPER_OK;
     if (status == TAPER_OK && taper_tensor_numel(work.x) > 0) {
@@ -439,7 +440,7 @@ TAPER_KERNEL(taper_op_instance_norm)
 
 // ---- group norm
 
-// Sets the coefficients of `count` channels of a sample, from `first` on. Their pairs begin at `at`.
+// Sets the coefficients of `count` channels of a sample, from channel `first` on. The coefficients begin at index `at`.
 static void group_coefficients(norm_work *work, int64_t at, int64_t first, int64_t count, double mean, double inverse,
                                const norm_param *weight, const norm_param *bias)
 {
@@ -512,7 +513,7 @@ TAPER_KERNEL(taper_op_group_norm)
 TAPER_KERNEL(taper_op_native_group_norm)
 {
     taper_tensor *x;
-    int64_t numbers[4]; // N, C, HxW and group
+    int64_t numbers[4]; // the arguments N, C, HxW and group
     double eps;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     for (size_t i = 0; i < 4; i++) {

@@ -17,7 +17,8 @@ typedef struct taper_norm {
 
 // Merges spatial dimensions that are contiguous with each other in both tensors.
 void taper_norm_merge(taper_norm *norm);
-// Computes, for channel c of sample n, the mean and the sum of squared distances from it, at [n · channels + c].
+// Computes the mean of channel c of sample n, and the sum of squared distances from this mean. Writes them at index [n
+// · channels + c].
 TAPER_MUST_USE taper_status taper_norm_planes(const taper_norm *norm, double *mean, double *squares);
 // Computes y = x · scale + shift. The coefficients of channel c of sample n are at [n · per_sample + c]. They are
 // floats for float32 tensors, and doubles for other dtypes.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Means and sums of squared distances of contiguous channels of floats (NHWC), by the vector kernels. The pixels of a
 // sample are divided into stretches, independently of the number of threads. A stretch is read once: a block of pixels
-// is added, centred in the cache, and added again. The block's moments are then joined with those of the stretch (Chan,
-// Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances, 1979).
+// is added, centred in the cache, and added again. The moments of the block are then joined with the moments of the
+// stretch (Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances, 1979).
 #include <math.h>
 
 #include "ops/call/parallel.h"
@@ -21,8 +21,8 @@ typedef struct moments {
 typedef struct channels_job {
     const taper_norm *norm;
     const taper_vector_entry *vector;
-    size_t stretches; // stretches of a sample
-    moments *made;    // moments of channel c of stretch i, counted over all samples, at [i * channels + c]
+    size_t stretches; // number of stretches of a sample
+    moments *made;    // moments of channel c of stretch i at [i * channels + c]; stretches are counted over all samples
 } channels_job;
 
 static void join(moments *all, double have, double mean, double squares, double count)
@@ -32,7 +32,7 @@ static void join(moments *all, double have, double mean, double squares, double 
     all->squares += squares + apart * apart * (have / total * count);
 }
 
-// Adds a block of pixels and channels to *all, which has the moments of `have` pixels.
+// Adds a block of pixels and channels to *all, which has the moments of `have` earlier pixels.
 static void add_block(const channels_job *job, const float *x, size_t pixels, size_t channels, double have,
                       moments *all)
 {

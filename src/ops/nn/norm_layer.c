@@ -18,9 +18,9 @@ typedef struct layer_work {
     taper_dtype dtype;
     int64_t rows, width;
     double eps;
-    taper_tensor *weight, *bias; // contiguous, or NULL; retained
+    taper_tensor *weight, *bias; // contiguous tensors, or NULL; retained
     taper_tensor *mean, *inverse;
-    bool square; // rms_norm: no mean is subtracted
+    bool square; // true for rms_norm, which does not subtract the mean
 } layer_work;
 
 static void row_f32(const layer_work *work, const float *restrict x, float *restrict y, double *mean, double *inverse)
@@ -127,7 +127,7 @@ static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
     } else {
         row_any(work, x, y, &mean, &inverse);
     }
-    if (work->mean != NULL) { // the statistics are contiguous
+    if (work->mean != NULL) { // the statistics are contiguous tensors
         taper_number_store((taper_dtype)work->mean->dtype, taper_tensor_mutable(work->mean), row, mean);
     }
     if (work->inverse != NULL) {
@@ -135,7 +135,7 @@ static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
     }
 }
 
-// Computes rows that are gathered along the innermost of the outer dimensions.
+// Computes rows whose elements are gathered, several rows along the innermost outer dimension at a time.
 static taper_status run_gathered(taper_call *call, const layer_work *work, const taper_tensor *x, size_t outer,
                                  char *out)
 {
@@ -292,8 +292,8 @@ static taper_status run_call(taper_call *call, bool square)
     return status;
 }
 
-// layer_norm and native_layer_norm begin with the same arguments; the latter also returns the statistics. The same is
-// true for rms_norm and _fused_rms_norm, which have no bias.
+// layer_norm and native_layer_norm begin with the same arguments; native_layer_norm also returns the statistics.
+// rms_norm and _fused_rms_norm are such a pair too, and have no bias.
 TAPER_KERNEL(taper_op_layer_norm)
 {
     return run_call(call, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The variants of batch norm that PyTorch 2 added to native_batch_norm: those without running statistics, those that
-// are never or always in training, and those that return the new statistics instead of writing them.
+// The variants of batch norm that PyTorch 2 added to native_batch_norm: variants without running statistics, variants
+// that are never or always in training, and variants that return the new statistics instead of writing them.
 #include "ops/engine/view_move.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/nn/norm.h"

@@ -4,7 +4,7 @@
 #ifndef TAPER_OPS_NN_NORM_LINES_H
 #define TAPER_OPS_NN_NORM_LINES_H
 
-// Returns true if the parameter is missing, or contiguous floats.
+// Returns true if the parameter is missing or consists of contiguous floats.
 static bool param_is_line(const norm_param *param)
 {
     return param->tensor == NULL || (param->tensor->dtype == TAPER_F32 && param->stride == 1);
@@ -24,7 +24,7 @@ static bool group_of_floats(norm_work *work, int64_t at, int64_t first, int64_t 
     const float *scales = weight->tensor != NULL ? taper_tensor_data(weight->tensor) : NULL;
     const float *shifts = bias->tensor != NULL ? taper_tensor_data(bias->tensor) : NULL;
     float *scale = (float *)work->scale + at, *shift = (float *)work->shift + at;
-    for (int64_t c = first; c < first + count; c++) { // the arithmetic of work_coefficients
+    for (int64_t c = first; c < first + count; c++) { // uses the arithmetic of work_coefficients
         scale[c] = (float)inverse * (scales != NULL ? scales[c] : 1.0f);
         shift[c] = (float)((shifts != NULL ? (double)shifts[c] : 0.0) - mean * (double)scale[c]);
     }

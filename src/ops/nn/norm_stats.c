@@ -15,7 +15,7 @@ enum { TILE = 128, STRETCH = 16, LINE = 1 << 16 };
 
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean)
 {
-    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // equal to those of taper_sum_f32
+    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // equal to the constants of taper_sum_f32
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;
@@ -76,7 +76,7 @@ void taper_norm_merge(taper_norm *norm)
     }
 }
 
-// Adds each channel of a run of pixels to its total: x, or (x - mean)² if mean is not NULL.
+// Adds each channel of a run of pixels to its total. The summand is x, or (x - mean)² if mean is not NULL.
 static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64_t count, int64_t channels,
                          const double *mean, double *totals)
 {
@@ -112,12 +112,13 @@ static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64
     }
 }
 
-// Σ (x - m)² around the rounded mean m is too large by count · (m - mean)²; this subtracts it.
+// Returns Σ (x - mean)², from `squares`, which is Σ (x - m)² around the rounded mean m and is too large by count · (m -
+// mean)².
 static double correct(double squares, double mean, float rounded, int64_t count)
 {
     const double off = mean - (double)rounded;
     const double corrected = squares - off * off * (double)count;
-    return corrected >= 0.0 ? corrected : (corrected < 0.0 ? 0.0 : corrected); // a NaN remains
+    return corrected >= 0.0 ? corrected : (corrected < 0.0 ? 0.0 : corrected); // keeps a NaN
 }
 
 static void planes_channels_f32(const taper_norm *norm, const float *sample, double *mean, double *squares)
@@ -164,7 +165,7 @@ static void plane_f32(const taper_norm *norm, const float *plane, double *mean, 
     *squares = correct(total, *mean, center, norm->spatial);
 }
 
-// Returns true for doubles that are contiguous along a line in both tensors.
+// Returns true if the elements are doubles that are contiguous along a line in both tensors.
 static bool are_doubles(const taper_norm *norm)
 {
     return norm->dtype == TAPER_F64 && norm->x.stride[2] == 1 && norm->y.stride[2] == 1 &&
@@ -224,7 +225,7 @@ static void plane_any(const taper_norm *norm, int64_t base, double *mean, double
     *squares = total;
 }
 
-// ---- planes in one piece, on all threads
+// ---- contiguous planes, on all threads
 
 typedef struct planes_job {
     const taper_norm *norm;
@@ -236,9 +237,9 @@ static void planes_range(void *argument, size_t begin, size_t end)
 {
     const planes_job *job = argument;
     const taper_volume *x = &job->norm->x;
-    // A kernel call takes longer than a loop over SHORT elements. With at most MOST elements per call a mean has
-    // as small an error as in PyTorch's sums. This matters if all elements are equal, because the deviations are
-    // then the mean's error alone.
+    // SHORT: up to this many elements a kernel call takes longer than a loop. MOST: the most elements per call; then a
+    // mean has as small an error as in PyTorch's sums. This matters if all elements are equal, because the deviations
+    // are then only the mean's error.
     enum { SHORT = 8, MOST = 512 };
     const size_t count = (size_t)x->size[2], block = taper_min_size(job->sum.block, MOST);
     for (size_t i = begin; i < end; i++) {
@@ -259,7 +260,7 @@ static void planes_range(void *argument, size_t begin, size_t end)
         for (size_t at = 0; at < count; at += block) {
             const size_t n = taper_min_size(block, count - at);
             if (!taper_reduce_vector_fold(&job->sum, &sum, plane + at, n)) {
-                for (size_t k = 0; k < n; k++) { // a float cannot represent the sum
+                for (size_t k = 0; k < n; k++) { // true if a float cannot represent the sum
                     sum += (double)plane[at + k];
                 }
             }
@@ -376,7 +377,8 @@ static void affine_plane(const taper_norm *norm, int64_t from, int64_t to, doubl
     }
 }
 
-// Normalizes one sample by the vector kernels: contiguous channels, or one whole plane after the other.
+// Normalizes one sample by the vector kernels. Either channels are contiguous, or the planes are handled one after the
+// other.
 static taper_status affine_vector(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale,
                                   const float *shift)
 {

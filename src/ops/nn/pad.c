@@ -8,7 +8,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/nn/resize.h"
 
-enum { LARGEST = INT32_MAX }; // bound for a pad, so that its sum with a size does not overflow
+enum { LARGEST = INT32_MAX }; // bound for a padding, so that its sum with a size does not overflow
 
 static taper_status read_pads(const taper_call *call, size_t at, size_t want, int64_t *pads, size_t *count)
 {
@@ -81,7 +81,7 @@ static taper_status constant_result(taper_call *call, const taper_tensor *x, con
     const bool ranked = rank == 4 || rank == 5;
     if (x->hidden_nhwc || (!only_crops && ranked && taper_tensor_suggests_channels_last(x))) {
         TAPER_TRY(taper_ret_new_nhwc(call, 0, dtype, rank, sizes, x->hidden_nhwc, y));
-    } else if (only_crops) { // PyTorch clones the cropped view, with its strides if they are dense
+    } else if (only_crops) { // PyTorch clones the cropped view, and keeps its strides if they are dense
         int64_t strides[TAPER_MAX_RANK];
         taper_strides_like(x, sizes, strides);
         TAPER_TRY(taper_ret_new(call, 0, dtype, rank, sizes, strides, y));
@@ -165,7 +165,8 @@ TAPER_KERNEL(taper_op_constant_pad_nd)
 
 // ---- reflection, replication, circular
 
-typedef enum pad_mode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } pad_mode; // the numbers are PyTorch's
+// In the order of PyTorch's numbers.
+typedef enum pad_mode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } pad_mode;
 
 // Returns the input position that output position o reads.
 static int64_t source_of(pad_mode mode, int64_t o, int64_t input, int64_t before, int64_t behind)
@@ -178,7 +179,7 @@ static int64_t source_of(pad_mode mode, int64_t o, int64_t input, int64_t before
     if (mode == PAD_REPLICATE) {
         return taper_min_i64(taper_max_i64(at, 0), input - 1);
     }
-    // Circular padding repeats the part of the input that remains after cropping.
+    // Circular padding repeats the elements of the input that remain after cropping.
     const int64_t skipped = taper_max_i64(-before, 0);
     const int64_t left = input - skipped - taper_max_i64(-behind, 0);
     at = (o - taper_max_i64(before, 0)) % left;
@@ -224,7 +225,7 @@ static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t s
         return TAPER_OK;
     }
     for (size_t i = 0; i < 3; i++) {
-        cells += size[i]; // cannot overflow: each size is below 2^47
+        cells += size[i]; // each size is below 2^47, so this cannot overflow
     }
     const size_t bytes = (size_t)cells * sizeof(int64_t);
     int64_t *index = taper_heap_alloc(call->run->heap, bytes);
@@ -234,7 +235,7 @@ static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t s
     taper_resize_axis axes[3];
     int64_t *next = index;
     for (size_t i = 0; i < 3; i++) {
-        // Cropping leaves a part of the input, which stands in the middle of the output.
+        // Cropping keeps some of the input, which is copied to the middle of the output.
         const int64_t run_at = taper_max_i64(before[i], 0), skipped = run_at - before[i];
         const int64_t run = taper_max_i64(from.size[i] - skipped + taper_min_i64(behind[i], 0), 0);
         axes[i] = (taper_resize_axis){
@@ -271,7 +272,7 @@ TAPER_KERNEL(taper_op_replication_pad)
     return pad_fixed(call, PAD_REPLICATE);
 }
 
-// ---- the operators that choose
+// ---- the operators that choose a mode
 
 static taper_status pad_any(taper_call *call, const taper_tensor *x, pad_mode mode, const taper_scalar *value)
 {

@@ -7,7 +7,7 @@
 // This is the definition that compilers link if they call the inline function instead of inlining it.
 extern taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64_t o);
 
-// Bound for kernel, stride, padding and dilation, as in PyTorch: a product of two fits into 64 bits.
+// Bound for kernel, stride, padding and dilation, as in PyTorch. The product of two such numbers fits into 64 bits.
 enum { LARGEST = INT32_MAX };
 
 static taper_status read_numbers(const taper_call *call, size_t at, size_t spatial, const char *what, int64_t least,
@@ -111,7 +111,8 @@ taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, cons
 
 double taper_sum_f32(taper_run *run, const float *x, int64_t count)
 {
-    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // a lane adds 16 floats before it is added to the next level
+    // LANES, LEVEL: a lane adds 16 floats before its sum is added to the next level.
+    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 };
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The windows of pooling operators, regular and adaptive ones (pool.c).
+// The windows of pooling operators, for regular and adaptive pools (pool.c).
 #ifndef TAPER_OPS_POOL_H
 #define TAPER_OPS_POOL_H
 
@@ -8,7 +8,7 @@
 typedef struct taper_pool_axis {
     int64_t input, output;
     int64_t kernel, stride, padding, dilation;
-    bool adaptive; // the windows divide the input among the outputs
+    bool adaptive; // true if the windows divide the input among the outputs
 } taper_pool_axis;
 
 // The part of a window that is inside the input: the positions first, first + step, …
@@ -19,19 +19,19 @@ typedef struct taper_pool_window {
 
 typedef struct taper_pooling {
     size_t spatial;
-    taper_pool_axis axis[3]; // depth, height, width
-    int64_t size[3];         // sizes of the output
+    taper_pool_axis axis[3]; // axes in the order depth, height, width
+    int64_t size[3];         // sizes of the output: depth, height, width
 } taper_pooling;
 
 // Reads kernel_size, stride and padding from argument `at` on, then dilation if has_dilation is set, then ceil_mode.
 // Computes the output's sizes for x.
 TAPER_MUST_USE taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dilation,
                                                const taper_tensor *x, size_t spatial, taper_pooling *pooling);
-// Does the same for adaptive pools, whose output_size is argument `at`.
+// Does what taper_pooling_read does for adaptive pools, whose output_size is argument `at`.
 TAPER_MUST_USE taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, const taper_tensor *x,
                                                         size_t spatial, taper_pooling *pooling);
 
-// Does the same for an adaptive pool of known size (depth, height, width).
+// Does what taper_pooling_read does for an adaptive pool whose output size is known (depth, height, width).
 TAPER_MUST_USE taper_status taper_pooling_adaptive(const taper_call *call, const taper_tensor *x, size_t spatial,
                                                    const int64_t size[3], taper_pooling *pooling);
 
@@ -39,7 +39,7 @@ inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64
 {
     taper_pool_window window;
     if (axis->adaptive) {
-        // floor(o · in / out) without a product that could overflow
+        // This is floor(o · in / out) without a product that could overflow.
         const int64_t in = axis->input, out = axis->output;
         window.first = o / out * in + o % out * in / out;
         const int64_t next = o + 1;
@@ -65,9 +65,9 @@ inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64
     return window;
 }
 
-// Call it in each step of the innermost loop over a window of `window` positions, for step k of taps. It charges the
-// work of a long window to the run. For shorter windows the loop over windows does that, with taper_pool_work. Returns
-// false if the loop must stop.
+// Charges the work of a long window to the run. Call this in each step of the innermost loop over a window of `window`
+// positions, for step k of taps. For shorter windows the loop over windows charges the run, with taper_pool_work.
+// Returns false if the loop must stop.
 enum { TAPER_LONG_WINDOW = 4096 };
 static inline bool taper_pool_goes_on(taper_run *run, int64_t window, int64_t k, int64_t taps, int64_t channels)
 {
@@ -79,7 +79,7 @@ static inline uint64_t taper_pool_work(int64_t window, int64_t channels)
     return (uint64_t)(taper_min_i64(window, TAPER_LONG_WINDOW) * channels) * 2 + 20;
 }
 
-// Computes adaptive average pooling, interpolate's mode "area", as result 0. size is depth, height, width.
+// Sets result 0 to the adaptive average pooling of x, which is interpolate's mode "area". size is depth, height, width.
 TAPER_MUST_USE taper_status taper_pool_area(taper_call *call, const taper_tensor *x, size_t spatial,
                                             const int64_t size[3]);
 

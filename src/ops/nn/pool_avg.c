@@ -16,8 +16,8 @@ typedef struct avg_work {
     taper_dtype dtype;
     size_t item;
     bool count_padding;
-    bool adaptive;   // averages of planes are divided by the window's sizes one after the other, as PyTorch does
-    int64_t divisor; // 0: the size of the window
+    bool adaptive; // true if averages of planes are divided by the window's sizes one after the other, as PyTorch does
+    int64_t divisor; // divisor of each sum; 0: the size of the window
     const taper_quantizer *quantizer;
 } avg_work;
 
@@ -35,7 +35,7 @@ static void channels_long_f32(const avg_work *work, const avg_place *place, cons
 {
     const taper_volume *x = &work->x;
     const double divisor = (double)place->divisor;
-    enum { TOGETHER = 32 }; // pixels that a kernel adds while they are in the L1 cache
+    enum { TOGETHER = 32 }; // number of pixels that a kernel adds while they are in the L1 cache
     taper_reduce_rows_f32_function *const add = find_add(work);
     for (int64_t c0 = 0; c0 < x->c; c0 += TILE) {
         const int64_t n = x->c - c0 < TILE ? x->c - c0 : TILE;
@@ -104,7 +104,7 @@ static void one_f32(const avg_work *work, const avg_place *place, const float *i
     const bool is_long = place->taps > LONG_WINDOW;
     if (place->taps > LANES && x->stride[2] == 1 && place->w.taps == x->size[2] && x->stride[1] == x->size[2] &&
         place->d.taps == 1) {
-        // Whole rows are contiguous, so they are one run.
+        // Whole rows are contiguous, so they are added as one run of elements.
         const float *rows = in + place->d.first * x->stride[0] + place->h.first * x->stride[1];
         *out = (float)(taper_sum_f32(work->run, rows, place->taps) / (double)place->divisor);
         return;
@@ -177,7 +177,7 @@ static void one_any(const avg_work *work, const avg_place *place, const char *in
 static void run_channels(const avg_work *work, const avg_place *place, int64_t in_at, int64_t out_at)
 {
     const int64_t item = (int64_t)work->item;
-    if (place->taps == 0) { // the window is completely in the padding
+    if (place->taps == 0) { // true if the window is completely in the padding
         for (int64_t c = 0; c < work->x.c; c++) {
             memset((char *)work->out + (out_at + c * work->y.stride_c) * item, 0, work->item);
         }
@@ -325,7 +325,8 @@ TAPER_KERNEL(taper_op_adaptive_avg_pool)
     return avg_pool(call, x, &pooling, false, 0);
 }
 
-// If the output size is one pixel, PyTorch computes the mean, for any rank: each plane is an image of one channel.
+// Computes adaptive_avg_pool for an output of one pixel. PyTorch computes a mean for it, for any rank: each plane is an
+// image of one channel.
 TAPER_KERNEL(taper_op_adaptive_avg_pool_mean)
 {
     taper_tensor *x, *plain;

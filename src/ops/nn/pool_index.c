@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// max_unpool puts elements back to the positions from which max_pool took them. fractional_max_pool places its windows
-// by random samples, which are an argument.
+// max_unpool writes elements back to the positions from which max_pool took them. fractional_max_pool places its
+// windows by random samples, which are an argument.
 #include <math.h>
 
 #include "ops/call/call.h"
@@ -152,7 +152,8 @@ TAPER_KERNEL(taper_op_fractional_max_pool)
     int64_t *out_indices = taper_tensor_mutable(indices);
     for (int64_t n = 0; n < from.n; n++) {
         for (int64_t c = 0; c < from.c; c++) {
-            // The samples of a plane are for width, height; those of a volume for depth, height, width.
+            // The samples of a plane are in the order width, height; the samples of a volume are in the order depth,
+            // height, width.
             float sample[3] = {0.0f, 0.0f, 0.0f};
             for (size_t i = 0; i < spatial; i++) {
                 const int64_t at = n * samples->strides[0] + c * samples->strides[1] + (int64_t)i * samples->strides[2];

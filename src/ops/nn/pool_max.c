@@ -17,7 +17,7 @@ typedef struct max_work {
     taper_volume x, y, where;
     const void *in;
     void *out;
-    int64_t *indices; // result 1, or NULL
+    int64_t *indices; // data of result 1, or NULL
     taper_dtype dtype;
     size_t item;
 } max_work;
@@ -26,7 +26,7 @@ typedef struct max_work {
 typedef struct max_place {
     taper_pool_window d, h, w;
     int64_t taps;  // number of elements in the window
-    int64_t first; // index of the window's first position, reported for an empty window
+    int64_t first; // index of the window's first position, which is reported for an empty window
 } max_place;
 
 static inline int64_t index_of(const taper_volume *x, int64_t d, int64_t h, int64_t w)
@@ -36,7 +36,7 @@ static inline int64_t index_of(const taper_volume *x, int64_t d, int64_t h, int6
 
 #include "ops/nn/pool_max_where.h"
 
-// Computes one output pixel for contiguous channels.
+// Computes the pixel of one output position, for contiguous channels.
 static void channels_f32(const max_work *work, const max_place *place, const float *in, float *restrict out,
                          int64_t *restrict where)
 {
@@ -70,7 +70,7 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
                     }
                 } else {
                     const int64_t position = index_of(x, d, h, w);
-                    for (int64_t c = 0; c < channels; c++) { // no branches, because they would be unpredictable
+                    for (int64_t c = 0; c < channels; c++) { // has no branches, because they would be unpredictable
                         const float v = pixel[c], m = out[c];
                         where[c] ^= (where[c] ^ position) & -(int64_t)((v > m) | (v != v));
                         out[c] = ((v > m) | (v != v)) ? v : m;
@@ -275,7 +275,7 @@ static taper_status max_pool(taper_call *call, const taper_tensor *x, const tape
     if (!taper_dtype_is_float(dtype) && !whole && !(taper_dtype_is_quantized(dtype) && dtype <= TAPER_QI32)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "not implemented for '%s'", taper_dtype_torch_name(dtype));
     }
-    // PyTorch computes a 1-D pool with indices, and adaptive ones, as 2-D pools; a plain 1-D pool is computed as such.
+    // PyTorch computes 1-D pools with indices and adaptive 1-D pools as 2-D pools, and other 1-D pools as 1-D.
     const bool follows = pooling->spatial == 2 || (pooling->spatial == 1 && indices);
     max_work work = {.run = call->run,
                      .pooling = pooling,

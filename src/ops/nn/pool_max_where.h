@@ -3,13 +3,14 @@
 #ifndef TAPER_OPS_NN_POOL_MAX_WHERE_H
 #define TAPER_OPS_NN_POOL_MAX_WHERE_H
 
-enum { MOST_TAPS = 128, MERGED = 64 }; // elements of a window for one kernel call; channels that are merged at a time
+// MOST_TAPS: elements of a window for one kernel call; MERGED: channels that are merged at a time.
+enum { MOST_TAPS = 128, MERGED = 64 };
 
 typedef struct some_taps {
     const float *pixels[MOST_TAPS];
     int32_t at[MOST_TAPS];
     size_t count;
-    bool merges; // results of earlier elements of the window exist
+    bool merges; // true if results of earlier elements of the window exist
 } some_taps;
 
 static void take_taps(const max_work *work, const max_place *place, some_taps *some, float *out, int64_t *where)

@@ -7,8 +7,8 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/pool_planes.h"
 
-// LANES: planes that are pooled together. MOST_ELEMENTS and MOST_WIDTH: bounds for a plane and its rows. MOST_TAPS:
-// elements of all windows of a plane, as a multiple of the plane's own.
+// LANES: number of planes that are pooled together. MOST_ELEMENTS and MOST_WIDTH: bounds for a plane and its rows.
+// MOST_TAPS: bound for the elements of all windows of a plane, as a multiple of the plane's own elements.
 enum { LANES = 16, MOST_ELEMENTS = 1024, MOST_WIDTH = 32, MOST_TAPS = 32 };
 
 typedef struct turned {
@@ -38,7 +38,7 @@ static bool is_small(const taper_volume *v, int64_t width)
 bool taper_pool_is_narrow(const taper_pool_planes *job)
 {
     const taper_volume *x = &job->x, *y = &job->y;
-    // Rows of an adaptive pool may be wide, because its windows differ and so cannot be computed as a row.
+    // Rows of an adaptive pool may be wide, because its windows differ and therefore cannot be computed as a row.
     const int64_t width = job->pooling->axis[2].adaptive ? MOST_ELEMENTS : MOST_WIDTH;
     if (!is_small(x, width) || !is_small(y, width) || !is_dense(x) || !is_dense(y) || x->n * x->c < LANES / 4 ||
         (job->indices != NULL && !is_dense(&job->where))) {
@@ -50,7 +50,7 @@ bool taper_pool_is_narrow(const taper_pool_planes *job)
         for (int64_t o = 0; o < y->size[a]; o++) {
             most = taper_max_i64(most, job->windows[a][o].taps);
         }
-        taps *= most; // cannot overflow: most is at most MOST_ELEMENTS because planes are small
+        taps *= most; // cannot overflow, because most is at most MOST_ELEMENTS for small planes
     }
     return taps * elements_of(y) <= MOST_TAPS * elements_of(x);
 }
@@ -137,7 +137,7 @@ static void narrow_range(void *argument, size_t begin, size_t end)
     const taper_volume *x = &job->x, *y = &job->y;
     const size_t in = (size_t)elements_of(x), out = (size_t)elements_of(y), planes = (size_t)(x->n * x->c);
     turned *t = taper_place_take(&r->places, begin, r->groups);
-    memset(t->in, 0, in * LANES * sizeof *t->in); // clears lanes without a plane
+    memset(t->in, 0, in * LANES * sizeof *t->in); // clears lanes that have no plane
     for (size_t group = begin; group < end; group++) {
         const size_t plane = group * LANES, lanes = taper_min_size(planes - plane, LANES);
         job->vector->transpose(lanes, in, job->in + plane * in, in, t->in, LANES);

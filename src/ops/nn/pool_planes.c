@@ -12,10 +12,10 @@
 #include "ops/engine/reduce_vector.h"
 #include "ops/kernels/kernel_select.h"
 
-// SPAN: columns of a piece. NEAR: largest stride for which every window is computed and some are dropped. FEW: taps
-// that are compared one by one. SEARCHED: elements between two checks of a search. BLOCK: neighbouring windows that are
-// added together. FEW_TAPS: taps of neighbouring windows that are compared one by one. WHOLE_PLANE: elements of a plane
-// that is pooled as a whole. APART: windows at any places that are added together.
+// SPAN: columns of a piece. NEAR: largest stride for which every window is computed and some results are dropped. FEW:
+// number of taps that are compared one by one. SEARCHED: elements between two checks of a search. BLOCK: neighbouring
+// windows that are added together. FEW_TAPS: number of taps of neighbouring windows that are compared one by one.
+// WHOLE_PLANE: elements of a plane that is pooled as a whole. APART: windows at any positions that are added together.
 enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, BLOCK = 8, FEW_TAPS = 27, WHOLE_PLANE = 1 << 18, APART = 4 };
 
 typedef struct place {
@@ -30,8 +30,9 @@ static inline float greater(float m, float v)
 
 // ---- windows along a row
 
-// Sets out[o] to the maximum of `taps` elements, `step` apart, from t[o * stride] on. With stride 1 this reduces the
-// columns of overlapping rows. With a small stride all windows are computed so, and every stride-th is taken.
+// Sets out[o] to the maximum of `taps` elements, which are `step` apart, from t[o * stride] on. With stride 1 this
+// reduces the columns of overlapping rows. With a small stride the windows at every position are computed, and every
+// stride-th result is used.
 static void slide(const taper_pool_planes *job, size_t n, const float *t, float *out, size_t stride, size_t taps,
                   size_t step)
 {
@@ -69,8 +70,8 @@ static void slide(const taper_pool_planes *job, size_t n, const float *t, float 
     }
 }
 
-// Returns the maximum of the window whose first element is *first. It is used if few windows are next to each other,
-// because a vector would be mostly empty.
+// Returns the maximum of the window whose first element is *first. This loop is used if few windows are next to each
+// other, because a vector would be mostly empty.
 static inline float greatest_one(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first)
 {
     float most = *first;
@@ -102,7 +103,7 @@ static inline float add_one(const taper_volume *x, const place *at, const taper_
     return sum;
 }
 
-// Adds the elements of `count` windows, at most BLOCK, that start `stride` elements apart.
+// Adds the elements of each of `count` windows, at most BLOCK, that start `stride` elements apart.
 static inline void add_some(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
                             const size_t stride, const size_t count, float *restrict out)
 {
@@ -122,8 +123,8 @@ static inline void add_some(const taper_volume *x, const place *at, const taper_
     }
 }
 
-// Adds the elements of APART windows of equal size that start anywhere. Their sums are independent, so the CPU overlaps
-// them.
+// Adds the elements of each of APART windows of equal size, which may start anywhere. Their sums are independent, so
+// the CPU overlaps them.
 static void add_apart(const taper_volume *x, const place *at, const taper_pool_window *w, float *restrict out)
 {
     const float *const first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1];
@@ -168,7 +169,7 @@ static void add_block(const taper_volume *x, const place *at, const taper_pool_w
     }
 }
 
-// Adds the elements of n windows that start `stride` elements apart.
+// Adds the elements of each of n windows that start `stride` elements apart.
 static void add_windows(const taper_pool_planes *job, const place *at, const taper_pool_window *w, size_t n,
                         size_t stride, float *out)
 {
@@ -206,8 +207,8 @@ static void divide(const taper_pool_planes *job, const place *at, const taper_po
 
 // ---- rows of windows
 
-// Combines columns [from, from + count) of the window's rows into one row of maxima. Returns it, or the row itself if
-// there is only one.
+// Combines columns [from, from + count) of the window's rows into one row of maxima. Returns that row, or the input row
+// itself if the window has only one.
 static const float *join_rows(const taper_pool_planes *job, const place *at, int64_t from, size_t count, float *joined)
 {
     const taper_vector_entry *v = job->vector;
@@ -228,7 +229,7 @@ static const float *join_rows(const taper_pool_planes *job, const place *at, int
     return joined;
 }
 
-// Returns the position within the plane of the first element equal to m, or of the last NaN if m is one.
+// Returns the position within the plane of the first element equal to m, or of the last NaN if m is a NaN.
 static int64_t position_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w, float m)
 {
     const taper_volume *x = &job->x;
@@ -252,7 +253,7 @@ static int64_t position_of(const taper_pool_planes *job, const place *at, const 
     return found;
 }
 
-// Windows that are searched together. With a constant count and stride the compiler vectorizes the loop.
+// The number of windows that are searched together. With a constant count and stride the compiler vectorizes the loop.
 enum { TOGETHER = 64 };
 
 static inline void find_tap(const float *restrict row, const size_t stride, const float *restrict m, int32_t first,
@@ -275,14 +276,15 @@ static void find_tap_of(const float *row, size_t stride, const float *m, int32_t
     }
 }
 
-// Finds the positions for `count` equal windows, `stride` apart. It compares the taps from the last to the first,
-// without branches, because branches would be unpredictable. A position in a plane fits into 32 bits.
+// Finds the positions of the maxima of `count` equal windows, which are `stride` apart. It compares the taps from the
+// last to the first, without branches, because branches would be unpredictable. A position in a plane fits into 32
+// bits.
 static void positions_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w, int64_t stride,
                          size_t count, const float *m, int64_t *restrict indices)
 {
     const taper_volume *x = &job->x;
     for (size_t done = 0, some; done < count; done += some) {
-        int32_t found[TOGETHER] = {0}; // 0 is always replaced, because some tap equals the maximum
+        int32_t found[TOGETHER] = {0}; // each 0 is replaced, because some tap equals the maximum
         some = taper_min_size(count - done, TOGETHER);
         const int64_t before = (int64_t)done * stride;
         for (int64_t i = at->d.taps; i-- != 0;) {
@@ -321,7 +323,7 @@ static void find_inner(taper_pool_planes *job)
     }
 }
 
-static bool plane_fits(const taper_volume *x) // positions fit into 32 bits
+static bool plane_fits(const taper_volume *x) // returns true if positions in the plane fit into 32 bits
 {
     return x->size[0] * x->size[1] * x->size[2] <= INT32_MAX;
 }
@@ -331,7 +333,8 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out, i
 {
     const taper_pool_axis *axis = &job->pooling->axis[2];
     float joined[SPAN];
-    const bool once = job->max && axis->adaptive && axis->input <= SPAN; // one combined row serves all windows
+    // True if one combined row is used by all windows.
+    const bool once = job->max && axis->adaptive && axis->input <= SPAN;
     const float *whole = once ? join_rows(job, at, 0, (size_t)axis->input, joined) : NULL;
     for (int64_t o = 0; o < axis->output;) {
         const taper_pool_window w = job->windows[2][o];
@@ -370,7 +373,7 @@ static void run_row(const taper_pool_planes *job, const place *at, float *out, i
     }
 }
 
-// Computes the maxima of BLOCK windows. The first one starts at *first, and each next one `apart` elements later.
+// Computes the maxima of BLOCK windows. The first window starts at *first, and each next window `apart` elements later.
 static void most_some(const taper_volume *x, const place *at, const taper_pool_window *w, const float *first,
                       size_t apart, float *restrict out)
 {
@@ -386,7 +389,7 @@ static void most_some(const taper_volume *x, const place *at, const taper_pool_w
                 for (size_t c = 0; c < BLOCK; c++) {
                     value[c] = row[k * w->step + (int64_t)(c * apart)];
                 }
-                for (size_t c = 0; c < BLOCK; c++) { // no branch, because it would be unpredictable
+                for (size_t c = 0; c < BLOCK; c++) { // has no branch, because it would be unpredictable
                     uint32_t a, b;
                     memcpy(&a, &most[c], sizeof a);
                     memcpy(&b, &value[c], sizeof b);
@@ -455,9 +458,9 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// ---- planes of which one element is made
+// ---- planes with a result of one element
 
-// Pools contiguous planes of one element. A sum starts with 0, so that -0 becomes 0.
+// Pools contiguous planes to one element each. A sum starts with 0, so that -0 becomes 0.
 static void copy_range(void *argument, size_t begin, size_t end)
 {
     const taper_pool_planes *job = argument;
@@ -542,7 +545,7 @@ static bool is_whole(const taper_pool_planes *job)
     return count <= WHOLE_PLANE;
 }
 
-// Replaces adaptive windows that divide the input evenly by regular ones.
+// Replaces adaptive windows that divide the input evenly by regular windows.
 static taper_pooling regular(const taper_pooling *pooling)
 {
     taper_pooling made = *pooling;
@@ -558,8 +561,8 @@ static taper_pooling regular(const taper_pooling *pooling)
     return made;
 }
 
-// Computes the windows of all axes into `windows`, which has space for them. Returns TAPER_DECLINED if a window has no
-// element or is too large.
+// Computes the windows of all axes into `windows`, which has space for all of them. Returns TAPER_DECLINED if a window
+// has no element or is too large.
 static taper_status find_windows(taper_pool_planes *job, taper_pool_window *windows)
 {
     const taper_pool_axis *axis = job->pooling->axis;
@@ -596,7 +599,7 @@ static taper_status run_rows(taper_run *run, taper_pool_planes *job)
     }
     taper_pool_window *const windows = taper_heap_alloc(run->heap, bytes);
     if (windows == NULL) {
-        return TAPER_DECLINED; // the other loops need no memory
+        return TAPER_DECLINED; // the other loops, which need no memory, compute the pool
     }
     taper_status status = find_windows(job, windows);
     if (status == TAPER_OK) {
@@ -626,7 +629,7 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
     const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
     job.pooling = &pooling;
     job.vector = v;
-    // Too few elements to fill a vector.
+    // The plane has too few elements to fill a vector.
     const bool few = job.max && job.x.size[0] * job.x.size[1] * job.x.size[2] <= FEW_TAPS;
     if (is_whole(&job) && are_elements(&job)) {
         return taper_run_floats(run, copy_range, &job, (size_t)(job.x.n * job.x.c), 1);

@@ -11,22 +11,23 @@ typedef struct taper_pool_planes {
     taper_volume x, y;
     const float *in;
     float *out;
-    taper_volume where; // layout of the indices
-    int64_t *indices;   // for maxima: where to write the position of the first maximum, or of the last NaN; or NULL
-    bool max;           // maxima; otherwise averages
-    bool count_padding; // for averages: padding counts
-    // For averages: the sum is divided by the window's sizes one after the other, as PyTorch does for adaptive pools.
+    taper_volume where; // sizes and strides of the indices
+    int64_t *indices;   // for maxima: receives the position of the first maximum, or of the last NaN; or NULL
+    bool max;           // true for maxima, false for averages
+    bool count_padding; // for averages: true if padding counts
+    // For averages: true if the sum is divided by the window's sizes one after the other, as PyTorch does for adaptive
+    // pools.
     bool adaptive;
     int64_t divisor; // for averages: the divisor, or 0 for the window's size
-    // taper_pool_planes_run sets these: the kernels, the kernel that adds whole planes, the windows of each axis, and
-    // the windows [inner, outer) of a row that are completely inside the input.
+    // taper_pool_planes_run sets the members below: the kernels, the kernel that adds whole planes, the windows of each
+    // axis, and the windows [inner, outer) of a row that are completely inside the input.
     const struct taper_vector_entry *vector;
     taper_reduce_vector adder;
     const taper_pool_window *windows[3];
     int64_t inner, outer;
 } taper_pool_planes;
 
-// Returns the divisor of a window's sum, if it is a single number.
+// Returns the divisor of a window's sum if a single number is used.
 static inline float taper_pool_divisor(const taper_pool_planes *job, const taper_pool_window *d,
                                        const taper_pool_window *h, const taper_pool_window *w)
 {
@@ -35,8 +36,8 @@ static inline float taper_pool_divisor(const taper_pool_planes *job, const taper
                                 : (float)(d->taps * h->taps * w->taps);
 }
 
-// Pools small planes, many of them together as lanes (pool_narrow.c). This is faster than row by row if rows are
-// shorter than vectors. job->windows is set.
+// Pools many small planes together, as lanes (pool_narrow.c). This is faster than row by row if rows are shorter than
+// vectors. job->windows must be set.
 bool taper_pool_is_narrow(const taper_pool_planes *job);
 TAPER_MUST_USE taper_status taper_pool_narrow_run(taper_run *run, const taper_pool_planes *job);
 

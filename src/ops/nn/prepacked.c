@@ -14,7 +14,7 @@
 typedef struct state_items {
     const taper_val *items;
     size_t count;
-    const char *name; // name of the class, for messages
+    const char *name; // name of the object's class, for messages
 } state_items;
 
 static const char *short_name(const taper_object *object)
@@ -187,7 +187,7 @@ taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
     // PyTorch accepts only a batch. If the optimizer packed a layer without knowing the rank of its input, an image
     // without a batch was valid before, so it is accepted here.
     args->unbatched = args->input->rank == 3;
-    if (args->input->rank != 4 && !args->unbatched) { // the compiler depends on this check (known_ranks.c)
+    if (args->input->rank != 4 && !args->unbatched) { // known_ranks.c of the compiler depends on this check
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "convolutions with packed weights take an image (3 dimensions) or a batch of images (4 dimensions), "
                    "got %u dimensions",
@@ -254,7 +254,7 @@ static const taper_class vulkan_linear_class = {.name = "__torch__.torch.classes
 static const taper_class vulkan_gru_class = {.name = "__torch__.torch.classes.vulkan.GruPackedContext"};
 static const taper_class vulkan_lstm_class = {.name = "__torch__.torch.classes.vulkan.LstmPackedContext"};
 
-// order: the index of the argument for each slot of the state; -1 is false, -2 is true, -3 is [0].
+// order: for each slot of the state the index of the argument; -1 stands for false, -2 for true, -3 for [0].
 typedef struct prepack_form {
     const taper_class *klass;
     bool list;
@@ -270,7 +270,7 @@ static const prepack_form forms[] = {
     {&metal_linear_class, false, 4, {0, 1, 2, 3}},
     {&vulkan_old_conv_class, false, 8, {0, 1, 2, 3, 4, 5, 6, 7}},
     {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 4, -1, -1, -3, 5, 6, 7}},
-    {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 5, -2, -1, 4, 6, 7, 8}}, // the transposed convolution
+    {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 5, -2, -1, 4, 6, 7, 8}}, // for the transposed convolution
     {&vulkan_linear_class, true, 2, {0, 1}},
     {&vulkan_gru_class, true, 7, {0, 1, 2, 3, 4, 5, 6}},
     {&vulkan_lstm_class, true, 7, {0, 1, 2, 3, 4, 5, 6}},
@@ -313,7 +313,7 @@ static taper_status prepack(taper_call *call, const prepack_form *form)
     for (size_t i = 0; i < form->count && status == TAPER_OK; i++) {
         taper_val value = taper_val_bool(form->order[i] == -2);
         if (form->order[i] == -3) {
-            status = equal_ints(call, 0, 1, &value); // PyTorch stores this if there is no output padding
+            status = equal_ints(call, 0, 1, &value); // PyTorch stores [0] if there is no output padding
         } else if (form->order[i] >= 0) {
             status = state_argument(call, (size_t)form->order[i], &value);
         }
@@ -385,9 +385,9 @@ TAPER_KERNEL(taper_op_vulkan_prepack_lstm)
     return prepack(call, &forms[10]);
 }
 
-// ---- the rest
+// ---- other operators
 
-// There is nothing to copy on the CPU.
+// Returns its argument, because on the CPU there is nothing to copy.
 TAPER_KERNEL(taper_op_metal_copy_to_host)
 {
     taper_tensor *input;
@@ -417,7 +417,8 @@ static taper_status append_sizes(taper_call *call, const taper_tensor *tensor, t
     return TAPER_OK;
 }
 
-// Returns (sizes of the weight, sizes of the bias or None), then the remaining state, for tools that inspect models.
+// Returns (sizes of the weight, sizes of the bias or None), then the other items of the state, for tools that inspect
+// models.
 TAPER_KERNEL(taper_op_unpack_prepacked_sizes)
 {
     taper_object *object;

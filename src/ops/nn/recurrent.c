@@ -77,7 +77,8 @@ TAPER_KERNEL(taper_op_rnn_relu)
     return run_states(call, TAPER_RNN_RELU);
 }
 
-// ---- files prepared for Vulkan: [params, has_biases, num_layers, dropout, train, bidirectional, batch_first]
+// ---- networks of files prepared for Vulkan: [params, has_biases, num_layers, dropout, train, bidirectional,
+// batch_first]
 
 bool taper_rnn_context_read(const taper_object *object, taper_rnn_network *network)
 {

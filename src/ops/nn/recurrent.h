@@ -7,7 +7,7 @@
 
 typedef enum taper_rnn_kind { TAPER_RNN_TANH, TAPER_RNN_RELU, TAPER_RNN_LSTM, TAPER_RNN_GRU } taper_rnn_kind;
 
-// The weights of one direction of one layer. Biases may be NULL; so may project, which only an LSTM has.
+// The weights of one direction of one layer. Biases may be NULL. project is NULL except for an LSTM with projection.
 typedef struct taper_rnn_weights {
     taper_tensor *input, *hidden, *input_bias, *hidden_bias, *project;
 } taper_rnn_weights;
@@ -25,7 +25,7 @@ typedef struct taper_rnn_steps {
 TAPER_MUST_USE taper_status taper_rnn_run(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *weights,
                                           const taper_tensor *x, const taper_rnn_steps *steps, bool reverse,
                                           taper_tensor *h, taper_tensor *c, void *out, int64_t out_step);
-// Checks the shapes of the weights, and that they fit the sizes of the input and the state.
+// Fails if the shapes of the weights do not fit each other or the sizes of the input and the state.
 TAPER_MUST_USE taper_status taper_rnn_check(taper_run *run, taper_rnn_kind kind, const taper_rnn_weights *weights,
                                             int64_t in, int64_t hidden, int64_t projected, taper_dtype dtype);
 
@@ -33,21 +33,21 @@ TAPER_MUST_USE taper_status taper_rnn_check(taper_run *run, taper_rnn_kind kind,
 typedef struct taper_rnn_network taper_rnn_network;
 struct taper_rnn_network {
     taper_rnn_kind kind;
-    taper_tensor *input, *h, *c; // borrowed; c is for LSTM only
-    taper_tensor *batch_sizes;   // for packed input, otherwise NULL
+    taper_tensor *input, *h, *c; // borrowed tensors; c is used only by LSTM
+    taper_tensor *batch_sizes;   // batch sizes of a packed input, otherwise NULL
     const taper_val *params;
     size_t param_count;
     bool has_biases, bidirectional, batch_first;
     int64_t layers;
-    // For quantized networks, or NULL: runs one direction instead of taper_rnn_run. params then has one item for each
-    // direction of each layer.
+    // Runs one direction of a quantized network instead of taper_rnn_run; NULL for other networks. params then has one
+    // item for each direction of each layer.
     taper_status (*run_direction)(taper_call *call, const taper_rnn_network *network, size_t direction,
                                   const taper_tensor *x, const taper_rnn_steps *steps, bool reverse, taper_tensor *h,
                                   taper_tensor *c, void *out, int64_t out_step);
 };
 
-// Returns true if the schema is for packed input, with the batch sizes as argument 1. The state follows; that of an
-// LSTM is a list.
+// Returns true if the schema is for packed input, with the batch sizes as argument 1. The state is the next argument, a
+// list for an LSTM.
 static inline bool taper_rnn_takes_packed(const taper_call *call, taper_rnn_kind kind)
 {
     const size_t at = kind == TAPER_RNN_LSTM ? 1 : 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of recurrent cells for one type. recurrent_layer.c and quantized_recurrent.c include it with ELEMENT,
-// NAME(x), EXP and TANH. Runs that are not portable compute float32 by recurrent_cells.h instead.
+// The arithmetic of recurrent cells for one type. recurrent_layer.c and quantized_recurrent.c include this file with
+// ELEMENT, NAME(x), EXP and TANH. Runs that are not portable compute float32 by recurrent_cells.h instead.
 
 static ELEMENT NAME(sigmoid)(ELEMENT x)
 {
@@ -29,8 +29,8 @@ static void NAME(lstm_cell)(int64_t rows, int64_t hidden, const ELEMENT *gates, 
     }
 }
 
-// Updates h. x and y are the parts of the gates from the input and from the state; the gates of a row are reset, update
-// and new.
+// Updates h. x is the part of the gates that comes from the input, y the part that comes from the state. The gates of a
+// row are reset, update and new.
 static void NAME(gru_cell)(int64_t rows, int64_t hidden, const ELEMENT *x, const ELEMENT *y, ELEMENT *h)
 {
     for (int64_t r = 0; r < rows; r++, x += 3 * hidden, y += 3 * hidden) {
@@ -42,7 +42,7 @@ static void NAME(gru_cell)(int64_t rows, int64_t hidden, const ELEMENT *x, const
     }
 }
 
-// Computes the cells as taper_rnn_cells does.
+// Computes the cells. The arguments are as in taper_rnn_cells.
 static void NAME(cells)(taper_rnn_kind kind, int64_t rows, int64_t hidden, const ELEMENT *gates, const ELEMENT *state,
                         ELEMENT *c, ELEMENT *h)
 {

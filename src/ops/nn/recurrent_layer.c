@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One direction of one recurrent layer. The products with the input are computed for all steps at once. Each step then
-// adds the products with the state. In both directions the active sequences of a step come first, so state rows that
-// are not active keep their values: backward the first state, forward the last one.
+// adds the products with the state. In both directions the active sequences of a step come first, so rows of the state
+// that are not active keep their values. A backward layer keeps the first state in these rows, a forward layer the last
+// one.
 #include <math.h>
 
 #include "ops/engine/matmul.h"
@@ -71,7 +72,7 @@ taper_status taper_rnn_check(taper_run *run, taper_rnn_kind kind, const taper_rn
     return TAPER_OK;
 }
 
-// Sets each row to the sum of the biases that are given.
+// Sets each row to the sum of the biases that exist.
 static void start_rows(taper_dtype dtype, void *to, int64_t rows, int64_t columns, const taper_tensor *bias,
                        const taper_tensor *second)
 {
@@ -93,7 +94,7 @@ static void start_rows(taper_dtype dtype, void *to, int64_t rows, int64_t column
     }
 }
 
-// Computes c = a weight', or adds it to c. The rows of a are contiguous.
+// Computes c = a weight', or adds this product to c. The rows of a are contiguous.
 static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *a, int64_t a_row, int64_t a_column,
                                  int64_t rows, const taper_tensor *weight, void *c, bool add)
 {
@@ -119,8 +120,8 @@ typedef struct layer {
     taper_rnn_kind kind;
     const taper_rnn_weights *weights;
     taper_dtype dtype;
-    int64_t hidden, projected, width; // width: number of gates times hidden
-    char *scratch;                    // GRU: products with the state; LSTM with projection: h before the projection
+    int64_t hidden, projected, width; // width: number of gates, multiplied by `hidden`
+    char *scratch; // for GRU: products with the state; for LSTM with projection: h before the projection
 } layer;
 
 static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_tensor *h, taper_tensor *c)
@@ -155,7 +156,7 @@ static taper_status start_gates(const layer *l, const taper_tensor *x, void *gat
                         l->weights->input, gates, true);
 }
 
-// Runs the steps. packed: packed weights, or NULL.
+// Runs the steps. packed has the packed weights, or is NULL.
 static taper_status run_steps(const layer *l, const taper_rnn_packed *packed, const taper_tensor *x,
                               const taper_rnn_steps *steps, bool reverse, char *gates, taper_tensor *h, taper_tensor *c,
                               char *out, int64_t out_step)

@@ -5,7 +5,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/nn/recurrent.h"
 
-// Half precision is computed in float, every other dtype in itself.
+// Half precision is computed in float, every other dtype in the dtype itself.
 static taper_status working_dtype(taper_run *run, const taper_tensor *input, taper_dtype *work)
 {
     const taper_dtype dtype = (taper_dtype)input->dtype;
@@ -17,7 +17,7 @@ static taper_status working_dtype(taper_run *run, const taper_tensor *input, tap
     return TAPER_OK;
 }
 
-// Makes a contiguous copy in the working dtype, of the whole tensor or of one index of dimension 0.
+// Makes a contiguous copy in the working dtype, of the whole tensor or of one index along dimension 0.
 static taper_status copy_of(taper_run *run, const taper_tensor *from, taper_dtype work, taper_tensor **copy)
 {
     TAPER_TRY(taper_tensor_new(run->heap, work, from->rank, from->sizes, NULL, copy, run->error));
@@ -70,7 +70,7 @@ static void drop_weights(taper_rnn_weights *weights)
     taper_tensor_drop(weights->project);
 }
 
-// Makes copies of borrowed weights in the working dtype, which the caller owns.
+// Copies borrowed weights to the working dtype. The caller owns the copies.
 static taper_status cast_weights(taper_run *run, const taper_rnn_weights *from, taper_dtype work, taper_rnn_weights *to)
 {
     *to = *from;
@@ -144,8 +144,8 @@ static taper_status check_states(const taper_call *call, const taper_rnn_network
 // ---- layers
 
 typedef struct progress {
-    taper_tensor *x;     // input of the layer, [rows, in], in the working dtype
-    taper_tensor *h, *c; // states of all layers, contiguous, updated in place
+    taper_tensor *x;     // input of the current layer, [rows, in], in the working dtype
+    taper_tensor *h, *c; // states of all layers, contiguous, which are updated in place
 } progress;
 
 static taper_status run_layer(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps,
@@ -197,7 +197,7 @@ static taper_status run_layer(taper_call *call, const taper_rnn_network *network
     return TAPER_OK;
 }
 
-// Sets the results, with the shape and the strides of PyTorch's.
+// Sets the results, with the shape and the strides of PyTorch's results.
 static taper_status finish(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps,
                            progress *state)
 {

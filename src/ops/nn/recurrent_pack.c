@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packed sequences: the rows of all sequences, ordered by step, with the longest sequence first.
+// Packed sequences: the rows of all sequences, ordered by step, beginning with the longest sequence.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
@@ -63,7 +63,7 @@ static taper_status check_lengths(taper_call *call, const taper_tensor *lengths,
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "'lengths' holds %lld, but the input has %lld steps",
                        (long long)length, (long long)steps);
         }
-        *total += length; // cannot overflow: both factors are sizes of one tensor
+        *total += length; // cannot overflow, because both factors are sizes of one tensor
     }
     return TAPER_OK;
 }

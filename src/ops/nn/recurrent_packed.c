@@ -82,7 +82,7 @@ static bool measure(taper_rnn_packed *r)
 {
     enum { UNITS = 32 };
     size_t units, bytes;
-    // A multiple of nr, which is not a power of two in every kernel.
+    // The block is a multiple of nr, which is not a power of two in every kernel.
     r->block = ((UNITS - 1) / r->entry->nr + 1) * r->entry->nr;
     r->blocks = (r->hidden - 1) / r->block + 1;
     return taper_mul_size(r->blocks, r->block, &units) && taper_mul_size(units, r->gates, &r->width) &&
@@ -125,7 +125,7 @@ taper_status taper_rnn_packed_open(taper_call *call, taper_rnn_kind kind, const 
     r->projected = (size_t)projected;
     r->gates = kind == TAPER_RNN_LSTM ? 4 : kind == TAPER_RNN_GRU ? 3 : 1;
     r->batch = (size_t)batch;
-    // Most of a panel would be padding for so few units.
+    // For a few units most of a panel would be padding.
     if (r->batch == 0 || 4 * r->hidden < r->entry->nr || !measure(r)) {
         return TAPER_DECLINED;
     }
@@ -172,7 +172,7 @@ taper_status taper_rnn_packed_start(const taper_rnn_packed *packed, const taper_
 typedef struct step_job {
     const taper_rnn_packed *packed;
     const taper_vector_entry *vector;
-    taper_gemm_strips strips; // strips of rows
+    taper_gemm_strips strips; // division of the rows into strips
     float *gates, *c, *fresh;
     const float *h;
     bool backward;

@@ -11,12 +11,12 @@ typedef struct taper_rnn_packed {
     taper_call *call;
     const struct taper_gemm_entry *entry;
     taper_rnn_kind kind;
-    const taper_rnn_weights *weights; // borrowed, like every argument of taper_rnn_packed_open
+    const taper_rnn_weights *weights; // weights, borrowed like every argument of taper_rnn_packed_open
     size_t in, hidden, projected, gates;
-    size_t block, blocks;             // units of a block, and number of blocks; the last block is padded
+    size_t block, blocks;             // units of a block; number of blocks, of which the last one is padded
     size_t width;                     // floats of a row of gates, which are ordered by block, then by gate
     size_t panel_floats;              // floats of a panel of the state's weights
-    taper_pack input, state, project; // packed weights
+    taper_pack input, state, project; // packed weights of the input, the state and the projection
     float *fresh, *products;          // new states; for GRU, the part of the new gate that comes from the state
     size_t scratch_bytes;
     size_t batch;
@@ -30,9 +30,9 @@ TAPER_MUST_USE taper_status taper_rnn_packed_open(taper_call *call, taper_rnn_ki
                                                   taper_rnn_packed *packed);
 // Computes the parts of the gates that depend on the input, for all rows of x.
 TAPER_MUST_USE taper_status taper_rnn_packed_start(const taper_rnn_packed *packed, const taper_tensor *x, float *gates);
-// Runs one step of `rows` sequences, and updates their states h and, for an LSTM, c. With `backward` the state's
-// weights are read from the last to the first. A caller that alternates it finds the weights that were read last in the
-// cache.
+// Runs one step of `rows` sequences, and updates their states h and, for an LSTM, c. If backward is set, the state's
+// weights are read from the last to the first. If a caller alternates backward from step to step, the weights that were
+// read last are still in the cache.
 TAPER_MUST_USE taper_status taper_rnn_packed_step(const taper_rnn_packed *packed, float *gates, size_t rows, float *h,
                                                   float *c, bool backward);
 void taper_rnn_packed_close(taper_rnn_packed *packed);

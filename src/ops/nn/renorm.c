@@ -7,8 +7,8 @@
 #include "ops/tensor/elementwise_copy.h"
 #include "ops/tensor/reduce_kernels.h"
 
-// Returns the p-norms of x for each index of *dim, or of all of x if dim is NULL. Reduced dimensions remain with size
-// 1.
+// Returns the p-norms of x for each index of dimension *dim, or of all elements of x if dim is NULL. Reduced dimensions
+// remain with size 1.
 static taper_tensor *norms(taper_compose *c, taper_tensor *x, double p, const size_t *dim, taper_dtype dtype)
 {
     taper_list *dims = taper_list_new(c->run->heap, &taper_type_int, TAPER_MAX_RANK);
@@ -22,7 +22,7 @@ static taper_tensor *norms(taper_compose *c, taper_tensor *x, double p, const si
         }
     }
     taper_tensor *result;
-    if (dims->count == 0 && x->rank != 0) { // a tensor of one dimension: each element's own norm
+    if (dims->count == 0 && x->rank != 0) { // in a tensor of one dimension, each element has a norm
         result = TAPER_COMPOSE(c, taper_op_unary, &taper_ew_abs, TAPER_VAL(x));
         result = TAPER_COMPOSE(c, taper_op_to, &taper_to_dtype, taper_compose_arg(result), taper_val_int(dtype),
                                taper_val_bool(false), taper_val_bool(false), taper_val_none());
@@ -63,7 +63,7 @@ static taper_tensor *factors(taper_compose *c, const taper_tensor *norm, taper_d
         return NULL;
     }
     const int64_t count = taper_tensor_numel(norm), item = (int64_t)taper_dtype_size(dtype);
-    for (int64_t i = 0; i < count; i++) { // norm is contiguous because the factors are
+    for (int64_t i = 0; i < count; i++) { // the norms are contiguous because the factors are
         const double n = taper_load_double((taper_dtype)norm->dtype, taper_tensor_data(norm), i);
         const taper_scalar factor = taper_scalar_double(n > limit ? limit / (n + 1e-7) : 1);
         taper_scalar_store(dtype, (char *)taper_tensor_mutable(result) + i * item, &factor);
@@ -103,7 +103,8 @@ TAPER_KERNEL(taper_op_renorm)
 
 // ---- weight_norm
 
-// Computes v g / |v|. For the first and the last dimension PyTorch has a kernel with contiguous results.
+// Computes v g / |v|. If norm_too is set, the norm is the second result. For the first and the last dimension PyTorch
+// has a kernel with contiguous results.
 static taper_status scale_weights(taper_call *call, bool norm_too)
 {
     taper_tensor *v, *g;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that resize: they read arguments, make results, and choose tables and loops. Plain overloads give the
-// size, and the scales it came from. The .vec overloads give either the size or scale factors.
+// The operators that resize: they read arguments, make results, and choose tables and loops. Overloads without a suffix
+// give the size, and the scales from which it was computed. The .vec overloads give either the size or scale factors.
 #include "ops/nn/resize.h"
 
 #include "ops/call/call.h"
@@ -27,7 +27,7 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
     return TAPER_OK;
 }
 
-// Returns true if the result is made contiguous although x is hidden NHWC. Few channels do not fill vectors. Such a
+// Returns true if the result is made contiguous although x is hidden NHWC. A few channels do not fill vectors. Such a
 // tensor is typically the result of a segmentation, which must be contiguous in the end.
 static bool makes_planes(const taper_call *call, const taper_tensor *x, const taper_resize *resize)
 {
@@ -36,8 +36,8 @@ static bool makes_planes(const taper_call *call, const taper_tensor *x, const ta
            taper_ret_target(call, 0) == NULL;
 }
 
-// Returns true if PyTorch's nearest loop ignores the scale where the size stays or doubles. Its loops for quantized and
-// channels-last tensors do; those for planes use the scale.
+// Returns true if PyTorch's nearest loop ignores the scale if the size stays or doubles. PyTorch's loops for quantized
+// and channels-last tensors do that; its loops for planes use the scale.
 static bool is_whole(const taper_tensor *x)
 {
     const bool plane = x->rank > 3 && (x->sizes[1] == 1 || taper_tensor_numel(x) == x->sizes[0] * x->sizes[1]);
@@ -129,7 +129,8 @@ static taper_status resize(taper_call *call, taper_resize_mode mode)
         TAPER_TRY(taper_arg_bool(call, 2, &r.align_corners));
     }
     size_t count;
-    if (call->schema->args[1].type->kind != TAPER_TYPE_OPTIONAL) { // sizes are an argument; otherwise factors are
+    // True if sizes are an argument; otherwise scale factors are an argument.
+    if (call->schema->args[1].type->kind != TAPER_TYPE_OPTIONAL) {
         TAPER_TRY(taper_arg_ints(call, 1, spatial, spatial, r.size + skip, &count));
         for (size_t i = 0; i < spatial; i++) {
             TAPER_TRY(taper_arg_double_or(call, scales_at + i, 0.0, &r.scale[skip + i]));
@@ -232,7 +233,7 @@ static taper_status interpolate(taper_call *call, const char *mode, bool align_c
 {
     static const struct {
         const char *name;
-        uint8_t ranks; // bit r: accepts tensors of rank r
+        uint8_t ranks; // bit r is set if the operator accepts tensors of rank r
         uint8_t mode;
     } modes[] = {
         {"nearest", 1 << 3 | 1 << 4 | 1 << 5, TAPER_RESIZE_NEAREST},

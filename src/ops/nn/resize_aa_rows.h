@@ -11,7 +11,7 @@ static void aa_rows(const taper_resize_axis *wide, const float *in, const taper_
     const int64_t down = x->stride[1], stride = x->stride[2];
     for (int64_t w = 0; w < wide->output; w++) {
         const double *weight = wide->weight + w * wide->taps;
-        const float *from = in + wide->index[w * wide->taps] * stride; // the positions are consecutive
+        const float *from = in + wide->index[w * wide->taps] * stride; // the positions that are read are consecutive
         float sums[AA_ROWS] = {0};
         for (int64_t t = 0; t < wide->count[w]; t++, from += stride) {
             const float factor = (float)weight[t];

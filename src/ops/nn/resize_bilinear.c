@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bilinear interpolation of floats. For an NHWC result, each pixel of a piece of an output row is computed from its
-// four neighbours. For planes (from planes or from NHWC), two input rows at a time are interpolated to the output's
-// width, then blended. If an image shrinks, each pair of rows is used once, so both steps are one pass. The order is
-// PyTorch's: along rows first.
+// Bilinear interpolation of floats. For an NHWC result, the pixels of an output row are computed from their four
+// neighbours, a piece of the row at a time. For planes (from planes or from NHWC), two input rows at a time are
+// interpolated to the output's width, then blended. If an image shrinks, each pair of rows is used once, so both steps
+// are one pass. As in PyTorch, interpolation along rows comes first.
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/resize.h"
 #include "ops/nn/resize_rows.h"
 
-enum { PIECE = 64, ROWS = 8 }; // pixels that are computed together; least rows of planes for a task
+enum { PIECE = 64, ROWS = 8 }; // PIECE: pixels that are computed together; ROWS: least rows of planes for a task
 
-// The inputs of an output position along the width: offsets in a row, in floats, and weights.
+// The inputs that an output position reads along the width: offsets in a row, in floats, and weights.
 typedef struct stretch {
     int32_t left, right;
     float left_weight, right_weight;
@@ -23,11 +23,11 @@ typedef struct bilinear_job {
     const float *in;
     float *out;
     taper_places places; // memory per thread for two rows of the output's width
-    bool at_once;        // each pair of input rows is used for one output row only
-    stretch *columns;    // for planes: one per output position
+    bool at_once;        // true if each pair of input rows is used for only one output row
+    stretch *columns;    // for planes: one item per output position
 } bilinear_job;
 
-// Finds the two input positions of an output position. Returns the weight of the second one.
+// Finds the two input positions that an output position reads. Returns the weight of the second position.
 static float taps_at(const taper_resize_axis *axis, int64_t o, int64_t *first, int64_t *second)
 {
     *first = axis->index[o * axis->taps];
@@ -89,7 +89,7 @@ static void stretch_row(const bilinear_job *job, const float *restrict in, float
 
 #include "ops/nn/resize_bilinear_pairs.h"
 
-// A task over output rows, plane after plane.
+// Computes output rows [begin, end), numbered plane after plane.
 static void plane_rows(void *argument, size_t begin, size_t end)
 {
     const bilinear_job *job = argument;
@@ -104,7 +104,7 @@ static void plane_rows(void *argument, size_t begin, size_t end)
         float *const out = job->out + n * y->stride_n + c * y->stride_c + o * y->stride[1];
         int64_t want[2], at[2];
         const float weight = taps_at(job->h, o, &at[0], &at[1]);
-        if (job->h->taps == 1) { // no vertical interpolation
+        if (job->h->taps == 1) { // the height stays, so rows are not blended
             stretch_row(job, in + at[0] * x->stride[1], out);
             continue;
         }
@@ -140,7 +140,7 @@ static taper_status run_planes(taper_run *run, bilinear_job *job)
     job->columns = taper_heap_alloc(run->heap, columns);
     if (job->columns == NULL || !taper_places_open(run, bytes, rows, &job->places)) {
         taper_heap_free(run->heap, job->columns, job->columns == NULL ? 0 : columns);
-        return TAPER_DECLINED; // another loop computes it, and reports if memory is missing there
+        return TAPER_DECLINED; // another loop computes the result, and reports if memory is missing there
     }
     find_columns(job);
     const taper_status status = taper_run_range(run, plane_rows, job, rows, ROWS, (double)rows * (double)width);

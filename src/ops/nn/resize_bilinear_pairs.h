@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of resize_bilinear.c: images that shrink, in which no pair of input rows is used twice.
+// Part of resize_bilinear.c: images that shrink, for which no pair of input rows is used twice.
 #ifndef TAPER_OPS_NN_RESIZE_BILINEAR_PAIRS_H
 #define TAPER_OPS_NN_RESIZE_BILINEAR_PAIRS_H
 

@@ -6,7 +6,7 @@
 #include "ops/nn/resize.h"
 #include "ops/nn/resize_rows.h"
 
-enum { PIECE = 64, ROWS = 8 }; // pixels that are computed together; least rows of a task
+enum { PIECE = 64, ROWS = 8 }; // PIECE: pixels that are computed together; ROWS: least rows of a task
 
 typedef struct bilinear_job {
     const taper_vector_u8_entry *vector;
@@ -75,7 +75,7 @@ taper_status taper_resize_bilinear_u8(taper_run *run, const taper_resize_axis *a
     const size_t floats = (size_t)(axes[2].output * x->c), rows = (size_t)(x->n * axes[1].output);
     size_t bytes;
     if (!taper_mul_size(floats, 2 * sizeof(float), &bytes) || !taper_places_open(run, bytes, rows, &job.places)) {
-        return TAPER_DECLINED; // the other loops need no memory
+        return TAPER_DECLINED; // the other loops, which need no memory, compute the result
     }
     run->kernel = job.vector->name;
     const taper_status status =

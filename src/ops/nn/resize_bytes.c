@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Resizes bytes as PyTorch 2 does: with weights of 16 bits, first along the width, then along the height, with a
-// rounding to bytes after each. A direction whose size stays is not resized, for any scale.
+// rounding to bytes after each direction. A direction whose size stays is not resized, for any scale.
 #include "ops/nn/resize.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ typedef struct byte_axis {
     int shift;
 } byte_axis;
 
-// Adds the weights of taps that read the same border position to the first of these taps.
+// Several taps may read the same border position. Adds their weights to the weight of the first of these taps.
 static void merge(const taper_resize_axis *table, double *weight, const int64_t *index)
 {
     for (int64_t t = 1; t < table->taps; t++) {
@@ -35,7 +35,7 @@ static int64_t count_of(const taper_resize_axis *table, int64_t o)
 static taper_status weights_of(const taper_call *call, const taper_resize_axis *table, byte_axis *axis)
 {
     double most = 0.0;
-    // Cannot overflow: it is not larger than the table's doubles, whose size was checked.
+    // The number of bytes cannot overflow, because it is not larger than the table of doubles, whose size was checked.
     *axis = (byte_axis){.table = table, .bytes = (size_t)(table->output * table->taps) * sizeof(int32_t)};
     axis->weight = taper_heap_alloc(call->run->heap, axis->bytes);
     if (axis->weight == NULL) {

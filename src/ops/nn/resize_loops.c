@@ -120,9 +120,9 @@ static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, ta
     }
 }
 
-// Computes bilinear interpolation of a quantized plane in floats, and rounds the distance from the zero point. The last
-// bit of a sum can decide between two integers. The form therefore says which products are fused, as in PyTorch's loops
-// over channels, scalar and vectorized.
+// The arithmetic of bilinear interpolation of a quantized plane, which is in floats and rounds the distance from the
+// zero point. The last bit of a sum can decide between two integers. The form therefore says which products are fused,
+// as in PyTorch's loops over channels, scalar and vectorized.
 typedef enum plane_form { PLANE_PLAIN, PLANE_FUSED, PLANE_WIDE } plane_form;
 
 static float weigh(plane_form form, float a, float x, float b, float y) // returns a · x + b · y
@@ -169,7 +169,7 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     if (done != TAPER_DECLINED) {
         return done;
     }
-    void *rows = NULL; // some rows that are interpolated along the width
+    void *rows = NULL; // scratch memory for ROWS rows that are interpolated along the width
     const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * (f64 ? sizeof(double) : sizeof(float));
     if (f32 || f64) {
         rows = taper_heap_alloc(call->run->heap, rows_bytes);
@@ -201,7 +201,7 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
 // ---- antialiased: first along the width into rows of the input's height, then along the height
 
 typedef struct aa_step {
-    int64_t group; // contiguous elements of a position: the channels of a pixel, or 1
+    int64_t group; // number of contiguous elements of a position: the channels of a pixel, or 1
     const double *weight;
     const int64_t *index;
     int64_t count;
@@ -211,7 +211,7 @@ static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *
 {
     if (step->group == 1) {
         float sum = 0.0f;
-        const float *from = in + step->index[0] * stride; // the positions are consecutive
+        const float *from = in + step->index[0] * stride; // the positions that are read are consecutive
         for (int64_t t = 0; t < step->count; t++) {
             sum += (float)step->weight[t] * from[t * stride];
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A pair of input rows, interpolated to the output's width. Output rows between them are blended from the pair, so it
-// is kept from one output row to the next.
+// A pair of input rows, interpolated to the output's width. The output rows between the two input rows are blended from
+// the pair, so the pair is kept from one output row to the next.
 #ifndef TAPER_OPS_RESIZE_ROWS_H
 #define TAPER_OPS_RESIZE_ROWS_H
 
@@ -8,11 +8,11 @@
 
 typedef struct taper_row_pair {
     float *rows[2];  // upper and lower row
-    int64_t held[2]; // index of each row in the input; -1: none
+    int64_t held[2]; // index of each row in the input; -1 if no row is stored
 } taper_row_pair;
 
-// Moves the lower row to the upper place if the next pair starts with it. The caller then fills the rows whose index is
-// not the wanted one.
+// Moves the lower row to the upper row's memory if the next pair starts with it. The caller then fills the rows whose
+// index is not the wanted one.
 static inline void taper_row_pair_want(taper_row_pair *pair, const int64_t *want)
 {
     if (pair->held[1] == want[0] && pair->held[0] != want[0]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of resize_loops.c: neighbours that remain neighbours are copied together.
+// Part of resize_loops.c: elements that are neighbours in the input and in the output are copied together.
 #ifndef TAPER_OPS_NN_RESIZE_RUNS_H
 #define TAPER_OPS_NN_RESIZE_RUNS_H
 

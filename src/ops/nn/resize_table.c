@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables of an axis. The arithmetic decides which input position an output position reads, so it follows PyTorch's
-// exactly, including the steps in single precision.
+// Makes the table of an axis. The arithmetic decides which input position an output position reads, so it follows
+// PyTorch's exactly, including the steps in single precision.
 #include <math.h>
 
 #include "base/single.h"
@@ -41,7 +41,7 @@ static void fill_nearest(taper_run *run, taper_resize_axis *table, float ratio, 
     }
 }
 
-// Positions are computed in doubles, even for float32 tensors, but in floats for quantized ones.
+// Positions are computed in doubles, even for float32 tensors, but in floats for quantized tensors.
 static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, const taper_resize *resize, bool single,
                         bool quantized)
 {
@@ -72,7 +72,7 @@ static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, 
     }
 }
 
-// The cubic convolution kernel: near for |x| <= 1, far for 1 < |x| < 2.
+// The cubic convolution kernel. near_f32 is for |x| <= 1, far_f32 for 1 < |x| < 2.
 static float near_f32(float x, float a)
 {
     return ((a + 2.0f) * x - (a + 3.0f)) * x * x + 1.0f;
@@ -152,7 +152,7 @@ static double support_of(double ratio, taper_resize_mode mode)
     return ratio >= 1.0 ? half * ratio : half;
 }
 
-// align_corners affects only the ratio here.
+// In this mode align_corners affects only the ratio.
 static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ratio, taper_resize_mode mode,
                              bool single)
 {
@@ -189,7 +189,7 @@ static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ra
         for (int64_t i = 0; i < count && total != 0.0; i++) {
             weight[i] = single ? (double)((float)weight[i] / (float)total) : weight[i] / total;
         }
-        if (count <= 0) { // cannot happen for a position inside the input
+        if (count <= 0) { // cannot happen, because the position is inside the input
             count = 1;
             index[0] = first;
             weight[0] = 0.0;
@@ -224,7 +224,7 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
     const double ratio = ratio_of(resize, input, output, resize->scale[axis], single || nearest);
     *table = (taper_resize_axis){.input = input, .output = output, .taps = 1};
     if (present && antialiased) {
-        // The support is at most twice the ratio, and taps are bounded by the input's size.
+        // The number of taps is at most twice the support, rounded up, plus 1, and at most the input's size.
         const double wide = ceil(support_of(ratio, mode)) * 2.0 + 1.0;
         table->taps = wide < (double)input ? (int64_t)wide : input;
     } else if (present && !nearest) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Weighted sums of rows for one element type. resize_loops.c includes it with ELEMENT, the type, and NAME(x), a unique
-// name.
+// Weighted sums of rows for one element type. resize_loops.c includes this file with ELEMENT, the type, and NAME(x), a
+// unique name.
 
 // Computes out = Σ weight[i] · row[i].
 static void NAME(blend)(int64_t count, ELEMENT *restrict out, const ELEMENT *const *rows, const ELEMENT *weights,
@@ -37,7 +37,8 @@ static void NAME(blend)(int64_t count, ELEMENT *restrict out, const ELEMENT *con
     }
 }
 
-// Interpolates an input row along the width. group: contiguous elements of a position, the channels of a pixel or 1.
+// Interpolates an input row along the width. group is the number of contiguous elements of a position: the channels of
+// a pixel, or 1.
 static void NAME(row)(const taper_resize_axis *axis, int64_t group, const ELEMENT *in, int64_t stride,
                       ELEMENT *restrict out)
 {
@@ -100,7 +101,7 @@ static void NAME(weighted)(taper_run *run, const taper_resize_axis *axes, int64_
                 }
             }
             for (int64_t t = 0; t < taps; t++) {
-                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) { // an earlier tap may have filled it
+                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) { // an earlier tap may have filled this slot
                     if (held[s] == want[t]) {
                         slot[t] = s;
                     }

@@ -16,11 +16,11 @@ enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8, PARTS = 8, SHORT = 4096 };
 
 typedef struct soft {
     const taper_run *run;
-    taper_run *spender; // run to charge; NULL in a task, whose work taper_lines_run charges
+    taper_run *spender; // run to charge; NULL in a task, because taper_lines_run charges its work
     const taper_tensor *x;
     taper_tensor *out;
     bool logarithm;
-    taper_ew_class class_; // F32 or F64
+    taper_ew_class class_; // class of the elements, F32 or F64
     taper_ew_block elements, temp, spare;
     double top[LANES], sum[LANES];
 } soft;
@@ -40,8 +40,7 @@ static void store(soft *s, char *to, int64_t step, size_t n)
     taper_ew_store((taper_dtype)s->out->dtype, s->class_, to, step, &s->elements, n, &s->temp);
 }
 
-// Compute exponentials in place. The version for doubles may also write elements after the last of n, which are not
-// used.
+// Compute exponentials in place. exponentials_f64 may also write elements after the n-th, which are not used.
 static void exponentials_f32(const soft *s, float *x, size_t n)
 {
     (void)s;
@@ -60,7 +59,7 @@ static void exponentials_f64(const soft *s, double *x, size_t n)
     }
 }
 
-// The steps over one block. If `lanes` is set, each element has its own maximum and sum. A NaN makes the whole line
+// The steps over one block. If `lanes` is set, each element has a separate maximum and sum. A NaN makes the whole line
 // NaN. Sums are split into independent parts, which the CPU overlaps.
 #define EACH(expression)                                                                                               \
     for (size_t k = 0; k < n; k++) {                                                                                   \
@@ -130,7 +129,7 @@ static void exponentials_f64(const soft *s, double *x, size_t n)
 STEPS(float, f32, f32)
 STEPS(double, f64, f64)
 
-// Returns true if kernels compute a block of a line of doubles.
+// Returns true if kernels compute the block of a line of doubles.
 static bool is_fast(const soft *s, bool lanes)
 {
     return s->class_ == TAPER_EW_F64 && !lanes && taper_doubles_are_fast(s->run);
@@ -187,7 +186,7 @@ static void start(soft *s, size_t m)
     }
 }
 
-static void end_sum(soft *s, size_t m) // for log_softmax the logarithm of the sum is subtracted
+static void end_sum(soft *s, size_t m) // log_softmax subtracts the logarithm of the sum
 {
     for (size_t k = 0; k < m && s->logarithm; k++) {
         s->sum[k] = log(s->sum[k]);
@@ -320,7 +319,7 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     if (status != TAPER_DECLINED) {
         return status;
     }
-    soft s; // long lines
+    soft s; // state for lines that are too long for a block
     start_soft(&s, &job, true);
     taper_walk walk;
     taper_reduce_walk(&walk, lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count);
@@ -349,7 +348,7 @@ TAPER_KERNEL(taper_op_log_softmax)
     return run_softmax(call, 2, true);
 }
 
-// A row of only -inf gives zeros.
+// Computes softmax, except that a row of only -inf gives zeros.
 TAPER_KERNEL(taper_op_safe_softmax)
 {
     taper_tensor *x;
