@@ -17,7 +17,7 @@
 #include "ops/quantized/quantized.h"
 #include "ops/quantized/quantized_walk.h"
 
-// ROUNDED: a float that is rounded and clamped to the range.
+// The kinds of zero points. ROUNDED is a float that is rounded and clamped to the range.
 typedef enum point_kind { WHOLE, REAL, ROUNDED } point_kind;
 
 typedef struct fake_work {
@@ -26,8 +26,8 @@ typedef struct fake_work {
     point_kind kind;
     float scale;
     double point;
-    const taper_tensor *scales, *points; // per channel; NULL: scale and point apply
-    bool *mask;                          // NULL: not wanted
+    const taper_tensor *scales, *points; // one number per channel; NULL: scale and point apply to all elements
+    bool *mask;                          // receives the mask; NULL: not wanted
 } fake_work;
 
 typedef struct channel {
@@ -191,7 +191,7 @@ static taper_status arg_channels(const taper_call *call, const taper_tensor *x, 
 
 // ---- results
 
-// Computes result 0, and result 1 if the row of the operator list has a mask.
+// Computes result 0, and the mask as result 1 if the operator has one.
 static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fake_work *w)
 {
     taper_tensor *y, *mask;
@@ -203,7 +203,7 @@ static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fa
         TAPER_TRY(taper_ret_new(call, 1, TAPER_BOOL, x->rank, x->sizes, strides, &mask));
         w->mask = taper_tensor_mutable(mask);
     }
-    taper_tensor numbers = taper_tensor_local(x); // only its strides are used, to find the channel
+    taper_tensor numbers = taper_tensor_local(x); // only the strides of this tensor are used, to find the channel
     for (size_t d = 0; d < x->rank; d++) {
         numbers.sizes[d] = (int64_t)d == axis ? x->sizes[d] : 1;
         numbers.strides[d] = (int64_t)d == axis ? 1 : 0;
@@ -246,8 +246,8 @@ TAPER_KERNEL(taper_op_fake_quantize)
     return ret_fake(call, x, -1, &w);
 }
 
-// Reads the number in a tensor of one element. first: a larger tensor is accepted, for learned parameters, and its
-// first number is used.
+// Reads the number in a tensor of one element. If first is set, a larger tensor is accepted, for learned parameters,
+// and its first number is used.
 static taper_status arg_number(const taper_call *call, size_t at, bool first, double *number)
 {
     taper_tensor *t;
@@ -261,7 +261,8 @@ static taper_status arg_number(const taper_call *call, size_t at, bool first, do
     return TAPER_OK;
 }
 
-// fake_quantize_per_tensor_affine.tensor_qparams, and _cachemask_tensor_qparams, which has a switch before the range.
+// Computes fake_quantize_per_tensor_affine.tensor_qparams and _cachemask_tensor_qparams, which has the argument
+// fake_quant_enabled before the range.
 TAPER_KERNEL(taper_op_fake_quantize_qparams)
 {
     taper_tensor *x;
@@ -316,10 +317,9 @@ TAPER_KERNEL(taper_op_fake_quantize_learnable_channels)
     return per_channel(call, true);
 }
 
-// ---- observers that move
+// ---- moving observers
 
-// Reads a tensor that is written to: the running range, scale or zero point. It has as many elements as there are rows,
-// or one.
+// Reads a tensor that is written to: the running range, scale or zero point. It has `count` elements.
 static taper_status arg_written(const taper_call *call, size_t at, taper_dtype dtype, int64_t count,
                                 taper_tensor **tensor)
 {
@@ -385,7 +385,7 @@ static taper_status choose(const taper_call *call, const fake_work *w, int64_t r
 
 TAPER_KERNEL(taper_op_fake_quantize_observed)
 {
-    taper_tensor *x, *written[4]; // written: running_min, running_max, scale, zero_point
+    taper_tensor *x, *written[4]; // written: the tensors running_min, running_max, scale, zero_point
     fake_work w = {.kind = WHOLE};
     double observing, quantizing, constant;
     int64_t axis;

@@ -11,7 +11,7 @@
 #include "ops/quantized/quantized.h"
 #include "ops/quantized/quantized_bytes.h"
 
-// ---- channels in the order of the bytes
+// ---- channels in memory order
 
 static taper_q_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
 {
@@ -22,7 +22,7 @@ static taper_q_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
     runs = (taper_q_runs){1, t->sizes[z->axis], 1};
     const bool planes = !taper_tensor_is_contiguous(t);
     for (int64_t d = 0; d < t->rank; d++) {
-        // In channels-last order: N, (D), H, W, C.
+        // Dimension d in channels-last order: N, (D), H, W, C.
         const int64_t place = !planes || d == 0 ? d : d == 1 ? t->rank : d - 1;
         const int64_t axis = !planes || z->axis == 0 ? z->axis : z->axis == 1 ? t->rank : z->axis - 1;
         if (place < axis) {
@@ -34,7 +34,8 @@ static taper_q_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
     return runs;
 }
 
-// Returns the tensor (retained), or a copy in the format that its strides suggest, and that format's strides.
+// Returns the tensor (retained), or a copy in the format that its strides suggest. Also returns the strides of that
+// format.
 static taper_status in_format(taper_run *run, taper_tensor *x, taper_tensor **plain, int64_t *strides)
 {
     const bool planes = taper_tensor_suggests_channels_last(x);
@@ -129,7 +130,7 @@ TAPER_KERNEL(taper_op_quantize_per_tensor)
     taper_scalar scale, point;
     taper_dtype dtype;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
-    TAPER_TRY(taper_arg_scalar(call, 1, &scale)); // a number, or a tensor of one element
+    TAPER_TRY(taper_arg_scalar(call, 1, &scale)); // the scale is a number, or a tensor of one element
     TAPER_TRY(taper_arg_scalar(call, 2, &point));
     TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
     TAPER_TRY(quantize_uniform(call, "self", x, dtype, scale.f, point.i, &y));
@@ -198,7 +199,7 @@ TAPER_KERNEL(taper_op_quantize_per_channel)
 
 void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *point)
 {
-    static const float small = 6.1e-5f; // for a smaller scale the range is widened
+    static const float small = 6.1e-5f; // if the scale is smaller than this, the range is widened
     symmetric = symmetric && least < 0 && most > 0;
     if (symmetric) {
         const float half = (float)((range.high - range.low) / 2);
@@ -297,7 +298,7 @@ TAPER_KERNEL(taper_op_choose_qparams)
 static taper_status dequantize(taper_call *call, const char *name, taper_tensor *q, taper_tensor **y)
 {
     taper_run *run = call->run;
-    if (!taper_dtype_is_quantized((taper_dtype)q->dtype)) { // PyTorch returns q.to(float32)
+    if (!taper_dtype_is_quantized((taper_dtype)q->dtype)) { // as PyTorch, which returns q.to(float32)
         return taper_tensor_cast(run, q, TAPER_F32, y);
     }
     TAPER_TRY(taper_q_check_tensor(run, name, q));

@@ -17,7 +17,7 @@ typedef struct taper_q_range {
     int64_t low, high;
 } taper_q_range;
 
-inline taper_q_range taper_q_range_of(taper_dtype dtype) // dtype is QU8, QI8 or QI32
+inline taper_q_range taper_q_range_of(taper_dtype dtype) // returns the range of QU8, QI8 or QI32
 {
     return dtype == TAPER_QU8   ? (taper_q_range){0, 255}
            : dtype == TAPER_QI8 ? (taper_q_range){-128, 127}
@@ -30,14 +30,16 @@ inline int64_t taper_q_clamp(int64_t q, taper_q_range range)
 }
 
 // Returns rne(x) plus the zero point, computed as a float and clamped to range. Infinities, NaN and numbers that do not
-// fit into an int64 give the lowest integer: x86 converts them to the smallest one, and PyTorch clamps afterwards.
+// fit into an int64 give the lowest integer of the range: x86 converts them to the smallest int64, and PyTorch clamps
+// afterwards.
 inline int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range)
 {
     const float q = nearbyintf(x) + (float)zero_point;
     return q >= -9.2e18f && q <= 9.2e18f ? taper_q_clamp((int64_t)q, range) : range.low;
 }
 
-// Does the same as PyTorch's vectors for 8-bit results: NaN and too large numbers give the highest integer.
+// Does what PyTorch's vectors do for 8-bit results: as taper_q_round, except that NaN and numbers that are too large
+// give the highest integer.
 inline int64_t taper_q_round_wide(float x, int64_t zero_point, taper_q_range range)
 {
     const float rounded = nearbyintf(x);
@@ -66,7 +68,7 @@ inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t zero_po
 }
 
 // Converts a sum for elementwise operators. Nothing saturates before the zero point is added. In vectors a number that
-// does not fit into an int32 becomes the smallest one, and sums of qint32 wrap around.
+// does not fit into an int32 becomes the smallest int32, and sums of qint32 wrap around.
 inline int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier, int64_t zero_point, bool wide)
 {
     const float rounded = nearbyintf((float)acc * multiplier);
@@ -96,29 +98,31 @@ inline void taper_q_store(taper_dtype dtype, void *data, int64_t at, int64_t q)
     }
 }
 
-// Convert a quantized dtype to that of its integers (int_repr: uint8, int8 or int32), and back.
+// Convert a quantized dtype to the dtype of its integers (int_repr: uint8, int8 or int32), and back.
 taper_dtype taper_q_plain_dtype(taper_dtype dtype);
 TAPER_MUST_USE taper_status taper_q_dtype_of(const taper_call *call, taper_dtype plain, taper_dtype *dtype);
-static inline bool taper_q_is_dtype(taper_dtype dtype) // the dtypes with arithmetic
+// Returns true for the quantized dtypes that operators compute with.
+static inline bool taper_q_is_dtype(taper_dtype dtype)
 {
     return dtype == TAPER_QU8 || dtype == TAPER_QI8 || dtype == TAPER_QI32;
 }
 
-// Fails unless the tensor has such a dtype and a usable quantizer: finite positive scales, zero points within the
-// dtype's range, and one of each for every index of a channel axis that exists.
+// Fails unless the tensor has a quantized dtype and a usable quantizer: scales are positive and finite, and zero points
+// are within the dtype's range. Along a channel axis, which must exist, there is a scale and a zero point for every
+// index.
 TAPER_MUST_USE taper_status taper_q_check_tensor(taper_run *run, const char *name, const taper_tensor *tensor);
-// Read argument `at`, which must be such a tensor. taper_arg_uniform also requires that it is quantized per tensor. The
-// call owns the tensor.
+// Read argument `at`, which must be a tensor that taper_q_check_tensor accepts. taper_arg_uniform also requires that it
+// is quantized per tensor. The call owns the tensor.
 TAPER_MUST_USE taper_status taper_arg_quantized(const taper_call *call, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_arg_uniform(const taper_call *call, size_t at, taper_tensor **tensor);
 
 // Fails unless scale is positive and finite and zero_point is within dtype's range.
 TAPER_MUST_USE taper_status taper_q_check(taper_dtype dtype, double scale, int64_t zero_point, taper_error *error);
 // Computes scale and zero point for numbers from least to most, extended to contain 0, over the integers of the range.
-// The zero point is computed from the end with the smaller error. symmetric: the zero point is in the middle if there
-// are numbers on both sides of 0.
+// The zero point is computed from the end with the smaller error. If symmetric is set, the zero point is in the middle
+// of the range if there are numbers on both sides of 0.
 void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *zero_point);
-// Reads arguments `at` and `at` + 1, a result's scale and zero point, and checks them.
+// Reads arguments `at` and `at` + 1, the scale and zero point of a result, and checks them.
 TAPER_MUST_USE taper_status taper_arg_qparams(const taper_call *call, size_t at, taper_dtype dtype, double *scale,
                                               int64_t *zero_point);
 
@@ -140,8 +144,9 @@ TAPER_MUST_USE taper_status taper_q_channel_quantizer(const taper_call *call, co
                                                       taper_quantizer *quantizer);
 void taper_q_release(taper_quantizer *quantizer);
 
-// The quantizers of views. The view has `count` channels from `start`, every `step`th. A per-tensor quantizer is
-// copied. If the axis is removed (select), the quantizer becomes one per tensor. It fails only if there is no memory.
+// Set the quantizers of views. The view has `count` channels from `start`, every `step`th. A per-tensor quantizer is
+// copied. If the axis is removed (select), the quantizer becomes a per-tensor quantizer. These functions fail only if
+// there is no memory.
 TAPER_MUST_USE taper_status taper_q_slice(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,
                                           int64_t start, int64_t step);
 TAPER_MUST_USE taper_status taper_q_select(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,

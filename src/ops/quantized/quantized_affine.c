@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // torchao::…_affine: integers in plain tensors, with a scale and a zero point for each block of elements, as torchao
 // writes them in exported programs. block_size is the size of a block along each dimension. A dimension that is divided
-// into blocks is viewed as two dimensions, and the numbers of a block are broadcast. The steps, with their roundings
-// and dtypes, are torchao's.
+// into blocks is viewed as two dimensions, and the scales and zero points are broadcast over the blocks. The steps,
+// with their roundings and dtypes, are torchao's.
 #include <float.h>
 
 #include "base/checked.h"
@@ -15,10 +15,10 @@
 #include "ops/tensor/reduce_kernels.h"
 
 typedef struct blocks {
-    size_t rank; // rank of the viewed tensor
-    // Its sizes, and the same with 1 for dimensions within a block.
+    size_t rank; // rank of the view in which blocks are dimensions
+    // sizes of the view; counts: the same, with 1 for dimensions within a block.
     int64_t sizes[TAPER_MAX_RANK], counts[TAPER_MAX_RANK];
-    bool inside[TAPER_MAX_RANK]; // the dimension is within a block and larger than 1
+    bool inside[TAPER_MAX_RANK]; // true for a dimension that is within a block and larger than 1
 } blocks;
 
 static taper_status add_dim(const taper_call *call, blocks *b, int64_t size, bool inside)
@@ -60,7 +60,7 @@ static taper_status arg_blocks(const taper_call *call, size_t at, const taper_te
     return TAPER_OK;
 }
 
-// Reads arguments `at` and `at` + 1, quant_min and quant_max; those of the dtype by default.
+// Reads arguments `at` and `at` + 1, quant_min and quant_max. The default is the range of the dtype.
 static taper_status arg_bounds(const taper_call *call, size_t at, taper_dtype dtype, double *low, double *high)
 {
     double *const to[] = {low, high};
@@ -116,7 +116,7 @@ static taper_tensor *rounded(taper_compose *c, taper_tensor *x)
     return TAPER_COMPOSE(c, taper_op_unary, &taper_ew_round, taper_compose_arg(x));
 }
 
-// Views the blocks' numbers so that they broadcast over the tensor. NULL if there are none.
+// Views one number per block so that the numbers broadcast over the tensor. Returns NULL for NULL.
 static taper_tensor *of_blocks(taper_compose *c, const blocks *b, taper_tensor *numbers)
 {
     return numbers != NULL && taper_tensor_numel(numbers) != 0 ? taper_compose_reshape(c, numbers, b->rank, b->counts)
@@ -147,7 +147,7 @@ TAPER_KERNEL(taper_op_affine_quantize)
         taper_compose_fail(&c, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
                                           "a scale and a zero point for each block are needed"));
     }
-    if (c.status == TAPER_OK && y == NULL) { // an empty tensor
+    if (c.status == TAPER_OK && y == NULL) { // y is NULL for an empty tensor
         return taper_compose_ret(&c, call, 0, converted(&c, x, dtype));
     }
     y = TAPER_COMPOSE(&c, taper_op_unary, &taper_ew_reciprocal, taper_compose_arg(y));
@@ -227,7 +227,7 @@ static taper_tensor *below(taper_compose *c, double low, taper_tensor *x)
                          taper_val_double(low), taper_val_int(1));
 }
 
-// Returns a tensor with like's sizes and this number in each element.
+// Returns a tensor with the sizes of `like`, with this number in each element.
 static taper_tensor *filled(taper_compose *c, const taper_tensor *like, double number)
 {
     taper_tensor *made = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums and products of two quantized tensors. Tensors of equal sizes are added in integers, with the ratios of the
-// scales as 21-bit numbers: quint8 as QNNPACK does, qint8 as XNNPACK does. Other sums are computed in floats. Products
-// are requantized.
+// scales as 21-bit numbers: quint8 as in QNNPACK, qint8 as in XNNPACK. Other sums are computed in floats. Products are
+// requantized.
 #include <inttypes.h>
 
 #include "ir/tensor.h"
@@ -17,10 +17,10 @@ typedef struct pair {
     int64_t a_point, b_point, point;
     taper_q_range range; // range of the result; with relu it starts at the zero point
     float multiplier;
-    // Parameters of integer sums.
+    // The parameters of integer sums.
     int32_t a_multiplier, b_multiplier, bias;
     int shift;
-    bool half_up; // halves are rounded up, as in XNNPACK; otherwise away from zero
+    bool half_up; // true if halves are rounded up, as in XNNPACK; otherwise they are rounded away from zero
 } pair;
 
 static int32_t wrap(int64_t number)
@@ -71,13 +71,13 @@ static void integer_row(const void *work, const taper_q_row *row)
         const int64_t b = taper_q_load(p->dtype, row->b, row->b_at + i * row->b_step);
         const int64_t sum = wrap(p->bias + wrap(a * p->a_multiplier) + wrap(b * p->b_multiplier));
         const int64_t up = p->half_up || sum >= 0 ? sum + half : sum + half - 1;
-        const int64_t q = up >= 0 ? up / unit : -((-up + unit - 1) / unit); // rounds down
+        const int64_t q = up >= 0 ? up / unit : -((-up + unit - 1) / unit); // division that rounds down
         const int64_t held = q < INT16_MIN ? INT16_MIN : q > INT16_MAX ? INT16_MAX : q;
         taper_q_store(p->dtype, row->y, row->y_at + i * row->y_step, taper_q_clamp(held + p->point, p->range));
     }
 }
 
-// ---- the work
+// ---- running
 
 static taper_status read_pair(const taper_call *call, bool relu, pair *p)
 {
@@ -96,7 +96,8 @@ static taper_status read_pair(const taper_call *call, bool relu, pair *p)
     return TAPER_OK;
 }
 
-// Makes the result: an out argument with its quantizer, or a new tensor in a's format with arguments 2 and 3.
+// Makes the result: either an out argument, which has a quantizer, or a new tensor in a's format with the scale and
+// zero point of arguments 2 and 3.
 static taper_status ret_pair(taper_call *call, pair *p, taper_tensor **y)
 {
     taper_error *error = call->run->error;
@@ -181,7 +182,7 @@ taper_status taper_q_multiply(taper_call *call, bool relu, taper_q_row_function 
     taper_tensor *y;
     TAPER_TRY(read_pair(call, relu, &p));
     TAPER_TRY(ret_pair(call, &p, &y));
-    if (taper_q_out(call, 0) == NULL && p.dtype == TAPER_QI8 && p.point < 127) { // XNNPACK's kernel
+    if (taper_q_out(call, 0) == NULL && p.dtype == TAPER_QI8 && p.point < 127) { // as XNNPACK's kernel
         p.multiplier = p.a_scale * p.b_scale / p.scale;
         if (!(p.multiplier >= 0x1p-16f && p.multiplier < 256)) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
@@ -223,7 +224,7 @@ TAPER_KERNEL(taper_op_q_mul_relu)
     return taper_q_multiply(call, true, NULL, NULL);
 }
 
-// ---- prelu: above the zero point as it is, below by the weight
+// ---- prelu: numbers above the zero point stay, numbers below it are multiplied by the weight
 
 typedef struct prelu_work {
     taper_dtype dtype;
@@ -269,7 +270,7 @@ static taper_status prelu(taper_call *call, bool own)
         scale = x->quantizer->scale;
         point = x->quantizer->zero_point;
     }
-    taper_tensor weights = taper_tensor_local(w); // viewed as 1 × C × 1 …, on the stack only
+    taper_tensor weights = taper_tensor_local(w); // weights viewed as 1 × C × 1 …, on the stack only
     weights.rank = x->rank;
     for (size_t d = 0; d < x->rank; d++) {
         weights.sizes[d] = d == 1 ? count : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts runs of numbers with one scale and one zero point each to bytes and back (quantized_bytes.h). Signed bytes
-// are computed as unsigned ones with the highest bit inverted; their zero points are then 128 more.
+// Converts runs of numbers, each with one scale and one zero point, to bytes and back (quantized_bytes.h). Signed bytes
+// are computed as unsigned bytes with the highest bit inverted; their zero points are then 128 more.
 #include "ops/quantized/quantized_bytes.h"
 
 #include "base/checked.h"
@@ -11,7 +11,7 @@
 enum { BLOCK = 1024, SHORTEST = 16 };
 
 typedef struct channel_numbers {
-    float factor; // scale, or its inverse
+    float factor; // scale (to floats), or its inverse (to bytes)
     int32_t point;
 } channel_numbers;
 
@@ -31,7 +31,7 @@ static void flip(size_t n, uint8_t bits, uint8_t *y)
     }
 }
 
-// A position in a range of numbers: the channel, and the numbers left in its run.
+// A position in a range of numbers: the channel, and how many numbers are left in its run.
 typedef struct channel_place {
     size_t channel, left;
 } channel_place;
@@ -41,7 +41,7 @@ static channel_place place_of(const bytes_job *job, size_t at)
     return (channel_place){at / job->inner % job->channels, job->inner - at % job->inner};
 }
 
-static void pass(const bytes_job *job, size_t n, channel_place *place) // n is at most `left`
+static void pass(const bytes_job *job, size_t n, channel_place *place) // advances by n numbers; n is at most `left`
 {
     place->left -= n;
     if (place->left == 0) {

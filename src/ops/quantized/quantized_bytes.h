@@ -6,8 +6,8 @@
 
 #include "ops/quantized/quantized.h"
 
-// The order of channels in memory: `outer` times, a run of `inner` elements for each of the channels. A tensor that is
-// quantized per tensor is a single channel.
+// The order of channels in memory: a run of `inner` elements for each channel, and all of this `outer` times. A tensor
+// that is quantized per tensor counts as a single channel.
 typedef struct taper_q_runs {
     int64_t outer, channels, inner;
 } taper_q_runs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Concatenation of quantized tensors. Elements are dequantized and quantized to the result's scale and zero point.
-// Channels-last tensors that are joined along the channels are computed as in vectors, and copied if the quantizers
-// agree.
+// Channels-last tensors that are joined along the channels are computed as in PyTorch's vectors, and copied if the
+// quantizers agree.
 #include <inttypes.h>
 
 #include "ir/tensor.h"
@@ -14,8 +14,8 @@ typedef struct cat_plan {
     const taper_tensor *first;
     size_t dim;
     int64_t sizes[TAPER_MAX_RANK];
-    bool planes;   // the result is channels-last
-    bool channels; // joined along the channels, pixel by pixel
+    bool planes;   // true if the result is channels-last
+    bool channels; // true if the tensors are joined along the channels, pixel by pixel
 } cat_plan;
 
 typedef struct requantize_work {
@@ -25,8 +25,8 @@ typedef struct requantize_work {
     float scale, inverse;
     int64_t from_point, point;
     bool relu, relu_after, same;
-    int64_t channels, wide; // the first `wide` channels of each run are computed as in vectors
-    uint8_t tables[2][256]; // results per byte: plain, and as in vectors
+    int64_t channels, wide; // channels of a run, of which the first `wide` are computed as in vectors
+    uint8_t tables[2][256]; // the result for each byte: in plain loops, and in vectors
 } requantize_work;
 
 static int64_t requantized(const requantize_work *w, int64_t q, bool wide)
@@ -88,7 +88,7 @@ static void requantize_row(const void *work, const taper_q_row *row)
     }
 }
 
-static bool is_skipped(const taper_tensor *x) // tensors that torch.cat ignores
+static bool is_skipped(const taper_tensor *x) // returns true for tensors that torch.cat ignores
 {
     return x->rank == 1 && x->sizes[0] == 0;
 }
@@ -168,7 +168,7 @@ static taper_status join(taper_call *call, double scale, int64_t point, const ca
         if (x->storage == y->storage) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor shares memory with item %zu", i);
         }
-        taper_tensor part = taper_tensor_local(y); // a view on the stack only
+        taper_tensor part = taper_tensor_local(y); // a view, on the stack only
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset += start * y->strides[plan->dim];
         start += x->sizes[plan->dim];

@@ -101,11 +101,11 @@ taper_status taper_qcell_open(taper_run *run, taper_object *object, taper_qcell_
 
 typedef struct cell_state {
     const char *kind;
-    taper_val tensors[6], floats[2], ints[2], layers[2]; // owned
+    taper_val tensors[6], floats[2], ints[2], layers[2]; // values of the state, owned
     size_t tensor_count, float_count, int_count, layer_count;
 } cell_state;
 
-// Makes an object of the state as result 0. Takes over the references in it.
+// Makes an object with this state as result 0. Takes over the references in the state.
 static taper_status make_cell(taper_call *call, const cell_state *state)
 {
     taper_run *run = call->run;
@@ -187,8 +187,8 @@ TAPER_KERNEL(taper_op_make_quantized_cell_params_fp16)
     return make_of_layers(call, "quantized_fp16");
 }
 
-// Quantizes a weight to int8 by the range of all its elements. Computes for each row the sum of its distances from the
-// zero point.
+// Quantizes a weight to int8 by the range of all its elements. For each row it computes the sum of the distances of its
+// integers from the zero point.
 static taper_status quantize_weight(taper_call *call, size_t at, taper_tensor **weight, taper_tensor **offsets,
                                     double *scale, int64_t *zero_point)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of quantized convolutions. Static ones quantize their result with given numbers. Dynamic ones quantize a
-// float input by its range, compute a result with the same quantizer, as QNNPACK does, and dequantize it. Results of
-// rank 4 and 5 have channels-last strides. A convolution in one dimension is computed on images of height 1.
+// Operators of quantized convolutions. Static operators quantize their result with a given scale and zero point.
+// Dynamic operators quantize a float input by its range, compute a result with the same quantizer, as QNNPACK does, and
+// dequantize it. Results of rank 4 and 5 have channels-last strides. A convolution in one dimension is computed on
+// images of height 1.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/quantized/quantized_layer.h"
 
-// Views a conv1d's batch, channels, length as batch, channels, 1, length.
+// Returns a view of a conv1d's tensor (batch, channels, length) as (batch, channels, 1, length).
 static taper_tensor as_image(const taper_tensor *line)
 {
     const int64_t sizes[4] = {line->sizes[0], line->sizes[1], 1, line->sizes[2]};
@@ -17,7 +18,7 @@ static taper_tensor as_image(const taper_tensor *line)
     return taper_tensor_twin(line, 4, sizes, strides);
 }
 
-// Computes the result's sizes and PyTorch's strides.
+// Computes the sizes of the result and the strides that PyTorch gives it.
 static void result_layout(size_t rank, const int64_t *image, int64_t *sizes, int64_t *strides)
 {
     int64_t all[TAPER_CONV_RANK + 2];
@@ -108,8 +109,8 @@ static taper_status run_conv(taper_call *call, const conv_call *conv)
     TAPER_TRY(taper_arg_qconv(call, 1, conv->rank == 3 ? 3 : 2, &params));
     TAPER_TRY(check_transposed(call, &params, conv->relu));
     if (!conv->dynamic) {
-        // The old overloads also have stride, padding, dilation and groups before these. They are ignored, because the
-        // object has them.
+        // The old overloads have stride, padding, dilation and groups before the scale and the zero point. These
+        // arguments are ignored, because the object has them.
         const size_t count = call->schema->arg_count;
         TAPER_TRY(taper_arg_double(call, count - 2, &scale));
         TAPER_TRY(taper_arg_int(call, count - 1, &zero_point));

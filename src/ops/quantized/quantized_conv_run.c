@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sums of quantized convolutions, plain and transposed, over two or three dimensions. For each position of the
-// result, the taps of the kernel that meet the input are listed, and contiguous ones are merged. A channel's sum is
-// then computed over contiguous runs. Padding contributes nothing, so its taps are left out.
+// result, the taps of the kernel that are inside the input are listed, and contiguous taps are merged. A channel's sum
+// is then computed over contiguous runs. Padding contributes nothing, so its taps are left out.
 #include "ops/call/packs.h"
 #include "ops/quantized/quantized_layer.h"
 
 typedef struct tap {
-    const uint8_t *x; // inputs from channel 0 on
+    const uint8_t *x; // inputs, beginning with channel 0
     int64_t w;        // index within the weights of an output channel
     int64_t length;
 } tap;
 
-// The convolution in three dimensions; missing ones have size 1 and come first.
+// The sizes of a convolution in three dimensions; missing dimensions have size 1 and come first.
 typedef struct geometry {
     int64_t batch, in_channels, out_channels, groups, group_in, group_out;
     int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
@@ -98,7 +98,8 @@ static taper_status get_weights(taper_call *call, const taper_qconv_params *para
 
 // ---- taps
 
-// Computes the input's index for tap k of output index o along dimension d. Returns false if there is none.
+// Computes the input's index for tap k of output index o along dimension d. Returns false if the tap is outside the
+// input.
 static bool input_index(const geometry *g, size_t d, int64_t o, int64_t k, int64_t *i)
 {
     if (!g->transposed) {

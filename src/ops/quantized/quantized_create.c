@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes quantized tensors with given scales and zero points, or with those of another tensor.
+// Makes quantized tensors, with given scales and zero points or with the quantizer of another tensor.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quantized_decomposed::quantize_… and dequantize_…: integers in plain tensors, with scales and zero points as
 // arguments, as in programs that were quantized with PyTorch 2. PyTorch computes them by a sequence of operators, whose
-// roundings and dtypes are followed. For a token or a group a number is rounded after its zero point is added,
-// otherwise before.
+// roundings and dtypes are followed. Per token and per group, a number is rounded after its zero point is added;
+// otherwise it is rounded before.
 #include "base/checked.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/matmul.h"
@@ -14,8 +14,8 @@
 
 // ---- loops
 
-// Rounds to the nearest integer, halves to the even one, in a form that compilers vectorize. Numbers from `whole` on
-// are integers.
+// Rounds to the nearest integer, and halves to the even integer, in a form that compilers vectorize. All numbers from
+// `whole` on are integers.
 #define NEAREST(type, suffix, whole)                                                                                   \
     static inline type nearest_##suffix(type x)                                                                        \
     {                                                                                                                  \
@@ -74,7 +74,7 @@ static bool is_half(taper_dtype dtype)
 static taper_status arg_integers(const taper_call *call, size_t at, taper_dtype *dtype, taper_ew_args *args)
 {
     taper_scalar low, high;
-    TAPER_TRY(taper_arg_scalar(call, at, &low)); // numbers, or tensors of one element
+    TAPER_TRY(taper_arg_scalar(call, at, &low)); // the arguments are numbers, or tensors of one element
     TAPER_TRY(taper_arg_scalar(call, at + 1, &high));
     TAPER_TRY(taper_arg_dtype_or(call, at + 2, TAPER_I8, dtype));
     if (*dtype != TAPER_U8 && *dtype != TAPER_I8 && *dtype != TAPER_I16 && *dtype != TAPER_I32) {
@@ -104,7 +104,7 @@ static taper_status check_floats(const taper_call *call, const taper_tensor *x)
     return TAPER_OK;
 }
 
-// Reads argument 0, the integers to dequantize, and checks that argument `at` is its dtype.
+// Reads argument 0, the integers to dequantize, and checks that argument `at` is the dtype of argument 0.
 static taper_status arg_quantized(const taper_call *call, size_t at, taper_tensor **x)
 {
     taper_dtype dtype;
@@ -126,7 +126,7 @@ static taper_tensor *converted(taper_compose *c, taper_tensor *x, taper_dtype dt
     return taper_compose_keep(c, c->status == TAPER_OK ? result : NULL);
 }
 
-// Computes a new tensor from three tensors that broadcast.
+// Computes a new tensor by an elementwise operator from three tensors that broadcast.
 static taper_tensor *computed(taper_compose *c, taper_call *call, const taper_ew_op *op, const taper_ew_args *args,
                               taper_tensor *const *inputs, taper_dtype common, taper_dtype result)
 {
@@ -324,7 +324,7 @@ TAPER_KERNEL(taper_op_decomposed_fake_quantize)
     return taper_compose_ret(&c, call, 0, taper_compose_mul(&c, taper_compose_sub(&c, q, points), scales));
 }
 
-// ---- per token: scales and zero points broadcast as they are
+// ---- per token: scales and zero points already broadcast to the rows
 
 static taper_tensor *quantized_behind(taper_compose *c, taper_tensor *x, taper_tensor *scales, taper_tensor *points,
                                       const taper_ew_args *args, taper_dtype dtype)
@@ -383,7 +383,7 @@ TAPER_KERNEL(taper_op_decomposed_dequantize_token)
 
 // ---- per group of the second dimension
 
-// Views x as rows of one group each.
+// Returns a view of x in which each row is one group.
 static taper_status in_groups(const taper_call *call, const taper_tensor *x, const taper_tensor *scales, size_t at,
                               int64_t *sizes)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quantized_decomposed::embedding_byte, _4bit and _2bit, which ExecuTorch's quantizers write. Rows of a table of small
 // integers have, for each group of columns, a scale and a zero point in the scale's dtype. A packed byte has 8 / bits
-// elements with an offset instead of a sign: two from the high half on, or four from the lowest bits on.
+// elements with an offset instead of a sign: two elements, of which the first is in the high half, or four, of which
+// the first is in the lowest bits.
 #include "base/half.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
@@ -9,10 +10,10 @@
 #include "ops/engine/volume.h"
 
 typedef struct table_job {
-    taper_tensor *weight, *scales, *points, *indices; // contiguous and owned; points may be NULL
+    taper_tensor *weight, *scales, *points, *indices; // contiguous tensors, owned; points may be NULL
     int64_t width, group, groups;                     // columns of a row; columns of a group; groups of a row
     int bits;
-    bool has_signs; // the bytes are signed
+    bool has_signs; // true if the bytes are signed
     taper_tensor *y;
 } table_job;
 

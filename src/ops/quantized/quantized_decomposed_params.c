@@ -21,7 +21,7 @@ static double rounded(taper_dtype dtype, double v)
                                                     : (double)taper_f16_to_float(taper_float_to_f16((float)v));
 }
 
-// Returns the larger number; a NaN in v remains.
+// Returns the larger number, or NaN if v is NaN.
 static double at_least(double v, double least)
 {
     return v < least ? least : v;
@@ -36,10 +36,10 @@ typedef struct range {
     choice kind;
     taper_dtype dtype; // dtype of the arithmetic
     int64_t low, high;
-    double eps, middle; // middle: zero point of a symmetric uint8
+    double eps, middle; // smallest scale; middle: zero point of a symmetric uint8
 } range;
 
-// Computes the numbers of a whole tensor, with eps as a float32.
+// Computes scale and zero point of a whole tensor, with eps as a float32.
 static void choose_whole(const range *r, double least, double most, double *scale, double *point)
 {
     least = at_most(least, 0);
@@ -82,7 +82,8 @@ static void choose_token(const range *r, double least, double most, double *scal
     *point = rint(at_most(at_least(zero, -128), 127));
 }
 
-// Writes the results. least and most are contiguous, in the dtype of the arithmetic. If least is NULL, it equals most.
+// Computes and writes the results. least and most are contiguous, in the dtype of the arithmetic. If least is NULL, it
+// equals most.
 static taper_status give(taper_call *call, const range *r, const taper_tensor *least, const taper_tensor *most,
                          size_t rank, const int64_t *sizes)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks up rows of quantized tables, singly or as sums of bags. A table is packed parameters, or a matrix of bytes
-// whose rows end with their scale and bias: two floats after 8-bit elements, two halves after 4- and 2-bit ones. Each
-// row adds weight * scale * element + weight * bias with one rounding, as PyTorch does without FBGEMM.
+// Looks up rows of quantized tables, either one row at a time or as sums of bags. A table is packed parameters, or a
+// matrix of bytes whose rows end with their scale and bias: two floats after 8-bit elements, two halves after 4-bit and
+// 2-bit elements. Each row adds weight * scale * element + weight * bias with one rounding, as PyTorch does without
+// FBGEMM.
 #include <inttypes.h>
 
 #include "base/half.h"
@@ -51,7 +52,7 @@ static table_row row_at(const table *t, int64_t index)
             (taper_dtype)z->zero_points->dtype, taper_tensor_data(z->zero_points), index * z->zero_points->strides[0]);
         row.scale = (float)taper_qweight_scale(t->quantized, index);
         row.bias = point * row.scale * -1;
-        if (t->bits == 4) { // PyTorch packs these with halves
+        if (t->bits == 4) { // PyTorch packs the scale and bias of 4-bit elements as halves
             row.scale = as_half(row.scale);
             row.bias = as_half(row.bias);
         }
@@ -111,14 +112,14 @@ static taper_status open_fused(const taper_call *call, int bits, table *t)
 // ---- the lookup: its arguments and their checks
 
 typedef struct lookup {
-    const taper_tensor *indices, *offsets, *weights, *mapping; // borrowed; all except indices may be NULL
+    const taper_tensor *indices, *offsets, *weights, *mapping; // borrowed tensors; all except indices may be NULL
     int64_t count;                                             // number of indices
     int64_t bags;
     int64_t each; // indices of each bag, if there are no offsets
-    bool last;    // the last offset is the end of the last bag
+    bool last;    // true if the last offset is the end of the last bag
 } lookup;
 
-static int64_t int_at(const taper_tensor *tensor, int64_t at) // tensor is contiguous
+static int64_t int_at(const taper_tensor *tensor, int64_t at) // reads an element of a contiguous tensor
 {
     return taper_load_int((taper_dtype)tensor->dtype, taper_tensor_data(tensor), at);
 }
@@ -147,8 +148,8 @@ static taper_status read_indices(const taper_call *call, lookup *l)
     return TAPER_OK;
 }
 
-// Reads the mapping of a pruned table: where each row is, or -1 for a row that was removed. The mapping [0] means that
-// no row was removed.
+// Reads the mapping of a pruned table: for each row its index in the table, or -1 for a row that was removed. The
+// mapping [0] means that no row was removed.
 static taper_status read_mapping(const taper_call *call, bool pruned, taper_tensor *mapping, lookup *l)
 {
     if (!pruned) {
@@ -179,7 +180,7 @@ static taper_status read_bag(const taper_call *call, const table *t, lookup *l)
         }
         l->bags = l->indices->sizes[0];
         l->each = l->indices->sizes[1];
-        if (l->last) { // the last offset is not the start of a bag
+        if (l->last) { // the last offset is then not the start of a bag
             l->bags -= l->bags > 0 ? 1 : 0;
         }
     } else {
@@ -237,7 +238,8 @@ static taper_status find_row(taper_run *run, const table *t, const lookup *l, in
     return TAPER_OK;
 }
 
-// Bags follow each other from the first index on, for any first offset; only their lengths come from the offsets.
+// Bags follow each other, beginning with the first index, for any first offset; only their lengths come from the
+// offsets.
 static int64_t bag_length(const lookup *l, int64_t bag)
 {
     if (l->offsets == NULL) {

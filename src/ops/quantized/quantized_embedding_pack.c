@@ -36,7 +36,7 @@ TAPER_KERNEL(taper_op_embedding_bag_unpack)
     return TAPER_OK;
 }
 
-// ---- the range of a row that loses least
+// ---- the range of a row with the least loss
 
 typedef struct float_range {
     float min, max;
@@ -68,7 +68,7 @@ typedef struct fused_form {
     float ratio;
 } fused_form;
 
-// Shrinks the range at the end that loses less, step by step, and keeps the best range on the way.
+// Shrinks the range, step by step, at the end where less precision is lost, and keeps the best range.
 static taper_status shrink_range(taper_run *run, const float *row, int64_t count, const fused_form *form,
                                  float_range *range)
 {
@@ -110,7 +110,7 @@ static float_range range_of(const float *row, int64_t count)
     return range;
 }
 
-static uint8_t to_level(float value, float most) // NaN gives 0
+static uint8_t to_level(float value, float most) // returns 0 for NaN
 {
     const float rounded = nearbyintf(value);
     return (uint8_t)(rounded > most ? most : rounded > 0 ? rounded : 0.0f);
@@ -218,7 +218,7 @@ TAPER_KERNEL(taper_op_embedding_bag_2bit_prepack)
     return pack_few_bits(call, 2);
 }
 
-// ---- back to floats
+// ---- conversion back to floats
 
 static taper_status unpack_rows(taper_call *call, int bits)
 {

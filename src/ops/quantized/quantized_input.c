@@ -41,7 +41,7 @@ taper_status taper_q_input_open(taper_run *run, taper_tensor *tensor, taper_q_in
     input->scale = z->scale;
     input->zero_point = (int32_t)z->zero_point + (is_signed ? 128 : 0);
     if (!is_signed && lies_nhwc(tensor)) {
-        input->kept = taper_tensor_keep(tensor); // also keeps the storage of a view on the stack
+        input->kept = taper_tensor_keep(tensor); // also keeps the storage if the tensor is a view on the stack
         input->data = taper_tensor_data(tensor);
         return TAPER_OK;
     }
@@ -68,7 +68,7 @@ void taper_q_input_close(taper_q_input *input)
     *input = (taper_q_input){0};
 }
 
-// ---- dynamic
+// ---- inputs of dynamic layers
 
 taper_status taper_q_choose(taper_run *run, taper_q_range range, float min, float max, double *scale,
                             int64_t *zero_point)
@@ -97,7 +97,7 @@ static taper_status floats_of(taper_run *run, taper_tensor *tensor, taper_tensor
     return taper_run_copy(run, *plain, tensor);
 }
 
-// Quantizes floats to bytes by the input's scale and zero point. An infinity becomes the last byte on its side.
+// Quantizes floats to bytes by the input's scale and zero point. An infinity becomes the first or the last byte.
 static taper_status quantize_floats(taper_run *run, const taper_tensor *plain, taper_q_input *input)
 {
     const taper_q_range range = taper_q_range_of(TAPER_QU8);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls with quantized tensors. PyTorch's operators compute with the numbers that a quantized tensor represents, move
-// its elements, or raise an error; none may use the integers as numbers. taper_call_kernel therefore asks this file,
-// before anything is read, what runs a call with such an argument. The row of the operator list decides it, by
-// ON_QUANTIZED( ). Arguments of any type (items of lists) are not examined.
+// its elements, or raise an error; an operator must not use the integers as numbers. taper_call_kernel therefore asks
+// this file, before anything is read, which kernel runs a call with such an argument. The operator's row in the
+// operator list decides it, by ON_QUANTIZED( ). Arguments of any type (items of lists) are not examined.
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 
@@ -73,7 +73,7 @@ taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "there is no such operator for quantized tensors; dequantize its arguments first");
     }
-    if (*kernel == taper_row_kernel(call->op)) { // the caller asked a backend's kernel first, and it declined
+    if (*kernel == taper_row_kernel(call->op)) { // the caller tried a backend's kernel first, and it declined
         *kernel = taper_row_quantized_kernel(call->op);
     }
     return (how - TAPER_ON_QUANTIZED_OWN) % 2 != 0 ? TAPER_OK : only_uniform(call);

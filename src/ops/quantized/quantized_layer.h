@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The reference code of quantized layers: integer sums over contiguous rows of activations (uint8; int8 is shifted) and
-// weights (int8). It serves layers with a quantized result and dynamic layers.
+// weights (int8). Layers with a quantized result and dynamic layers use it.
 #ifndef TAPER_OPS_QUANTIZED_LAYER_H
 #define TAPER_OPS_QUANTIZED_LAYER_H
 
@@ -15,7 +15,7 @@ uint32_t taper_q_dot(const uint8_t *x, const int8_t *w, int64_t count, int32_t x
 // it has that layout, otherwise a copy. For qint8, 128 is added to the integers and to zero_point. taper_q_input_close
 // releases it.
 typedef struct taper_q_input {
-    taper_tensor *kept; // owned
+    taper_tensor *kept; // tensor that owns data; released by taper_q_input_close
     const uint8_t *data;
     int32_t zero_point;
     double scale;
@@ -38,13 +38,13 @@ TAPER_MUST_USE taper_status taper_q_choose(taper_run *run, taper_q_range range, 
 typedef struct taper_q_output {
     const taper_q_channel *channels;
     int64_t zero_point;
-    taper_q_range range; // with relu, low is the zero point
+    taper_q_range range; // range of the result; with relu, low is the zero point
 } taper_q_output;
 
 // ---- linear
 
-// The job of computing y[row][out] for `rows` rows of x. Exactly one of bytes and floats is set. Floats are sum *
-// multiplier + bias, at least 0 with relu. The pointers are borrowed.
+// The job of computing y[row][out] for `rows` rows of x. Exactly one of bytes and floats is set. A float result is sum
+// * multiplier + bias, or 0 if that is negative and relu is set. The pointers are borrowed.
 typedef struct taper_qlinear_job {
     const taper_qlinear_params *params;
     const taper_q_input *x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized linear layers. Static ones have a quantized result. Dynamic ones quantize a float input by its range and
-// return floats. Layers of half-precision weights, which are computed in floats, are here too.
+// Quantized linear layers. Static layers have a quantized result. Dynamic layers quantize a float input by its range
+// and return floats. Layers of half-precision weights, which are computed in floats, are here too.
 #include "base/half.h"
 #include "ops/call/call.h"
 #include "ops/call/packs.h"
@@ -103,7 +103,8 @@ static taper_status compute_with_channels(taper_call *call, taper_qlinear_job *j
 
 // ---- arguments
 
-// Computes the sizes of the result: those of the input with the last one replaced. *rows is the product of the others.
+// Computes the sizes of the result: the sizes of the input with the last one replaced. *rows is the product of the
+// other sizes.
 static taper_status result_sizes(taper_call *call, const taper_qlinear_params *params, const taper_tensor *input,
                                  int64_t *sizes, int64_t *rows)
 {
@@ -135,13 +136,14 @@ static taper_status refuse_half(taper_call *call, size_t at, const taper_qlinear
     return TAPER_OK;
 }
 
-// taper_q_input treats rank 4 and 5 as images, which rows of a linear layer are not, so they are viewed as a matrix.
+// Returns a view as a matrix. taper_q_input treats rank 4 and 5 as images, but the rows of a linear layer are no
+// images.
 static taper_tensor as_rows(const taper_tensor *contiguous, int64_t rows, int64_t in)
 {
     return taper_tensor_twin(contiguous, 2, (const int64_t[]){rows, in}, (const int64_t[]){taper_max_i64(in, 1), 1});
 }
 
-// ---- static
+// ---- static layers
 
 static taper_status run_static(taper_call *call, bool relu)
 {
@@ -189,7 +191,7 @@ TAPER_KERNEL(taper_op_qlinear_relu)
     return run_static(call, true);
 }
 
-// ---- dynamic
+// ---- dynamic layers
 
 // Converts the weights of a half-precision layer to floats that are rounded to half, without infinities.
 static void fill_half(const taper_pack_request *request, void *data)
@@ -309,10 +311,10 @@ TAPER_KERNEL(taper_op_qlinear_relu_dynamic_fp16)
     return run_dynamic(call, true, true);
 }
 
-// ---- layers with floats as input and result, quantized by the parameters in the arguments
+// ---- layers with floats as input and result, which quantize by the parameters in the arguments
 
-// Fills the result with NaN, for a scale that is NaN or infinite. A dynamic layer gets such a scale from an input with
-// such elements.
+// Fills the result with NaN, for a scale that is NaN or infinite. A dynamic layer gets such a scale from an input that
+// contains NaN or infinity.
 static void fill_nan(taper_tensor *y)
 {
     float *to = taper_tensor_mutable(y);

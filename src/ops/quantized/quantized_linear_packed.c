@@ -78,7 +78,7 @@ static taper_status run_job(taper_linear_i8 *job)
 }
 
 typedef struct kept_linear {
-    taper_linear_i8 job; // its bias and factor follow in the same memory
+    taper_linear_i8 job; // the job's bias and factor follow in the same memory
     int32_t folded[];
 } kept_linear;
 
@@ -115,7 +115,7 @@ static taper_status run_packed(taper_linear_i8 *job, size_t weight_bytes)
     taper_i8_pack_key(job->entry, job->params.weight, job->params.bias, &request);
     request.layout = "quantized linear";
     request.kernel = job->entry->name;
-    request.numbers[1] = -1; // marks that it is not a convolution
+    request.numbers[1] = -1; // says that the pack is not for a convolution
     request.bytes = taper_i8_layer_bytes(places, weight_bytes);
     request.fill = fill_pack;
     request.user = job;
@@ -162,7 +162,7 @@ taper_status taper_linear_i8_run(taper_linear_i8 *job)
     return run_packed(job, weight_bytes);
 }
 
-// ---- the layer
+// ---- operators
 
 bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows)
 {
@@ -208,7 +208,7 @@ taper_status taper_linear_i8_choose(taper_linear_i8 *job, const float *x)
     float min, max;
     taper_vector_u8_select(run->cpu)->range(job->rows * job->in, x, &min, &max);
     if (min != min) {
-        return TAPER_DECLINED; // the reference code reports the error
+        return TAPER_DECLINED; // the reference code then reports the error
     }
     TAPER_TRY(taper_q_choose(run, taper_q_range_of(TAPER_QU8), min, max, &job->in_scale, &zero_point));
     job->in_zero_point = (int32_t)zero_point;
@@ -238,7 +238,7 @@ taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x, co
     return status;
 }
 
-// Recurrent cells ask for their weights in every step, so this accepts only weights of the model, whose packs are kept.
+// Recurrent cells request their weights in every step, so this accepts only weights of the model, whose packs are kept.
 taper_status taper_qlinear_packed_dynamic(taper_call *call, const taper_qlinear_params *params, const float *x,
                                           size_t rows, bool relu, float *y)
 {

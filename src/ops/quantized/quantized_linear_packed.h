@@ -14,11 +14,11 @@ typedef struct taper_linear_i8 {
     taper_i8_layer layer;
     size_t rows, in, out;
     const uint8_t *x;
-    void *y;                    // floats for dynamic layers, otherwise bytes
-    double in_scale, out_scale; // out_scale 0: the layer is dynamic
+    void *y;                    // results, floats for dynamic layers, otherwise bytes
+    double in_scale, out_scale; // scales; out_scale is 0 for a dynamic layer
     int32_t in_zero_point, zero_point;
     bool relu;
-    bool keeps; // the call may be prepared: argument 0 is read in place, and the weights are constants
+    bool keeps; // true if the call may be prepared: argument 0 is read in place, and the weights are constants
     const int32_t *bias;
     const float *factor;
     size_t panel_bytes;
@@ -26,14 +26,16 @@ typedef struct taper_linear_i8 {
     double work;
 } taper_linear_i8;
 
-// Fills the rest of a job whose call, params and relu are set. Returns false if the reference code must compute it.
+// Fills the other members of a job whose call, params and relu are set. Returns false if the reference code must
+// compute it.
 bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows);
-// Computes y from x, which has bytes with the job's scale and zero point. Returns TAPER_DECLINED if nothing was done.
+// Computes y from x, which has bytes with the job's scale and zero point. Returns TAPER_DECLINED, with nothing written,
+// if the reference code must compute it.
 TAPER_MUST_USE taper_status taper_linear_i8_run(taper_linear_i8 *job);
-// Chooses the scale and zero point for rows of floats. Returns TAPER_DECLINED if an element is NaN.
+// Chooses the job's scale and zero point for rows of floats. Returns TAPER_DECLINED if an element is NaN.
 TAPER_MUST_USE taper_status taper_linear_i8_choose(taper_linear_i8 *job, const float *x);
-// Quantizes rows of floats with the chosen numbers, and computes. held: kernels that first clamp the floats to the
-// range, for rows that may contain infinities; NULL: there are none.
+// Quantizes rows of floats with the job's scale and zero point, and computes y. held has kernels that first clamp the
+// floats to the range, for rows that may contain infinities; NULL if there are no infinities.
 TAPER_MUST_USE taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x,
                                                        const taper_vector_entry *held);
 

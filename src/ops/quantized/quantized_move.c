@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that only select elements (index, sort, maximum, …) run as operators on integers: the row's own kernel gets
-// the quantized tensors as plain ones over the same bytes, and its results get the quantizer of the first tensor.
-// Operators that store numbers (fill, masked_fill, index_put) quantize these first.
+// Operators that only select elements (index, sort, maximum, …) run as operators on integers. The operator's own kernel
+// gets the quantized tensors as plain tensors over the same bytes, and its results get the quantizer of the first
+// tensor. Operators that store numbers (fill, masked_fill, index_put) quantize the numbers first.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "ir/walk.h"
@@ -29,13 +29,14 @@ static taper_status retag(taper_call *call, const taper_tensor *like, taper_val 
     return taper_tensor_set_quantizer(value.as.tensor, like->quantizer, call->run->error);
 }
 
-// Runs the row's kernel on args (those of the call, some replaced), with argument 0, a quantized tensor, as integers.
+// Runs the operator's own kernel on args, the call's arguments with some of them replaced. Argument 0, the quantized
+// tensor x, is passed as integers.
 static taper_status run_plain(taper_call *call, taper_tensor *x, taper_val *args)
 {
     taper_tensor *plain;
     const bool in_place = taper_call_in_place(call);
     if (in_place) {
-        // Makes the copy before the view, which must see what is written.
+        // This may move the storage, so it comes before the view, which must use the memory that is written.
         TAPER_TRY(taper_storage_write(x->storage, call->run->error));
     }
     TAPER_TRY(plain_view(call->run, x, &plain));
@@ -80,7 +81,7 @@ TAPER_KERNEL(taper_op_q_plain)
     return run_plain(call, x, args);
 }
 
-// sort, argsort and msort work on a copy in the format that the strides suggest, as PyTorch does.
+// Computes sort, argsort and msort. They work on a copy in the format that the strides suggest, as in PyTorch.
 TAPER_KERNEL(taper_op_q_sort)
 {
     taper_val args[MOST];
@@ -96,9 +97,9 @@ TAPER_KERNEL(taper_op_q_sort)
     return status;
 }
 
-// ---- numbers that come in
+// ---- operators that store numbers
 
-// Quantizes a number argument, or a tensor of one element, to an integer of x.
+// Quantizes argument `at`, a number or a tensor of one element, to an integer of x.
 static taper_status quantize_scalar(const taper_call *call, size_t at, const taper_tensor *x, int64_t *q)
 {
     const taper_quantizer *z = x->quantizer;
@@ -109,7 +110,7 @@ static taper_status quantize_scalar(const taper_call *call, size_t at, const tap
     return TAPER_OK;
 }
 
-// Runs the row's kernel with argument `at`, a number, quantized. The other arguments are unchanged.
+// Runs the operator's own kernel with argument `at`, a number, quantized. The other arguments are unchanged.
 static taper_status with_number(taper_call *call, size_t at)
 {
     taper_val args[MOST];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Normalization of quantized tensors. Batch norm maps integers to integers with two floats per channel. The others
-// compute mean and variance of the integers of a group exactly, then map in the same way. A product is fused with the
-// sum after it, as in PyTorch's compiled loops.
+// Normalization of quantized tensors. Batch norm maps integers to integers with two floats per channel. The other
+// operators compute mean and variance of the integers of a group exactly, then map them in the same way. A product is
+// fused with the sum after it, as in PyTorch's compiled loops.
 #include <inttypes.h>
 
 #include "ir/walk.h"
@@ -16,10 +16,10 @@ typedef struct norm_work {
     taper_dtype dtype;
     taper_q_range range;
     int64_t x_point, point;
-    float scale, inverse; // scale of x; 1 / the scale of the result
+    float scale, inverse; // scale: that of x; inverse: 1 / the scale of the result
 } norm_work;
 
-// Reads a contiguous float32 vector of `count` elements, retained. *vector is NULL if the argument is None.
+// Reads a contiguous float32 vector of `count` elements and retains it. *vector is NULL if the argument is None.
 static taper_status arg_floats(const taper_call *call, size_t at, int64_t count, taper_tensor **vector)
 {
     taper_tensor *t;
@@ -147,7 +147,7 @@ BATCH_NORM(batch_norm3d, 5, 5)
 
 typedef struct moments {
     float mean; // mean distance from the zero point, in units of the scale
-    float step; // scale / standard deviation
+    float step; // scale of x divided by the standard deviation
 } moments;
 
 static moments finish(const norm_work *w, float sum, float squares, int64_t count, double eps)
@@ -189,16 +189,17 @@ static float distance(const norm_work *w, const void *x, int64_t at)
     return (float)taper_q_load(w->dtype, x, at) - (float)w->x_point;
 }
 
-// ---- groups of bytes, by the kernels, with the same bits as the plain code
+// ---- groups of bytes, computed by the kernels with the same bits as by the plain code
 
 typedef struct byte_groups {
     const taper_native_entry *native;
     const norm_work *norm;
     const uint8_t *x;
     uint8_t *y;
-    const float *weight, *bias;          // one per element, or NULL: 1 and 0
-    int64_t channels, per_group, pixels; // one per channel, if channels is not 0; NULL: 1 and 0
-    int64_t count;                       // elements of a group
+    const float *weight, *bias; // one number per element, or NULL for 1 and 0
+    // If channels is not 0, weight and bias have one number per channel; NULL: 1 and 0.
+    int64_t channels, per_group, pixels;
+    int64_t count; // elements of a group
     double eps;
 } byte_groups;
 
@@ -319,7 +320,7 @@ TAPER_KERNEL(taper_op_q_layer_norm)
 
 typedef struct group_work {
     norm_work norm;
-    const float *weight, *bias; // NULL: 1 and 0
+    const float *weight, *bias; // weight and bias, or NULL for 1 and 0
     int64_t channels, per_group, pixels;
     double eps;
 } group_work;
@@ -355,7 +356,7 @@ static moments moments_of_pixels(const group_work *g, const void *x, int64_t at)
         for (int64_t p = 0; p < g->pixels; p++) {
             const int64_t q = taper_q_load(w->dtype, x, at + p * g->channels + k);
             sum += q;
-            squares += w->dtype == TAPER_QI32 ? 0 : q * q; // these squares do not fit into an integer
+            squares += w->dtype == TAPER_QI32 ? 0 : q * q; // true for qint32, whose squares do not fit into an integer
             own += (float)q;
             own_squares += (float)q * (float)q;
         }
@@ -389,7 +390,8 @@ static void run_groups_last(taper_run *run, const group_work *g, const void *x, 
     }
 }
 
-// groups 0 means one per channel. The vectors are arguments `at` and `at` + 1, followed by eps.
+// Computes group norm. groups is 0 for one group per channel. The vectors are arguments `at` and `at` + 1, followed by
+// eps.
 static taper_status group_norm(taper_call *call, int64_t groups, size_t at)
 {
     taper_error *error = call->run->error;

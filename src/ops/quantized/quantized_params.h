@@ -18,31 +18,32 @@
 #include "ops/quantized/quantized.h"
 
 typedef struct taper_qlinear_params {
-    taper_tensor *weight; // [out, in]: qint8, or float32 of a half-precision layer; not hidden NHWC
-    taper_tensor *bias;   // float32 [out], any stride; or NULL
+    taper_tensor *weight; // weight [out, in]: qint8, or float32 of a half-precision layer; not hidden NHWC
+    taper_tensor *bias;   // bias, float32 [out], any stride; or NULL
     int64_t out, in;
     bool half;
 } taper_qlinear_params;
 
 typedef struct taper_qconv_params {
-    taper_tensor *weight; // qint8 [out, in / groups, kernel…], transposed [in, out / groups, kernel…]; no size is 0
-    taper_tensor *bias;   // float32 [out], any stride; or NULL
-    taper_conv_params conv; // rank 2 or 3; padding_end equals padding
-    int64_t out, in;        // numbers of channels
+    // Qint8 [out, in / groups, kernel…], or if transposed [in, out / groups, kernel…]; no size is 0.
+    taper_tensor *weight;
+    taper_tensor *bias;     // bias, float32 [out], any stride; or NULL
+    taper_conv_params conv; // parameters of the convolution; rank 2 or 3; padding_end equals padding
+    int64_t out, in;        // numbers of output and input channels
 } taper_qconv_params;
 
 typedef struct taper_qembedding_params {
     taper_tensor *weight; // contiguous quint8 [rows, columns], with a float scale and zero point per row
-    int bits;             // 8, or 4 for elements from 0 to 15, which the readers extended to a byte each
+    int bits; // bits per element: 8, or 4 for elements from 0 to 15, which the readers extended to a byte each
 } taper_qembedding_params;
 
 TAPER_MUST_USE taper_status taper_qlinear_open(taper_run *run, taper_object *object, taper_qlinear_params *params);
-// rank: 2 or 3 for the class that is required; 0 for either.
+// Reads the packed parameters in object. rank is 2 or 3 if that class is required, or 0 if either is accepted.
 TAPER_MUST_USE taper_status taper_qconv_open(taper_run *run, taper_object *object, size_t rank,
                                              taper_qconv_params *params);
 TAPER_MUST_USE taper_status taper_qembedding_open(taper_run *run, taper_object *object,
                                                   taper_qembedding_params *params);
-// Read argument `at`. Messages about a wrong kind name the argument.
+// Read argument `at` as packed parameters. If it has a wrong kind, the message names the argument.
 TAPER_MUST_USE taper_status taper_arg_qlinear(const taper_call *call, size_t at, taper_qlinear_params *params);
 TAPER_MUST_USE taper_status taper_arg_qconv(const taper_call *call, size_t at, size_t rank, taper_qconv_params *params);
 
@@ -55,8 +56,8 @@ TAPER_MUST_USE taper_status taper_qconv_sizes(taper_run *run, const taper_qconv_
 // Fails unless weight has dtype, is quantized per tensor or along axis, and every scale and zero point is usable.
 TAPER_MUST_USE taper_status taper_qweight_check(taper_run *run, const taper_tensor *weight, taper_dtype dtype,
                                                 int64_t axis, const char *name);
-// Return the number of one index along a per-channel quantizer's axis, or of the whole tensor. The weights must be
-// checked already.
+// Return the scale or zero point of one index along a per-channel quantizer's axis, or of the whole tensor. The weights
+// must be checked already.
 double taper_qweight_scale(const taper_tensor *weight, int64_t channel);
 int64_t taper_qweight_zero_point(const taper_tensor *weight, int64_t channel);
 
@@ -64,12 +65,12 @@ int64_t taper_qweight_zero_point(const taper_tensor *weight, int64_t channel);
 // multiplier.
 typedef struct taper_q_channel {
     int32_t zero_point; // zero point of the channel's weights
-    int32_t bias;       // in units of the sum; 0 if out_scale is 0
+    int32_t bias;       // bias in units of the sum; 0 if out_scale is 0
     float multiplier;
 } taper_q_channel;
 
-// Fills `count` channels, in the order of the result's channels. Fails if a multiplier is not positive and normal.
-// out_scale 0: the layer is dynamic, and its bias is added as a float after the multiplication.
+// Fills `count` channels, in the order of the result's channels. Fails if a multiplier is not positive and normal. If
+// out_scale is 0, the layer is dynamic, and its bias is added as a float after the multiplication.
 TAPER_MUST_USE taper_status taper_q_channels(taper_run *run, const taper_tensor *weight, const taper_tensor *bias,
                                              int64_t count, double in_scale, double out_scale,
                                              taper_q_channel *channels);

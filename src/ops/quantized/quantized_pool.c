@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Average pooling of quantized tensors; results keep the quantizer. There are three ways, as in PyTorch: QNNPACK's for
-// quint8 divides by the whole size of the window. The way for channels-last tensors requantizes sums of distances from
-// the zero point. The plain way is for all other tensors.
+// Average pooling of quantized tensors; results keep the quantizer. There are three methods, as in PyTorch. QNNPACK's
+// method, for quint8, divides by the whole size of the window. The method for channels-last tensors requantizes sums of
+// distances from the zero point. The plain method is for all other tensors.
 #include "ir/tensor.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/nn/pool.h"
@@ -25,7 +25,7 @@ typedef struct pool_work {
     float scale;
     int64_t zero_point;
     bool count_padding;
-    int64_t divisor; // 0: size of the window
+    int64_t divisor; // divisor of each sum; 0: size of the window
 } pool_work;
 
 typedef struct pool_place {
@@ -126,7 +126,7 @@ static taper_status run_pool(taper_run *run, const pool_work *work)
 static bool is_channels_last(const taper_tensor *x, size_t spatial)
 {
     taper_tensor seen = taper_tensor_local(x);
-    if (spatial == 1 && x->rank == 3) { // viewed as N, C, 1, W
+    if (spatial == 1 && x->rank == 3) { // a 1-D image is viewed as N, C, 1, W
         seen.rank = 4;
         seen.sizes[3] = x->sizes[2];
         seen.strides[3] = x->strides[2];
@@ -136,7 +136,7 @@ static bool is_channels_last(const taper_tensor *x, size_t spatial)
     return taper_tensor_is_channels_last(&seen);
 }
 
-// planes: the result has channels-last strides.
+// Makes result 0. If planes is set, it has channels-last strides.
 static taper_status ret_pooled(taper_call *call, const taper_tensor *x, const taper_pooling *pooling, bool planes,
                                taper_tensor **y)
 {
@@ -172,7 +172,7 @@ static taper_status average(taper_call *call, taper_tensor *x, const taper_pooli
                       .divisor = divisor};
     const bool own = form == POOL_CHANNELS_LAST || form == POOL_ADAPTIVE_CHANNELS_LAST;
     bool planes = own && (spatial == 3 || taper_tensor_suggests_channels_last(x));
-    if (form == POOL_QNNPACK) { // the result is always channels-last, also if it is contiguous too
+    if (form == POOL_QNNPACK) { // the result is always channels-last, even if it is also contiguous
         const bool one_place = pooling->size[1] == 1 && pooling->size[2] == 1;
         planes = taper_tensor_suggests_channels_last(x) || one_place || x->sizes[x->rank - spatial - 1] == 1;
     }
@@ -234,7 +234,7 @@ TAPER_KERNEL(taper_op_q_adaptive_avg_pool)
                    false, 0);
 }
 
-// Maximum pools for quantized tensors only.
+// Computes maximum pools that exist for quantized tensors only.
 TAPER_KERNEL(taper_op_q_max_pool)
 {
     taper_tensor *x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes packed parameters of weights at run time, and reads them back. Nothing is packed here: the object has the
-// weight as PyTorch would return it, in a state of the last version (quantized_params.h).
+// Makes packed parameters from weights at run time, and reads them back. The weights are not rearranged: the object has
+// the weight as PyTorch would return it, in a state of the last version (quantized_params.h).
 #include "base/half.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -15,7 +15,7 @@ static const taper_class embedding_class = {.name = "__torch__.torch.classes.qua
 
 // ---- objects
 
-// Makes an object with this state. Takes over the reference.
+// Makes an object with this state. Takes over the reference to the state.
 static taper_status make_object(taper_run *run, const taper_class *klass, taper_val state, taper_object **object)
 {
     *object = taper_object_new(run->heap, klass, 1);
@@ -60,7 +60,7 @@ taper_status taper_q_list(taper_run *run, const taper_type *element, const taper
     return TAPER_OK;
 }
 
-// Sets item `at` of the state to a list of `count` values. Takes over their references.
+// Sets item `at` of the state to a list of `count` values. Takes over the references of the values.
 static taper_status put_list(taper_run *run, taper_tuple *state, size_t at, const taper_type *element,
                              const taper_val *values, size_t count)
 {
@@ -77,7 +77,8 @@ static bool fits_short(const taper_val *config, size_t count)
     return true;
 }
 
-// Fills the state that PyTorch saves, which every version with these classes reads: ("2", [numbers, weight], [bias]).
+// Fills the state that PyTorch saves, which every version that has these classes can read: ("2", [numbers, weight],
+// [bias]).
 static taper_status fill_short(taper_run *run, taper_tuple *state, const taper_val *config, size_t count,
                                taper_tensor *weight, taper_tensor *bias)
 {
@@ -260,7 +261,7 @@ TAPER_KERNEL(taper_op_qlinear_prepack_fp16)
     return status;
 }
 
-// Sets result 1, the bias. int8 layers without one return zeros, as QNNPACK's do.
+// Sets result 1, the bias. An int8 layer without a bias returns zeros, as QNNPACK does.
 static taper_status return_bias(taper_call *call, taper_tensor *bias, int64_t out, bool zeros)
 {
     taper_tensor *made;
@@ -283,8 +284,8 @@ TAPER_KERNEL(taper_op_qlinear_unpack)
     return return_bias(call, params.bias, params.out, !params.half);
 }
 
-// The overloads of PyTorch 1.3 and earlier, whose packed weights were tensors with a pointer inside. A file cannot
-// contain one.
+// Fails. These are the overloads of PyTorch 1.3 and earlier, whose packed weights were tensors with a pointer inside. A
+// file cannot contain such a tensor.
 TAPER_KERNEL(taper_op_q_outdated)
 {
     TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
@@ -294,7 +295,7 @@ TAPER_KERNEL(taper_op_q_outdated)
 
 // ---- convolutions
 
-// Reads the arguments from 2 on: stride, padding[, output_padding of transposed ones], dilation, groups.
+// Reads the arguments from 2 on: stride, padding[, output_padding if transposed], dilation, groups.
 static taper_status prepack_conv(taper_call *call, size_t rank, bool transposed)
 {
     taper_run *run = call->run;
@@ -302,7 +303,7 @@ static taper_status prepack_conv(taper_call *call, size_t rank, bool transposed)
     taper_conv_params conv = {.rank = rank == 3 ? 3 : 2, .transposed = transposed};
     TAPER_TRY(taper_arg_tensor(call, 0, &weight));
     TAPER_TRY(taper_arg_tensor_or_none(call, 1, &bias));
-    const size_t missing = rank == 1 ? 1 : 0; // one dimension is an image of height 1
+    const size_t missing = rank == 1 ? 1 : 0; // a convolution over one dimension uses images of height 1
     if (missing == 1) {
         conv.stride[0] = conv.dilation[0] = 1;
     }
@@ -373,7 +374,7 @@ TAPER_KERNEL(taper_op_qconv_transpose3d_prepack)
     return prepack_conv(call, 3, true);
 }
 
-// The object tells which of the two classes it has.
+// Opens argument 0. The object tells which of the two classes it has.
 static taper_status open_conv(taper_call *call, taper_qconv_params *params)
 {
     taper_object *object;

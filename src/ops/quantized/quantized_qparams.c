@@ -173,7 +173,7 @@ void taper_q_release(taper_quantizer *quantizer)
     quantizer->scales = quantizer->zero_points = NULL;
 }
 
-// Makes a vector of another dtype with `count` numbers of `from`, every `step`th from start on.
+// Makes a vector of another dtype with `count` numbers of `from`: every `step`th number, beginning with number `start`.
 static taper_status pick(taper_run *run, const taper_tensor *from, taper_dtype dtype, int64_t start, int64_t step,
                          int64_t count, taper_tensor **vector)
 {
@@ -237,7 +237,7 @@ taper_status taper_q_slice(taper_run *run, taper_tensor *view, const taper_tenso
     taper_quantizer part = *z;
     part.scales = part.zero_points = NULL;
     const int64_t count = view->sizes[dim];
-    if (count == 1) { // PyTorch's quantizer becomes one per tensor
+    if (count == 1) { // PyTorch then makes the quantizer a per-tensor quantizer
         part = channel(z, start);
         return taper_tensor_set_quantizer(view, &part, run->error);
     }

@@ -26,7 +26,8 @@ static int64_t gate_count(taper_rnn_kind kind)
 
 // ---- one step
 
-// Computes one step. x: rows of all gates from the layer of the input, which are overwritten. y: scratch of equal size.
+// Computes one step. x has rows of all gates from the layer of the input, which the function overwrites. y is scratch
+// memory of equal size.
 static taper_status run_step(taper_call *call, taper_rnn_kind kind, const taper_qcell_params *params, int64_t rows,
                              float *x, float *y, taper_tensor *h, float *c)
 {
@@ -154,7 +155,7 @@ static taper_status run_network(taper_call *call, taper_rnn_kind kind)
     if (!packed) {
         TAPER_TRY(taper_arg_bool(call, hx + 7, &network.batch_first));
     }
-    if (!network.has_biases && kind == TAPER_RNN_LSTM && !packed) { // PyTorch checks it only here
+    if (!network.has_biases && kind == TAPER_RNN_LSTM && !packed) { // PyTorch checks this only in this case
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "quantized LSTM requires biases");
     }
     if (train && dropout > 0.0 && network.layers > 1) {
@@ -182,7 +183,7 @@ TAPER_KERNEL(taper_op_quantized_gru)
 
 // ---- cells
 
-// Fails unless the state fits the input, except for the last size. *rows is the product of the other sizes.
+// Fails unless all sizes of the state except the last fit the input. *rows is the product of the other sizes.
 static taper_status check_state(taper_call *call, const taper_tensor *input, const taper_tensor *state,
                                 const char *name, int64_t *rows)
 {
@@ -238,7 +239,7 @@ static taper_status compute_cell(taper_call *call, taper_rnn_kind kind, const ta
     return status;
 }
 
-// plain: the overload with int8 tensors, scales and zero points instead of packed parameters.
+// Computes a cell. If plain is set, the overload has int8 tensors, scales and zero points instead of packed parameters.
 static taper_status run_cell(taper_call *call, taper_rnn_kind kind, bool plain)
 {
     taper_tensor *input, *h, *c = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized tensors and a number. Most of these operators change the quantizer and keep the integers.
+// Operators on a quantized tensor and a number. Most of them change the quantizer and keep the integers.
 #include <inttypes.h>
 
 #include "ops/call/call.h"
@@ -8,8 +8,8 @@
 typedef struct shift_work {
     taper_dtype dtype;
     int64_t from_point, point, low, add;
-    float multiplier; // 0: keeps the integer; below 0: mirrors it
-    int64_t mirror;   // sum of an integer and its mirror image
+    float multiplier; // 0: keeps the integer; negative: mirrors it
+    int64_t mirror;   // the sum of an integer and its mirrored value
 } shift_work;
 
 static void shift_row(const void *work, const taper_q_row *row)
@@ -67,7 +67,7 @@ static taper_status run_shift(taper_call *call, const taper_tensor *x, shift_wor
     return TAPER_OK;
 }
 
-// Adds c to x by moving the zero point. If it would leave the range, the scale is increased.
+// Adds a number to x by moving the zero point. If the zero point would leave the range, the scale is increased.
 static taper_status add_number(taper_call *call, bool relu)
 {
     taper_tensor *x;
@@ -94,7 +94,7 @@ static taper_status add_number(taper_call *call, bool relu)
     return run_shift(call, x, &w, z->scale, moved, relu);
 }
 
-// Multiplies x by c: multiplies the scale, and mirrors the integers if c is negative.
+// Multiplies x by a number: multiplies the scale, and mirrors the integers if the number is negative.
 static taper_status multiply_number(taper_call *call, bool relu)
 {
     taper_tensor *x;

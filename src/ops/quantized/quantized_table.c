@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of one quantized byte, as tables of their 256 results.
+// Functions of one quantized byte, as tables of 256 results.
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_walk.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that PyTorch computes on the dequantized tensors: comparisons, means that are not over the innermost
-// dimensions, softmax, matmul. If some arguments are computed in another way (QNNPACK's mean and softmax), that is here
-// too.
+// dimensions, softmax, matmul. QNNPACK's mean and softmax, which are computed in another way for some arguments, are
+// here too.
 #include <inttypes.h>
 
 #include "ir/walk.h"
@@ -11,8 +11,8 @@
 
 enum { MOST = 8 };
 
-// Runs a kernel as its operator's functional overload. It does not use the operator's row, because a selective build
-// may lack it.
+// Runs a kernel as the functional overload of its operator. It does not use the row of that operator, because a
+// selective build may lack it.
 static taper_status run_kernel(taper_run *run, taper_kernel kernel, taper_val *args, size_t count, taper_val *ret)
 {
     static const taper_op no_row;
@@ -35,7 +35,8 @@ static taper_status dequantized(taper_run *run, taper_tensor *q, taper_tensor **
     return TAPER_OK;
 }
 
-// Runs the row of the call, or the kernel if it is not NULL, on args with quantized ones dequantized.
+// Runs the kernel on args, with quantized arguments dequantized. If kernel is NULL, it runs the kernel of the call's
+// operator.
 static taper_status run_floats(const taper_call *call, taper_kernel kernel, const taper_val *args, size_t count,
                                taper_val *ret)
 {
@@ -67,7 +68,7 @@ static taper_status ret_requantized(taper_call *call, taper_tensor *y, taper_dty
     return run_kernel(call->run, taper_op_quantize_per_tensor, args, 4, call->rets);
 }
 
-// eq, ne, lt, le, gt and ge return a tensor that is not quantized.
+// Computes eq, ne, lt, le, gt and ge, whose result is not quantized.
 TAPER_KERNEL(taper_op_q_compare)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -84,7 +85,8 @@ TAPER_KERNEL(taper_op_q_compare)
 
 // ---- mean and standard deviation
 
-// Reads the dimensions of argument 1, each once; all if there are none. innermost: they are the last ones.
+// Reads argument 1, the dimensions, of which each may be named once. No dimensions mean all. *innermost is true if they
+// are the last dimensions.
 static taper_status read_dims(const taper_call *call, const taper_tensor *x, bool *reduced, size_t *count,
                               bool *innermost)
 {
@@ -139,7 +141,7 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
     const taper_q_range range = taper_q_range_of(dtype);
     const float scale = (float)x->quantizer->scale;
     const int64_t point = x->quantizer->zero_point;
-    if (target != NULL && target->storage == x->storage) { // the target has x's storage and will be resized
+    if (target != NULL && target->storage == x->storage) { // true if the target has x's storage and will be resized
         TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &plain));
     } else {
         TAPER_TRY(taper_run_contiguous(call->run, x, &plain));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Activations of quantized tensors. For some of them quint8 uses QNNPACK's tables of 256 results. The others are
-// dequantized, computed in floats and quantized.
+// Activations of quantized tensors. For some of them quint8 uses QNNPACK's tables of 256 results. The other activations
+// are dequantized, computed in floats and quantized.
 #include "ir/storage.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
@@ -40,7 +40,7 @@ static void walk_clamped(taper_run *run, taper_tensor *y, const taper_tensor *x,
     taper_q_walk(run, y, x, NULL, taper_q_table_row, &tables);
 }
 
-// Makes the tensor for result 0 with x's quantizer; in the in-place form it is x itself.
+// Makes the tensor for result 0 with x's quantizer. In the in-place form it is x itself.
 static taper_status ret_like(taper_call *call, const taper_tensor *x, bool contiguous, taper_tensor **y)
 {
     const taper_quantizer z = *x->quantizer;
@@ -65,7 +65,7 @@ TAPER_KERNEL(taper_op_q_relu)
     return clamp(call, x, (bounds){.low = x->quantizer->zero_point, .high = INT32_MAX}, false);
 }
 
-// QNNPACK divides by the scale; other code multiplies by the inverse.
+// Converts a bound to an integer of x. QNNPACK divides by the scale; other code multiplies by the inverse.
 static int64_t bound(const taper_tensor *x, float number)
 {
     const taper_quantizer *z = x->quantizer;
@@ -129,7 +129,7 @@ static float threshold(const taper_q_map *map, float x)
     return x > map->p[0] ? x : map->p[1];
 }
 
-static float six(float x) // clamps to [0, 6]
+static float six(float x) // clamps x to [0, 6]
 {
     return x < 0 ? 0 : x > 6 ? 6 : x;
 }
@@ -196,7 +196,7 @@ static float gelu_tanh_wide(const taper_q_map *map, float x)
     return 0.5f * x * (1.0f + tanhf(0.79788456080286535588f * (x + 0.044715f * cube)));
 }
 
-// Computes quint8 by a table as QNNPACK does: the zero point is added before rounding.
+// Computes a function of quint8 by a table as QNNPACK does: the zero point is added before rounding.
 static taper_status run_table(taper_call *call, const taper_tensor *x, const taper_q_map *map, double scale,
                               int64_t zero_point)
 {
@@ -209,13 +209,13 @@ static taper_status run_table(taper_call *call, const taper_tensor *x, const tap
         table[i] = (uint8_t)lrintf(number > 255 ? 255 : number > 0 ? number : 0);
     }
     TAPER_TRY(taper_ret_quantized_like(call, 0, x, scale, zero_point, &y));
-    uint8_t *bytes = taper_tensor_mutable(y); // all of y's memory, because it is dense
+    uint8_t *bytes = taper_tensor_mutable(y); // the table is applied to all of y's memory, because y is dense
     const uint8_t *from_bytes = taper_tensor_data(x);
     if (memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) != 0) {
         TAPER_TRY(taper_run_copy(call->run, y, x));
         from_bytes = bytes;
     }
-    // A single pass over the memory.
+    // This is a single pass over the memory.
     taper_q_translate(call->run, table, (size_t)taper_tensor_numel(y), from_bytes, bytes);
     return taper_run_spend(call->run, (uint64_t)taper_tensor_numel(y));
 }
@@ -229,7 +229,7 @@ static taper_status run_map(taper_call *call, const taper_tensor *x, const taper
     return TAPER_OK;
 }
 
-// ---- results in x's quantizer
+// ---- results with x's quantizer
 
 static taper_status arg_float(const taper_call *call, size_t at, float *number)
 {
@@ -280,9 +280,10 @@ TAPER_KERNEL(taper_op_q_gelu)
     return run_map(call, x, &map, (double)scale, x->quantizer->zero_point);
 }
 
-// ---- results in a fixed quantizer
+// ---- results with a fixed quantizer
 
-static double fixed_scale(const taper_tensor *x, double scale) // qint32 has 24 bits more than the others
+// Returns the scale for x's dtype; qint32 has 24 bits more than the other dtypes.
+static double fixed_scale(const taper_tensor *x, double scale)
 {
     return x->dtype == TAPER_QI32 ? ldexp(scale, -24) : scale;
 }
@@ -294,7 +295,7 @@ TAPER_KERNEL(taper_op_q_sigmoid)
     TAPER_TRY(taper_arg_uniform(call, 0, &x));
     double scale = fixed_scale(x, 1.0 / 256);
     int64_t zero_point = x->dtype == TAPER_QI8 ? -128 : 0;
-    if (call->arg_count > 2 && taper_ret_argument(call, 0) == NULL) { // the overload quantized::sigmoid
+    if (call->arg_count > 2 && taper_ret_argument(call, 0) == NULL) { // true for the overload quantized::sigmoid
         TAPER_TRY(taper_arg_qparams(call, 1, (taper_dtype)x->dtype, &scale, &zero_point));
     }
     if (x->dtype == TAPER_QU8) {
@@ -328,7 +329,7 @@ TAPER_KERNEL(taper_op_q_hardsigmoid)
                                  : run_map(call, x, &map, scale, x->dtype == TAPER_QI8 ? -128 : 0);
 }
 
-// ---- results in a given quantizer
+// ---- results with a given quantizer
 
 TAPER_KERNEL(taper_op_q_hardswish_to)
 {
@@ -401,7 +402,7 @@ TAPER_KERNEL(taper_op_q_celu_to)
     return run_elu(call, x, &map);
 }
 
-// quantized::dropout has no effect, also in training, as in PyTorch.
+// Computes quantized::dropout, which has no effect, also in training, as in PyTorch.
 TAPER_KERNEL(taper_op_q_dropout)
 {
     taper_tensor *x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Views of quantized tensors. The row's own kernel makes the view. For a tensor that is quantized per channel, the view
-// then gets the quantizer for its part or its order of dimensions.
+// Views of quantized tensors. The operator's own kernel makes the view. For a tensor that is quantized per channel, the
+// view then gets the quantizer for its slice or its order of dimensions.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"
@@ -12,7 +12,7 @@ static bool per_channel(const taper_tensor *x)
     return x->quantizer != NULL && x->quantizer->scales != NULL;
 }
 
-// Fixes a part along argument 'dim': select, slice, narrow, split, chunk, unbind.
+// Sets the quantizer of a slice along the argument 'dim': select, slice, narrow, split, chunk, unbind.
 static taper_status fix_part(taper_call *call, const taper_tensor *x, size_t dim, taper_tensor *part)
 {
     const int64_t stride = x->strides[dim];
@@ -50,8 +50,8 @@ TAPER_KERNEL(taper_op_q_part)
     return TAPER_OK;
 }
 
-// Fixes squeeze and unsqueeze, also in place: dimensions of size 1 disappear or appear, and the axis remains that of
-// the channels.
+// Sets the quantizer of squeeze and unsqueeze, also in place: dimensions of size 1 disappear or appear, and the
+// channels keep their axis.
 TAPER_KERNEL(taper_op_q_squeeze)
 {
     taper_tensor *x;
@@ -97,7 +97,8 @@ TAPER_KERNEL(taper_op_q_unsqueeze)
     return taper_tensor_set_quantizer(call->rets[0].as.tensor, &moved, call->run->error);
 }
 
-// Fixes view, reshape and flatten: the axis keeps its index, which must remain a dimension with as many channels.
+// Sets the quantizer of view, reshape and flatten: the axis keeps its index, and must still be a dimension with as many
+// channels.
 TAPER_KERNEL(taper_op_q_reshape)
 {
     taper_tensor *x;
@@ -110,7 +111,8 @@ TAPER_KERNEL(taper_op_q_reshape)
     return taper_q_check_tensor(call->run, "self", call->rets[0].as.tensor);
 }
 
-// Fixes rearrangements that PyTorch composes of reshapes. Their results are contiguous for any layout of the argument.
+// Sets the quantizer of rearrangements that PyTorch composes of reshapes. Their results are contiguous for any layout
+// of the argument.
 TAPER_KERNEL(taper_op_q_shuffle)
 {
     enum { MOST = 4 };

@@ -9,7 +9,7 @@ typedef struct walk_dim {
     int64_t size, step[OPERANDS];
 } walk_dim;
 
-// Returns 1 if b belongs inside a, -1 if it belongs outside, and 0 if the strides do not decide.
+// Returns 1 if dimension b belongs inside a, -1 if it belongs outside, and 0 if the strides do not decide.
 static int order(const walk_dim *a, const walk_dim *b, size_t operands)
 {
     for (size_t i = 0; i < operands; i++) {
@@ -52,7 +52,7 @@ static size_t make_dims(const taper_tensor *const *tensors, size_t operands, wal
     size_t order_of[TAPER_MAX_RANK];
     walk_dim plain[TAPER_MAX_RANK];
     const size_t rank = y->rank;
-    for (size_t k = 0; k < rank; k++) { // innermost first
+    for (size_t k = 0; k < rank; k++) { // dimensions, the innermost first
         const size_t d = rank - 1 - k;
         plain[k] = (walk_dim){.size = y->sizes[d]};
         for (size_t i = 0; i < operands; i++) {
@@ -91,7 +91,7 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
     const taper_tensor *const tensors[OPERANDS] = {y, a, b};
     walk_dim dims[TAPER_MAX_RANK + 1] = {{.size = 1, .step = {1, 1, 1}}};
     const size_t rank = make_dims(tensors, b != NULL ? 3 : 2, dims);
-    const int64_t pair = y->dtype == TAPER_QI32 ? 16 : 64; // elements in two vectors
+    const int64_t pair = y->dtype == TAPER_QI32 ? 16 : 64; // number of elements in two vectors
     taper_q_row row = {.y = taper_tensor_mutable(y),
                        .a = taper_tensor_data(a),
                        .b = b != NULL ? taper_tensor_data(b) : NULL,
@@ -131,7 +131,7 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
 
 // ---- maps
 
-enum { TABLE_FROM = 512 }; // least elements for which a table of all 256 results is faster
+enum { TABLE_FROM = 512 }; // the fewest elements for which a table of all 256 results is faster
 
 typedef struct map_work {
     const taper_q_map *map;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cat, stack and similar operators. If the inputs are channels-last or hidden NHWC, the result is too. A concatenation
-// of channels is then one row copy per pixel.
+// of channels then copies one row per pixel.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -18,7 +18,7 @@ typedef struct cat_plan {
     const taper_tensor *first;
 } cat_plan;
 
-// PyTorch ignores one-dimensional tensors without elements.
+// Returns true for one-dimensional tensors without elements, which PyTorch ignores.
 static bool is_skipped(const taper_tensor *x)
 {
     return x->rank == 1 && x->sizes[0] == 0;
@@ -109,14 +109,14 @@ static taper_status requantize(taper_run *run, taper_tensor *to, const taper_ten
         table[(uint8_t)q] = (uint8_t)((int)held & 0xff);
     }
     TAPER_TRY(taper_tensor_move(run, to, from));
-    // Each byte of `to` is replaced by its entry in a table.
+    // Replace each byte of `to` by its entry in the table.
     int64_t steps[TAPER_MAX_RANK];
     taper_walk walk;
     taper_tensor_steps(to, 1, steps);
     taper_walk_over(&walk, to->rank, to->sizes, SIZE_MAX, steps, NULL);
     uint8_t *p = taper_tensor_mutable(to);
     const int64_t count = taper_tensor_numel(to);
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // the number of elements just moved
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // charges the elements that were just moved
     for (int64_t n = 0; n < count; n++) {
         p[walk.at[0]] = table[p[walk.at[0]]];
         (void)taper_walk_next(&walk);
@@ -138,7 +138,7 @@ static taper_status fill_cat(taper_run *run, const taper_list *list, const cat_p
         if (is_skipped(x)) {
             continue;
         }
-        taper_tensor part = taper_tensor_local(result); // a view on the stack that does not outlive this frame
+        taper_tensor part = taper_tensor_local(result); // a view on the stack, used only in this function
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset = taper_add_stride(part.offset, taper_mul_stride(start, result->strides[plan->dim]));
         start += x->sizes[plan->dim];
@@ -211,7 +211,7 @@ TAPER_KERNEL(taper_op_cat)
     return ret_cat(call, list, dim);
 }
 
-// ---- stack and similar operators: cat of tensors that got more dimensions
+// ---- stack and similar operators: cat of tensors to which dimensions were added
 
 typedef taper_status (*shape_change)(const taper_tensor *x, int64_t dim, taper_view *view, taper_error *error);
 
@@ -280,7 +280,7 @@ TAPER_KERNEL(taper_op_stack)
     if (dim == first->rank) {
         return cat_changed(call, insert_dim, (int64_t)dim, (int64_t)dim);
     }
-    // PyTorch concatenates along dim and then splits it in two, so the result has the strides of that view.
+    // PyTorch concatenates along dim and then divides dim in two, so the result has the strides of that view.
     if (first->rank == TAPER_MAX_RANK) {
         return taper_rank_refused(error);
     }

@@ -3,7 +3,7 @@
 #ifndef TAPER_OPS_TENSOR_CAT_ROWS_H
 #define TAPER_OPS_TENSOR_CAT_ROWS_H
 
-// Rows of the result, in memory order. Each has a piece of every tensor.
+// The rows of the result, in memory order. Each row has a piece of every tensor.
 enum { TOGETHER = 16, LEAST_PIECE = 64 };
 typedef struct cat_rows {
     size_t count, row; // number of tensors; bytes of a row of the result
@@ -24,8 +24,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Copies few tensors that have the memory order of the result. Returns TAPER_DECLINED for others, and if pieces are too
-// short for a memcpy each.
+// Copies a few tensors that have the memory order of the result. Returns TAPER_DECLINED for other tensors, and if the
+// pieces are too short for a call of memcpy each.
 static taper_status fill_rows(taper_run *run, const taper_list *list, const cat_plan *plan, taper_tensor *result)
 {
     const bool last = !taper_tensor_is_contiguous(result);

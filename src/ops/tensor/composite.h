@@ -23,7 +23,7 @@ taper_status taper_compose_end(taper_compose *c);
 // Ends the composition with `result`, one of its values or an argument, as result `at` of the call. Releases the other
 // values and returns the status.
 taper_status taper_compose_ret(taper_compose *c, taper_call *call, size_t at, taper_tensor *result);
-// Records a failure that is not that of a step. TAPER_OK is ignored.
+// Records a failure that no step reported. TAPER_OK is ignored.
 void taper_compose_fail(taper_compose *c, taper_status status);
 // Adds the value to the composition, which takes over the reference, and returns it. NULL is accepted if a failure is
 // recorded.
@@ -56,7 +56,7 @@ taper_tensor *taper_compose_select(taper_compose *c, taper_tensor *x, size_t dim
 // Reshapes x to these sizes.
 taper_tensor *taper_compose_reshape(taper_compose *c, taper_tensor *x, size_t rank, const int64_t *sizes);
 taper_tensor *taper_compose_sum(taper_compose *c, taper_tensor *x, size_t dim);
-// Concatenates the tensors along dim, without those that are NULL.
+// Concatenates the tensors along dim. Entries that are NULL are left out.
 taper_tensor *taper_compose_cat(taper_compose *c, size_t count, taper_tensor *const *tensors, size_t dim);
 
 #endif

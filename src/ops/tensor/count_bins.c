@@ -3,7 +3,8 @@
 #include "ops/tensor/count_bins.h"
 #include <math.h>
 
-// A block's bins are computed without branches. Four counters per bin avoid waits of an addition for the one before.
+// The bins of a block of floats are computed without branches. Four counters per bin keep an addition from waiting for
+// the previous one.
 bool taper_count_bins(taper_run *run, const float *x, int64_t count, float low, float high, int64_t bins, float *result)
 {
     enum { MOST_BINS = 256, BLOCK = 256, COUNTERS = 4, FLOAT_DIGITS = 24 };
@@ -24,7 +25,7 @@ bool taper_count_bins(taper_run *run, const float *x, int64_t count, float low, 
             counted[i % COUNTERS][bin[i]]++;
         }
     }
-    for (int64_t b = 0; b < bins; b++) { // PyTorch adds 1 to a float, which stops at 2^24
+    for (int64_t b = 0; b < bins; b++) { // PyTorch adds 1 to a float, which stops changing at 2^24
         const uint64_t sum =
             (uint64_t)counted[0][b + 1] + counted[1][b + 1] + ((uint64_t)counted[2][b + 1] + counted[3][b + 1]);
         result[b] = (float)(sum < UINT64_C(1) << FLOAT_DIGITS ? sum : UINT64_C(1) << FLOAT_DIGITS);

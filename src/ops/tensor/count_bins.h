@@ -5,8 +5,9 @@
 
 #include "ops/call/call.h"
 
-// Counts floats of [low, high] in few bins of equal width. A block's bins are computed without branches. Independent
-// counters avoid waits of an addition for the one before. Returns false, with nothing done, if there are too many bins.
+// Counts floats of [low, high] in a few bins of equal width. The bins of a block of floats are computed without
+// branches. Several counters per bin keep an addition from waiting for the previous one. Returns false, with nothing
+// done, if there are too many bins.
 bool taper_count_bins(taper_run *run, const float *x, int64_t count, float low, float high, int64_t bins,
                       float *result);
 

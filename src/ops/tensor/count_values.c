@@ -57,7 +57,7 @@ TAPER_KERNEL(taper_op_bincount)
     }
     const taper_dtype to_dtype = weights == NULL ? TAPER_I64 : weights->dtype == TAPER_F32 ? TAPER_F32 : TAPER_F64;
     taper_tensor *keys, *loads = NULL;
-    TAPER_TRY(taper_index_keys(run, x, dtype, &keys)); // an integer is its own key
+    TAPER_TRY(taper_index_keys(run, x, dtype, &keys)); // the key of an integer is the integer
     taper_status status = taper_keys_range(run, taper_tensor_data(keys), count, &smallest, &largest);
     if (status == TAPER_OK && smallest < 0) {
         status =
@@ -96,7 +96,7 @@ static int64_t bin_of(taper_dtype dtype, double x, double low, double high, int6
     if (dtype == TAPER_BF16) { // PyTorch rounds after every addition
         const float shift = bf16((float)x - (float)low), span = bf16((float)high - (float)low);
         at = (double)bf16(bf16(shift / span) * bf16((float)bins));
-    } else if (dtype == TAPER_F32) { // single precision puts the edges where PyTorch has them
+    } else if (dtype == TAPER_F32) { // single precision gives the same edges as in PyTorch
         at = (double)(((float)x - (float)low) / ((float)high - (float)low) * (float)bins);
     } else {
         at = (x - low) / (high - low) * (double)bins;
@@ -105,7 +105,7 @@ static int64_t bin_of(taper_dtype dtype, double x, double low, double high, int6
     return bin == bins ? bins - 1 : bin;
 }
 
-// Finds the least and the greatest element, or NaN if there is one.
+// Finds the least and the greatest element. Both are NaN if an element is NaN.
 static void find_range(taper_run *run, taper_dtype dtype, const void *data, int64_t count, double *from, double *to)
 {
     enum { BLOCK = 4096 };
@@ -158,7 +158,7 @@ TAPER_KERNEL(taper_op_histc)
         from -= 1;
         to += 1;
     }
-    if (dtype != TAPER_F64) { // the range has the input's dtype
+    if (dtype != TAPER_F64) { // rounds the range to the input's dtype
         from = (double)(dtype == TAPER_BF16 ? bf16((float)from) : (float)from);
         to = (double)(dtype == TAPER_BF16 ? bf16((float)to) : (float)to);
     }
@@ -178,10 +178,10 @@ TAPER_KERNEL(taper_op_histc)
                 continue;
             }
             const int64_t bin = bin_of(dtype, value, from, to, bins);
-            if (bin < 0 || bin >= bins) { // a huge range may overflow
+            if (bin < 0 || bin >= bins) { // an element of a huge range may have a bin out of bounds
                 continue;
             }
-            if (dtype == TAPER_BF16) { // a bfloat16 count stops at 256
+            if (dtype == TAPER_BF16) { // a bfloat16 count stops changing at 256
                 uint16_t *const count16 = (uint16_t *)taper_tensor_mutable(result) + bin;
                 *count16 = taper_float_to_bf16(taper_bf16_to_float(*count16) + 1.0f);
             } else if (dtype == TAPER_F32) {

@@ -61,9 +61,9 @@ taper_status taper_create_count(taper_error *error, const char *name, int64_t co
     return TAPER_OK;
 }
 
-// ---- by sizes
+// ---- tensors of given sizes
 
-// Makes result 0, filled. The arguments are sizes, then perhaps the value, then dtype.
+// Sets result 0 to a filled tensor. The arguments are sizes, then the value in some overloads, then dtype.
 static taper_status filled(taper_call *call, size_t sizes_at, size_t dtype_at, taper_dtype otherwise,
                            const taper_scalar *scalar)
 {
@@ -183,7 +183,7 @@ static taper_status empty_strided(taper_call *call, size_t sizes_at, taper_dtype
     return taper_ret_new(call, 0, dtype, rank, sizes, strides, &result);
 }
 
-// The result is contiguous in the order of dimensions that the argument physical_layout lists.
+// The result is contiguous in the order of dimensions given by the argument physical_layout.
 TAPER_KERNEL(taper_op_empty_permuted)
 {
     int64_t sizes[TAPER_MAX_RANK], order[TAPER_MAX_RANK], lying[TAPER_MAX_RANK], steps[TAPER_MAX_RANK],
@@ -226,7 +226,7 @@ TAPER_KERNEL(taper_op_new_empty_strided)
     return empty_strided(call, 1, dtype);
 }
 
-// ---- like another tensor
+// ---- tensors with the sizes of another tensor
 
 taper_status taper_create_like(taper_call *call, size_t dtype_at, taper_tensor **result)
 {

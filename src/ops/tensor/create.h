@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts that the operators that make tensors share: their dtype and layout arguments.
+// Functions that the operators that make tensors share: they read dtype and layout arguments.
 #ifndef TAPER_OPS_CREATE_H
 #define TAPER_OPS_CREATE_H
 
 #include "ops/engine/view_move.h"
 
-// Reads the arguments dtype, at `at`, and layout after it. The .out overloads have neither; they use the target's
-// dtype.
+// Reads argument `at`, the dtype, and the next one, the layout. The .out overloads have neither argument and use the
+// target's dtype.
 TAPER_MUST_USE taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise,
                                                  taper_dtype *dtype);
 // Makes a contiguous tensor. taper_ret_tensor takes it over as a result.
@@ -16,7 +16,7 @@ TAPER_MUST_USE taper_status taper_create_new(taper_call *call, taper_dtype dtype
 taper_dtype taper_create_dtype(const taper_scalar *scalar);
 // Reads sizes with taper_arg_ints.
 TAPER_MUST_USE taper_status taper_create_sizes(const taper_call *call, size_t at, size_t *rank, int64_t *sizes);
-// Makes result 0 uninitialized, as empty_like(args[0], dtype.., memory_format) does.
+// Sets result 0 to an uninitialized tensor, as empty_like(args[0], dtype.., memory_format) does.
 TAPER_MUST_USE taper_status taper_create_like(taper_call *call, size_t dtype_at, taper_tensor **result);
 
 // Fails unless a result of one dimension may have this number of elements.

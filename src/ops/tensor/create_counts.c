@@ -56,7 +56,7 @@ static double poisson(taper_run *run, taper_rng *rng, taper_dtype dtype, double 
     }
 }
 
-// Draws a number for each element of x, which is its parameter.
+// Draws a number for each element of x. The element is the parameter of the distribution.
 static taper_status draw_each(taper_call *call, double (*next)(taper_run *, taper_rng *, taper_dtype, double))
 {
     taper_run *run = call->run;
@@ -100,8 +100,8 @@ TAPER_KERNEL(taper_op_poisson)
 
 // ---- gamma
 
-// Marsaglia and Tsang's method (2000) with PyTorch's roundings: shape has the tensor's precision, everything else is
-// double.
+// Draws a number by Marsaglia and Tsang's method (2000) with PyTorch's roundings: shape has the tensor's precision,
+// everything else is double.
 static double gamma_number(taper_run *run, taper_rng *rng, double shape, bool single)
 {
     double scale = 1;
@@ -129,8 +129,8 @@ static double gamma_number(taper_run *run, taper_rng *rng, double shape, bool si
     return 0;
 }
 
-// Returns at least the smallest normal number, so that its logarithm is finite. This is so even for parameters without
-// a distribution.
+// Returns at least the smallest normal number, so that its logarithm is finite. This is also true for parameters
+// without a distribution.
 static double gamma_above(taper_run *run, taper_rng *rng, taper_dtype dtype, double shape)
 {
     const bool single = dtype == TAPER_F32;
@@ -210,7 +210,7 @@ static double binomial(taper_run *run, taper_rng *rng, taper_dtype dtype, double
     if (p >= 1) {
         return count;
     }
-    if (!(count < INFINITY) || p != p) { // not a number of trials; PyTorch would loop forever
+    if (!(count < INFINITY) || p != p) { // count is not a number of trials; PyTorch would loop forever
         return NAN;
     }
     const bool flip = p > 0.5;

@@ -34,7 +34,7 @@ static taper_status check_axes(taper_call *call, const taper_list *list)
     return TAPER_OK;
 }
 
-// Views axis i along dimension i of the grid. With `swap` the first two axes exchange their dimensions.
+// Returns a view of axis i along dimension i of the grid. If swap is set, the first two axes exchange their dimensions.
 static taper_status grid(taper_run *run, const taper_list *axes, size_t i, bool swap, taper_tensor **result)
 {
     const taper_tensor *x = axes->items[i].as.tensor;
@@ -44,7 +44,7 @@ static taper_status grid(taper_run *run, const taper_list *axes, size_t i, bool 
         const taper_tensor *axis = axes->items[swap && d < 2 ? 1 - d : d].as.tensor;
         view.sizes[d] = axis->rank == 0 ? 1 : axis->sizes[0];
     }
-    // The strides of x.reshape([1, …, n, …, 1]).expand(sizes).
+    // These are the strides of x.reshape([1, …, n, …, 1]).expand(sizes).
     const int64_t own = x->rank == 0 ? 1 : x->strides[0];
     for (size_t d = 0; d < axes->count; d++) {
         view.strides[d] = view.sizes[d] != 1 ? 0 : d < i ? taper_mul_stride(own, view.sizes[i]) : own;
@@ -130,7 +130,7 @@ TAPER_KERNEL(taper_op_cartesian_prod)
 
 // ---- combinations
 
-// Computes n choose r. Returns false if it is more than a tensor can have.
+// Computes n choose r. Returns false if the result is more than the number of elements that a tensor can have.
 static bool choose(int64_t n, int64_t r, int64_t *count)
 {
     *count = r > n ? 0 : 1;
@@ -178,7 +178,7 @@ TAPER_KERNEL(taper_op_combinations)
         for (int64_t i = 0; i < r; i++, to += item) {
             memcpy(to, from + at[i] * x->strides[0] * (int64_t)item, item);
         }
-        // Increments the last position that can increase, and resets those after it.
+        // Increments the last position that can increase, and resets the positions after it.
         int64_t i = r - 1;
         while (i >= 0 && at[i] == (again ? n - 1 : n - r + i)) {
             i--;
@@ -203,7 +203,7 @@ static void powers(taper_run *run, taper_dtype dtype, taper_scalar x, int64_t n,
     for (int64_t i = 0; i < n && taper_run_goes_on(run, 30); i++) {
         char *p = row + (size_t)(increasing ? i : n - 1 - i) * item;
         taper_scalar_store(dtype, p, &power);
-        taper_scalar_load(dtype, p, &power); // rounded like a running product in that dtype
+        taper_scalar_load(dtype, p, &power); // rounded as a running product in that dtype is
         const double re = power.f * x.f - power.im * x.im;
         power.im = power.f * x.im + power.im * x.f;
         power.f = re;
@@ -233,7 +233,7 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
         return taper_rank_refused(error);
     }
     memcpy(sizes, x->sizes, sizeof sizes);
-    const size_t rank = taper_max_size(x->rank, 1); // a number counts as one row
+    const size_t rank = taper_max_size(x->rank, 1); // a tensor without dimensions counts as one row
     sizes[0] = x->rank == 0 ? 1 : sizes[0];
     sizes[rank] = n;
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, rank + 1, sizes, NULL, &result, error));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// multinomial: draws categories with PyTorch's random numbers. Without replacement the largest values of p /
-// exponential win. With replacement it inverts the cumulative distribution.
+// multinomial: draws categories with PyTorch's random numbers. Without replacement it takes the categories with the
+// largest values of p / exponential. With replacement it inverts the cumulative distribution.
 #include <math.h>
 
 #include "base/single.h"
@@ -19,7 +19,7 @@ static double in_dtype(taper_dtype dtype, double value)
     return taper_step(dtype != TAPER_F64, value);
 }
 
-// Restores the heap below i, with the smallest key at the top. Keys are those of the indices in order.
+// Restores the heap below index i, with the smallest key at the top. The keys are those of the indices in `order`.
 static void sift(const double *keys, int64_t *order, int64_t count, int64_t i)
 {
     for (;;) {
@@ -42,7 +42,7 @@ static void sift(const double *keys, int64_t *order, int64_t count, int64_t i)
 // Sorts the indices by decreasing key.
 static void sort_falling(taper_run *run, const double *keys, int64_t *order, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++) { // at most 2^24 of them
+    for (int64_t i = 0; i < count; i++) { // count is at most 2^24
         order[i] = i;
     }
     for (int64_t i = count / 2; i-- > 0 && taper_run_goes_on(run, 50);) {

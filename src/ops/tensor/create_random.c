@@ -20,7 +20,7 @@ typedef struct draw {
     uint64_t span;
     int64_t base;
     taper_scalar (*next)(struct draw *draw);
-    double parameter; // the element of the parameter tensor, if there is one
+    double parameter; // element of the parameter tensor, for operators that have one
 } draw;
 
 // Sorts dimensions by increasing stride, the order in which PyTorch iterates.
@@ -36,7 +36,7 @@ static void smallest_first(const taper_tensor *x, unsigned *order)
     }
 }
 
-// Draws every element of x. parameter: a tensor with the sizes of x (expanded), or NULL.
+// Draws every element of x. parameter is a tensor with the sizes of x (expanded), or NULL.
 static taper_status draw_all(taper_call *call, taper_tensor *x, draw *d, const taper_tensor *parameter)
 {
     size_t item;
@@ -77,7 +77,7 @@ static taper_status need_float(taper_call *call, const char *name, const taper_t
                             taper_dtype_torch_name((taper_dtype)x->dtype));
 }
 
-// Views a complex tensor as real numbers, for the duration of a call.
+// Views a complex tensor as real numbers while a call runs.
 static taper_status parts_of(taper_call *call, const char *name, const taper_tensor *x, taper_tensor *parts)
 {
     *parts = taper_tensor_local(x);
@@ -144,7 +144,8 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
 {
     taper_fresh_rng g;
     taper_rng *rng = taper_rng_of(call, &g);
-    if (taper_dtype_is_complex((taper_dtype)x->dtype)) { // the real and the imaginary part, each with half the variance
+    // Draws the real and the imaginary part, each with half the variance.
+    if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
         taper_tensor parts;
         TAPER_TRY(parts_of(call, "normal_", x, &parts));
         return taper_fill_normal(call, &parts, mean, deviation / sqrt(2.0));
@@ -180,7 +181,7 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
 static taper_scalar next_integer(draw *d)
 {
     const uint64_t bits = d->span == 0 || d->span >= UINT64_C(1) << 32 ? taper_rng_u64(d->rng) : taper_rng_u32(d->rng);
-    const uint64_t value = (d->span == 0 ? bits : bits % d->span) + (uint64_t)d->base; // span 0 means 2^64
+    const uint64_t value = (d->span == 0 ? bits : bits % d->span) + (uint64_t)d->base; // a span of 0 means 2^64
     return taper_scalar_int((int64_t)value);
 }
 
@@ -310,7 +311,7 @@ static taper_status fill_from(taper_call *call, taper_tensor *x, int64_t from)
     }
     draw d = {.rng = taper_rng_of(call, &g),
               .dtype = (taper_dtype)x->dtype,
-              .span = (uint64_t)high - (uint64_t)from + 1, // 0 means all of int64
+              .span = (uint64_t)high - (uint64_t)from + 1, // a span of 0 means all of int64
               .base = from,
               .next = next_integer};
     return draw_all(call, x, &d, NULL);
@@ -356,7 +357,7 @@ static taper_status fill_with(taper_call *call, taper_tensor *x, next_function n
     return draw_all(call, x, &d, NULL);
 }
 
-// ---- the operators: argument 0 filled, in place or in a clone
+// ---- the operators: fill argument 0, in place or in a clone
 
 typedef taper_status (*fill_function)(taper_call *call, taper_tensor *x);
 

@@ -6,7 +6,7 @@
 #include "ops/engine/random.h"
 #include "ops/tensor/create.h"
 
-// A generator for a run that has none. The caller's frame contains it.
+// A generator for a run that has none. It is a variable on the caller's stack.
 typedef struct taper_fresh_rng {
     taper_rng own;
 } taper_fresh_rng;
@@ -20,11 +20,12 @@ static inline taper_rng *taper_rng_of(const taper_call *call, taper_fresh_rng *f
     return &fresh->own;
 }
 
-// Each of these checks the dtype and the bounds. The storage of x must be writable. Integers are drawn from [from, to).
+// Fill x with random numbers. Each function checks the dtype and the bounds. The storage of x must be writable.
+// Integers are drawn from [from, to).
 TAPER_MUST_USE taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, double to);
 TAPER_MUST_USE taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, double deviation);
 TAPER_MUST_USE taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from, int64_t to);
-// Fills with ones, with probability p, and otherwise zeros.
+// Fills x with ones, each with probability p, and zeros.
 TAPER_MUST_USE taper_status taper_fill_bernoulli(taper_call *call, taper_tensor *x, double p);
 // Finds the range of integers that the dtype represents exactly. Returns false if the dtype has none.
 bool taper_integer_limits(taper_dtype dtype, int64_t *low, int64_t *high);

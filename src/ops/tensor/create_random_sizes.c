@@ -7,7 +7,7 @@
 #include "ops/engine/view_shape.h"
 #include "ops/tensor/create_random.h"
 
-// ---- by sizes
+// ---- tensors of given sizes
 
 typedef enum random_kind { UNIFORM, NORMAL } random_kind;
 
@@ -16,7 +16,7 @@ static taper_status fill_kind(taper_call *call, random_kind kind, taper_tensor *
     return kind == UNIFORM ? taper_fill_uniform(call, x, 0, 1) : taper_fill_normal(call, x, 0, 1);
 }
 
-// dtype_at: 1, or 2 if a generator argument precedes it.
+// dtype_at is 1, or 2 if a generator argument precedes the dtype.
 static taper_status by_sizes(taper_call *call, random_kind kind, size_t dtype_at)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -167,7 +167,7 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank = 0;
     const taper_tensor *given[2] = {mean, deviation};
-    // If the deviation is a number, PyTorch fills the out tensor with its own shape, and adds the means to it.
+    // If the deviation is a number, PyTorch fills the out tensor in the shape that it has, and adds the means to it.
     const taper_tensor *const filled = deviation == NULL ? taper_ret_target(call, 0) : NULL;
     taper_promotion promotion = taper_promotion_start();
     if (filled != NULL) {

@@ -21,7 +21,7 @@ static taper_status check_range_dtype(taper_error *error, taper_dtype dtype)
 
 static int64_t as_int(const taper_scalar *s)
 {
-    // The caller checked that it fits.
+    // The caller has checked that the number fits.
     return s->kind == TAPER_SCALAR_INT || s->kind == TAPER_SCALAR_BOOL ? s->i : (int64_t)s->f;
 }
 
@@ -50,8 +50,8 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
     if (inclusive) {
         n = floor((to - from) / by) + 1;
     } else if (dtype == TAPER_I64) {
-        // Computes the count exactly beyond 2^53. start and end are in the step's order, so their distance fits an
-        // unsigned integer.
+        // Beyond 2^53 this computes the count exactly. start and end are in the step's order, so their distance fits
+        // into an unsigned integer.
         const int64_t s = as_int(step);
         const uint64_t gap =
             s > 0 ? (uint64_t)as_int(end) - (uint64_t)as_int(start) : (uint64_t)as_int(start) - (uint64_t)as_int(end);
@@ -75,7 +75,7 @@ static void real_sequence(taper_run *run, taper_dtype dtype, void *data, int64_t
 {
     for (int64_t at = 0; at < count && taper_run_goes_on(run, SEQUENCE_BLOCK); at += SEQUENCE_BLOCK) {
         const int n = (int)taper_min_i64(SEQUENCE_BLOCK, count - at);
-        const double first = (double)at; // an integer below 2^53, so the sum is exact
+        const double first = (double)at; // `at` is an integer below 2^53, so the sum is exact
         float *narrow = (float *)data + at;
         double *wide = (double *)data + at;
         for (int i = 0; i < n && dtype == TAPER_F32; i++) {
@@ -129,7 +129,7 @@ static taper_status ret_range(taper_call *call, size_t dtype_at, taper_dtype oth
     if (dtype == TAPER_F32 || dtype == TAPER_F64) {
         real_sequence(call->run, dtype, data, count, start->f, step->f);
     } else if (taper_dtype_is_float(dtype)) {
-        // Half types are computed in float.
+        // Half precision is computed in float.
         for (int64_t i = 0; i < count && taper_run_step(call->run, i, 20); i++) {
             taper_put_double(dtype, data, i, (double)((float)start->f + (float)step->f * (float)i));
         }
@@ -189,7 +189,7 @@ TAPER_KERNEL(taper_op_range_step)
 
 // ---- linspace, logspace
 
-// Rounds a number to the dtype.
+// Rounds a number to the precision of the dtype.
 static double held(taper_dtype dtype, double value)
 {
     uint64_t cell;
@@ -201,7 +201,7 @@ static double held(taper_dtype dtype, double value)
 }
 
 // Returns element i, computed from the nearer end, so that the last element is exact. Floats are rounded after each
-// operation. For integers the step has the float dtype `wide`.
+// operation. For integers `wide` is the floating dtype of the step.
 static double between(taper_dtype dtype, taper_dtype wide, double start, double end, int64_t i, int64_t steps)
 {
     const taper_dtype d = taper_dtype_is_float(dtype) ? dtype : wide;
@@ -271,7 +271,7 @@ static void powers_of_floats(taper_run *run, float *data, double base, double st
     }
 }
 
-// Computes the real and the imaginary part separately; their steps are real.
+// The real and the imaginary part are computed separately, each with a real step.
 static void complex_spaced(taper_run *run, taper_dtype dtype, void *data, const taper_scalar *start,
                            const taper_scalar *end, int64_t steps, double base)
 {
@@ -281,7 +281,7 @@ static void complex_spaced(taper_run *run, taper_dtype dtype, void *data, const 
         taper_scalar value = {.kind = TAPER_SCALAR_COMPLEX};
         value.f = steps == 1 ? a[0] : between(part, part, a[0], b[0], i, steps);
         value.im = steps == 1 ? a[1] : between(part, part, a[1], b[1], i, steps);
-        if (base != 0) { // base to the power of the value
+        if (base != 0) { // computes base to the power of the value
             const double length = pow(base, value.f), angle = value.im * log(base);
             value.f = length * cos(angle);
             value.im = length * sin(angle);
@@ -365,7 +365,7 @@ TAPER_KERNEL(taper_op_logspace)
 
 typedef enum window_kind { HANN, HAMMING, BARTLETT, BLACKMAN, KAISER } window_kind;
 
-// The modified Bessel function of order 0, by its series. x is small, at most a window's beta.
+// Computes the modified Bessel function of order 0, by its series. x is small, at most a window's beta.
 static double bessel_i0(double x)
 {
     double sum = 1, term = 1;
@@ -396,7 +396,7 @@ static double window_at(window_kind kind, double i, double n, double a, double b
     }
 }
 
-// Reads window_length, then as many of the arguments periodic, alpha (or beta) and beta as the overload has, and makes
+// Reads window_length, then those of the arguments periodic, alpha (or beta) and beta that the overload has, and makes
 // the window.
 static taper_status window(taper_call *call, window_kind kind, size_t given)
 {
@@ -459,7 +459,7 @@ static taper_status frequencies(taper_call *call, bool real)
     TAPER_TRY(taper_arg_int(call, 0, &n));
     TAPER_TRY(taper_arg_double(call, 1, &spacing));
     TAPER_TRY(taper_create_options(call, 2, TAPER_F32, &dtype));
-    const int64_t count = real ? n / 2 + 1 : n; // n = -1 has one frequency, as in PyTorch
+    const int64_t count = real ? n / 2 + 1 : n; // for n = -1 there is one frequency, as in PyTorch
     TAPER_TRY(taper_create_count(error, "n", count));
     if (!taper_dtype_is_float(dtype)) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "dtype: expected a floating point dtype, got %s",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors from the values of a program: torch.tensor and as_tensor of numbers and nested lists.
+// Tensors made of the values of a program: torch.tensor and as_tensor of numbers and nested lists.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
@@ -17,7 +17,7 @@ static void round_to_default(taper_scalar *value)
     }
 }
 
-// ---- from a number
+// ---- tensors from a number
 
 static taper_status from_number(taper_call *call)
 {
@@ -43,7 +43,7 @@ static taper_status from_number(taper_call *call)
     return TAPER_OK;
 }
 
-// ---- from nested lists
+// ---- tensors from nested lists
 
 typedef struct list_shape {
     size_t rank;

@@ -31,7 +31,8 @@ static taper_status check_part(const taper_call *call, size_t at, const taper_te
     return TAPER_OK;
 }
 
-// Computes one round: each element's right neighbour minus the element; for bools, if they differ.
+// Computes one round of differences: each element's right neighbour minus the element. For bools the result is true if
+// they differ.
 static taper_tensor *differ(taper_compose *c, taper_tensor *x, size_t dim)
 {
     taper_tensor *right = taper_compose_slice(c, x, dim, 1, INT64_MAX), *left = taper_compose_slice(c, x, dim, 0, -1);
@@ -62,7 +63,7 @@ TAPER_KERNEL(taper_op_diff)
     if (n != 0 && (parts[0] != NULL || parts[2] != NULL)) {
         x = taper_compose_cat(&c, 3, parts, dim);
     }
-    if (n <= 0 && c.status == TAPER_OK) { // a negative order returns x too, but only 0 ignores prepend and append
+    if (n <= 0 && c.status == TAPER_OK) { // a negative order returns x too, but only order 0 ignores prepend and append
         taper_tensor *copy;
         taper_compose_fail(&c, taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_compose_ret(&c, call, 0, c.status == TAPER_OK ? taper_compose_keep(&c, copy) : NULL);
@@ -95,7 +96,7 @@ typedef struct gradient {
     size_t count; // number of dimensions
     int64_t dims[TAPER_MAX_RANK];
     int64_t edge_order;
-    taper_list *list; // distances, or coordinates; NULL: `distance` applies to all dimensions
+    taper_list *list; // distances, or coordinates of the elements; if NULL, `distance` applies to all dimensions
     taper_scalar distance;
 } gradient;
 
@@ -159,7 +160,7 @@ static taper_tensor *over(taper_compose *c, taper_tensor *a, const taper_scalar 
     return TAPER_COMPOSE(c, taper_op_binary, &taper_ew_div, taper_compose_arg(a), number);
 }
 
-// Returns a x[i] + b x[j] + c x[k] with numbers, added from the left.
+// Returns a x[0] + b x[1] + d x[2], added from the left.
 static taper_tensor *weighted(taper_compose *c, taper_tensor *const x[3], double a, double b, double d)
 {
     taper_tensor *first = taper_compose_mul_number(c, x[0], a);
@@ -207,8 +208,8 @@ static taper_tensor *evenly(taper_compose *c, const gradient *g, size_t dim, con
     return joined(c, before, over(c, middle, &two), after, dim);
 }
 
-// Returns the slope at the first of three points, h and k apart, by the weights -(2h+k)/(h(h+k)), (h+k)/(hk),
-// -h/(k(h+k)). With h and k exchanged it is the slope at the last point.
+// Returns the slope at the first of three points. Their distances are h and k, and the weights are -(2h+k)/(h(h+k)),
+// (h+k)/(hk), -h/(k(h+k)). If h and k are exchanged, this is the slope at the last point.
 static taper_tensor *at_edge(taper_compose *c, taper_tensor *const x[3], taper_tensor *h, taper_tensor *k, bool end)
 {
     taper_tensor *sum = taper_compose_add(c, h, k);
@@ -322,7 +323,7 @@ static taper_status run_gradient(taper_call *call, gradient *g, bool points)
     return TAPER_OK;
 }
 
-// Reads a single spacing (none if spacing_at is 0), then dim at dim_at: an int?, or with `many` an int[].
+// Reads a single spacing (none if spacing_at is 0), then dim at dim_at: an int?, or if many is set an int[].
 static taper_status spaced_evenly(taper_call *call, size_t spacing_at, size_t dim_at, bool many)
 {
     gradient g = {.distance = taper_scalar_int(1)};

@@ -25,7 +25,7 @@ static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tenso
     }
     taper_ew ew = taper_ew_make(&copy_op);
     taper_ew_input_tensor(&ew, from);
-    // Half types are converted from float, for any source dtype.
+    // Half precision is converted from float, for any source dtype.
     const bool half = to->dtype == TAPER_F16 || to->dtype == TAPER_BF16;
     ew.common = half && !taper_dtype_is_complex((taper_dtype)from->dtype) ? TAPER_F32 : from->dtype;
     return taper_ew_into(call, &ew, to);
@@ -173,14 +173,14 @@ TAPER_KERNEL(taper_op_copy_)
         TAPER_TRY(convert_into(call, self, from));
         return ret_self(call);
     }
-    taper_tensor *apart; // two views of one storage may overlap
+    taper_tensor *apart; // a copy of the source, because two views of one storage may overlap
     TAPER_TRY(taper_view_clone(call->run, from, TAPER_FORMAT_PRESERVE, &apart));
     const taper_status status = convert_into(call, self, apart);
     taper_tensor_drop(apart);
     return status == TAPER_OK ? ret_self(call) : status;
 }
 
-// The functional copy: it returns src with the sizes and the dtype of self. The elements of self are not used.
+// copy as a function: returns src with the sizes and the dtype of self. The elements of self are not used.
 TAPER_KERNEL(taper_op_copy)
 {
     taper_tensor *self, *from, *wide;
@@ -194,7 +194,7 @@ TAPER_KERNEL(taper_op_copy)
 
 // ---- fills
 
-// Fills self, or a new tensor like it, with the value argument, or with zero if there is none.
+// Fills self, or a new tensor like it, with the argument at value_at, or with zero if value_at is 0.
 static taper_status fill(taper_call *call, size_t value_at)
 {
     taper_tensor *self, *to;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The positions of arguments in the rows of the operator list that share taper_op_to.
+// The positions of arguments in the operators that share the kernel taper_op_to.
 #ifndef TAPER_OPS_ELEMENTWISE_COPY_H
 #define TAPER_OPS_ELEMENTWISE_COPY_H
 
 #include "ops/call/call.h"
 
 typedef struct taper_to_args {
-    uint8_t dtype, other, copy, format; // positions of arguments; 0: no such argument
-    bool always;                        // the result is a copy even if nothing changes
-    bool cast;                          // converts to `target`
+    uint8_t dtype, other, copy, format; // positions of arguments; 0 if there is no such argument
+    bool always;                        // true if the result is a copy even if nothing changes
+    bool cast;                          // true if the operator converts to `target`
     uint8_t target;
 } taper_to_args;
 

@@ -8,7 +8,7 @@
 #include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
-// Computes the strides of x for a shape of this rank: its own, or zeros if x has no dimensions.
+// Computes the strides of x for a shape of this rank: x's own strides, or zeros if x has no dimensions.
 static void strides_for(const taper_tensor *x, size_t rank, int64_t *strides)
 {
     for (size_t d = 0; d < rank; d++) {
@@ -21,7 +21,8 @@ static int64_t size_of(const taper_tensor *x, size_t d)
     return x->rank == 0 ? 1 : x->sizes[d];
 }
 
-static size_t rank_of(const taper_tensor *x) // a number counts as a vector of one element
+// Returns the rank; a tensor without dimensions counts as a vector of one element.
+static size_t rank_of(const taper_tensor *x)
 {
     return x->rank == 0 ? 1 : x->rank;
 }
@@ -51,7 +52,7 @@ static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, 
     char *to = taper_tensor_mutable(*result);
     const char *from = taper_tensor_data(x);
     const taper_gather rows = {.index = index,
-                               .table = (char *)(uintptr_t)from, // the gather only reads it
+                               .table = (char *)(uintptr_t)from, // the gather only reads the table
                                .table_strides = strides,
                                .size = size,
                                .step = step,
@@ -66,7 +67,7 @@ static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, 
         }
         return status;
     }
-    taper_index_walk walk; // one by one; this also finds the first index that is out of bounds
+    taper_index_walk walk; // gathers the elements one by one, which also finds the first index that is out of bounds
     taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
     taper_index_walk_add(&walk, index->strides);
     taper_index_walk_add(&walk, strides);
@@ -169,9 +170,9 @@ TAPER_KERNEL(taper_op_take_along_dim)
 // ---- scatter
 
 typedef struct scatter {
-    taper_tensor *self;         // retained
-    const taper_tensor *index;  // borrowed
-    const taper_tensor *source; // borrowed; NULL: the source is `number`
+    taper_tensor *self;         // self, retained
+    const taper_tensor *index;  // index, borrowed
+    const taper_tensor *source; // source, borrowed; NULL: the source is `number`
     unsigned char number[16];
     size_t dim;
 } scatter;
@@ -223,7 +224,7 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     return taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &s->self);
 }
 
-// Applies the operation for each index, with an element of self and one of the source.
+// Applies the operation for each index to an element of self and an element of the source.
 static taper_status run_scatter(taper_call *call, const scatter *s, taper_into operation)
 {
     const taper_tensor *index = s->index, *source = s->source;
@@ -242,13 +243,13 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into o
     }
     char *to = taper_tensor_mutable(s->self);
     const char *from = source != NULL ? taper_tensor_data(source) : (const void *)s->number;
-    bool moved = false; // everything before an index that is out of bounds; the loop below finds that index
+    bool moved = false; // moves everything before an index that is out of bounds; the loop below finds that index
     const taper_gather rows = {.index = index,
                                .table = to,
                                .table_strides = strides,
                                .size = size,
                                .step = step,
-                               .other = (char *)(uintptr_t)from, // the scatter only reads it
+                               .other = (char *)(uintptr_t)from, // the scatter only reads the source
                                .other_strides = others,
                                .item = (size_t)item,
                                .scatter = true,
@@ -400,7 +401,8 @@ static void divide_by(taper_run *run, taper_tensor *self, const taper_tensor *co
         for (int64_t at = 0; at < count && taper_run_goes_on(run, TOGETHER); at += TOGETHER) {
             float *const values = (float *)(void *)data + at;
             const size_t m = (size_t)taper_min_i64(TOGETHER, count - at);
-            for (size_t i = 0; i < m; i++) { // vectorized: floats count exactly up to 2^24, and nearly beyond
+            // This loop is vectorized; floats count exactly up to 2^24, and nearly exactly above.
+            for (size_t i = 0; i < m; i++) {
                 values[i] /= (float)(n[at + (int64_t)i] > 1 ? n[at + (int64_t)i] : 1);
             }
         }
@@ -416,7 +418,7 @@ static void divide_by(taper_run *run, taper_tensor *self, const taper_tensor *co
         char *p = data + walk.walk.at[0] * item;
         taper_scalar value;
         taper_scalar_load(dtype, p, &value);
-        if (value.kind == TAPER_SCALAR_INT) { // rounds towards minus infinity
+        if (value.kind == TAPER_SCALAR_INT) { // integers are divided with rounding towards minus infinity
             value.i = value.i / n[i] - (value.i % n[i] != 0 && value.i < 0 ? 1 : 0);
         } else {
             value.f /= (double)n[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rows are independent in a gather, so gathers run on all threads.
+// gather and scatter by rows. The rows of a gather are independent, so gathers run on all threads.
 #include "ops/tensor/gather_rows.h"
 
 #include "base/atomic.h"
@@ -14,7 +14,7 @@ struct gather_job {
     row_function *row;
     size_t n, pieces; // elements of a row; pieces of a row
     int64_t index_step, table_step, other_step;
-    size_t rank, outer[TAPER_MAX_RANK]; // dimensions other than that of the row
+    size_t rank, outer[TAPER_MAX_RANK]; // dimensions other than the dimension of a row
     atomic_bool bad;
 };
 
@@ -120,8 +120,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns the dimension of a row: the last one. If that is short and the order does not matter, returns one that is
-// worth a call.
+// Returns the dimension that rows extend along: the last one. If that dimension is short and the order does not matter,
+// it returns a dimension that is long enough for a call per row.
 static size_t row_dimension(const taper_gather *g)
 {
     enum { SHORT = 16 };

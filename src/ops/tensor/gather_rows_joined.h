@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of gather_rows.c: scatter that combines elements with those of the table.
+// Part of gather_rows.c: scatter that combines elements with elements of the table.
 #ifndef TAPER_OPS_TENSOR_GATHER_ROWS_JOINED_H
 #define TAPER_OPS_TENSOR_GATHER_ROWS_JOINED_H
 
-// Maximum and minimum, NaN if either is NaN. The first comparison compiles to one instruction that returns x if either
-// is NaN. The test of y is a predictable branch.
+// Maximum and minimum. The result is NaN if either operand is NaN. The first comparison compiles to one instruction
+// that returns x if either is NaN. The test of y is a predictable branch.
 static inline float greater(float x, float y)
 {
     const float most = x < y ? y : x;

@@ -11,7 +11,7 @@
          ? loop(__VA_ARGS__, 1, 1, 1, 0)                                                                               \
          : loop(__VA_ARGS__, job->g.step, STEP(index_step), STEP(other_step), STEP(table_step)))
 
-// Gathers four elements at a time, while four are left.
+// Gathers four elements at a time, while at least four elements are left.
 #define GATHER_FOUR(type)                                                                                              \
     for (; done + 4 <= n; done += 4, index += 4 * is, o += 4 * os, t += 4 * ts) {                                      \
         const uint64_t a = (uint64_t)index[0], b = (uint64_t)index[is], c = (uint64_t)index[2 * is],                   \
@@ -24,6 +24,6 @@
         o[0] = v, o[os] = w, o[2 * os] = x, o[3 * os] = y;                                                             \
     }
 
-enum { SCATTERED = 4 }; // elements whose indices are checked together
+enum { SCATTERED = 4 }; // number of elements whose indices are checked together
 
 #endif

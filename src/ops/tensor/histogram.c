@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Histograms of points in any number of dimensions; histogram has one. Bins are given by their edges, or by a count and
-// a range. For a range the bin of a point is computed and then corrected by the edges next to it.
+// Histograms of points in any number of dimensions (histogram has one dimension). Bins are given by their edges, or by
+// a count and a range. For a range the bin of a point is computed first, and then corrected by the neighbouring edges.
 #include <math.h>
 
 #include "base/half.h"
@@ -11,14 +11,15 @@
 #include "ops/engine/view_shape.h"
 #include "ops/tensor/create.h"
 
-// A histogram has a dimension for each coordinate, so there are at most TAPER_MAX_RANK coordinates.
+// The arguments of a histogram. It has a dimension for each coordinate of a point, so points have at most
+// TAPER_MAX_RANK coordinates.
 typedef struct histogram {
-    taper_tensor *points;  // contiguous rows of `count` numbers; owned
-    taper_tensor *weights; // contiguous, one number per row, or NULL for ones; owned
+    taper_tensor *points;  // points, contiguous rows of `count` numbers; owned
+    taper_tensor *weights; // weights, contiguous, one number per point, or NULL for ones; owned
     size_t count;
     int64_t rows;
-    taper_tensor *edges[TAPER_MAX_RANK]; // contiguous; owned
-    bool even;                           // the edges are evenly spaced
+    taper_tensor *edges[TAPER_MAX_RANK]; // edges of each dimension, contiguous; owned
+    bool even;                           // true if the edges are evenly spaced
     bool density;
 } histogram;
 
@@ -31,7 +32,7 @@ static void histogram_end(histogram *h)
     }
 }
 
-// Reads the points and weights. With `flat` each element is a point.
+// Reads the points and weights. If flat is set, each element is a point.
 static taper_status arg_points(const taper_call *call, histogram *h, bool flat, size_t weight_at, size_t density_at)
 {
     taper_run *run = call->run;
@@ -101,7 +102,7 @@ static float bf16(float x)
     return taper_bf16_to_float(taper_float_to_bf16(x));
 }
 
-// Finds the smallest and the largest coordinate of dimension d, or NaN if there is one.
+// Finds the smallest and the largest coordinate of dimension d. Both are NaN if a coordinate is NaN.
 static void extremes(taper_run *run, const histogram *h, size_t d, double *low, double *high)
 {
     *low = INFINITY;
@@ -165,7 +166,7 @@ static taper_status even_edges(const taper_call *call, histogram *h, size_t d, i
     return TAPER_OK;
 }
 
-// Makes the edges from counts. range_at: the argument float[]? with pairs of bounds.
+// Makes the edges from counts of bins. range_at is the position of the argument float[]? with pairs of bounds.
 static taper_status counted_edges(const taper_call *call, histogram *h, const int64_t *bins, size_t bin_count,
                                   size_t range_at)
 {
@@ -221,14 +222,14 @@ static int64_t upper_bound(const taper_tensor *edges, int64_t first, int64_t las
     return first;
 }
 
-// Returns the bin of x, or -1 if it is outside.
+// Returns the bin of x along dimension d, or -1 if x is outside.
 static int64_t bin_of(const histogram *h, size_t d, double x)
 {
     const taper_tensor *edges = h->edges[d];
     const int64_t count = edges->sizes[0];
     const double low = at(edges, 0), high = at(edges, count - 1);
     if (x < low || high < x ||
-        (h->even && x != x)) { // a NaN sorts above all given edges; in evenly spaced ones PyTorch has no bin for it
+        (h->even && x != x)) { // a NaN sorts above all given edges; for evenly spaced edges PyTorch has no bin for it
         return -1;
     }
     int64_t first = 0, last = count;
@@ -236,7 +237,7 @@ static int64_t bin_of(const histogram *h, size_t d, double x)
         const double place = edges->dtype == TAPER_F32
                                  ? (double)(((float)x - (float)low) / ((float)high - (float)low) * (float)(count - 1))
                                  : (x - low) / (high - low) * (double)(count - 1);
-        // Place may overflow for a huge range.
+        // The position may overflow for a huge range.
         const int64_t guess = place >= 0 && place < (double)count ? (int64_t)place : 0;
         first = taper_max_i64(0, guess - 1);
         last = taper_min_i64(guess + 2, count);

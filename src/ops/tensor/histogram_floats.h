@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_TENSOR_HISTOGRAM_FLOATS_H
 #define TAPER_OPS_TENSOR_HISTOGRAM_FLOATS_H
 
-// Counts floats in bins of equal width. The width gives a bin, and the edges decide between it and its neighbours.
-// There is no branch, because it would be unpredictable.
+// Counts floats in bins of equal width. The width of a bin gives a first guess, and the edges of the bin correct it by
+// at most one. There is no branch, because it would be unpredictable.
 static void count_floats(taper_run *run, const histogram *h, float *counts)
 {
     const int64_t edge_count = h->edges[0]->sizes[0];
@@ -16,7 +16,7 @@ static void count_floats(taper_run *run, const histogram *h, float *counts)
             continue;
         }
         const float place = (v - low) / width * bins;
-        // Place may overflow for a huge range.
+        // The position may overflow for a huge range.
         const int64_t guess = place >= 0 && place < (float)edge_count ? (int64_t)place : 0;
         const int64_t first = taper_max_i64(0, guess - 1), last = taper_min_i64(guess + 2, edge_count);
         int64_t bin = first - 1;

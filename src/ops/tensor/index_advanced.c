@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// index and index_put with tensors: masks, several index tensors that broadcast, and gaps between them. A plan turns
-// the index tensors into one list of offsets. For each offset the block of the dimensions without an index is moved.
+// index and index_put with tensors: masks, several index tensors that broadcast, and dimensions without an index
+// between them. A plan turns the index tensors into one list of offsets. For each offset the block of elements along
+// the dimensions without an index is moved.
 #include "ir/tensor.h"
 #include "ops/engine/matmul.h"
 #include "ops/list/shared_kernels.h"
@@ -8,17 +9,17 @@
 #include "ops/tensor/index_fill.h"
 
 typedef struct index_plan {
-    taper_view self;   // the indexed dimensions are adjacent; if they were not, they come first
-    size_t before;     // dimensions without an index before the indexed ones
+    taper_view self;   // self with the indexed dimensions adjacent; if they were not, they come first
+    size_t before;     // number of dimensions without an index before the indexed ones
     size_t indexed;    // number of indexed dimensions
     size_t index_rank; // rank of the broadcast index tensors
     int64_t index_sizes[TAPER_MAX_RANK];
-    taper_tensor *indices[TAPER_MAX_RANK]; // owned; of dimension i, or NULL
-    int64_t count;                         // number of positions
-    taper_tensor *offsets;                 // int64[count], in elements of self; owned
-    taper_view result;                     // sizes, and strides as PyTorch chooses them
-    size_t numbers;                        // number of masks without dimensions, which index nothing
-    bool nothing;                          // such a mask is false, so nothing is selected
+    taper_tensor *indices[TAPER_MAX_RANK]; // index tensor of dimension i, or NULL; owned
+    int64_t count;                         // number of positions that are indexed
+    taper_tensor *offsets;                 // offset of each position, int64[count], in elements of self; owned
+    taper_view result;                     // result's sizes, and strides as PyTorch chooses them
+    size_t numbers;                        // number of masks without dimensions, which index no dimension
+    bool nothing;                          // true if such a mask is false, so nothing is selected
 } index_plan;
 
 static void drop_plan(index_plan *plan)
@@ -59,7 +60,7 @@ static taper_status expand_mask(taper_run *run, const taper_tensor *self, const 
     return status;
 }
 
-// Reads the index tensors, one per dimension, or NULL for a dimension without one.
+// Reads the index tensors, one per dimension. The entry is NULL for a dimension without an index.
 static taper_status collect(taper_call *call, const taper_tensor *self, index_plan *plan)
 {
     taper_run *run = call->run;
@@ -160,7 +161,7 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
     TAPER_TRY(taper_index_scratch(run, plan->count, &plan->offsets));
     int64_t *offsets = taper_tensor_mutable(plan->offsets);
     TAPER_TRY(taper_run_memset(run, offsets, 0, (size_t)plan->count * sizeof *offsets));
-    bool empty = false; // then nothing is read, and strides may be any
+    bool empty = false; // for an empty tensor nothing is read, and strides may be any
     for (size_t d = 0; d < plan->self.rank; d++) {
         empty = empty || plan->self.sizes[d] == 0;
     }
@@ -277,8 +278,8 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
     return TAPER_OK;
 }
 
-// Makes the plan. alone: masks without dimensions may be the only indices; a tensor without elements has nothing that
-// they could select.
+// Makes the plan. If alone is set, masks without dimensions may be the only indices. If self has no elements, they
+// select nothing.
 static taper_status make_plan(taper_call *call, const taper_tensor *self, bool alone, index_plan *plan)
 {
     taper_run *run = call->run;
@@ -312,7 +313,7 @@ static taper_status make_plan(taper_call *call, const taper_tensor *self, bool a
     return status;
 }
 
-// The block of one position: its sizes, and its strides in self and in a tensor with the result's shape.
+// The block of elements at one position: its sizes, and its strides in self and in a tensor with the result's shape.
 typedef struct block {
     size_t rank;
     int64_t count;
@@ -336,7 +337,7 @@ static block block_of(const index_plan *plan, const int64_t *result_strides)
     return b;
 }
 
-static bool is_run(const block *b) // returns true if the block is contiguous on both sides
+static bool is_run(const block *b) // returns true if the block is contiguous in both tensors
 {
     int64_t stride = 1;
     for (size_t d = b->rank; d-- > 0;) {
@@ -377,7 +378,7 @@ TAPER_KERNEL(taper_op_index)
     const int64_t *offsets = taper_tensor_data(plan.offsets);
     const char *from = taper_tensor_data(self);
     char *to = taper_tensor_mutable(result);
-    // One element for each offset, in order.
+    // Each offset has a block of one element, and the elements are in order.
     if (b.rank == 0 && item == sizeof(float) && taper_tensor_is_contiguous(result)) {
         const uint32_t *const elements = (const uint32_t *)(const void *)from;
         uint32_t *const out = (uint32_t *)(void *)to;
@@ -476,8 +477,8 @@ static taper_status fill_masked(taper_call *call, const taper_tensor *values)
     return status;
 }
 
-// Fails if the values or the indices share memory with self. A value that fills is read before, and then self may be
-// the mask.
+// Fails if the values or the indices share memory with self. If fills is set, the value is a number that is read before
+// anything is written, and then self may be the mask.
 static taper_status check_apart(const taper_call *call, const taper_tensor *self, const taper_tensor *values,
                                 bool fills)
 {
@@ -516,7 +517,7 @@ TAPER_KERNEL(taper_op_index_put)
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
     taper_status status = TAPER_DECLINED;
     if (fills && call->args[1].as.list->count == 1 && self->rank != 0) {
-        uint64_t value = 0; // it may be an element of self
+        uint64_t value = 0; // a copy of the value, which may be an element of self
         memcpy(&value, taper_tensor_data(values), taper_min_size(taper_tensor_item(values), sizeof value));
         status = taper_index_fill_where(run, self, call->args[1].as.list->items[0].as.tensor, &value);
     }

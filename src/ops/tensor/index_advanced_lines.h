@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_advanced.c: lines that are gathered as a whole.
+// Part of index_advanced.c: the elements of a line of the result that are gathered together.
 #ifndef TAPER_OPS_TENSOR_INDEX_ADVANCED_LINES_H
 #define TAPER_OPS_TENSOR_INDEX_ADVANCED_LINES_H
 
-// Gathers each line of the result from one line of self. The indices are those of the last dimensions, with no block
-// after them.
+// Gathers each line of the result from one line of self. The indexed dimensions must be the last ones, so that no block
+// of dimensions follows them.
 static bool gather_lines(taper_run *run, const index_plan *plan, const block *b, const taper_tensor *self, size_t item,
                          taper_tensor *result, taper_status *status)
 {
@@ -33,7 +33,7 @@ static bool gather_lines(taper_run *run, const index_plan *plan, const block *b,
     const taper_gather g = {.index = &index,
                             .table = (char *)(uintptr_t)taper_tensor_data(self),
                             .table_strides = tables,
-                            .size = INT64_MAX, // these are offsets, which are within bounds already
+                            .size = INT64_MAX, // the indices are offsets that are within bounds already
                             .step = 1,
                             .other = taper_tensor_mutable(result),
                             .other_strides = others,

@@ -4,7 +4,7 @@
 #include "ops/call/call.h"
 #include "ops/engine/index_into.h"
 
-// Adds elements `step` bytes apart, with special loops for the usual dtypes.
+// Adds elements that are `step` bytes apart, with special loops for the usual dtypes.
 static taper_scalar sum_of_strided(taper_dtype from, const char *p, int64_t step, int64_t count)
 {
     taper_scalar sum = taper_scalar_int(0);

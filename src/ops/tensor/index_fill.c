@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// index_put with one value and one mask: a single pass over both, in place.
+// index_put with one value and one mask, in place, in a single pass over the mask and self.
 #include "ops/tensor/index_fill.h"
 
-// Stores the value where the mask, which has self's sizes, is true. Returns TAPER_DECLINED unless both are contiguous.
+// Stores the value where the mask, which has self's sizes, is true. Returns TAPER_DECLINED unless the mask and self are
+// contiguous.
 #define FILL(type)                                                                                                     \
     for (int64_t i = at; i < end; i++) {                                                                               \
         ((type *)to)[i] = flags[i] != 0 ? *(const type *)value : ((const type *)to)[i];                                \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// index_put with one value and one mask: a single pass over both, in place.
+// index_put with one value and one mask, in place, in a single pass over the mask and self.
 #ifndef TAPER_OPS_TENSOR_INDEX_FILL_H
 #define TAPER_OPS_TENSOR_INDEX_FILL_H
 

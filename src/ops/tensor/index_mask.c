@@ -14,7 +14,8 @@ TAPER_KERNEL(taper_op_nonzero)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_index_nonzero(call->run, x, &result));
     taper_tensor *const target = taper_ret_target(call, 0);
-    if (target != NULL && target->dtype == result->dtype) { // the resized target has contiguous columns too
+    // The resized target gets contiguous columns too, as in PyTorch.
+    if (target != NULL && target->dtype == result->dtype) {
         taper_status status = taper_out_resize(call, target, result->rank, result->sizes, result->strides);
         if (status != TAPER_OK) {
             taper_tensor_drop(result);
@@ -24,7 +25,7 @@ TAPER_KERNEL(taper_op_nonzero)
     return taper_ret_tensor(call, 0, result);
 }
 
-// Returns that many rows of nonzero, filled up if there are fewer.
+// Returns exactly that many rows of nonzero's result, with fill values if there are fewer.
 TAPER_KERNEL(taper_op_nonzero_static)
 {
     taper_tensor *x, *found, *result;
@@ -50,14 +51,14 @@ TAPER_KERNEL(taper_op_nonzero_static)
     return TAPER_OK;
 }
 
-// Returns one vector of positions per dimension, as views of nonzero's columns. A number counts as a vector of one
-// element.
+// Returns one vector of positions per dimension, as views of nonzero's columns. A tensor without dimensions counts as a
+// vector of one element.
 TAPER_KERNEL(taper_op_nonzero_numpy)
 {
     taper_tensor *x, *positions, *column;
     taper_list *list;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    taper_tensor shape = taper_tensor_local(x); // for its shape only
+    taper_tensor shape = taper_tensor_local(x); // only the shape of this tensor is used
     if (x->rank == 0) {
         shape.rank = 1;
         shape.sizes[0] = shape.strides[0] = 1;
@@ -92,7 +93,7 @@ static taper_status check_mask(taper_call *call, const char *name, const taper_t
         memcpy(to + (width)*k, from + (width) * (size_t)at[k], (width));                                               \
     }
 
-// Selects elements if both tensors are contiguous.
+// Selects elements if x and mask are contiguous.
 static taper_status select_rows(taper_call *call, const taper_tensor *x, const taper_tensor *mask,
                                 taper_tensor **result)
 {
@@ -232,7 +233,7 @@ TAPER_KERNEL(taper_op_masked_scatter)
     taper_status status;
     if (taper_call_in_place(call)) {
         status = taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &self);
-    } else { // self broadcasts too
+    } else { // self is broadcast too
         int64_t sizes[TAPER_MAX_RANK];
         size_t rank = 0;
         taper_tensor *wide;
@@ -265,7 +266,8 @@ TAPER_KERNEL(taper_op_masked_scatter)
 
 // ---- flat positions
 
-// Computes the offset in x of the flat position `at`. Fails if it is out of bounds; a negative one counts from the end.
+// Computes the offset in x of the flat position `at`. Fails if the position is out of bounds. A negative position
+// counts from the end.
 static taper_status flat_offset(taper_error *error, const taper_tensor *x, int64_t count, bool contiguous, int64_t at,
                                 int64_t *offset)
 {

@@ -8,7 +8,8 @@ static bool are_plain(const taper_tensor *self, const taper_tensor *mask)
     return taper_tensor_is_contiguous(self) && taper_tensor_is_contiguous(mask);
 }
 
-// Does the same for contiguous tensors, in pieces of the mask. *left becomes -1 if the source has too few elements.
+// Does what masked_scatter does for contiguous tensors, in pieces of the mask. *left becomes -1 if the source has too
+// few elements.
 static void scatter_plain(taper_run *run, char *to, const uint8_t *flags, size_t count, const char *from, size_t item,
                           int64_t *left)
 {

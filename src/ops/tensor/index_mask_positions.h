@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_mask.c: positions within bounds are gathered or scattered together.
+// Part of index_mask.c: elements at flat positions are gathered or scattered together if all positions are within
+// bounds.
 #ifndef TAPER_OPS_TENSOR_INDEX_MASK_POSITIONS_H
 #define TAPER_OPS_TENSOR_INDEX_MASK_POSITIONS_H
 
-// Copies elements of a contiguous tensor at these positions to `other`, which is contiguous, or with `put` applies the
-// operation to them with elements of `other`. *done is false, with nothing done, if a position is negative or out of
-// bounds.
+// Copies elements of a contiguous tensor at these positions to `other`, which is contiguous. If put is set, it instead
+// applies the operation to these elements and to the elements of `other`. *done is false, with nothing done, if a
+// position is negative or out of bounds.
 static taper_status move_positions(taper_run *run, taper_tensor *x, const taper_tensor *index, char *table, char *other,
                                    bool put, taper_into operation, bool *done)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that write to the parts of a tensor that an index names along a dimension: index_copy, index_add,
-// index_fill and index_reduce.
+// Operators that write to slices of a tensor that an index selects along a dimension: index_copy, index_add, index_fill
+// and index_reduce. A slice is called a part here.
 #include "base/checked.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"
@@ -9,14 +9,15 @@
 #include "ops/tensor/gather_rows.h"
 
 typedef struct rows {
-    taper_tensor *self;   // retained, see taper_inplace_begin
-    taper_tensor *index;  // borrowed
-    taper_tensor *source; // borrowed; NULL for index_fill
+    taper_tensor *self;   // self, retained, see taper_inplace_begin
+    taper_tensor *index;  // index, borrowed
+    taper_tensor *source; // source, borrowed; NULL for index_fill
     size_t dim;
     int64_t count, size, index_step;
 } rows;
 
-// Returns true if the parts of s can be written to those of x: they have equal sizes, or broadcast if that is allowed.
+// Returns true if the parts of s can be written to the parts of x. They must have equal sizes, or broadcast if that is
+// allowed.
 static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim, bool broadcasts)
 {
     if (x->rank <= 1 || s->rank == 0) {
@@ -36,7 +37,8 @@ static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim
     return true;
 }
 
-// Reads argument 1, the dimension, 2, the index, and 3, the source. broadcasts: see source_fits.
+// Reads argument 1, the dimension, argument 2, the index, and argument 3, the source. broadcasts is passed to
+// source_fits.
 static taper_status begin_rows(taper_call *call, const char *name, bool broadcasts, int64_t format, bool has_source,
                                rows *r)
 {
@@ -80,7 +82,7 @@ static taper_status begin_rows(taper_call *call, const char *name, bool broadcas
     return taper_inplace_begin(call, format, &r->self);
 }
 
-// Views the part of x at index i of dim as a tensor without that dimension.
+// Returns a view of the part of x at index i of dim, as a tensor without that dimension.
 static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
 {
     taper_tensor part = taper_tensor_local(x);
@@ -97,7 +99,7 @@ static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
     return part;
 }
 
-// Views part i of the source with the sizes of the part of self that it is written to.
+// Returns a view of part i of the source, with the sizes of the part of self that it is written to.
 static taper_tensor source_at(const rows *r, int64_t i)
 {
     taper_tensor part = part_at(r->source, r->source->rank == 0 ? 0 : r->dim, i);
@@ -195,7 +197,7 @@ static taper_status scaled(taper_run *run, const taper_tensor *x, const taper_sc
     taper_scalar_store((taper_dtype)x->dtype, factor, alpha);
     const int64_t item = (int64_t)taper_tensor_item(x);
     const int64_t count = taper_tensor_numel(x);
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // the number of elements just copied
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // charges the elements that were just copied
     multiply(taper_tensor_mutable(*result), item, factor, 0, count);
     return TAPER_OK;
 }
@@ -263,7 +265,7 @@ static void divide(taper_run *run, taper_tensor *x, int64_t count)
         char *p = data + walk.walk.at[0] * item;
         taper_scalar value;
         taper_scalar_load((taper_dtype)x->dtype, p, &value);
-        if (value.kind == TAPER_SCALAR_INT) { // rounds towards minus infinity
+        if (value.kind == TAPER_SCALAR_INT) { // integers are divided with rounding towards minus infinity
             value.i = value.i / count - (value.i % count != 0 && value.i < 0 ? 1 : 0);
         } else {
             value.f /= (double)count;
@@ -272,8 +274,8 @@ static void divide(taper_run *run, taper_tensor *x, int64_t count)
     }
 }
 
-// Reduces the parts of the source into self. Without include_self the rows that an index names start with their first
-// source part. A mean counts the parts.
+// Reduces the parts of the source into self. If include_self is not set, a part that an index selects starts with its
+// first source part. For a mean the parts are counted.
 static taper_status reduce_rows(taper_call *call, const rows *r, taper_into operation, bool mean, bool include_self)
 {
     taper_run *run = call->run;

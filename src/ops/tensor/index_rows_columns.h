@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_rows.c: indices of the last of several dimensions.
+// Part of index_rows.c: an index along the last of several dimensions.
 #ifndef TAPER_OPS_TENSOR_INDEX_ROWS_COLUMNS_H
 #define TAPER_OPS_TENSOR_INDEX_ROWS_COLUMNS_H
 
 // Writes along the last dimension by a scatter with the same indices in each row. The source is a tensor, or one value
-// (an element of self's dtype). Returns TAPER_DECLINED if gather_rows.h does not support the case.
+// of self's dtype. Returns TAPER_DECLINED if gather_rows.h does not support the case.
 static taper_status into_columns(taper_call *call, const rows *r, taper_into operation, const void *value)
 {
     const taper_tensor *x = r->self;
@@ -28,7 +28,7 @@ static taper_status into_columns(taper_call *call, const rows *r, taper_into ope
                                   .table_strides = strides,
                                   .size = r->size,
                                   .step = x->strides[r->dim],
-                                  // The scatter only reads this memory.
+                                  // The scatter only reads the source.
                                   .other = (char *)(uintptr_t)(value != NULL ? value : taper_tensor_data(r->source)),
                                   .other_strides = others,
                                   .item = taper_tensor_item(x),
@@ -36,7 +36,7 @@ static taper_status into_columns(taper_call *call, const rows *r, taper_into ope
                                   .operation = operation,
                                   .dtype = (taper_dtype)x->dtype};
     bool bad;
-    for (int64_t i = 0; i < r->count; i++) { // every index is checked before anything is written
+    for (int64_t i = 0; i < r->count; i++) { // checks every index before anything is written
         const int64_t at = taper_index_at(r->index, i * r->index_step);
         if (at < 0 || at >= r->size) {
             return TAPER_DECLINED;

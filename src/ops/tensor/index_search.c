@@ -9,10 +9,10 @@
 // ---- searchsorted
 
 typedef struct search_job {
-    const int64_t *sorted, *values; // keys
-    int64_t size, row;              // size of a line of sorted keys; values to search in each line
-    bool in_order;                  // all lines are sorted as promised
-    bool one_line, right;           // one_line: all values are searched in the same line
+    const int64_t *sorted, *values; // sorted keys, and keys of the values
+    int64_t size, row;              // size of a line of sorted keys; number of values to search in each line
+    bool in_order;                  // true if all lines are sorted as promised
+    bool one_line, right; // one_line: all values are searched in the same line; right: finds the key after equal keys
     void *to;
     bool small;
 } search_job;
@@ -29,8 +29,8 @@ static int64_t search(const int64_t *line, int64_t size, int64_t value)
     return at - line + (left == 1 && *at < value ? 1 : 0);
 }
 
-// Returns the same, or with `right` the index of the first key above value, by PyTorch's steps. These decide the result
-// if the keys are not sorted.
+// Does what search does by PyTorch's steps, which decide the result if the keys are not sorted. If right is set, it
+// returns the index of the first key above value.
 static int64_t search_any(const int64_t *line, int64_t size, int64_t value, bool right)
 {
     int64_t low = 0, high = size;
@@ -73,8 +73,8 @@ static bool lines_in_order(const int64_t *keys, int64_t size, int64_t count)
     return in_order;
 }
 
-// Makes the keys of the sorted numbers, in the order of the sorter. PyTorch's search passes a NaN among them, so its
-// key is the least.
+// Makes the keys of the sorted numbers, in the order that the sorter gives. PyTorch's search continues after a NaN, so
+// the key of NaN is the least.
 static taper_status sorted_keys(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor *sorter, int64_t size,
                                 taper_tensor **result)
 {
@@ -120,9 +120,9 @@ static taper_status sorted_keys(taper_run *run, taper_tensor *x, taper_dtype dty
 }
 
 typedef struct searching {
-    taper_tensor *sorted, *values, *sorter; // values and sorter may be NULL
+    taper_tensor *sorted, *values, *sorter; // tensors; values and sorter may be NULL
     taper_scalar number;                    // the value to search if values is NULL
-    bool right, small;                      // small: the result is int32
+    bool right, small;                      // small: the result is int32, not int64
 } searching;
 
 static taper_status search_all(taper_call *call, const searching *s)
@@ -262,10 +262,11 @@ TAPER_KERNEL(taper_op_bucketize)
 
 // ---- isin
 
-// The keys to search. They are sorted, or if their range is small a table of the numbers from the least one on.
+// The keys among which isin searches. They are sorted, or if their range is small they are in a table of the numbers
+// from the least key on.
 typedef struct known_keys {
     const int64_t *sorted;
-    const uint8_t *there; // the table, or NULL
+    const uint8_t *there; // table with 1 for each number that is a key, or NULL
     int64_t count, least, values, nan;
 } known_keys;
 
@@ -300,7 +301,7 @@ static void isin_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Sorts the keys or makes the table, in scratch, which the caller owns.
+// Sorts the keys or makes the table. *scratch receives their memory, which the caller owns.
 static taper_status know(taper_run *run, const int64_t *keys, int64_t elements, known_keys *known,
                          taper_tensor **scratch)
 {

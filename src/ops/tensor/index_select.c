@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that read along one dimension by a vector of indices: index_select, embedding and repeat_interleave.
-// index_rows.c has those that write.
+// index_rows.c has the operators that write.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"
@@ -12,8 +12,8 @@ typedef struct row_copies {
     const char *from;
     char *to;
     const taper_tensor *index;
-    int64_t index_step, count; // stride and number of indices
-    size_t size, row;          // size: rows of an outer block of `from`; row: bytes of a row
+    int64_t index_step, count; // stride of the indices; their number
+    size_t size, row;          // size: rows in an outer block of `from`; row: bytes of a row
 } row_copies;
 
 static void copy_range(void *argument, size_t begin, size_t end)
@@ -33,7 +33,8 @@ static void copy_range(void *argument, size_t begin, size_t end)
 
 #include "ops/tensor/index_select_elements.h"
 
-// Computes result[o, i, …] = x[o, index[i], …]. x and result are contiguous: outer blocks of rows of `row` bytes.
+// Computes result[o, i, …] = x[o, index[i], …]. x and result are contiguous and consist of outer blocks of rows of
+// `row` bytes.
 static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim, const taper_tensor *index,
                               int64_t index_step, int64_t count, taper_tensor *result)
 {
@@ -74,7 +75,7 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     return taper_run_range(run, copy_range, &job, (size_t)(outer * count), 1, rows * ((double)row / 16 + 3));
 }
 
-// Selects along dim by a vector (or a number), into a new contiguous tensor.
+// Selects along dim by a vector of indices (or a tensor without dimensions), into a new contiguous tensor.
 static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, const taper_tensor *index,
                                 taper_tensor **result)
 {
@@ -91,7 +92,7 @@ static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, con
     taper_status status = taper_tensor_like(run->heap, x, taper_max_size(x->rank, 1), sizes, NULL, result, run->error);
     if (status == TAPER_OK) {
         status = copy_rows(run, plain, dim, index, index->rank == 0 ? 0 : index->strides[0], count, *result);
-        (*result)->rank = x->rank; // a number remains a number, for any count of indices
+        (*result)->rank = x->rank; // a tensor without dimensions keeps its rank, for any number of indices
         if (status != TAPER_OK) {
             taper_tensor_drop(*result);
         }
@@ -144,8 +145,8 @@ TAPER_KERNEL(taper_op_embedding)
 
 // ---- repeat_interleave
 
-// Computes [0, 0, 1, 2, 2, 2] from the repeats [2, 1, 3]. A single repeat applies to each of `rows`; if rows is
-// negative, it is not allowed.
+// Computes [0, 0, 1, 2, 2, 2] from the repeats [2, 1, 3]. A single repeat applies to each of `rows` rows; it is not
+// allowed if rows is negative.
 static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, int64_t rows, int64_t fixed,
                                   taper_tensor **result)
 {

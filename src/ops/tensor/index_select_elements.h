@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_select.c: single elements, gathered with the same indices in each row.
+// Part of index_select.c: single elements, which are gathered with the same indices in each row.
 #ifndef TAPER_OPS_TENSOR_INDEX_SELECT_ELEMENTS_H
 #define TAPER_OPS_TENSOR_INDEX_SELECT_ELEMENTS_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The variants of unique: over elements or over slices of a dimension, for all elements or for consecutive ones.
-// Integers with a small range are counted in a table. Other elements are sorted and divided into groups of equal ones.
+// The variants of unique: over elements or over slices of a dimension, for all elements or for consecutive elements.
+// Integers with a small range are counted in a table. Other elements are sorted and divided into groups of equal
+// elements.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/elementwise.h"
@@ -11,8 +12,10 @@ typedef struct unique {
     taper_dtype dtype;
     taper_tensor *keys; // rows of `width` keys; owned
     taper_tensor *order,
-        *starts; // owned. order: the rows in sorted order, or NULL for their own order. starts: where groups begin
-    taper_tensor *table; // owned, or NULL: counts of the keys from `least` on, later their numbers
+        // Both owned; order: the rows in sorted order, or NULL if they keep their order; starts: where groups begin.
+        *starts;
+    // Owned, or NULL; for each key from `least` on, its count, and later its index among the unique keys.
+    taper_tensor *table;
     int64_t width, count, found, least, values;
 } unique;
 
@@ -38,7 +41,8 @@ static bool same_row(const unique *u, bool exact, int64_t nan, int64_t a, int64_
     return true;
 }
 
-// Sets starts to the index, in the order, at which each group of equal rows begins, followed by the end.
+// Sets starts to the index (in the order of the rows) at which each group of equal rows begins. The last item is the
+// number of rows.
 static taper_status find_starts(unique *u)
 {
     TAPER_TRY(taper_index_scratch(u->run, u->count + 1, &u->starts));
@@ -92,7 +96,7 @@ static taper_status group(unique *u, bool sort)
     return find_starts(u);
 }
 
-// Writes the number of each row's group.
+// Writes, for each row, the number of its group.
 static taper_status number_rows(const unique *u, int64_t *numbers)
 {
     const int64_t *keys = taper_tensor_data(u->keys);
@@ -110,8 +114,8 @@ static taper_status number_rows(const unique *u, int64_t *numbers)
     return TAPER_OK;
 }
 
-// Sets the result with the inverse, of these sizes, and the result with the counts. If counted is NULL, the counts
-// follow from starts. A result that is not wanted is an empty vector.
+// Sets the results with the inverse, which has these sizes, and with the counts. If counted is NULL, the counts follow
+// from starts. A result that is not wanted is an empty vector.
 static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse_at, size_t counts_at, bool inverse,
                                taper_tensor *counted, bool counts, size_t rank, const int64_t *sizes)
 {
@@ -141,7 +145,7 @@ static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse
     return taper_ret_tensor(call, counts_at, result);
 }
 
-// ---- over elements
+// ---- unique elements
 
 // Copies the first element of each group.
 #define TAKE(type)                                                                                                     \
@@ -180,7 +184,8 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         TAPER_TRY(taper_arg_bool(call, counts_arg, &counts));
     }
     unique u = {.run = run, .dtype = (taper_dtype)x->dtype, .width = 1, .count = taper_tensor_numel(x)};
-    const taper_tensor before = taper_tensor_local(x); // a given result may be x itself, and is resized
+    // A given result may be x itself, which resizing changes, so this keeps its shape.
+    const taper_tensor before = taper_tensor_local(x);
     TAPER_TRY(taper_index_flat(run, x, &flat));
     taper_status status = taper_index_keys(run, flat, u.dtype, &u.keys);
     if (status == TAPER_OK && sort) {
@@ -226,9 +231,9 @@ TAPER_KERNEL(taper_op_unique2)
     return unique_elements(call, true, 2, 3);
 }
 
-// ---- over slices
+// ---- unique slices
 
-// The inverse and the counts are always computed, as in PyTorch.
+// Computes the unique slices along dim. The inverse and the counts are always computed, as in PyTorch.
 static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
 {
     taper_run *run = call->run;
@@ -245,7 +250,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     for (size_t d = 0; d < x->rank; d++) {
         empty += x->sizes[d] == 0 ? 1 : 0;
     }
-    if (empty == 1 && x->sizes[dim] == 0) { // nothing to compare
+    if (empty == 1 && x->sizes[dim] == 0) { // returns early if there is nothing to compare
         const int64_t none = 0;
         for (size_t i = 0; i < 3; i++) {
             TAPER_TRY(i == 0 ? taper_tensor_like(run->heap, x, x->rank, x->sizes, NULL, &result, run->error)
@@ -260,7 +265,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     }
     u.count = x->sizes[dim];
     u.width = taper_tensor_numel(x) / u.count;
-    // Makes each slice a row.
+    // Each slice becomes a row.
     int64_t strides[TAPER_MAX_RANK];
     taper_tensor rows = taper_tensor_local(x);
     rows.sizes[0] = x->sizes[dim]; // exchanges dim and the first dimension

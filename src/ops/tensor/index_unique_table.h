@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of index_unique.c: integers with few different values, counted in a table instead of sorted.
+// Part of index_unique.c: integers with few different values, which are counted in a table instead of sorted.
 #ifndef TAPER_OPS_TENSOR_INDEX_UNIQUE_TABLE_H
 #define TAPER_OPS_TENSOR_INDEX_UNIQUE_TABLE_H
 
-// Counts integers in a table if their range is small; this is faster than sorting. *done is false if the range is
+// Counts integers in a table if their range is small, which is faster than sorting. *done is false if the range is
 // large.
 static taper_status count_values(unique *u, bool *done)
 {
@@ -34,8 +34,8 @@ static taper_status count_values(unique *u, bool *done)
     return TAPER_OK;
 }
 
-// Writes the table's values, in order, and their counts. Afterwards the table contains each value's number in that
-// order.
+// Writes the values in the table, in ascending order, and their counts. Afterwards the table contains each value's
+// index in that order.
 static void take_table(unique *u, taper_tensor *result, int64_t *counts)
 {
     enum { BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
@@ -58,7 +58,7 @@ static void take_table(unique *u, taper_tensor *result, int64_t *counts)
     }
 }
 
-// Writes the number of each row's value. Returns false if there is no table.
+// Writes, for each row, the index of its value among the unique values. Returns false if there is no table.
 static bool number_by_table(const unique *u, const int64_t *keys, int64_t *numbers)
 {
     const int64_t *table = u->table == NULL ? NULL : taper_tensor_data(u->table);

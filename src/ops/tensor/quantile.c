@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quantile and nanquantile: lines are sorted, and the wanted ranks are interpolated in the dtype of the input.
+// quantile and nanquantile. Lines are sorted, and values between two ranks are interpolated in the dtype of the input.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -10,7 +10,7 @@
 typedef enum quantile_mode { MODE_LINEAR, MODE_LOWER, MODE_HIGHER, MODE_MIDPOINT, MODE_NEAREST } quantile_mode;
 
 typedef struct quantile {
-    taper_tensor *x, *q; // NULL q: one quantile, `number`
+    taper_tensor *x, *q; // q may be NULL: then there is one quantile, `number`
     double number;
     bool all, keep, skip_nan;
     size_t dim;
@@ -76,7 +76,7 @@ static taper_status read_args(const taper_call *call, quantile *w)
     return TAPER_OK;
 }
 
-// Returns the quantile q of the n elements of a sorted line. The last ones may be NaN.
+// Returns the quantile q of the n elements of a sorted line. The last elements may be NaN.
 #define QUANTILE(name, type, function)                                                                                 \
     static type name(const quantile *w, const type *line, int64_t n, double q)                                         \
     {                                                                                                                  \
@@ -131,7 +131,7 @@ static taper_tensor *sorted_lines(taper_compose *c, const quantile *w, int64_t n
     return TAPER_COMPOSE(c, taper_op_sort, NULL, taper_compose_arg(lines), taper_val_int(1), taper_val_bool(false));
 }
 
-// Makes a result whose first dimension is that of the quantiles, and whose quantiles of one line are contiguous.
+// Makes a result whose first dimension is the number of quantiles. The quantiles of one line are contiguous.
 static taper_status new_result(taper_run *run, const quantile *w, taper_tensor **result)
 {
     int64_t sizes[TAPER_MAX_RANK + 1] = {0}, strides[TAPER_MAX_RANK + 1] = {0};

@@ -10,7 +10,7 @@ enum { LANES = 128 };
 typedef struct picker {
     const taper_tensor *x;
     bool smallest;
-    taper_ew_class class_; // F64 or I64
+    taper_ew_class class_; // class of the elements, F64 or I64
     union {
         double f[LANES];
         int64_t i[LANES];
@@ -112,7 +112,7 @@ static void pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool s
     } while (taper_run_goes_on(run, 50) && taper_walk_next(&walk));
 }
 
-// ---- floats, in place
+// ---- floats that are read in place
 
 static taper_status check_ordered(const taper_call *call, const taper_tensor *x)
 {
@@ -215,7 +215,7 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     }
     status = taper_tensor_new(call->run->heap, TAPER_I64, keep ? x->rank : 0, ones, NULL, &result, error);
     if (status == TAPER_OK) {
-        taper_tensor scalar = taper_tensor_local(result); // the result as rank 0
+        taper_tensor scalar = taper_tensor_local(result); // the result without dimensions
         scalar.rank = 0;
         if (!taper_pick_lines(call->run, line, 0, smallest, false, NULL, &scalar, &status)) {
             pick_lines(call->run, line, 0, smallest, false, NULL, &scalar);

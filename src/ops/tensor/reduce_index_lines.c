@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Positions of maxima and minima: floats and integers in place.
+// Positions of maxima and minima, for floats and integers that are read in place.
 #include "ops/tensor/reduce_index_lines.h"
 #include "ops/engine/reduce.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { LANES = 128, SHORT = 32, FEW = 7 }; // FEW: neighbours that do not fill a vector
+// LANES: neighbours handled together; SHORT: elements of a short line; FEW: neighbours that do not fill a vector.
+enum { LANES = 128, SHORT = 32, FEW = 7 };
 
 typedef struct float_job {
     const char *x;
-    char *indices, *values; // values may be NULL
+    char *indices, *values; // results; values may be NULL
     const taper_vector_entry *vector;
     taper_pick_rows *pick;
     const taper_lines *lines;
     bool smallest;
 } float_job;
 
-// Returns the first position of the extreme, which is among the elements; for NaN that of the first NaN.
+// Returns the first position of the extreme, which is one of the elements. For NaN it returns the position of the first
+// NaN.
 static size_t find(const float *x, size_t n, float extreme)
 {
     enum { GROUP = 64 };
@@ -51,11 +53,12 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const float_job *job = argument;
     const taper_lines *l = job->lines;
-    const int64_t step = l->kept_count != 0 ? l->kept[0].out : 0; // in bytes of int64 indices; float values take half
+    // In bytes of int64 indices; float values have half this step.
+    const int64_t step = l->kept_count != 0 ? l->kept[0].out : 0;
     float best[LANES];
     int32_t where[LANES];
     const size_t n = (size_t)l->line.size;
-    // Transposes few neighbours to contiguous lines.
+    // A few neighbours are transposed to contiguous lines.
     if (l->side_by_side && lanes <= FEW && n >= SHORT && n * lanes <= SHORT * LANES) {
         float turned[SHORT * LANES];
         job->vector->transpose(n, lanes, (const float *)(const void *)(job->x + in), (size_t)l->line.in / sizeof(float),
@@ -105,11 +108,11 @@ static bool pick_floats(taper_run *run, const taper_tensor *x, size_t dim, bool 
     return true;
 }
 
-// ---- lines of integers, in place
+// ---- lines of integers that are read in place
 
 typedef struct whole_job {
     const char *x;
-    char *indices, *values; // values may be NULL
+    char *indices, *values; // results; values may be NULL
     const taper_native_folder *folder;
     const taper_lines *lines;
     size_t item;

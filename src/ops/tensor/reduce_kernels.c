@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums, products, extremes, any and all, moments and norms: the kernels that use the reduction engine. The overloads
-// differ mainly in the positions of their arguments, which a row's param gives.
+// differ mainly in the positions of their arguments, which the operator's param gives.
 #include "ops/tensor/reduce_kernels.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static bool is_whole(taper_dtype dtype)
     return dtype == TAPER_BOOL || taper_dtype_is_integral(dtype);
 }
 
-// Reads self, the dimensions and keepdim. The dtype is that of self.
+// Reads self, the dimensions and keepdim. The dtype is the dtype of self.
 static taper_status start(const taper_call *call, taper_reduce *r, const taper_reduce_op *op)
 {
     const taper_reduce_where *where = call->param;
@@ -54,8 +54,8 @@ static taper_status start(const taper_call *call, taper_reduce *r, const taper_r
     return TAPER_OK;
 }
 
-// Applies the dtype argument: elements are first converted to it. Without one, the dtype is that of a given out, or
-// `otherwise`.
+// Applies the dtype argument: elements are first converted to it. If it is None, the dtype is that of an out argument,
+// or `otherwise` if there is no out argument.
 static taper_status apply_dtype(const taper_call *call, taper_reduce *r, taper_dtype otherwise)
 {
     const taper_reduce_where *where = call->param;
@@ -128,7 +128,7 @@ TAPER_KERNEL(taper_op_nanmean)
     return run_mean(call, true);
 }
 
-// Sums self to a shape that broadcasts to self's.
+// Sums self to a shape that can be broadcast to the shape of self.
 TAPER_KERNEL(taper_op_sum_to_size)
 {
     taper_tensor *x;
@@ -136,7 +136,8 @@ TAPER_KERNEL(taper_op_sum_to_size)
     size_t count;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, sizes, &count));
-    bool fits = count <= x->rank, any = count < x->rank || count == 0; // even a number may be summed to no dimensions
+    // A tensor without dimensions may be summed to no dimensions too.
+    bool fits = count <= x->rank, any = count < x->rank || count == 0;
     const size_t lead = fits ? x->rank - count : 0;
     taper_reduce r =
         taper_reduce_make(x, &taper_reduce_sum, is_whole((taper_dtype)x->dtype) ? TAPER_I64 : (taper_dtype)x->dtype);
@@ -192,7 +193,7 @@ TAPER_KERNEL(taper_op_amin)
     return run_extreme(call, &taper_reduce_min);
 }
 
-// For a 0-dim tensor, aminmax(dim=0, keepdim=True) has one dimension.
+// Computes aminmax(dim=0, keepdim=True) of a 0-dim tensor, whose results have one dimension.
 static taper_status aminmax_number(taper_call *call, taper_tensor *x)
 {
     const int64_t one = 1;
@@ -208,7 +209,7 @@ static taper_status aminmax_number(taper_call *call, taper_tensor *x)
     return TAPER_OK;
 }
 
-// aminmax has int? dim, keepdim and two results.
+// Computes aminmax, which has the arguments int? dim and keepdim and two results.
 TAPER_KERNEL(taper_op_aminmax)
 {
     taper_reduce first;
@@ -278,7 +279,7 @@ TAPER_KERNEL(taper_op_count_nonzero)
 
 // ---- moments
 
-// Reads the number that is subtracted from the count, in a variance's divisor.
+// Reads the number that is subtracted from the count in the divisor of a variance.
 static taper_status correction(const taper_call *call, double *number)
 {
     const taper_reduce_where *where = call->param;
@@ -330,7 +331,7 @@ TAPER_KERNEL(taper_op_std_mean)
 
 // ---- norms
 
-// PyTorch adds the powers of float16 numbers in float16, in which this and every larger number is infinite.
+// PyTorch adds the powers of float16 numbers in float16, where this number and all larger numbers are infinite.
 #define HALF_OVERFLOW 65520.0
 
 static void set_norm(taper_reduce *r, double p)
@@ -390,7 +391,7 @@ TAPER_KERNEL(taper_op_vector_norm)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (is_whole((taper_dtype)x->dtype)) { // any dtype that it is converted to afterwards
+    if (is_whole((taper_dtype)x->dtype)) { // any dtype; the result is converted afterwards
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "Expected a floating point or complex tensor as input. Got %s",
                    taper_dtype_torch_name((taper_dtype)x->dtype));
@@ -398,7 +399,7 @@ TAPER_KERNEL(taper_op_vector_norm)
     return taper_op_norm(call);
 }
 
-// Makes a contiguous copy with the kept dimensions first and the reduced ones merged to one line.
+// Makes a contiguous copy with the kept dimensions first and the reduced dimensions merged to one line.
 static taper_status turn_to_lines(taper_run *run, const taper_reduce *r, taper_tensor **lines)
 {
     const taper_tensor *x = r->x;
@@ -409,7 +410,7 @@ static taper_status turn_to_lines(taper_run *run, const taper_reduce *r, taper_t
             if (r->over[i] == (over != 0)) {
                 sizes[rank] = x->sizes[i];
                 strides[rank++] = x->strides[i];
-                shape[over] *= x->sizes[i]; // cannot overflow: at most the number of elements
+                shape[over] *= x->sizes[i]; // at most the number of elements, so this cannot overflow
             }
         }
     }
@@ -426,7 +427,7 @@ static taper_status turn_to_lines(taper_run *run, const taper_reduce *r, taper_t
     return viewed;
 }
 
-// Computes floats by the softmax kernels: one dimension in place, several dimensions as lines.
+// Computes logsumexp of floats by the softmax kernels: one dimension in place, several dimensions as lines.
 static taper_status log_sum_exp_lines(taper_call *call, const taper_reduce *r)
 {
     taper_tensor *x = r->x, *out;

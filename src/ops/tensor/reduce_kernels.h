@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The positions of arguments in the rows of the operator list that are reductions.
+// The positions of arguments in the operators that are reductions.
 #ifndef TAPER_OPS_REDUCE_KERNELS_H
 #define TAPER_OPS_REDUCE_KERNELS_H
 
 #include "ops/call/call.h"
 
 typedef struct taper_reduce_where {
-    uint8_t dim, keep, dtype, p, unbiased, correction; // positions of arguments; 0: no such argument
-    bool empty; // an empty list of dimensions reduces none of them; otherwise it reduces all
+    uint8_t dim, keep, dtype, p, unbiased, correction; // positions of arguments; 0 if there is no such argument
+    bool empty; // true if an empty list of dimensions reduces none of them; false if it reduces all
 } taper_reduce_where;
 
 extern const taper_reduce_where taper_reduce_all_dtype, taper_reduce_dim_keep_dtype, taper_reduce_dim_keep,

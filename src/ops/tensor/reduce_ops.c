@@ -55,7 +55,7 @@ enum { LANES = 8 };
 #define INTS(name, begin, step, merge) PASSES(name##_i64, int64_t, int64_t, begin, ITSELF, step, merge)
 #define COMPLEX(name, begin, step, merge) PASSES(name##_c128, taper_c128, taper_c128, begin, ITSELF, step, merge)
 
-// kind is the vector kernel for floats; fold is the kernel of native.h for other dtypes.
+// Defines a reduction. kind is the vector kernel for floats; fold is the kernel of native.h for other dtypes.
 #define RECORD_R(name, begin, begin_int, kind, fold)                                                                   \
     const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes},                                 \
                                                  {name##_f32_fold, name##_f64_fold},                                   \
@@ -100,7 +100,7 @@ INTS(prod, 1, taper_int_mul(a, x), taper_int_mul(a, x))
 COMPLEX(prod, taper_c(1, 0), taper_c_mul(a, x), taper_c_mul(a, x))
 RECORD_RIC(prod, 1, 1, NONE, PRODUCT)
 
-// If a is NaN, no comparison is true, so it remains.
+// If a is NaN, no comparison is true, so the result is a.
 REALS(max, -INFINITY, x > a || x != x ? x : a, x > a || x != x ? x : a)
 INTS(max, INT64_MIN, x > a ? x : a, x > a ? x : a)
 RECORD_RI(max, -INFINITY, INT64_MIN, MOST, MOST)
@@ -137,7 +137,7 @@ REALS(square_sum, 0, a + x * x, a + x)
 COMPLEX(square_sum, taper_c(0, 0), taper_c(a.re + x.re * x.re + x.im * x.im, 0), taper_c_add(a, x))
 RECORD_RC(square_sum, 0, SQUARES, NONE)
 
-// The power of a magnitude: integer exponents by products, halves by the square root.
+// Computes the power of a magnitude: for integer exponents by products, for halves by the square root.
 static inline double power(double x, double p)
 {
     return p == 3 ? x * x * x : p == 4 ? x * x * (x * x) : p == 0.5 ? sqrt(x) : p == 1.5 ? x * sqrt(x) : pow(x, p);

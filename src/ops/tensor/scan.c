@@ -17,9 +17,9 @@ typedef struct scan {
     taper_scan kind;
     const taper_tensor *x;
     taper_tensor *out, *indices;
-    taper_ew_class class_; // F64, I64 or C128
+    taper_ew_class class_; // class of the elements: F64, I64 or C128
     taper_ew_block elements, temp;
-    int64_t where[TAPER_EW_BLOCK_BYTES / 8]; // position of each element of a block, in its line
+    int64_t where[TAPER_EW_BLOCK_BYTES / 8]; // position of each element of a block within its line
     union {
         double f[LANES];
         int64_t i[LANES];
@@ -79,7 +79,7 @@ static void step_c128(scan *s, size_t k, size_t j, int64_t position)
     s->elements.c128[k] = s->acc.c[j];
 }
 
-// Scans n elements: one per lane, or n of one line, of which the first is at `position`.
+// Scans n elements: one element of each lane, or n elements of one line, of which the first is at `position`.
 static void run_block(scan *s, const char *from, int64_t in, char *to, char *to_index, int64_t out, size_t n,
                       bool lanes, int64_t position)
 {
@@ -127,7 +127,7 @@ static taper_status run_scan(scan *s, size_t dim)
                 const int64_t n =
                     lines.side_by_side ? taper_min_i64(LANES, width - lane) : taper_min_i64(BLOCK, lines.line.size - r);
                 if (!taper_run_goes_on(s->run, (uint64_t)n * 20)) {
-                    return TAPER_OK; // the interpreter reports that the run ended
+                    return TAPER_OK; // the run ended, which the interpreter reports
                 }
                 char *const target = to + lane * lane_out + r * lines.line.out;
                 char *const place =
@@ -241,7 +241,7 @@ static taper_status run_extremes(taper_call *call, taper_scan kind)
     taper_tensor *x, *values, *indices;
     size_t dim;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (x->rank == 0 || taper_tensor_numel(x) == 0) { // PyTorch checks the dimension of other tensors only
+    if (x->rank == 0 || taper_tensor_numel(x) == 0) { // PyTorch checks the dimension only for other tensors
         dim = 0;
     } else {
         TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
@@ -264,7 +264,7 @@ TAPER_KERNEL(taper_op_cummin)
     return run_extremes(call, TAPER_SCAN_MIN);
 }
 
-// _cummax_helper(self, values, indices, dim) writes to given tensors.
+// Computes _cummax_helper(self, values, indices, dim), which writes to given tensors.
 static taper_status fill_extremes(taper_call *call, taper_scan kind)
 {
     taper_tensor *x, *to[2], *from[2];

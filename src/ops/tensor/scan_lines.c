@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A step of a line depends on the previous one, so several lines are computed together: contiguous neighbours as lanes,
-// other lines a few at a time.
+// Running sums, products and extremes of lines. A step of a line depends on the previous step, so several lines are
+// computed together: contiguous neighbours as lanes, other lines a few at a time.
 #include "ops/tensor/scan_lines.h"
 
 #include <float.h>
@@ -12,21 +12,22 @@
 enum { LANES = 128, FEW = 4 };
 
 typedef struct scan_job scan_job;
-// Scans n lines that are `lane` bytes apart. Their elements are `step` bytes apart in x and y. Positions p have 8 bytes
-// for each element of y.
+// Scans n lines that are `lane` bytes apart. Their elements are `step` bytes apart in x and y. The positions p have 8
+// bytes for each element of y.
 typedef void scan_function(const scan_job *job, const char *x, char *y, char *p, size_t n);
 
 struct scan_job {
     taper_lines lines;
     scan_function *function;
     const char *x;
-    char *y, *positions; // NULL: not wanted
+    char *y, *positions; // results; positions is NULL if they are not wanted
     int64_t item;
     const taper_native_entry *native; // kernels for log-sums
-    bool wide;                        // the elements are doubles
+    bool wide;                        // true if the elements are doubles
 };
 
-// Calls the loop with a constant n, FEW or LANES, if all lanes are there; then the compiler unrolls and vectorizes it.
+// Calls the loop with a constant n, FEW or LANES, if that many lanes exist; then the compiler unrolls and vectorizes
+// it.
 #define SIZED(name)                                                                                                    \
     static void name(const scan_job *job, const char *x, char *y, char *p, size_t n)                                   \
     {                                                                                                                  \
@@ -39,7 +40,7 @@ struct scan_job {
         }                                                                                                              \
     }
 
-// Sums and products of elements of in_type, written as elements of type.
+// Defines sums and products of elements of in_type, which are written as elements of type.
 #define RUNNING(name, in_type, type, acc_type, begin, join)                                                            \
     static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
     {                                                                                                                  \
@@ -79,7 +80,7 @@ RUNNING(cumsum_i64, int64_t, int64_t, int64_t, 0, taper_int_add)
 RUNNING(cumprod_i64, int64_t, int64_t, int64_t, 1, taper_int_mul)
 #include "ops/tensor/scan_lines_whole.h"
 
-// Extremes: the last of equal elements, and a NaN remains (x != x). The first element is always taken.
+// Defines extremes: the last of equal elements is used, and a NaN remains (x != x). The first element is always used.
 #define EXTREMES(name, type, better)                                                                                   \
     LINE(name, type, better)                                                                                           \
     static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
@@ -123,7 +124,7 @@ static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
 
 #include "ops/tensor/scan_lines_more.h"
 
-// Returns the function for elements of x in place, or NULL if there is none.
+// Returns the function that scans elements of x in place, or NULL if there is none.
 static scan_function *find(taper_scan kind, taper_dtype x, taper_dtype out)
 {
     static scan_function *const floats[] = {cumsum_f32, cumprod_f32, NULL, cummax_f32, cummin_f32};

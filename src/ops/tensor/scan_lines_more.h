@@ -10,7 +10,7 @@ RUNNING(cumsum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
 EXTREMES(cummax_f64, double, >=)
 EXTREMES(cummin_f64, double, <=)
 
-// Returns the function for other dtypes, or NULL if there is none for elements in place.
+// Returns the function that scans elements of other dtypes in place, or NULL if there is none.
 static scan_function *find_more(taper_scan kind, taper_dtype x, taper_dtype out)
 {
     static scan_function *const doubles[] = {cumsum_f64, cumprod_f64, NULL, cummax_f64, cummin_f64};
@@ -42,7 +42,7 @@ static void logsum(const scan_job *job, const char *x, char *y, char *p, size_t 
         }
         (void)exponential(LOG_LANES, in, apart, &none);
         (void)logarithm(LOG_LANES, in, apart, &none);
-        // The difference of two equal infinities is NaN, so the sum keeps the infinity.
+        // For two equal infinities the difference is NaN, so the result is the infinity itself.
         for (size_t k = 0; k < LOG_LANES; k++) {
             const double most = a[k] > v[k] ? a[k] : v[k];
             const double sum = ((a[k] == v[k]) & (fabs(v[k]) > DBL_MAX)) ? v[k] : most + apart[k];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // segment_reduce: sums, means, products and extremes of segments along a dimension. A segment is given by its length,
-// or by the offsets of its ends. Each line of the outer dimensions may have its own segments.
+// or by the offsets of its ends. The segments may differ between the lines of the outer dimensions.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -13,7 +13,7 @@ typedef enum segment_kind { SEGMENT_MAX, SEGMENT_MEAN, SEGMENT_MIN, SEGMENT_SUM,
 
 typedef struct segments {
     segment_kind kind;
-    taper_tensor *data;  // contiguous; owned
+    taper_tensor *data;  // data, contiguous; owned
     taper_tensor *given; // lengths or offsets, contiguous; owned
     bool offsets;
     size_t axis;
@@ -148,8 +148,8 @@ static double join(segment_kind kind, double a, double x)
     }
 }
 
-// Computes one element of the result from `length` elements, from `at` on. room is an element of the dtype, by which
-// each sum is rounded as PyTorch does.
+// Computes one element of the result from `length` elements, beginning with element `at`. room is memory for an element
+// of the dtype. It is used to round each sum, as PyTorch does.
 static double reduce(const segments *s, int64_t at, int64_t length, void *room)
 {
     static const double starts[] = {-INFINITY, 0, INFINITY, 0, 1};

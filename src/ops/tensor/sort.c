@@ -12,7 +12,7 @@
 
 typedef struct sorter {
     taper_sort_line line;
-    const char *from; // the line in memory, and its step in bytes
+    const char *from; // first element of the line; bytes from one element to the next
     int64_t step;
     size_t item;
 } sorter;
@@ -63,8 +63,8 @@ typedef struct job job;
 struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
     bool descending, skip_nan, stable, sorted, few;
-    bool tried; // a heap is tried first; its entries are the result if no two are equal
-    bool found; // the heap had no equal entries
+    bool tried; // a heap is tried first; its entries are the result if no two of them are equal
+    bool found; // true if the heap had no equal entries
     int64_t k;
 };
 
@@ -78,7 +78,8 @@ static void sorted_line(job *j, sorter *s, char *value, int64_t value_step, char
     write_line(s, 0, (size_t)j->k, value, value_step, place, place_step);
 }
 
-// If few of many elements are wanted, the line was read into a heap. Otherwise the line is partitioned after them.
+// Writes the largest or smallest entries of topk. If few of many elements are wanted, the line was read into a heap.
+// Otherwise the line is partitioned after the wanted entries.
 static void top_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     const size_t k = (size_t)j->k;
@@ -114,7 +115,8 @@ static void median_line(job *j, sorter *s, char *value, int64_t value_step, char
     write_one(s, taper_sort_pick(&s->line, at), value, place);
 }
 
-// Writes the smallest of the most frequent elements; its position is that of the last one in the sorted line.
+// Writes the smallest of the most frequent elements. Its position is the position of the last such element in the
+// sorted line.
 static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     (void)j, (void)value_step, (void)place_step;
@@ -133,8 +135,8 @@ static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *
 
 #include "ops/tensor/sort_first.h"
 
-// Runs the job over all lines of x. out, which may be NULL, and indices have x's dimensions with another size at dim.
-// Their strides are equal.
+// Runs the job over all lines of x. out and indices have x's dimensions with another size at dim, and equal strides.
+// out may be NULL.
 static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, size_t dim, taper_tensor *out,
                               taper_tensor *indices, bool without, bool keep)
 {
@@ -179,8 +181,8 @@ static taper_status check(const taper_call *call, const taper_tensor *x)
     return TAPER_OK;
 }
 
-// Makes values and indices of these sizes, runs the job, and sets the results. which: bit 0 returns values, bit 1
-// indices.
+// Makes values and indices of these sizes, runs the job, and sets the results. Bit 0 of which returns values, bit 1
+// returns indices.
 static taper_status run_job(taper_call *call, job *j, taper_tensor *x, size_t dim, size_t rank, const int64_t *sizes,
                             const int64_t *strides, bool without, bool keep, unsigned which)
 {
@@ -209,7 +211,7 @@ static taper_status run_job(taper_call *call, job *j, taper_tensor *x, size_t di
 
 // ---- sort
 
-// stable_at: position of the argument `stable`, or 0 for none.
+// Sorts along a dimension. stable_at is the position of the argument `stable`, or 0 if there is none.
 static taper_status run_sort(taper_call *call, size_t dim_at, size_t stable_at, unsigned which)
 {
     bool descending = false, stable = false;
@@ -270,7 +272,7 @@ TAPER_KERNEL(taper_op_topk)
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[dim] = k;
     const bool few = x->rank != 0 && k <= x->sizes[dim] / 64; // PyTorch's condition for a heap
-    // topk of a number returns the number, even for k = 0, as PyTorch does.
+    // topk of a tensor without dimensions returns its element, even for k = 0, as PyTorch does.
     job j = {.line = top_line, .descending = largest, .sorted = sorted, .few = few, .k = x->rank == 0 ? 1 : k};
     j.tried = !few && sorted && k > 0 && x->rank != 0 && k <= x->sizes[dim] / 32 &&
               taper_dtype_is_float((taper_dtype)x->dtype);
@@ -332,7 +334,7 @@ TAPER_KERNEL(taper_op_nanmedian_dim)
     return run_dim(call, &j);
 }
 
-// Computes the median of all elements. That of no elements is NaN.
+// Computes the median of all elements. If there are no elements, it is NaN.
 static taper_status median_all(taper_call *call, bool skip_nan)
 {
     taper_tensor *x, *flat, *line, *out;

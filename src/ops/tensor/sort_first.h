@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of sort.c: the first entries of a line of floats, by a heap, if no two are equal.
+// Part of sort.c: finds the first entries of a line of floats by a heap, if no two of them are equal.
 #ifndef TAPER_OPS_TENSOR_SORT_FIRST_H
 #define TAPER_OPS_TENSOR_SORT_FIRST_H
 
-// Finds the first k entries by a heap of k + 1. *found is false if some of them are equal, because PyTorch's algorithm
-// then decides which come first.
+// Finds the first k entries by a heap of k + 1 entries. *found is false if some of these are equal, because PyTorch's
+// algorithm then decides which come first.
 static taper_status find_first(const job *j, sorter *s, const taper_tensor *x, size_t n, bool *found)
 {
     const size_t count = (size_t)j->k;
@@ -22,7 +22,8 @@ static taper_status try_first(job *j, sorter *s, const taper_tensor *x, size_t n
         return TAPER_OK;
     }
     const taper_status status = find_first(j, s, x, n, &j->found);
-    j->tried = j->found; // the next lines are probably similar
+    // If the heap failed for this line, it is not tried for the next lines, which are probably similar.
+    j->tried = j->found;
     return status;
 }
 

@@ -24,7 +24,7 @@ static taper_status check_bool(const taper_call *call, const taper_tensor *y, co
     return TAPER_OK;
 }
 
-// Sets the integral over no points: zeros, as in NumPy.
+// Sets the result to the integral over no points: zeros, as in NumPy.
 static taper_status ret_zeros(taper_call *call, const taper_tensor *y, size_t dim)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -39,8 +39,8 @@ static taper_status ret_zeros(taper_call *call, const taper_tensor *y, size_t di
     return taper_ret_tensor(call, 0, zeros);
 }
 
-// Returns the distances of the points x along dim, with as many dimensions as y, because PyTorch does not broadcast x
-// otherwise.
+// Returns the distances of the points x along dim. The result has as many dimensions as y, because PyTorch does not
+// broadcast x in another way.
 static taper_tensor *steps(taper_compose *c, taper_tensor *x, const taper_tensor *y, size_t dim)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -68,7 +68,7 @@ static taper_tensor *sums_of_neighbours(taper_compose *c, taper_tensor *y, size_
     return taper_compose_add(c, left, right);
 }
 
-// Reads the step of the .dx overloads.
+// Reads the argument dx, the step of the .dx overloads.
 static taper_status read_step(const taper_call *call, double *step)
 {
     taper_scalar scalar;

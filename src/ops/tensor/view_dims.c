@@ -214,7 +214,7 @@ TAPER_KERNEL(taper_op_matrix_H)
     return taper_op_adjoint(call);
 }
 
-// ---- parts
+// ---- slices
 
 TAPER_KERNEL(taper_op_select)
 {
@@ -433,11 +433,11 @@ TAPER_KERNEL(taper_op_as_strided)
 COPIED(taper_op_as_strided_copy, taper_op_as_strided)
 IN_PLACE(taper_op_as_strided_, taper_op_as_strided)
 
-// ---- the operators x_scatter: a copy of self, whose view by x is set to src
+// ---- the operators x_scatter: a copy of self in which the view made by x is set to src
 
 static taper_status view_scatter(taper_call *call, taper_kernel kernel)
 {
-    // The view's arguments are self and those after src.
+    // The view's arguments are self and the arguments after src.
     taper_error *error = call->run->error;
     taper_tensor *x, *source, *clone;
     TAPER_TRY(taper_arg_plain(call, 0, &x));

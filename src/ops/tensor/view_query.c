@@ -134,7 +134,7 @@ TAPER_KERNEL(taper_op_is_signed)
     return ret_bool(call, x->dtype != TAPER_U8 && x->dtype != TAPER_BOOL && x->dtype != TAPER_QU8);
 }
 
-// Answers false to queries with one answer for every tensor: is_conj, is_pinned, ….
+// Answers false to queries that have this answer for every tensor: is_conj, is_pinned, ….
 TAPER_KERNEL(taper_op_answer_false)
 {
     taper_tensor *x;
@@ -149,7 +149,7 @@ TAPER_KERNEL(taper_op_answer_true)
     return ret_bool(call, true);
 }
 
-// Answers false to queries for parts of PyTorch that Taper does not have: is_vulkan_available.
+// Answers false to queries for a backend of PyTorch that Taper does not have: is_vulkan_available.
 TAPER_KERNEL(taper_op_backend_absent)
 {
     return ret_bool(call, false);

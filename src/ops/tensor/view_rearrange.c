@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies with the elements in another order: flip, roll, rot90, repeat, tile, pixel_shuffle, channel_shuffle, tril,
-// triu and kron. All of them except kron are one or a few calls of taper_move.
+// triu and kron. All of these except kron are one or a few calls of taper_move.
 #include "ir/tensor.h"
 #include "ir/walk.h"
 #include "ops/call/call.h"
@@ -10,7 +10,7 @@
 
 // ---- flip, rot90
 
-// Makes a copy of x with the flagged dimensions reversed and its layout preserved.
+// Makes a copy of x in which the flagged dimensions are reversed and the layout is preserved.
 static taper_status flipped(taper_call *call, const taper_tensor *x, const bool *reverse, taper_tensor **result)
 {
     taper_error *error = call->run->error;
@@ -154,7 +154,7 @@ static taper_status roll_flat(taper_call *call, taper_tensor *x, int64_t shift)
     taper_run *run = call->run;
     taper_tensor *plain, *result;
     TAPER_TRY(taper_run_contiguous(run, x, &plain));
-    taper_tensor flat = taper_tensor_local(plain); // for its shape only
+    taper_tensor flat = taper_tensor_local(plain); // only the shape of this tensor is used
     flat.rank = 1;
     flat.sizes[0] = taper_tensor_numel(plain);
     flat.strides[0] = 1;
@@ -187,7 +187,7 @@ TAPER_KERNEL(taper_op_roll)
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "shifts and dimensions must align. shifts: %zu, dims:%zu",
                           shift_count, dim_count);
     }
-    if (taper_tensor_numel(x) == 0) { // PyTorch does not check the dimensions then
+    if (taper_tensor_numel(x) == 0) { // for an empty tensor PyTorch does not check the dimensions
         TAPER_TRY(taper_view_clone(run, x, TAPER_FORMAT_PRESERVE, &current));
         return taper_ret_tensor(call, 0, current);
     }
@@ -272,7 +272,8 @@ TAPER_KERNEL(taper_op_tile)
 
 // ---- pixel_shuffle, pixel_unshuffle, channel_shuffle
 
-// Makes a result for rearranged channels and pixels, in the layout of x if that is 4-D, otherwise contiguous.
+// Sets result 0 to a new tensor for rearranged channels and pixels, in the layout of x if x is 4-D, otherwise
+// contiguous.
 static taper_status ret_planes(taper_call *call, const taper_tensor *x, const int64_t *sizes, taper_tensor **result)
 {
     if (x->rank == 4 && (x->hidden_nhwc || taper_tensor_suggests_channels_last(x))) {
@@ -518,7 +519,8 @@ TAPER_KERNEL(taper_op_kron)
     size_t item;
     TAPER_TRY(taper_move_item(a, &item, error));
     TAPER_TRY(taper_move_item(b, &item, error));
-    // PyTorch multiplies tensors of one rank, so a tensor without dimensions has the same weight in the promotion.
+    // PyTorch multiplies tensors of one rank here, so a tensor without dimensions has the same priority in the
+    // promotion.
     const taper_dtype dtype = taper_promote((taper_dtype)a->dtype, (taper_dtype)b->dtype);
     const size_t rank = taper_max_size(a->rank, b->rank), a_lead = rank - a->rank, b_lead = rank - b->rank;
     int64_t sizes[TAPER_MAX_RANK], a_sizes[TAPER_MAX_RANK], b_sizes[TAPER_MAX_RANK];
@@ -537,7 +539,7 @@ TAPER_KERNEL(taper_op_kron)
     const int64_t count = taper_tensor_numel(result);
     char *to = taper_tensor_mutable(result);
     const size_t to_item = taper_tensor_item(result);
-    taper_walk walk; // each index of the result combines one of a and one of b
+    taper_walk walk; // each index of the result combines one index of a and one of b
     taper_walk_begin(&walk, 2);
     for (size_t d = rank; d-- > 0;) {
         int64_t *const of_b = taper_walk_add(&walk, b_sizes[d]);

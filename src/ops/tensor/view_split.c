@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Views of pieces: split, chunk, tensor_split, unbind and similar operators. Each returns a list of views along one
+// Views of slices: split, chunk, tensor_split, unbind and similar operators. Each returns a list of views along one
 // dimension.
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
@@ -166,7 +166,7 @@ static taper_status split_sections(taper_call *call, const taper_tensor *x, size
     return TAPER_OK;
 }
 
-// Converts a bound as in x[start:end].
+// Converts a bound as in x[start:end]: a negative number counts from the end, and the result is in [0, size].
 static int64_t bound(int64_t at, int64_t size)
 {
     at += at < 0 ? size : 0;
@@ -243,7 +243,7 @@ TAPER_KERNEL(taper_op_tensor_split_tensor)
     return add_bounded(call, list, x, dim, start, x->sizes[dim]);
 }
 
-// Computes hsplit, vsplit or dsplit. dim is valid for the least rank; hsplit of a vector splits its only dimension.
+// Computes hsplit, vsplit or dsplit. dim exists for the least rank; hsplit of a vector splits its only dimension.
 static taper_status split_axis(taper_call *call, const char *name, size_t least_rank, size_t dim)
 {
     taper_error *error = call->run->error;

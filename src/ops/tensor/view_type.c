@@ -11,12 +11,13 @@
         return taper_view_copied(call, base);                                                                          \
     }
 
-// ---- another dtype
+// ---- views with another dtype
 
 static taper_status ret_typed(taper_call *call, const taper_tensor *x, taper_dtype dtype, const taper_view *view)
 {
     taper_tensor *result;
-    // Bytes of a file or of the host are aligned for their own dtype, which may need less than this one.
+    // Memory of a file or of the host is aligned for the tensor's own dtype, which may need less alignment than the new
+    // dtype.
     if ((uintptr_t)x->storage->data % taper_min_size(taper_dtype_size(dtype), 8) != 0) {
         if (!x->storage->read_only) {
             return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
@@ -30,7 +31,7 @@ static taper_status ret_typed(taper_call *call, const taper_tensor *x, taper_dty
     return TAPER_OK;
 }
 
-// Views elements that are `ratio` times as large.
+// Computes a view whose elements are `ratio` times as large.
 static taper_status widen(taper_call *call, const taper_tensor *x, taper_dtype dtype, int64_t ratio, taper_view *view)
 {
     const size_t last = view->rank - 1;
@@ -270,7 +271,7 @@ static taper_status resize(taper_call *call, taper_tensor *x, size_t rank, const
     }
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
-    taper_tensor shape = taper_tensor_local(x); // for its shape only
+    taper_tensor shape = taper_tensor_local(x); // only the shape of this tensor is used
     int64_t strides[TAPER_MAX_RANK], count = 1, bytes;
     TAPER_TRY(taper_tensor_check_sizes((taper_dtype)x->dtype, rank, sizes, run->error));
     shape.rank = (uint8_t)rank;
