@@ -24,7 +24,8 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
                                   .kc = (size_t)w->weight->sizes[1 - out],
                                   .n_stride = (size_t)w->weight->strides[out],
                                   .k_stride = (size_t)w->weight->strides[1 - out],
-                                  .weights = taper_tensor_data(w->weight), // a weight of halves is cast to halves below
+                                  // If the weights are halves, the code below reads them as halves.
+                                  .weights = taper_tensor_data(w->weight),
                                   .bias = w->bias != NULL ? taper_tensor_data(w->bias) : NULL,
                                   .transpose = w->vector->transpose};
     if (w->weight->dtype == TAPER_F32 || !TAPER_HAS_OP(linear_halves)) {

@@ -86,7 +86,8 @@ TAPER_KERNEL(taper_op_dict_pop)
     taper_dict *dict = NULL;
     taper_val key = taper_val_none(), value = taper_val_none();
     TAPER_TRY(dict_and_key(call, &dict, &key));
-    TAPER_TRY(taper_run_spend(call->run, dict->count * WORK_OF_AN_ITEM)); // the removal enters all other items again
+    // Charges for the removal, which inserts all other items again.
+    TAPER_TRY(taper_run_spend(call->run, dict->count * WORK_OF_AN_ITEM));
     if (!taper_dict_remove(dict, key, &value)) {
         if (code != TAPER_DICT_POP_DEFAULT) {
             return key_error(call, key);
@@ -114,7 +115,7 @@ static taper_status new_pair(taper_call *call, taper_val key, taper_val value, t
     return TAPER_OK;
 }
 
-// Removes and returns the first pair, as PyTorch does. Python removes the last.
+// Removes and returns the first pair, as PyTorch does. Python removes the last pair.
 TAPER_KERNEL(taper_op_dict_popitem)
 {
     taper_dict *dict = NULL;
@@ -151,7 +152,7 @@ TAPER_KERNEL(taper_op_dict_clear)
 
 static taper_status add_all(taper_call *call, taper_dict *dict, const taper_dict *from)
 {
-    const size_t count = from->count; // update with itself is possible; dict then does not grow
+    const size_t count = from->count; // if a dict is updated with itself, it does not grow
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_run_spend(call->run, 5 * WORK_OF_AN_ITEM));
         TAPER_TRY(taper_dict_set(dict, taper_val_retain(taper_dict_key(from, i)),
@@ -187,14 +188,14 @@ TAPER_KERNEL(taper_op_dict_copy)
     return add_all(call, copy, dict);
 }
 
-// dict() without arguments is a Dict[str, Tensor].
+// Makes dict() without arguments, which is a Dict[str, Tensor].
 TAPER_KERNEL(taper_op_dict_empty)
 {
     taper_dict *dict = NULL;
     return ret_dict(call, &taper_type_string, &taper_type_tensor, &dict);
 }
 
-// dict([(key, value), …])
+// Makes dict([(key, value), …]).
 TAPER_KERNEL(taper_op_dict_from_pairs)
 {
     taper_list *list;

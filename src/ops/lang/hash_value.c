@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// hash(value) gives the numbers that PyTorch gives on 64-bit Linux, on every target, because models seed generators
+// hash(value) returns the numbers that PyTorch returns on 64-bit Linux, on every target, because models seed generators
 // with hash(str(x)). PyTorch calls std::hash of libstdc++ (libsupc++/hash_bytes.cc: MurmurHash64A by Austin Appleby)
-// and joins the parts of a tuple with c10::hash_combine (c10/util/hash.h).
+// and joins the items of a tuple with c10::hash_combine (c10/util/hash.h).
 #include "ir/value.h"
 #include "ops/call/call.h"
 #include "ops/list/shared_kernels.h"
@@ -11,7 +11,7 @@ static inline uint64_t mix(uint64_t h)
     return h ^ h >> 47;
 }
 
-// Reads up to 8 bytes, little-endian.
+// Reads up to 8 bytes as a little-endian number.
 static inline uint64_t read_word(const unsigned char *bytes, size_t count)
 {
     uint64_t word = 0;
@@ -51,7 +51,7 @@ static taper_status hash_value(taper_run *run, taper_val value, int depth, uint6
     case TAPER_INT:
         h = (uint64_t)value.as.i;
         break;
-    case TAPER_DEVICE: // c10/core/Device.h: the kind, then the index as a byte, which is -1 if there is no index
+    case TAPER_DEVICE: // as in c10/core/Device.h: the kind, then the index as a byte, which is -1 if there is no index
         h = (uint64_t)value.as.i >> 8 << 16 | (((uint64_t)value.as.i & 0xff) + 0xff) % 0x100;
         break;
     case TAPER_DOUBLE: {

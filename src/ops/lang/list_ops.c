@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on lists. One kernel serves all element types, because items are values that know their kind.
+// Operators on lists. One kernel is used for all element types, because items are values that know their kind.
 #include "ops/call/call.h"
 #include "ops/lang/container.h"
 #include "ops/lang/scalar.h"
@@ -21,7 +21,7 @@ static void ret_same(taper_call *call, taper_list *list) // for schemas that ret
 
 static taper_status append_all(taper_call *call, taper_list *list, const taper_list *from, size_t start, size_t count)
 {
-    for (size_t i = 0; i < count; i++) { // from may be list itself, so from->items is read anew each time
+    for (size_t i = 0; i < count; i++) { // `from` may be the list itself, so from->items is read anew each time
         TAPER_TRY(taper_run_spend(call->run, WORK_OF_AN_ITEM));
         TAPER_TRY(taper_list_append(list, taper_val_retain(from->items[start + i]), call->run->error));
     }
@@ -190,7 +190,8 @@ TAPER_KERNEL(taper_op_list_mul)
     size_t count = 0;
     TAPER_TRY(taper_arg_list(call, at, &list));
     TAPER_TRY(taper_arg_int(call, 1 - at, &n));
-    if (n < 0 && list->count != 0) { // PyTorch fails too: it reserves n times the items without testing the sign
+    // Fails, as PyTorch does: it reserves memory for n times the items without testing the sign.
+    if (n < 0 && list->count != 0) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "vector::reserve");
     }
     TAPER_TRY(repeated(call, list, n, &count));
@@ -232,9 +233,9 @@ TAPER_KERNEL(taper_op_list_slice)
     return TAPER_OK;
 }
 
-// ---- looking for items
+// ---- searching for items
 
-// Sets *at to the first position of value from `start` on, or to the list's count if there is none.
+// Sets *at to the first position of value from `start` on, or to the list's count if there is no such item.
 static taper_status search(taper_call *call, const taper_list *list, taper_val value, size_t start, size_t *at)
 {
     for (*at = start; *at < list->count; ++*at) {
@@ -289,7 +290,7 @@ TAPER_KERNEL(taper_op_list_index)
         taper_run_text text;
         taper_run_text_begin(&text, call->run);
         taper_status status = TAPER_OK;
-        if (value.tag == TAPER_DOUBLE) { // PyTorch's message has a float with 6 digits and a bool as 0 or 1
+        if (value.tag == TAPER_DOUBLE) { // in PyTorch's message a float has 6 digits, and a bool is 0 or 1
             char digits[TAPER_DIGITS];
             taper_print_double(digits, 'g', 6, value.as.f);
             taper_text_string(&text.text, digits);

@@ -5,12 +5,13 @@
 #include "ops/lang/scalar.h"
 #include "ops/list/shared_kernels.h"
 
-// Keys of an item. No tuple that is meant to be sorted has more keys, but a tuple may hold another one many times.
+// The most keys of an item. No tuple that is meant to be sorted has more keys, but a tuple may contain another tuple
+// many times.
 enum { MOST_KEYS = 4096 };
 
 typedef struct entry {
     taper_val item;
-    // The item's keys, numbers and borrowed strings; for a tuple, its size and the keys of its items.
+    // The item's keys: numbers and borrowed strings. For a tuple they are its size and the keys of its items.
     const taper_val *keys;
 } entry;
 
@@ -63,8 +64,8 @@ static taper_status key_of(taper_run *run, taper_val item, taper_val *key)
     return TAPER_OK;
 }
 
-// Appends the keys of an item at keys[*count] and raises *count. With keys NULL it only counts. It fails beyond `most`
-// keys. A tuple's size is a key too, so that an empty tuple that is shared many times counts.
+// Appends the keys of an item at keys[*count] and increases *count. If keys is NULL, it only counts. It fails if there
+// are more than `most` keys. A tuple's size is a key too, so that an empty tuple that is shared many times counts.
 static taper_status keys_of(taper_run *run, taper_val item, size_t depth, size_t most, taper_val *keys, size_t *count)
 {
     const bool tuple = item.tag == TAPER_TUPLE && depth < TAPER_LIMIT_VALUE_DEPTH;
@@ -85,7 +86,8 @@ static taper_status keys_of(taper_run *run, taper_val item, size_t depth, size_t
     return TAPER_OK;
 }
 
-// Compares by the first keys that differ. NaN differs from everything and is less than nothing.
+// Returns true if a comes before b, which the first keys that differ decide. NaN differs from everything and is less
+// than nothing.
 static bool comes_first(taper_run *run, const taper_val *a, const taper_val *b, size_t keys)
 {
     for (size_t i = 0; i < keys; i++) {
@@ -117,8 +119,8 @@ static void merge(taper_run *run, const entry *from, entry *to, size_t low, size
     }
 }
 
-// Fills entries and keys, `width` keys for each item. Fails unless all items have keys of the same kinds at the same
-// places.
+// Fills entries and keys, with `width` keys for each item. Fails unless all items have keys of the same kinds in the
+// same order.
 static taper_status fill(taper_run *run, const taper_list *list, size_t width, entry *entries, taper_val *keys)
 {
     for (size_t i = 0; i < list->count; i++, keys += width) {
@@ -139,7 +141,7 @@ static taper_status fill(taper_run *run, const taper_list *list, size_t width, e
     return TAPER_OK;
 }
 
-// Sorts by a stable merge sort. The list keeps its references and only changes their places.
+// Sorts by a stable merge sort. The list keeps its references and only changes their order.
 static taper_status sort(taper_run *run, taper_list *list, bool reverse)
 {
     const size_t count = list->count;
@@ -192,7 +194,7 @@ TAPER_KERNEL(taper_op_list_sorted)
 
 // ---- min, max
 
-// Returns the min or max of the items of one list.
+// Returns the minimum or maximum of the items of one list.
 TAPER_KERNEL(taper_op_list_extreme)
 {
     const bool smallest = taper_call_code(call) == TAPER_LIST_MIN;
@@ -217,7 +219,7 @@ TAPER_KERNEL(taper_op_list_extreme)
     return TAPER_OK;
 }
 
-// Returns the min or max of two lists, compared item by item and then by length.
+// Returns the smaller or larger of two lists, which are compared item by item and then by length.
 TAPER_KERNEL(taper_op_list_extreme_of_two)
 {
     const bool smallest = taper_call_code(call) == TAPER_LIST_MIN;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The operators of the language itself: tuples, identity, casts, exceptions and printing. PyTorch's global switches are
-// here too; in this library they have one fixed position.
+// here too; in this library each switch has one fixed value.
 #include "ops/lang/prim.h"
 
 #include <stdio.h>
@@ -58,8 +58,8 @@ TAPER_KERNEL(taper_op_tuple_unpack)
     return TAPER_OK;
 }
 
-// self.layers[i] and self.heads[name] of a container of modules. The container's attributes are named "0", "1", …, or
-// by the keys. A negative index is no attribute, as in PyTorch.
+// Computes self.layers[i] and self.heads[name] of a container of modules. The container's attributes are named "0",
+// "1", …, or by the keys. A negative index names no attribute, as in PyTorch.
 TAPER_KERNEL(taper_op_module_index)
 {
     taper_object *object;
@@ -81,7 +81,7 @@ TAPER_KERNEL(taper_op_module_index)
     return TAPER_OK;
 }
 
-// Kernel of unchecked_cast, unchecked_unwrap_optional and others that return their argument.
+// Kernel of unchecked_cast, unchecked_unwrap_optional and other operators that return their argument.
 TAPER_KERNEL(taper_op_same)
 {
     taper_val value = taper_val_none();
@@ -104,14 +104,15 @@ TAPER_KERNEL(taper_op_uninitialized)
     return TAPER_OK;
 }
 
-// For prim::grad, prim::name and the profiler's ranges: nothing is recorded.
+// Returns None, for prim::grad, prim::name and the profiler's ranges, because nothing is recorded.
 taper_status taper_op_none(taper_call *call)
 {
     taper_ret(call, 0, taper_val_none());
     return TAPER_OK;
 }
 
-// Returns a handle for a range of PyTorch's profiler. Only the end of the range takes it, so it is an empty tensor.
+// Returns a handle for a range of PyTorch's profiler. Only the end of the range takes this handle, so it is an empty
+// tensor.
 TAPER_KERNEL(taper_op_record_function)
 {
     const int64_t size = 0;
@@ -119,7 +120,7 @@ TAPER_KERNEL(taper_op_record_function)
     return taper_ret_new(call, 0, TAPER_U8, 1, &size, NULL, &handle);
 }
 
-taper_status taper_op_nothing(taper_call *call) // for set_grad_enabled and the end of a profiler's range
+taper_status taper_op_nothing(taper_call *call) // does nothing, for set_grad_enabled and the end of a profiler's range
 {
     (void)call;
     return TAPER_OK;
@@ -158,8 +159,8 @@ TAPER_KERNEL(taper_op_if_then_else)
     return TAPER_OK;
 }
 
-// Fails with the exception's text as the message. Argument cls may name the exception's class, which becomes a detail:
-// files of bytecode 7 and older pass no class.
+// Fails with the exception's text as the message. Argument cls may name the exception's class, which becomes a detail.
+// Files of bytecode 7 and older pass no class.
 static taper_status raise(const taper_call *call, const char *text, size_t cls)
 {
     const taper_status status = taper_fail(call->run->error, TAPER_ERROR_RAISED, "%s",
@@ -194,7 +195,7 @@ TAPER_KERNEL(taper_op_expect_rank)
     if (at == NULL) {
         return raise(call, message->data, 3);
     }
-    char text[256]; // enough: check_ranks.c leaves longer messages alone
+    char text[256]; // this is enough, because check_ranks.c does not replace longer messages
     snprintf(text, sizeof text, "%.*s%d%s", (int)(at - message->data), message->data, (int)x->rank, at + 2);
     return raise(call, text, 3);
 }
@@ -268,8 +269,8 @@ TAPER_KERNEL(taper_op_enum_value)
     return enum_part(call, "value");
 }
 
-// Enum members are equal if class and name are. Identity is not enough, since a saved model has a copy of a member for
-// each place that names it.
+// Compares members of enums. They are equal if their class and name are equal. Their addresses may differ, because a
+// saved model has a copy of a member for each use.
 TAPER_KERNEL(taper_op_enum_equal)
 {
     taper_object *members[2];
@@ -289,7 +290,7 @@ TAPER_KERNEL(taper_op_enum_equal)
     return TAPER_OK;
 }
 
-// ---- numbers for objects
+// ---- numbers that stand for objects
 
 TAPER_KERNEL(taper_op_id)
 {

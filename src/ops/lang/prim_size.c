@@ -25,7 +25,7 @@ static taper_status append_int(taper_call *call, taper_list *list, int64_t numbe
     return taper_list_append(list, taper_val_int(number), call->run->error);
 }
 
-// PyTorch exchanges the arguments: its message calls the second one a.
+// Broadcasts two lists of sizes. PyTorch exchanges the arguments: its message calls the second one a.
 TAPER_KERNEL(taper_op_infer_size)
 {
     taper_list *a, *b, *out = NULL;
@@ -47,7 +47,7 @@ TAPER_KERNEL(taper_op_infer_size)
     return TAPER_OK;
 }
 
-// Returns the first sizes, or None if they equal the second ones.
+// Returns the first list of sizes, or None if it equals the second list.
 TAPER_KERNEL(taper_op_size_if_not_equal)
 {
     taper_list *a, *b;

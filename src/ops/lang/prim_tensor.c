@@ -18,7 +18,7 @@ TAPER_KERNEL(taper_op_tensor_dtype)
     return TAPER_OK;
 }
 
-// The language sees all tensors on the CPU.
+// Returns the device of a tensor. For a program all tensors are on the CPU.
 TAPER_KERNEL(taper_op_tensor_device)
 {
     taper_tensor *tensor;
@@ -31,7 +31,7 @@ TAPER_KERNEL(taper_op_tensor_layout)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    taper_ret(call, 0, taper_val_int(0)); // strided
+    taper_ret(call, 0, taper_val_int(0)); // the layout "strided"
     return TAPER_OK;
 }
 
@@ -74,7 +74,7 @@ TAPER_KERNEL(taper_op_tensor_cuda)
                       "there is no CUDA device here: save the model for the CPU");
 }
 
-// Returns another tensor over the same storage.
+// Returns another tensor with the same storage.
 TAPER_KERNEL(taper_op_tensor_data)
 {
     taper_tensor *tensor, *alias;
@@ -144,7 +144,7 @@ TAPER_KERNEL(taper_op_device_index)
     return TAPER_OK;
 }
 
-// ---- numbers into tensors
+// ---- numbers to tensors
 
 TAPER_KERNEL(taper_op_number_to_tensor)
 {
@@ -166,25 +166,25 @@ TAPER_KERNEL(taper_op_number_to_tensor)
     return TAPER_OK;
 }
 
-// ---- tensors into lists
+// ---- tensors to lists
 
 typedef struct lister {
     taper_call *call;
     const taper_tensor *tensor;
-    // The list's type at each dimension; the last one is the element's type.
+    // The type of the lists at each dimension; the last entry is the type of the elements.
     const taper_type *types[TAPER_MAX_RANK + 1];
 } lister;
 
 static taper_status list_element(const lister *l, int64_t offset, taper_val *value)
 {
-    taper_tensor one = taper_tensor_local(l->tensor); // a local view of one element
+    taper_tensor one = taper_tensor_local(l->tensor); // a view of one element, on the stack
     one.offset += offset;
     one.rank = 0;
     TAPER_TRY(taper_tensor_number(l->call->run, &one, value));
     return TAPER_OK;
 }
 
-// Recurses to the tensor's rank.
+// Makes the list of dimension dim. Recurses as deep as the tensor's rank.
 static taper_status list_of(const lister *l, unsigned dim, int64_t offset, taper_val *value)
 {
     if (dim == l->tensor->rank) {
@@ -215,7 +215,7 @@ static taper_status list_of(const lister *l, unsigned dim, int64_t offset, taper
 static taper_status list_whole(taper_call *call, const taper_tensor *tensor, const taper_type *element)
 {
     lister l = {.call = call, .tensor = tensor};
-    int64_t items = 1; // an upper bound of the items of all lists together
+    int64_t items = 1; // an upper bound of the number of items in all lists together
     for (unsigned i = 0; i < tensor->rank; i++) {
         if (!taper_mul_i64(items, taper_max_i64(tensor->sizes[i], 1), &items) || items > TAPER_LIMIT_CONTAINER_ITEMS) {
             return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a list grows beyond %d items",
@@ -233,8 +233,8 @@ static taper_status list_whole(taper_call *call, const taper_tensor *tensor, con
     return TAPER_OK;
 }
 
-// tolist. The arguments are the tensor, and the rank and element kind of the annotated type; kinds: 0 int, 1 float, 2
-// bool, 3 complex.
+// Computes tolist. The arguments are the tensor, and the rank and element kind of the annotated type. Kinds are 0 int,
+// 1 float, 2 bool, 3 complex.
 TAPER_KERNEL(taper_op_tensor_tolist)
 {
     taper_tensor *tensor;
@@ -271,7 +271,7 @@ TAPER_KERNEL(taper_op_tensor_to_ints)
     return list_whole(call, tensor, &taper_type_int);
 }
 
-taper_status taper_op_ints_to_tensor(taper_call *call) // gives int32
+taper_status taper_op_ints_to_tensor(taper_call *call) // makes an int32 tensor
 {
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, 0, &list));

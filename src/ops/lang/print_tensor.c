@@ -19,7 +19,7 @@ typedef struct printer {
     taper_text *text;
     const double *data;
     char floats;   // format of floats, 'g', 'e' or 'f', kept from one matrix to the next
-    int precision; // 6 at first; 4 from the first matrix on that needs it
+    int precision; // 6 at first; 4 from the first matrix on that needs 4
 } printer;
 
 typedef struct column {
@@ -227,7 +227,8 @@ static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tenso
     taper_tensor_steps(tensor, 1, steps);
     taper_walk_over(&walk, tensor->rank, tensor->sizes, SIZE_MAX, steps, NULL);
     for (int64_t i = 0; i < count; i++) {
-        if (stored == TAPER_C32 || stored == TAPER_C64 || stored == TAPER_C128) { // PyTorch prints only the real part
+        // PyTorch prints only the real part of a complex number.
+        if (stored == TAPER_C32 || stored == TAPER_C64 || stored == TAPER_C128) {
             const taper_dtype part = stored == TAPER_C32 ? TAPER_F16 : stored == TAPER_C64 ? TAPER_F32 : TAPER_F64;
             data[i] = taper_load_double(part, taper_tensor_data(tensor), 2 * walk.at[0]);
         } else {
@@ -280,7 +281,7 @@ taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *
         taper_text_string(text, q->scheme < 5 ? schemes[q->scheme] : "unknown");
         if (q->scheme == TAPER_PER_TENSOR_AFFINE) {
             taper_text_string(text, ", scale: ");
-            number(&p, q->scale, 0); // in the format of the elements printed last
+            number(&p, q->scale, 0); // in the format of the elements that were printed last
             taper_text_format(text, ", zero_point: %" PRId64, q->zero_point);
         } else if (q->scales != NULL && q->zero_points != NULL) {
             taper_text_string(text, ", scales: ");

@@ -12,7 +12,8 @@
 static void print_float(taper_text *text, double number, taper_print_style style)
 {
     char digits[TAPER_DIGITS];
-    // True for zero and normal numbers. isnormal() would do, but with -Os gcc warns that the macro converts to float.
+    // True for zero and normal numbers. isnormal() would do the same, but with -Os gcc warns that the macro converts to
+    // float.
     if (number == 0 || (fabs(number) >= DBL_MIN && fabs(number) <= DBL_MAX)) {
         if (number >= -9223372036854775808.0 && number < 9223372036854775808.0 && (double)(int64_t)number == number) {
             taper_text_format(text, "%" PRId64 ".", (int64_t)number);
@@ -64,7 +65,7 @@ static taper_status print_leaf(taper_run *run, taper_text *text, taper_val value
     case TAPER_TENSOR:
         TAPER_TRY(taper_tensor_fetch(value.as.tensor, run->error)); // the tensor may come from deep inside a container
         return taper_print_tensor(run, text, value.as.tensor);
-    case TAPER_OBJECT: // without the address, which PyTorch prints: the text would change from run to run
+    case TAPER_OBJECT: // PyTorch prints the address too, but then the text would change from run to run
         taper_text_format(text, "<%s object>", taper_val_kind_name(value));
         break;
     case TAPER_UNDEFINED:

@@ -109,7 +109,7 @@ static taper_status ints(taper_call *call, unsigned code, int64_t a, int64_t b)
         return ret_int(call, ua | ub);
     case TAPER_NUMBER_XOR:
         return ret_int(call, ua ^ ub);
-    case TAPER_NUMBER_LSHIFT: // a count outside 0 to 63 is taken modulo 64, as x86's instruction does
+    case TAPER_NUMBER_LSHIFT: // a shift count outside 0 to 63 is taken modulo 64, as by x86's instruction
         return ret_int(call, ua << (ub & 63));
     case TAPER_NUMBER_RSHIFT:
         return ret_int(call, a < 0 ? ~(~ua >> (ub & 63)) : ua >> (ub & 63));
@@ -181,7 +181,8 @@ static taper_status doubles(taper_call *call, unsigned code, double a, double b)
     }
 }
 
-// A real operand has no imaginary part, which differs from an imaginary part of 0: with infinities, 0 would give NaN.
+// Returns the logarithm of a number. A real operand has no imaginary part, which differs from an imaginary part of 0:
+// with infinities, 0 would give NaN.
 static taper_pair number_log(const taper_scalar *a, taper_pair z)
 {
     return a->kind == TAPER_SCALAR_COMPLEX ? taper_pair_math(TAPER_MATH_LOG, z) : (taper_pair){log(a->f), 0};
@@ -285,7 +286,8 @@ TAPER_KERNEL(taper_op_number_divmod)
     return TAPER_OK;
 }
 
-// Tells whether the comparison holds. order is negative, 0 or positive. unordered: an operand is NaN, so only NE holds.
+// Returns true if the comparison holds. order is negative, 0 or positive. If unordered is set, an operand is NaN, so
+// only NE holds.
 static bool holds(unsigned code, int order, bool unordered)
 {
     switch (code) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Codes and helpers that the operators on numbers share. One kernel serves a family of operators. The row's param
-// points into taper_codes, at the operator's code; entry i of taper_codes is i.
+// Codes and helpers that the operators on numbers share. One kernel is used by a family of operators. An operator's
+// param points into taper_codes, at the operator's code; entry i of taper_codes is i.
 #ifndef TAPER_OPS_SCALAR_H
 #define TAPER_OPS_SCALAR_H
 
@@ -25,7 +25,7 @@ typedef enum taper_number_code {
     TAPER_NUMBER_MATHREMAINDER,
     TAPER_NUMBER_FMOD,
     TAPER_NUMBER_POW,
-    TAPER_NUMBER_POW_SCALAR, // like POW, but 0 to a negative power is allowed
+    TAPER_NUMBER_POW_SCALAR, // as POW, but 0 to a negative power is allowed
     TAPER_NUMBER_COPYSIGN,
     TAPER_NUMBER_ATAN2,
     TAPER_NUMBER_LOG,
@@ -38,7 +38,7 @@ typedef enum taper_number_code {
     TAPER_NUMBER_LSHIFT,
     TAPER_NUMBER_RSHIFT,
     TAPER_NUMBER_GCD,
-    TAPER_NUMBER_TRUNCDIV // __round_to_zero_floordiv
+    TAPER_NUMBER_TRUNCDIV // computes __round_to_zero_floordiv
 } taper_number_code;
 
 // Comparisons of numbers, strings, lists and devices.
@@ -51,7 +51,7 @@ typedef enum taper_compare_code {
     TAPER_COMPARE_GE
 } taper_compare_code;
 
-// Operators on one number. The codes up to ATANH take complex numbers too.
+// Operators on one number. The codes up to ATANH also accept complex numbers.
 typedef enum taper_math_code {
     TAPER_MATH_EXP,
     TAPER_MATH_LOG,
@@ -96,7 +96,7 @@ typedef struct taper_pair { // a complex number as a C value
 taper_pair taper_pair_mul(taper_pair a, taper_pair b);
 taper_pair taper_pair_div(taper_pair a, taper_pair b);
 taper_pair taper_pair_pow(taper_pair a, taper_pair b);
-taper_pair taper_pair_math(taper_math_code code, taper_pair z); // only codes up to ATANH
+taper_pair taper_pair_math(taper_math_code code, taper_pair z); // accepts only codes up to ATANH
 taper_status taper_ret_complex(taper_call *call, size_t at, taper_pair z);
 
 // Converts to int64_t as x86's conversion instruction does: NaN and numbers out of range give INT64_MIN.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of complex numbers, written with real ones: <complex.h> is missing or incomplete on older Android and
-// elsewhere. The inverse functions follow Kahan's branch cuts.
+// Functions of complex numbers, written with real functions, because <complex.h> is missing or incomplete on some
+// platforms, such as older Android. The inverse functions follow Kahan's branch cuts.
 #include <math.h>
 
 #include "ops/lang/scalar.h"
@@ -17,7 +17,7 @@ taper_pair taper_pair_mul(taper_pair a, taper_pair b)
     return pair(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
 }
 
-// Divides by Smith's method, which scales by the larger part of the divisor and so avoids overflow.
+// Divides by Smith's method, which scales by the larger part of the divisor to avoid overflow.
 taper_pair taper_pair_div(taper_pair a, taper_pair b)
 {
     const double re = fabs(b.re), im = fabs(b.im);
@@ -32,7 +32,7 @@ taper_pair taper_pair_div(taper_pair a, taper_pair b)
 static taper_pair c_exp(taper_pair z)
 {
     const double size = exp(z.re);
-    if (!isfinite(z.im) && isinf(z.re)) { // like glibc: exp(-inf) is 0 in any direction
+    if (!isfinite(z.im) && isinf(z.re)) { // as in glibc: exp(-inf) is 0 in any direction
         return z.re < 0 ? pair(0, 0) : pair(size, NAN);
     }
     return z.im == 0 ? pair(size, z.im) : pair(size * cos(z.im), size * sin(z.im));
@@ -108,7 +108,7 @@ static taper_pair c_acosh(taper_pair z)
 
 static taper_pair c_atanh(taper_pair z)
 {
-    // Atanh is odd: computed for a positive re, where no digits cancel.
+    // atanh is odd, so it is computed for a positive real part, where no digits cancel.
     const double re = fabs(z.re), below = 1 - re, im2 = z.im * z.im;
     return pair(copysign(0.25 * log1p(4 * re / (below * below + im2)), z.re),
                 0.5 * atan2(2 * z.im, below * (1 + re) - im2));

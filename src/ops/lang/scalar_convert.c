@@ -119,7 +119,8 @@ taper_status taper_scalar_value(taper_run *run, const taper_scalar *scalar, tape
     }
 }
 
-// Sets *number to argument `at`, or to the only element if that is a tensor. *number owns a reference if it is complex.
+// Sets *number to argument `at`, or to the only element if the argument is a tensor. *number owns a reference if it is
+// complex.
 static taper_status number_arg(const taper_call *call, size_t at, taper_val *number)
 {
     if (at < call->arg_count && call->args[at].tag == TAPER_TENSOR) {
@@ -262,7 +263,7 @@ TAPER_KERNEL(taper_op_item)
     return TAPER_OK;
 }
 
-// Checks a tensor that stands for a number: it must have no dimensions and not require gradients.
+// Checks a tensor that is used as a number: it must have no dimensions and not require gradients.
 static taper_status check_implicit(taper_call *call, const taper_tensor **out)
 {
     taper_tensor *tensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on one number: Python's math module.
+// Operators on one number: the functions of Python's math module.
 #include <math.h>
 
 #include "base/single.h"
@@ -62,11 +62,11 @@ static double real_math(unsigned code, double x)
         return x * (180.0 / pi);
     case TAPER_MATH_RADIANS:
         return x * (pi / 180.0);
-    case TAPER_MATH_ROUND: // a half rounds to even
+    case TAPER_MATH_ROUND: // rounds a half to the even integer
         return rint(x);
     case TAPER_MATH_NEG:
         return -x;
-    default: // TAPER_MATH_ANGLE
+    default: // code TAPER_MATH_ANGLE
         return signbit(x) ? pi : 0;
     }
 }
@@ -175,7 +175,8 @@ TAPER_KERNEL(taper_op_number_factorial)
     if (n < 0) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "factorial() not defined for negative values");
     }
-    uint64_t product = n > 65 ? 0 : 1; // 66! has 64 factors of two, so it is 0 modulo 2 to the 64
+    // 66! has 64 factors of two, so for n > 65 the result is 0 modulo 2 to the power 64.
+    uint64_t product = n > 65 ? 0 : 1;
     for (int64_t i = 2; i <= n && product != 0; i++) {
         product *= (uint64_t)i;
     }

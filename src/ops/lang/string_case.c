@@ -89,7 +89,8 @@ static bool every(const taper_string *s, unsigned code)
     return s->length != 0 || code == TAPER_STRING_PRINTABLE;
 }
 
-static bool cased(const taper_string *s, bool upper) // islower, isupper: there are letters, and none has the other case
+// Islower and isupper: the string has letters, and none has the other case.
+static bool cased(const taper_string *s, bool upper)
 {
     bool found = false;
     for (size_t i = 0; i < s->length; i++) {
@@ -103,7 +104,7 @@ static bool cased(const taper_string *s, bool upper) // islower, isupper: there 
 
 static bool title(const taper_string *s)
 {
-    bool found = false, inside = false; // inside: the character before was a letter
+    bool found = false, inside = false; // inside: true if the previous character was a letter
     for (size_t i = 0; i < s->length; i++) {
         const char c = s->data[i];
         if (inside ? is_upper(c) : is_lower(c)) {
@@ -115,7 +116,7 @@ static bool title(const taper_string *s)
     return found;
 }
 
-static bool identifier(const taper_string *s) // PyTorch's rule, which allows no underscore
+static bool identifier(const taper_string *s) // uses PyTorch's rule, which allows no underscore
 {
     for (size_t i = 0; i < s->length; i++) {
         const char c = s->data[i];

@@ -12,7 +12,7 @@ typedef enum taper_string_code {
 
     TAPER_STRING_ISALNUM,
     TAPER_STRING_ISALPHA,
-    TAPER_STRING_ISDIGIT, // for isdecimal and isnumeric too
+    TAPER_STRING_ISDIGIT, // also used for isdecimal and isnumeric
     TAPER_STRING_ISSPACE,
     TAPER_STRING_PRINTABLE,
     TAPER_STRING_ISLOWER,

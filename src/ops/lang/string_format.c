@@ -42,7 +42,7 @@ static taper_status format(taper_call *call, const taper_string *pattern, taper_
     return TAPER_OK;
 }
 
-// Each "{}" stands for the next argument. All other text, also in braces, stays as it is.
+// Computes str.format. Each "{}" is replaced by the next argument. All other text, also in braces, is unchanged.
 TAPER_KERNEL(taper_op_string_format)
 {
     const taper_string *pattern;
@@ -57,7 +57,7 @@ TAPER_KERNEL(taper_op_string_format)
     return taper_run_text_ret(&out, call, 0);
 }
 
-static const char *ivalue_kind(taper_val value) // the tag's name in PyTorch's messages
+static const char *ivalue_kind(taper_val value) // returns the name of the value's kind in PyTorch's messages
 {
     switch (value.tag) {
     case TAPER_STRING:
@@ -81,7 +81,8 @@ static const char *ivalue_kind(taper_val value) // the tag's name in PyTorch's m
     }
 }
 
-// Appends a value in the format %d, %i, %e, %E, %f, %F, %c or %s. The float formats change *style for what follows.
+// Appends a value in the format %d, %i, %e, %E, %f, %F, %c or %s. The formats of floats change *style for the values
+// that follow.
 static taper_status add_percent(taper_call *call, taper_text *text, char key, taper_val value, taper_print_style *style)
 {
     taper_error *error = call->run->error;
@@ -98,7 +99,8 @@ static taper_status add_percent(taper_call *call, taper_text *text, char key, ta
                               ivalue_kind(value));
         }
         const bool whole = value.tag == TAPER_INT;
-        if (key == 'd' || key == 'i') { // PyTorch casts a float to a 32-bit int: a number out of range gives INT32_MIN
+        // As PyTorch, which casts a float to a 32-bit int: a number out of range gives INT32_MIN.
+        if (key == 'd' || key == 'i') {
             const double number = whole ? 0 : value.as.f;
             const bool fits = number > -2147483649.0 && number < 2147483648.0;
             taper_text_format(text, "%" PRId64, whole ? value.as.i : fits ? (int64_t)number : INT32_MIN);

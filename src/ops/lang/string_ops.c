@@ -22,7 +22,7 @@ static taper_status new_string_list(taper_call *call, taper_list **list)
     return TAPER_OK;
 }
 
-// Makes a string of `length` bytes, not initialized, and sets it as result 0. *string borrows it from there.
+// Makes an uninitialized string of `length` bytes and sets it as result 0. *string is borrowed from the result.
 static taper_status new_string(taper_call *call, size_t length, taper_string **string)
 {
     *string = NULL;
@@ -30,7 +30,7 @@ static taper_status new_string(taper_call *call, size_t length, taper_string **s
         return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes",
                           TAPER_LIMIT_STRING_BYTES);
     }
-    TAPER_TRY(taper_run_spend(call->run, length / 4)); // for the bytes that the caller writes
+    TAPER_TRY(taper_run_spend(call->run, length / 4)); // charges for the bytes that the caller will write
     *string = taper_string_new(call->run->heap, NULL, length);
     if (*string == NULL) {
         return taper_fail_memory(call->run->error);
@@ -123,7 +123,7 @@ TAPER_KERNEL(taper_op_string_join)
     return TAPER_OK;
 }
 
-// list(str): a list of its characters.
+// Computes list(str), a list of the string's characters.
 TAPER_KERNEL(taper_op_string_list)
 {
     const taper_string *s;
@@ -156,7 +156,7 @@ TAPER_KERNEL(taper_op_string_chr)
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "chr() arg not in range(0x110000), found %" PRId64,
                           code);
     }
-    const char c = (char)(unsigned char)(code & 0xff); // PyTorch casts the code to a byte, too
+    const char c = (char)(unsigned char)(code & 0xff); // PyTorch also casts the code to a byte
     return ret_bytes(call, &c, 1);
 }
 
@@ -262,7 +262,7 @@ TAPER_KERNEL(taper_op_string_zfill)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_int(call, 1, &width));
     const int64_t missing = width <= (int64_t)s->length ? 0 : width - (int64_t)s->length;
-    return pad(call, s, missing, 0, '0'); // zeros go before a sign, as in PyTorch
+    return pad(call, s, missing, 0, '0'); // zeros are inserted before a sign, as in PyTorch
 }
 
 TAPER_KERNEL(taper_op_string_expandtabs)

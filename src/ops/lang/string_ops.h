@@ -6,19 +6,19 @@
 
 #include "ops/call/call.h"
 
-// A growing text whose memory comes from the run's heap, so that a repeated run makes no call to the allocator. End it
-// with taper_run_text_end or taper_run_text_ret.
+// A growing text whose memory comes from the run's heap, so that a repeated run makes no call to the allocator. The
+// owner ends it with taper_run_text_end or taper_run_text_ret.
 typedef struct taper_run_text {
     taper_allocator allocator;
     taper_text text;
 } taper_run_text;
 
-// Text points into *out, which must not move from then on.
+// Begins a text. The text contains pointers into *out, which must not move from then on.
 void taper_run_text_begin(taper_run_text *out, taper_run *run);
 void taper_run_text_end(taper_run_text *out);
 // Sets the text as result `at` and frees it, also after a failure. Fails if the text grew too long or memory ran out.
 TAPER_MUST_USE taper_status taper_run_text_ret(taper_run_text *out, taper_call *call, size_t at);
-// Reports that a text has failed, as text->failed says: it grew too long or memory ran out. Always returns an error.
+// Fails with the reason that text->failed gives: the text grew too long or memory ran out. Always returns an error.
 taper_status taper_text_failure(const taper_run *run);
 
 // Appends a new string of `length` bytes to a list.
@@ -34,10 +34,10 @@ void taper_print_double(char digits[TAPER_DIGITS], char conversion, int precisio
 TAPER_MUST_USE taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t *start, int64_t *step,
                                                int64_t *count);
 
-// The format in which a stream prints floats at the moment. In percentFormat, %e and %f change it for what follows, as
-// in PyTorch.
+// The format in which a stream prints floats at the moment. In percentFormat, %e and %f change it for the values that
+// follow, as in PyTorch.
 typedef struct taper_print_style {
-    char floats; // 'g', 'e' or 'f'
+    char floats; // format of floats: 'g', 'e' or 'f'
     bool upper;
 } taper_print_style;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that find, count, replace and split.
+// Operators on strings that find, count, replace and split.
 #include <inttypes.h>
 
 #include "ops/call/call.h"
@@ -36,7 +36,7 @@ static int64_t find(taper_run *run, const taper_string *s, const taper_string *w
     return NOWHERE;
 }
 
-// Returns the last such position.
+// Returns the last position of `what` in the bytes from `from` to `to` (exclusive), or NOWHERE.
 static int64_t find_last(taper_run *run, const taper_string *s, const taper_string *what, int64_t from, int64_t to)
 {
     for (int64_t at = to - (int64_t)what->length;
@@ -64,8 +64,8 @@ static taper_status range_args(const taper_call *call, const taper_string *s, in
     return TAPER_OK;
 }
 
-// Fails for a start beyond the end of the text with PyTorch's message, which comes from std::string::substr. count does
-// not call it.
+// Fails if the start is beyond the end of the text. The message is PyTorch's, which comes from std::string::substr.
+// count does not call this function.
 static taper_status check_start(const taper_call *call, const taper_string *s, int64_t start)
 {
     return start <= (int64_t)s->length
@@ -84,7 +84,7 @@ TAPER_KERNEL(taper_op_string_find)
     TAPER_TRY(taper_arg_string(call, 1, &what));
     TAPER_TRY(range_args(call, s, &start, &end));
     int64_t at = NOWHERE;
-    if (end <= start) { // an empty part: only an empty text is found in it, at any position
+    if (end <= start) { // in an empty range only an empty text is found, at any position
         at = what->length == 0 ? start : NOWHERE;
     } else {
         TAPER_TRY(check_start(call, s, start));
@@ -121,8 +121,8 @@ TAPER_KERNEL(taper_op_string_count)
     return TAPER_OK;
 }
 
-// Kernel of startswith and endswith, which look at the part from start to end. An end before the start means the end of
-// the text, as in PyTorch.
+// Kernel of startswith and endswith, which use the text from start to end. An end before the start means the end of the
+// text, as in PyTorch.
 TAPER_KERNEL(taper_op_string_starts)
 {
     const taper_string *s, *what;
@@ -152,7 +152,7 @@ TAPER_KERNEL(taper_op_string_replace)
     taper_run_text out;
     taper_run_text_begin(&out, call->run);
     const int64_t size = (int64_t)s->length;
-    int64_t done = 0; // number of bytes of s copied so far
+    int64_t done = 0; // number of bytes of s that are copied so far
     for (int64_t count = 0; most < 0 || count < most; count++) {
         // An empty `old` is found before every character and at the end.
         const int64_t at = old->length == 0 ? (count <= size ? count : NOWHERE) : find(call->run, s, old, done, size);
@@ -285,7 +285,7 @@ TAPER_KERNEL(taper_op_string_rsplit)
         end = at;
     }
     TAPER_TRY(taper_list_append_string(call, list, s->data, (size_t)end));
-    for (size_t i = 0; i < list->count / 2; i++) { // the items were found from the end
+    for (size_t i = 0; i < list->count / 2; i++) { // reverses the items, which were found from the end
         const taper_val swap = list->items[i];
         list->items[i] = list->items[list->count - 1 - i];
         list->items[list->count - 1 - i] = swap;
@@ -301,7 +301,7 @@ TAPER_KERNEL(taper_op_string_splitlines)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_bool(call, 1, &keep));
     TAPER_TRY(begin_list(call, &list));
-    // PyTorch counts "\r\n" as two line ends and makes a kept line end an item of its own.
+    // PyTorch counts "\r\n" as two line ends, and a line end that is kept becomes a separate item.
     size_t start = 0;
     for (size_t i = 0; i < s->length; i++) {
         const char c = s->data[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of classes, made from list_class.inc.
+// The table of classes of torch.classes, made from list_class.inc.
 #include "ops/lang/torchbind.h"
 
 #include "ops/list/op_config.h"
@@ -7,7 +7,7 @@
 
 typedef struct bound_class {
     const char *name;
-    taper_class_function *function; // NULL: this build has no functions for the class
+    taper_class_function *function; // function that runs methods; NULL if this build has none for the class
 } bound_class;
 
 #ifdef TAPER_WITHOUT_NNAPI // all classes in the list belong to NNAPI
@@ -22,7 +22,7 @@ static const bound_class classes[] = {
 #undef CLASS
 #undef STATE_CLASS
 
-// The names of the classes that only hold state, one after the other, each with a final 0.
+// The names of the classes whose objects only contain state, one after the other, each with a final 0.
 #define CLASS(id, text, code)
 #define STATE_CLASS(text) text "\0"
 static const char states[] =
@@ -82,7 +82,7 @@ taper_status taper_torchbind_call(taper_run *run, taper_object *object, const ch
         args++;
         count--;
     }
-    // These functions read elements, so results still on a device must be fetched.
+    // These functions read elements, so tensors that are still on a device must be fetched.
     for (size_t i = 0; TAPER_DEVICES && i < count; i++) {
         TAPER_TRY(taper_settle(run, args[i]));
     }

@@ -5,8 +5,8 @@
 
 #include "ops/call/call.h"
 
-// Runs a method of a class of list_class.inc; all of them return None. args are borrowed and do not include the object.
-// Returns TAPER_DECLINED if the class has no such method.
+// Runs a method of a class of list_class.inc. All of these methods return None. args are borrowed and do not include
+// the object. Returns TAPER_DECLINED if the class has no such method.
 typedef taper_status taper_class_function(taper_run *run, taper_object *object, const char *method, taper_val *args,
                                           size_t count);
 #define CLASS(id, name, function) taper_class_function function;

@@ -16,8 +16,8 @@ static double number_of(const taper_tensor *scalar)
     return taper_load_double((taper_dtype)scalar->dtype, taper_tensor_data(scalar), 0);
 }
 
-// Reads fweights (whole) or aweights: one weight for each observation, not negative. *weights is NULL if they are not
-// given.
+// Reads fweights (if whole is set) or aweights. They have one weight for each observation, which must not be negative.
+// *weights is NULL if they are not given.
 static taper_status read_weights(const taper_call *call, size_t at, bool whole, int64_t observations,
                                  taper_tensor **weights)
 {
@@ -50,7 +50,7 @@ static taper_status read_weights(const taper_call *call, size_t at, bool whole, 
     return TAPER_OK;
 }
 
-// Returns the divisor of the products: the sum of the weights minus the correction, at least zero.
+// Returns the divisor of the products: the sum of the weights minus the correction, but at least zero.
 static taper_tensor *degrees(taper_compose *c, taper_tensor *sum, taper_tensor *w, taper_tensor *aweights,
                              int64_t correction)
 {
@@ -146,7 +146,7 @@ TAPER_KERNEL(taper_op_corrcoef)
     if (r == NULL) {
         return taper_compose_end(&c);
     }
-    if (r->rank == 0) { // a single variable gives 1, or NaN
+    if (r->rank == 0) { // for a single variable the result is 1, or NaN
         return taper_compose_ret(&c, call, 0, taper_compose_div(&c, r, r));
     }
     const bool complex = taper_dtype_is_complex((taper_dtype)r->dtype);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// einsum. Each operand is viewed with one dimension per subscript, of size 1 if it lacks the subscript: first those of
-// the output in their order, then those that are summed. Operands are then joined from the left, by a multiplication if
-// nothing can be summed yet, otherwise by batched matrix products. The order of dimensions in memory follows PyTorch's,
-// because the strides of results do.
+// einsum. Each operand is viewed with one dimension per subscript, of size 1 if it lacks the subscript. The subscripts
+// of the output come first, in their order, then the subscripts that are summed. Operands are then joined from the
+// left, by a multiplication if nothing can be summed yet, otherwise by batched matrix products. The order of dimensions
+// in memory is the same as in PyTorch, because the strides of results depend on it.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
@@ -20,11 +20,11 @@ typedef struct subscripts {
 } subscripts;
 
 typedef struct equation {
-    size_t dims, out_dims;    // number of dimensions; the first out_dims are the result's
+    size_t dims, out_dims;    // number of dimensions; the first out_dims belong to the result
     size_t place[LABELS + 1]; // first dimension of each label, and of the ellipsis
     size_t ellipsis_dims;
-    int64_t sizes[DIMS]; // largest size among the operands
-    int uses[DIMS];      // number of operands with a size above 1 that are not yet summed
+    int64_t sizes[DIMS]; // largest size of each dimension among the operands
+    int uses[DIMS];      // for each dimension, number of operands with a size above 1 that are not joined yet
 } equation;
 
 // ---- the text
@@ -74,14 +74,16 @@ static char letter(size_t label)
     return (char)(label < 26 ? 'A' + (int)label : 'a' + (int)label - 26);
 }
 
-// Assigns a dimension to each label: first the output's (the text after "->", or NULL), then those that are summed.
+// Assigns a dimension to each label: first the labels of the output (the text after "->", or NULL), then the labels
+// that are summed.
 static taper_status place_labels(taper_error *error, const char *output, const int *counts, equation *eq)
 {
     bool ellipsis_placed = false;
     for (size_t i = 0; i <= LABELS; i++) {
         eq->place[i] = DIMS;
     }
-    // Then the ellipsis comes first, and every label that occurs once follows, in alphabetical order.
+    // Without an output text, the ellipsis comes first. It is followed by every label that occurs once, in alphabetical
+    // order.
     if (output == NULL) {
         eq->place[ELLIPSIS] = 0;
         eq->dims = eq->ellipsis_dims;
@@ -136,7 +138,7 @@ static taper_status place_labels(taper_error *error, const char *output, const i
     return TAPER_OK;
 }
 
-// Views the tensor with the equation's dimensions. A repeated label takes the diagonal.
+// Views the tensor with the equation's dimensions. A label that occurs twice selects the diagonal.
 static taper_status lay_out(taper_error *error, equation *eq, const subscripts *subs, const taper_tensor *tensor,
                             size_t which, operand *out)
 {
@@ -184,14 +186,14 @@ static taper_status lay_out(taper_error *error, equation *eq, const subscripts *
 
 // ---- joining two operands
 
-// Returns the dtype of a sum of elements of this dtype.
+// Returns the dtype of a sum over elements of this dtype.
 static taper_dtype sum_dtype(taper_dtype dtype)
 {
     return taper_dtype_is_integral(dtype) || dtype == TAPER_BOOL ? TAPER_I64 : dtype;
 }
 
-// Replaces a by the product of both, summed over the dimensions that no later operand uses. *of_a and of_b are the
-// dtypes that PyTorch's operands would have: elementwise products promote, matrix products require one dtype.
+// Replaces a by the product of a and b, summed over the dimensions that no later operand uses. *of_a and of_b are the
+// dtypes that PyTorch's operands would have: elementwise products promote, matrix products require equal dtypes.
 static taper_status join(taper_call *call, equation *eq, operand *a, operand *b, taper_dtype *of_a, taper_dtype of_b)
 {
     taper_run *const run = call->run;
@@ -252,7 +254,7 @@ static taper_status check_counts(taper_error *error, const subscripts *subs, con
 
 typedef struct einsum_work {
     subscripts subs[MAX_OPERANDS];
-    taper_tensor *tensors[MAX_OPERANDS]; // borrowed
+    taper_tensor *tensors[MAX_OPERANDS]; // operands, borrowed
     operand first, next;
     taper_dtype common; // promoted dtype of all operands
     equation eq;
@@ -317,8 +319,8 @@ static taper_status measure(taper_run *run, einsum_work *w, size_t count)
     return TAPER_OK;
 }
 
-// PyTorch drops the summed dimensions, which have size 1 by then, by a view. Other dimensions of size 1 then get new
-// strides: those of the contiguous run of dimensions that they are in.
+// PyTorch removes the summed dimensions, which have size 1 by then, by a view. Other dimensions of size 1 then get the
+// strides of the contiguous run of dimensions that they belong to.
 static void view_strides(const operand *o, size_t dims, size_t out_dims, int64_t *strides)
 {
     int64_t step = o->strides[dims - 1], run = 1, seen = 1;
@@ -394,7 +396,7 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
         dtype = sum_dtype(dtype);
     }
     TAPER_TRY(take(run, w, 0, &w->first));
-    TAPER_TRY(measure(run, w, count)); // `take` has counted the uses a second time
+    TAPER_TRY(measure(run, w, count)); // measures again, because `take` has counted the uses a second time
     for (size_t i = 1; i < count; i++) {
         equation before = w->eq;
         TAPER_TRY(take(run, w, i, &w->next));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The products of einsum (einsum_products.h). A product with sums is one matrix product, or a batch of them: dimensions
-// of only the left operand are rows, dimensions of only the right operand are columns. A group of dimensions with one
-// common step is used in place; other groups are copied into their order. A right operand that belongs to the model is
-// the weight of a linear layer. If its columns are not one group, it is several layers: [in, head, out] is one layer
-// for each head.
+// that only the left operand has are rows, dimensions that only the right operand has are columns. A group of
+// dimensions with one common step is used in place; other groups are copied into their order. A right operand that
+// belongs to the model is the weight of a linear layer. If its columns are not one group, it is several layers: [in,
+// head, out] is one layer for each head.
 #include "ops/linalg/einsum_products.h"
 
 #include "ir/tensor.h"
@@ -18,7 +18,7 @@ typedef taper_einsum_operand operand;
 
 // ---- arithmetic on operands
 
-// Views the operand as a tensor of its dimensions larger than 1, in the given order.
+// Views the operand as a tensor. The tensor has the operand's dimensions that are larger than 1, in the given order.
 static taper_status as_tensor(taper_error *error, const operand *o, const size_t *order, size_t count,
                               taper_tensor *twin)
 {
@@ -177,11 +177,11 @@ typedef struct group {
 } group;
 
 // Two operands as matrices: [both, left, sums] and [both, sums, right]. The other dimensions of an operand have size 1.
-// A dimension of size 1 in both is in `right`.
+// A dimension of size 1 in both operands belongs to `right`.
 typedef struct contraction {
     size_t dims;
     const operand *a, *b;
-    operand *to; // [both, left, right], contiguous
+    operand *to; // result [both, left, right], contiguous
     group both, left, sums, right;
     int64_t m, n, k;
 } contraction;
@@ -195,7 +195,8 @@ static void join_groups(size_t *order, const group *first, const group *second, 
     }
 }
 
-// Merges the dimensions from the last one back, at most to *from. Sets *from to the first merged one.
+// Merges dimensions, beginning with the last one and going back at most to dimension *from. Sets *from to the first
+// dimension that was merged.
 static void as_one(const operand *o, const group *dims, size_t *from, int64_t *size, int64_t *step)
 {
     const size_t lowest = *from;
@@ -222,8 +223,8 @@ static bool is_one(const operand *o, const group *dims, int64_t *step)
     return from == 0;
 }
 
-// Returns true if the operand is a matrix in place, with contiguous rows or columns. *row and *column receive the steps
-// from one row, and from one column, to the next.
+// Returns true if the operand can be read as a matrix without a copy, with contiguous rows or columns. *row and *column
+// receive the steps from one row, and from one column, to the next.
 static bool is_matrix(const operand *o, const group *rows, const group *columns, int64_t *row, int64_t *column)
 {
     return is_one(o, rows, row) && is_one(o, columns, column) && (*row == 1 || *column == 1);
@@ -233,12 +234,12 @@ static bool is_matrix(const operand *o, const group *rows, const group *columns,
 
 enum { MOST_PIECES = 64, SMALLEST_PIECE = 1024 };
 
-// The right operand, divided into pieces that are matrices.
+// The right operand, divided into pieces each of which is a matrix.
 typedef struct pieces {
     int64_t in, in_step, out, out_step; // sizes and steps of one piece
     taper_gemm_batch walk; // steps in elements of a, b and the result; dimensions that are summed come first
-    int64_t rights;        // pieces with the same sums
-    size_t first_sum;      // first dimension that is summed within a piece, as an index of the contraction's sums
+    int64_t rights;        // number of pieces that have the same sums
+    size_t first_sum;      // first dimension that is summed within a piece, as an index into the contraction's sums
 } pieces;
 
 static bool cut(const contraction *c, pieces *p)
@@ -269,7 +270,7 @@ static bool cut(const contraction *c, pieces *p)
     return count == 1 || p->in >= SMALLEST_PIECE / p->out;
 }
 
-// Returns true if the left operand has rows in which each piece's summed elements are contiguous.
+// Returns true if, in the rows of the left operand, the elements that one piece sums are contiguous.
 static bool has_rows(const contraction *c, const pieces *p, int64_t *row)
 {
     size_t from = p->first_sum;
@@ -342,7 +343,7 @@ static taper_status times_weight(taper_call *call, const contraction *c)
 
 static taper_status times(taper_run *run, const contraction *c)
 {
-    // With too many dimensions the copies fail, with a message that says so.
+    // If there are too many dimensions, the copies fail with a message that says so.
     const bool few = c->both.count <= TAPER_MAX_RANK;
     size_t order[DIMS];
     operand x = {0}, y = {0};

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of groups of matrices. The groups are matrices of equal sizes in a 3-D tensor, or of any sizes one after the
-// other in a matrix. If a factor is such a matrix, offsets give the end of each group.
+// Products of groups of matrices. The groups are either matrices of equal sizes in a 3-D tensor, or matrices of any
+// sizes one after the other in a matrix. If a factor is such a matrix, offsets give the end of each group.
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
 typedef struct grouping {
-    taper_tensor *a, *b; // in the working dtype
+    taper_tensor *a, *b; // factors in the working dtype
     const taper_tensor *ends;
     int64_t groups, m, n, k;
-    bool flat_a, flat_b; // the factor is a matrix. Groups are pieces of k if both are, of m if a is, of n if b is
+    // True if the factor is a matrix. Groups divide k if both factors are matrices, m if only a is, n if only b is.
+    bool flat_a, flat_b;
 } grouping;
 
 static taper_status measure(const taper_call *call, grouping *g)
@@ -46,7 +47,7 @@ static taper_status measure(const taper_call *call, grouping *g)
     return TAPER_OK;
 }
 
-// Views one matrix of a tensor, or `count` rows (dim 0) or columns (dim 1) of a matrix from `from` on.
+// Views one matrix of a tensor, or `count` rows (dim 0) or columns (dim 1) of a matrix, beginning with number `from`.
 static taper_tensor piece(const taper_tensor *t, int64_t group, size_t dim, int64_t from, int64_t count)
 {
     const size_t skip = t->rank - 2u;
@@ -86,7 +87,7 @@ static taper_status multiply(taper_run *run, const grouping *g, taper_tensor *c)
     return TAPER_OK;
 }
 
-// Sets the result. Its rows start at multiples of 16 bytes, as PyTorch's do.
+// Sets the result. Its rows start at multiples of 16 bytes, as in PyTorch.
 static taper_status give(taper_call *call, taper_tensor *c, taper_dtype dtype, bool padded)
 {
     enum { BYTES = 16 };
@@ -99,7 +100,7 @@ static taper_status give(taper_call *call, taper_tensor *c, taper_dtype dtype, b
     strides[c->rank - 1u] = 1;
     strides[c->rank - 2u] = n + each - n % each;
     if (c->rank == 3) {
-        strides[0] = strides[1] * c->sizes[1]; // cannot overflow: PyTorch's result has the same size
+        strides[0] = strides[1] * c->sizes[1]; // cannot overflow, because PyTorch's result has the same size
     }
     TAPER_TRY(taper_ret_new(call, 0, dtype, c->rank, c->sizes, strides, &result));
     return taper_run_copy(call->run, result, c);
@@ -107,7 +108,7 @@ static taper_status give(taper_call *call, taper_tensor *c, taper_dtype dtype, b
 
 TAPER_KERNEL(taper_op_grouped_mm)
 {
-    const bool fallback = call->arg_count == 3; // the operator of the transformers package
+    const bool fallback = call->arg_count == 3; // true for the operator of the transformers package
     taper_run *run = call->run;
     taper_tensor *a, *b, *ends, *c = NULL, *bias = NULL;
     taper_dtype dtype;

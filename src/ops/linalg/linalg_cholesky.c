@@ -3,7 +3,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { L, INFOS, X }; // slots
+enum { L, INFOS, X }; // slots of temporaries
 
 // Factors argument 0 into slot L, from its upper or lower triangle.
 static taper_status factor(taper_linalg *w, bool upper, taper_tensor **a)
@@ -30,7 +30,7 @@ static taper_status cholesky(taper_linalg *w)
     TAPER_TRY(taper_arg_bool(w->call, 1, &upper));
     TAPER_TRY(factor(w, upper, &a));
     TAPER_TRY(taper_linalg_check_infos(w->run, "linalg.cholesky", w->t[INFOS], a->rank == 2));
-    // The older operator returns an empty tensor without transposing it.
+    // The older operator returns an empty tensor without a transposition.
     const bool plain = w->name[0] == 'c' && taper_tensor_numel(a) == 0;
     return taper_linalg_ret(w, 0, L, (taper_dtype)a->dtype, plain ? TAPER_BY_ROWS : TAPER_BY_COLUMNS);
 }
@@ -64,11 +64,11 @@ TAPER_KERNEL(taper_op_linalg_cholesky_ex)
     return taper_linalg_run(call, "linalg.cholesky_ex", cholesky_ex);
 }
 
-// Solves (L L^H) x = b, or (U^H U) x = b, in place of b, for the given triangle.
+// Solves (L L^H) x = b, or (U^H U) x = b, for the given triangle. x is b at first and the solution afterwards.
 static void solve_factored(const taper_dense *triangle, bool upper, const taper_dense *x)
 {
     for (int step = 0; step < 2; step++) {
-        const bool adjoint = upper == (step == 0); // uses the adjoint of the given triangle
+        const bool adjoint = upper == (step == 0); // true for the step that uses the adjoint of the given triangle
         if (adjoint) {
             taper_dense_conjugate(x);
         }
@@ -79,7 +79,7 @@ static void solve_factored(const taper_dense *triangle, bool upper, const taper_
     }
 }
 
-// Solves for the factors in slot L, in place of slot X.
+// Solves with the factors in slot L. The solution replaces slot X.
 static taper_status solve_all(taper_linalg *w, bool upper)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(w->t[X]), own = taper_linalg_batch_of(w->t[L]);

@@ -4,7 +4,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { FIRST, SECOND, RESULT }; // slots
+enum { FIRST, SECOND, RESULT }; // slots of temporaries
 
 // Broadcasts the tensor to sizes, and copies it to contiguous memory of this dtype, with dimension dim moved to the
 // end.
@@ -39,7 +39,8 @@ static taper_status common_sizes(taper_linalg *w, const taper_tensor *a, const t
 
 // ---- cross
 
-static void cross_ints(const int64_t *a, const int64_t *b, int64_t *c) // wraps around
+// Computes the cross product of integers, which wraps around.
+static void cross_ints(const int64_t *a, const int64_t *b, int64_t *c)
 {
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -103,7 +104,7 @@ static taper_status run_cross(taper_linalg *w, const taper_tensor *a, const tape
     for (int64_t i = 0; i < count && !whole && !complex; i++) {
         cross_reals(p + 3 * i, q + 3 * i, r + 3 * i);
     }
-    // The reverse: the last dimension of the result becomes dimension dim.
+    // Moves the last dimension of the result back to dimension dim.
     memcpy(strides, w->t[RESULT]->strides, rank * sizeof *strides);
     for (size_t i = 0; i < rank; i++) {
         steps[i] = i == dim ? strides[rank - 1] : strides[i < dim ? i : i - 1];
@@ -128,7 +129,7 @@ TAPER_KERNEL(taper_op_linalg_cross)
     return taper_linalg_run(call, "linalg.cross", linalg_cross);
 }
 
-// torch.cross uses the first dimension of size 3 if no dimension is given.
+// Computes torch.cross, which uses the first dimension of size 3 if no dimension is given.
 static taper_status old_cross(taper_linalg *w)
 {
     taper_tensor *a, *b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Vector operations, triangular solves, LU and Cholesky on dense matrices. They follow LAPACK in what is visible: the
-// choice of pivots, and the state after a zero pivot.
+// Vector operations, triangular solves, LU and Cholesky on dense matrices. They follow LAPACK where the difference
+// would be visible: in the choice of pivots, and in the state after a zero pivot.
 #include "ops/linalg/linalg_dense.h"
 
 #include "base/single.h"
@@ -55,7 +55,7 @@ void taper_vector_swap(bool complex, int64_t n, double *x, int64_t x_step, doubl
     }
 }
 
-// Four independent sums, which the CPU overlaps.
+// Returns the dot product. It uses four independent sums, which the CPU overlaps.
 static double real_dot(int64_t n, const double *x, int64_t x_step, const double *y, int64_t y_step)
 {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
@@ -155,8 +155,8 @@ static inline taper_c128 quotient(bool complex, taper_c128 a, taper_c128 b)
 
 #include "ops/linalg/linalg_triangular.h"
 
-// It handles one column x at a time, as the BLAS does: by columns of a, skipping zeros of x, or by rows of a if
-// transposed.
+// Handles one column x at a time, as the BLAS does: by columns of a, skipping zeros of x, or by rows of a if transposed
+// is set.
 void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
 {
     if (triangular_real(a, upper, transposed, unit, b)) {
@@ -169,7 +169,7 @@ void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, b
         for (int64_t at = 0; at < n; at++) {
             const int64_t k = upper != transposed ? n - 1 - at : at;
             taper_c128 value = taper_dense_get(b, k, c);
-            // The elements in column k of a's triangle, without the diagonal.
+            // first and count are the elements in column k of a's triangle, without the diagonal.
             const int64_t first = upper ? 0 : k + 1, count = upper ? k : n - 1 - k;
             if (!taper_dense_goes_on(a, count)) {
                 return;
@@ -222,7 +222,7 @@ static taper_c128 product(const taper_dense *a, taper_c128 x, taper_c128 y)
                    rounded(single, rounded(single, x.re * y.im) + rounded(single, x.im * y.re)));
 }
 
-// Subtracts from column j of a `top` times the elements below the diagonal in column c.
+// Subtracts from column j of a the elements below the diagonal of column c, multiplied by `top`.
 static void subtract(const taper_dense *a, int64_t c, int64_t j, taper_c128 top)
 {
     const int64_t below = a->rows - c - 1;
@@ -315,7 +315,7 @@ void taper_dense_lu_solve(const taper_dense *lu, const int32_t *pivots, taper_tr
     }
 }
 
-// It works by rows, so that a failure leaves the same state as LAPACK's unblocked routine.
+// Works by rows, so that a failure leaves the same state as LAPACK's unblocked routine.
 int64_t taper_dense_cholesky(const taper_dense *a)
 {
     const int64_t n = a->rows;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Determinants. PyTorch's operators return them as a number or as sign and logarithm, with or without the factors.
+// Determinants. PyTorch's operators return them as a number, or as sign and logarithm. Some also return the factors.
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { LU, PIVOTS, INFOS, FIRST, SECOND }; // slots
+enum { LU, PIVOTS, INFOS, FIRST, SECOND }; // slots of temporaries
 
-// Stores determinants in slot FIRST; with `logarithm` signs in FIRST and logarithms of moduli in SECOND.
+// Stores determinants in slot FIRST. If logarithm is set, it stores signs in FIRST and logarithms of moduli in SECOND.
 static taper_status determinants(taper_linalg *w, bool logarithm, taper_tensor **a)
 {
     TAPER_TRY(taper_linalg_arg_square(w, 0, a));

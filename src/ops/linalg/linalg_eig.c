@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Eigenvalues and eigenvectors of symmetric (Hermitian) matrices, and of general ones.
+// Eigenvalues and eigenvectors of symmetric (Hermitian) matrices, and of general matrices.
 #include <math.h>
 #include <stdio.h>
 
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { VALUES, VECTORS, IMAGINARY, RIGHT, INFOS, SCRATCH }; // slots; SCRATCH is the first of four
+enum { VALUES, VECTORS, IMAGINARY, RIGHT, INFOS, SCRATCH }; // slots of temporaries; SCRATCH is the first of four
 
 static char *at_matrix(taper_tensor *tensor, int64_t index, int64_t elements)
 {
@@ -71,7 +71,7 @@ static taper_status triangle_argument(const taper_linalg *w, char *triangle)
     return TAPER_OK;
 }
 
-// Sets result 0 to the eigenvalues and result 1 to the vectors, or to an empty tensor without vectors.
+// Sets result 0 to the eigenvalues and result 1 to the vectors. If vectors is not set, result 1 is an empty tensor.
 static taper_status ret_eigh(taper_linalg *w, bool divide, bool vectors, char triangle)
 {
     taper_tensor *a;
@@ -143,7 +143,7 @@ TAPER_KERNEL(taper_op_symeig)
 
 // ---- general matrices
 
-// Stores one complex number with these parts, given as doubles.
+// Stores one complex number whose real and imaginary parts are given as doubles.
 static void store_complex(taper_tensor *to, int64_t at, double re, double im)
 {
     const taper_scalar number = {.kind = TAPER_SCALAR_COMPLEX, .f = re, .im = im};
@@ -156,8 +156,8 @@ static double part(const taper_tensor *from, int64_t at)
     return taper_load_double((taper_dtype)from->dtype, taper_tensor_data(from), at);
 }
 
-// Unpacks the eigenvectors of a real matrix. For a pair of conjugate eigenvalues geev stores the real and the imaginary
-// part of the first one's vector in two columns.
+// Unpacks the eigenvectors of a real matrix. For a pair of conjugate eigenvalues geev stores the vector of the first
+// eigenvalue in two columns: its real part and its imaginary part.
 static void unpack_vectors(taper_run *run, taper_tensor *to, const taper_tensor *right, const taper_tensor *imaginary,
                            int64_t n, int64_t matrices)
 {
@@ -176,7 +176,7 @@ static void unpack_vectors(taper_run *run, taper_tensor *to, const taper_tensor 
     }
 }
 
-// Computes eigenvalues into slot VALUES and, with `vectors`, the vectors into slot VECTORS. Both are complex.
+// Computes eigenvalues into slot VALUES and, if vectors is set, the vectors into slot VECTORS. Both are complex.
 static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors)
 {
     enum { COPY = SCRATCH, WORK };
@@ -194,7 +194,7 @@ static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors
     if (!taper_linalg_finite(w->t[COPY], 0, taper_tensor_numel(a))) {
         return taper_linalg_fail(w, "input tensor should not contain infs or NaNs.");
     }
-    if (real) { // real and imaginary parts are separate; slot INFOS has the real ones
+    if (real) { // real and imaginary parts are separate; slot INFOS has the real parts
         TAPER_TRY(taper_linalg_new_vectors(w, INFOS, dtype, &batch, n));
         TAPER_TRY(taper_linalg_new_vectors(w, IMAGINARY, dtype, &batch, n));
         TAPER_TRY(taper_linalg_new(w, RIGHT, dtype, &batch, n, n));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls of LAPACK's Fortran routines. Arguments are addresses. The lengths of strings follow them, as gfortran passes
-// them; a routine that does not expect these ignores them.
+// them; a routine that does not expect the lengths ignores them.
 #include "ops/linalg/linalg_lapack.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ taper_status taper_lapack_begin(taper_linalg *w, size_t slot, taper_dtype dtype,
     return TAPER_OK;
 }
 
-// Allocates work memory: as many elements in LAPACK's dtype as it answered to a query, `reals` reals and `ints`
+// Allocates work memory: as many elements of LAPACK's dtype as it answered to a query, `reals` real numbers and `ints`
 // integers.
 static taper_status make_room(taper_lapack_job *job, const void *answer, int64_t reals, int64_t ints)
 {
@@ -100,7 +100,7 @@ taper_status taper_lapack_svd(taper_lapack_job *job, char vectors, int64_t rows,
     if (!asking) {
         return TAPER_OK;
     }
-    const int64_t square = 5 * least * least + 7 * least; // size from LAPACK's documentation
+    const int64_t square = 5 * least * least + 7 * least; // size given by LAPACK's documentation
     const int64_t reals =
         vectors == 'N' ? 7 * least : taper_max_i64(square, 2 * most * least + 2 * least * least + least);
     return make_room(job, answer, job->complex ? reals : 0, 8 * least);
@@ -210,7 +210,7 @@ taper_status taper_lapack_lstsq(taper_lapack_job *job, taper_lstsq_driver driver
         ((gels_any)routine)(&plain, &m, &n, &nrhs, a, &lda, b, &ldb, work, count, info, 1);
         break;
     case TAPER_GELSY:
-        if (!asking) { // zeros allow every column to be exchanged
+        if (!asking) { // jpvt is zero, which allows every column to be exchanged
             memset(int_work, 0, (size_t)job->int_count * sizeof *int_work);
         }
         if (job->complex) {
@@ -240,7 +240,7 @@ taper_status taper_lapack_lstsq(taper_lapack_job *job, taper_lstsq_driver driver
         return TAPER_OK;
     }
     int64_t real_count = taper_max_i64(2 * columns, 5 * taper_min_i64(rows, columns)), int_count = columns;
-    if (driver == TAPER_GELSD) { // gelsd answers these too
+    if (driver == TAPER_GELSD) { // gelsd also answers the sizes of these arrays
         real_count = taper_max_i64(real_count, (int64_t)(single ? (double)*(const float *)reals : reals[0]) + 1);
         int_count = taper_max_i64(int_count, ints[0]);
     }

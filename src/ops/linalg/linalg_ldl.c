@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // L D L' of symmetric and L D L^H of Hermitian matrices, from their lower triangles, with the diagonal pivoting of
-// Bunch and Kaufman. D has blocks of one or two rows. Pivots are stored as LAPACK's sytrf does: the row (from 1) that
-// was exchanged; for a block of two it is negative and stored twice.
+// Bunch and Kaufman. D has blocks of one or two rows. Pivots are stored as in LAPACK's sytrf: the number (from 1) of
+// the row that was exchanged. For a block of two rows it is negative and stored twice.
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { LD, PIVOTS, INFOS, X }; // slots
+enum { LD, PIVOTS, INFOS, X }; // slots of temporaries
 
-static taper_c128 mirrored(bool hermitian, taper_c128 x) // returns the element across the diagonal from x
+// Returns the element across the diagonal from x: x, or its conjugate if Hermitian.
+static taper_c128 mirrored(bool hermitian, taper_c128 x)
 {
     return hermitian ? taper_c_conj(x) : x;
 }
@@ -32,8 +33,8 @@ static double largest(const taper_dense *a, int64_t row, int64_t column, int64_t
     return most;
 }
 
-// Chooses the block at k: returns its size, and in *pivot the row to exchange with its last row. Returns 0 if the
-// column is zero.
+// Chooses the block at k. Returns its size, and sets *pivot to the row to exchange with the block's last row. Returns 0
+// if the column is zero.
 static int64_t choose(const taper_dense *a, bool hermitian, int64_t k, int64_t *pivot)
 {
     const double alpha = (1.0 + sqrt(17.0)) / 8.0;
@@ -76,14 +77,14 @@ static void exchange(const taper_dense *a, bool hermitian, int64_t k, int64_t p,
     const taper_c128 d = diagonal(a, hermitian, p);
     taper_dense_set(a, p, p, diagonal(a, hermitian, q));
     taper_dense_set(a, q, q, d);
-    if (p != k) { // the first column of a block of two
+    if (p != k) { // also exchanges in the first column of a block of two
         const taper_c128 t = taper_dense_get(a, p, k);
         taper_dense_set(a, p, k, taper_dense_get(a, q, k));
         taper_dense_set(a, q, k, t);
     }
 }
 
-// Subtracts the contribution of column k from the remaining matrix, and makes the column one of L.
+// Subtracts the contribution of column k from the remaining matrix, and turns the column into a column of L.
 static void eliminate_one(const taper_dense *a, bool hermitian, int64_t k)
 {
     const int64_t n = a->rows;
@@ -99,7 +100,7 @@ static void eliminate_one(const taper_dense *a, bool hermitian, int64_t k)
     taper_dense_set(a, k, k, diagonal(a, hermitian, k));
 }
 
-// Does the same for a block of two: w = x D^-1 for the columns x below it, then a -= w x'.
+// Does what eliminate_one does, for a block of two: w = x D^-1 for the columns x below the block, then a -= w x'.
 static void eliminate_two(const taper_dense *a, bool hermitian, int64_t k)
 {
     const taper_c128 one = diagonal(a, hermitian, k), two = diagonal(a, hermitian, k + 1);
@@ -109,7 +110,7 @@ static void eliminate_two(const taper_dense *a, bool hermitian, int64_t k)
     const taper_c128 det = taper_c_sub(taper_c_mul(d1, d2), taper_c(1.0, 0.0));
     for (int64_t j = k + 2; j < a->rows && taper_dense_goes_on(a, 2 * (a->rows - j)); j++) {
         const taper_c128 x = taper_dense_get(a, j, k), y = taper_dense_get(a, j, k + 1);
-        // D^-1 = [[d2 / low, -1 / low], [-1 / high, d1 / high]] / det
+        // The inverse is D^-1 = [[d2 / low, -1 / low], [-1 / high, d1 / high]] / det.
         const taper_c128 first = taper_c_div(taper_c_sub(taper_c_div(taper_c_mul(x, taper_c_mul(d2, high)), low), y),
                                              taper_c_mul(det, high));
         const taper_c128 second =

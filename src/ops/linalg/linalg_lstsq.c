@@ -4,13 +4,13 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { A, X, RESIDUALS, RANK, SINGULAR, SCRATCH }; // slots; SCRATCH is the first of three
+enum { A, X, RESIDUALS, RANK, SINGULAR, SCRATCH }; // slots of temporaries; SCRATCH is the first of three
 
 typedef struct lstsq {
     taper_lstsq_driver driver;
     double rcond;
     taper_linalg_batch batch, own; // batch of the solution; batch of the matrices
-    int64_t m, n, right, rows;     // rows: rows of X, the larger of m and n
+    int64_t m, n, right, rows; // sizes: a is m by n; b has `right` columns; X has `rows` rows, the larger of m and n
     taper_dtype dtype;
 } lstsq;
 
@@ -47,8 +47,8 @@ static bool has_singular(const lstsq *l)
     return l->driver == TAPER_GELSD || l->driver == TAPER_GELSS;
 }
 
-// Sets a solution to NaN. This is the result for right sides that are not finite, and for matrices that are not if the
-// driver accepts them.
+// Sets a solution to NaN. This is the result for right sides that are not finite, and for matrices that are not finite
+// if the driver accepts them.
 static void fill_nan(taper_tensor *x, int64_t index, int64_t count)
 {
     const taper_scalar nan = {.kind = TAPER_SCALAR_COMPLEX, .f = (double)NAN, .im = 0.0};
@@ -107,7 +107,7 @@ static taper_status solve_all(taper_linalg *w, const lstsq *l)
     return TAPER_OK;
 }
 
-// Computes the sums of squares of the rows that LAPACK leaves below the solution, if these are defined.
+// Computes the sums of squares of the rows that LAPACK leaves below the solution, if these rows are defined.
 static taper_status residuals(taper_linalg *w, const lstsq *l)
 {
     const taper_dtype real = taper_dtype_to_real(l->dtype);
@@ -133,7 +133,7 @@ static taper_status residuals(taper_linalg *w, const lstsq *l)
     return TAPER_OK;
 }
 
-// Sets the first n rows of X as the result; for a vector without the column.
+// Sets the first n rows of X as the result. For a vector the result lacks the dimension of columns.
 static taper_status ret_solution(taper_linalg *w, const lstsq *l, bool vector)
 {
     taper_tensor *const x = w->t[X];
@@ -144,7 +144,7 @@ static taper_status ret_solution(taper_linalg *w, const lstsq *l, bool vector)
     if (vector) {
         x->rank--;
     }
-    // The result keeps the strides of the matrix with the dropped rows, as in PyTorch.
+    // The result keeps the strides of the matrix that includes the dropped rows, as in PyTorch.
     taper_tensor *const target = taper_ret_target(w->call, 0), *result;
     if (target != NULL) {
         TAPER_TRY(taper_check_cast(l->dtype, (taper_dtype)target->dtype, w->run->error));
@@ -171,7 +171,7 @@ static taper_status run_lstsq(taper_linalg *w)
     taper_tensor b = taper_tensor_local(given);
     const bool vector = given->rank == 1 || (given->rank + 1u == a->rank &&
                                              memcmp(given->sizes, a->sizes, given->rank * sizeof *given->sizes) == 0);
-    if (vector) { // one dimension fewer than a matrix
+    if (vector) { // a vector has one dimension fewer than a matrix
         b.sizes[b.rank] = 1;
         b.strides[b.rank] = 1;
         b.rank++;

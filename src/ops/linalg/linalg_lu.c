@@ -3,7 +3,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { LU, PIVOTS, INFOS, P, L, U, X }; // slots
+enum { LU, PIVOTS, INFOS, P, L, U, X }; // slots of temporaries
 
 taper_status taper_linalg_factor(taper_linalg *w, const taper_tensor *a, bool transposed, size_t lu, size_t pivots,
                                  size_t infos)
@@ -54,7 +54,7 @@ taper_status taper_linalg_lu_solve(taper_linalg *w, size_t lu, const taper_tenso
 
 // ---- factors
 
-// Factors argument 0. Argument 1 is `pivot`.
+// Factors argument 0. Argument 1 is the argument `pivot`.
 static taper_status factor_argument(taper_linalg *w, taper_tensor **a)
 {
     bool pivot;
@@ -105,8 +105,7 @@ TAPER_KERNEL(taper_op_linalg_lu_factor_ex)
 
 // ---- P, L and U
 
-// Computes the order of rows: row i of the product is row order[i] of the product without pivots. Returns false if a
-// pivot is out of range.
+// Computes the order of rows: row i of P L U is row order[i] of L U. Returns false if a pivot is out of range.
 static bool order_of(const int32_t *pivots, int64_t count, int64_t rows, int32_t *order)
 {
     for (int64_t i = 0; i < rows; i++) {
@@ -143,8 +142,7 @@ static taper_status permutations(taper_linalg *w, const taper_tensor *pivots, co
     return TAPER_OK;
 }
 
-// Stores the lower trapezoid, with a diagonal of ones, of the matrices in slot LU in slot L, and the upper one in slot
-// U.
+// Copies from slot LU the lower trapezoid, with a diagonal of ones, to slot L, and the upper trapezoid to slot U.
 static taper_status triangles(taper_linalg *w, const taper_linalg_batch *batch, int64_t rows, int64_t columns)
 {
     const int64_t k = taper_min_i64(rows, columns), count = k == 0 ? 0 : taper_linalg_count(batch);
@@ -192,7 +190,7 @@ TAPER_KERNEL(taper_op_linalg_lu)
     return taper_linalg_run(call, "linalg.lu_factor", whole_lu);
 }
 
-// Reads factors and pivots from the arguments and checks them. Slot PIVOTS receives the pivots, contiguous.
+// Reads factors and pivots from the arguments and checks them. Slot PIVOTS receives the contiguous pivots.
 static taper_status given_factors(taper_linalg *w, size_t lu_at, size_t pivots_at, taper_tensor **lu)
 {
     taper_tensor *pivots;

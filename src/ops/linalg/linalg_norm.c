@@ -5,13 +5,13 @@
 #include "ops/linalg/linalg.h"
 #include "ops/list/shared_kernels.h"
 
-enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH }; // slots; SCRATCH is the first of four
+enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH }; // slots of temporaries; SCRATCH is the first of four
 
-// The kinds of norms. FROBENIUS and NUCLEAR are given as strings.
+// The kinds of norms. The argument gives FROBENIUS and NUCLEAR as strings.
 typedef enum norm_kind { NORM_ONE, NORM_TWO, NORM_INFINITE, NORM_FROBENIUS, NORM_NUCLEAR } norm_kind;
 typedef struct norm {
     norm_kind kind;
-    bool least; // the order is negative: the least value instead of the largest
+    bool least; // true if the order is negative: the norm is the least value instead of the largest
 } norm;
 
 static taper_status read_norm(const taper_linalg *w, size_t at, norm *order)
@@ -36,7 +36,7 @@ static taper_status read_norm(const taper_linalg *w, size_t at, norm *order)
     return TAPER_OK;
 }
 
-static double better(norm order, bool first, double a, double b) // a NaN is kept
+static double better(norm order, bool first, double a, double b) // returns the better of a and b; a NaN is kept
 {
     return first || b != b ? b : a != a ? a : order.least == (b < a) ? b : a;
 }
@@ -107,7 +107,7 @@ static taper_status norms(taper_linalg *w, const taper_tensor *a, norm order)
     return TAPER_OK;
 }
 
-// Reads the dtype argument `at`, to which a's dtype must convert without loss; a's own dtype by default.
+// Reads argument `at`, a dtype to which a's dtype must convert without loss. The default is a's dtype.
 static taper_status wanted_dtype(taper_linalg *w, size_t at, const taper_tensor *a, taper_dtype *dtype)
 {
     const taper_dtype own = (taper_dtype)a->dtype;
@@ -124,7 +124,7 @@ static taper_status wanted_dtype(taper_linalg *w, size_t at, const taper_tensor 
     return TAPER_OK;
 }
 
-// Views argument 0 with two of its dimensions last, and the others in order.
+// Views argument 0 with the two dimensions dims last, and the other dimensions in order.
 static taper_status matrices(const taper_linalg *w, const taper_tensor *a, const int64_t *dims, taper_tensor *twin,
                              bool *over)
 {
@@ -153,7 +153,8 @@ static taper_status matrices(const taper_linalg *w, const taper_tensor *a, const
     return TAPER_OK;
 }
 
-// In PyTorch norms from singular values have their kept dimensions last, so these have stride 1 wherever they are.
+// Norms that PyTorch computes from singular values have stride 1 in the kept dimensions of size 1, wherever these
+// dimensions are.
 static taper_status ret_last(taper_linalg *w, const bool *over, taper_dtype dtype)
 {
     taper_tensor *const value = w->t[RESULT], *result;
@@ -187,7 +188,7 @@ static taper_status ret_norms(taper_linalg *w, norm order, const int64_t *dims)
     TAPER_TRY(wanted_dtype(w, 4, a, &dtype));
     TAPER_TRY(matrices(w, a, dims, &twin, over));
     if (order.kind == NORM_FROBENIUS && dtype == (taper_dtype)a->dtype && dtype != TAPER_F16) {
-        // The Frobenius norm is that of a vector, for whose reduction there are kernels.
+        // The Frobenius norm is the 2-norm of the elements as a vector, for whose reduction there are kernels.
         taper_reduce r = taper_reduce_make(a, &taper_reduce_square_sum, dtype);
         memcpy(r.over, over, sizeof over);
         r.keep = keep;
@@ -229,7 +230,7 @@ TAPER_KERNEL(taper_op_linalg_matrix_norm)
     return taper_linalg_run(call, "linalg.matrix_norm", matrix_norm);
 }
 
-// linalg_norm: a norm of vectors or of matrices, depending on order and dimensions.
+// Computes linalg_norm: a norm of vectors or of matrices, depending on order and dimensions.
 static taper_status any_norm(taper_linalg *w)
 {
     static const int64_t last_two[] = {-2, -1};
@@ -266,8 +267,8 @@ TAPER_KERNEL(taper_op_linalg_norm)
 
 // ---- condition numbers
 
-// Computes the condition by singular values: the largest one divided by the least one, or the reverse, or their sum
-// times the sum of their inverses.
+// Computes the condition number from singular values: the largest divided by the least, or the least divided by the
+// largest, or the sum of the values times the sum of their inverses.
 static taper_status condition_by_values(taper_linalg *w, const taper_tensor *a, norm order)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(a);
@@ -291,7 +292,8 @@ static taper_status condition_by_values(taper_linalg *w, const taper_tensor *a, 
     return taper_linalg_ret(w, 0, RESULT, real, TAPER_BY_ROWS);
 }
 
-// Computes the condition as the norm times the norm of the inverse. The inverse of a singular matrix has infinities.
+// Computes the condition number as the norm times the norm of the inverse. The inverse of a singular matrix has
+// infinities.
 static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a, norm order)
 {
     const taper_dtype dtype = (taper_dtype)a->dtype;
@@ -317,7 +319,8 @@ static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a,
     for (int64_t i = 0; i < count; i++) {
         double *const result = taper_linalg_doubles(w->t[RESULT]) + i;
         *result *= taper_linalg_doubles(w->t[LU])[i];
-        *result = *result != *result ? (double)INFINITY : *result; // 0 times infinity, and any other NaN
+        // Replaces the NaN of 0 times infinity, and any other NaN.
+        *result = *result != *result ? (double)INFINITY : *result;
     }
     return taper_linalg_ret(w, 0, RESULT, taper_dtype_to_real(dtype), TAPER_BY_ROWS);
 }
@@ -335,7 +338,7 @@ static taper_status cond(taper_linalg *w)
     if (named || (order.kind != NORM_TWO && !empty)) {
         TAPER_TRY(taper_linalg_check_square(w, a));
     }
-    if (empty) { // an empty matrix has condition 0
+    if (empty) { // an empty matrix has the condition number 0
         const taper_linalg_batch batch = taper_linalg_batch_of(a);
         TAPER_TRY(taper_linalg_new_vectors(w, RESULT, taper_dtype_to_real((taper_dtype)a->dtype), &batch, -1));
         TAPER_TRY(taper_linalg_zero(w, RESULT));

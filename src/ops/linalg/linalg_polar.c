@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions that reassemble a matrix from singular values or eigenvalues: the polar decomposition, and roots of
-// Hermitian matrices.
+// Functions that compose a matrix from singular values or eigenvalues: the polar decomposition, and roots of Hermitian
+// matrices.
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,10 +8,10 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { LEFT, VALUES, RIGHT, OUT, FACTOR, SCRATCH }; // slots; SCRATCH is the first of four
+enum { LEFT, VALUES, RIGHT, OUT, FACTOR, SCRATCH }; // slots of temporaries; SCRATCH is the first of four
 
 // Computes x[slot, i]: the sum over j of weight(values[j]) * left's column j * the adjoint of right's column j. left
-// and right are wide.
+// and right have double precision.
 typedef double weight_function(double value);
 
 static double one(double value)
@@ -23,7 +23,7 @@ static double itself(double value)
 {
     return value;
 }
-static double root(double value) // a value that rounding made negative counts as 0; a NaN remains
+static double root(double value) // a value that rounding made negative counts as 0; a NaN stays NaN
 {
     return value < 0 ? 0 : sqrt(value);
 }

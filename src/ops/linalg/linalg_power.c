@@ -3,7 +3,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { BASE, LU, PIVOTS, INFOS, EXTRA, RESULT, ROOM }; // slots
+enum { BASE, LU, PIVOTS, INFOS, EXTRA, RESULT, ROOM }; // slots of temporaries
 
 // ---- powers
 
@@ -89,9 +89,10 @@ TAPER_KERNEL(taper_op_matrix_power)
     return taper_linalg_run(call, "linalg.matrix_power", matrix_power);
 }
 
-// ---- exponentials: of a matrix divided by a power of two by its series, squared that many times
+// ---- exponentials: a matrix is divided by a power of two, its exponential is computed by the series, and the result
+// is squared that many times
 
-enum { TERMS = 18 }; // terms of the series; enough for doubles if the norm is at most 1/2
+enum { TERMS = 18 }; // terms of the series; they are enough for doubles if the norm is at most 1/2
 
 static double largest_column_sum(const taper_dense *m)
 {
@@ -127,11 +128,11 @@ static taper_status multiply(taper_linalg *w, const taper_dense *a, const taper_
     return taper_linalg_stopped(w);
 }
 
-// Replaces x by its exponential. p and q are scratch of its size.
+// Replaces x by its exponential. p and q are scratch matrices of the same size.
 static taper_status exponential(taper_linalg *w, const taper_dense *x, taper_dense p, taper_dense q)
 {
     const int64_t n = x->rows, items = n * n;
-    TAPER_TRY(taper_run_spend(w->run, (uint64_t)items * 100)); // for the sums, and the scaling in each step
+    TAPER_TRY(taper_run_spend(w->run, (uint64_t)items * 100)); // charges for the sums, and for the scaling in each step
     const double norm = largest_column_sum(x);
     int halvings = 0;
     if (!isfinite(norm)) {
@@ -169,7 +170,7 @@ static taper_status matrix_exp(taper_linalg *w)
     taper_tensor *a, *result;
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_tensor(w->call, 0, &a));
-    if (a->dtype != TAPER_BF16) { // the only half type that PyTorch accepts here
+    if (a->dtype != TAPER_BF16) { // bfloat16 is the only half type that PyTorch accepts here
         TAPER_TRY(taper_linalg_check_dtype(w, a));
     }
     if (a->rank < 2 || taper_linalg_rows(a) != taper_linalg_columns(a)) {

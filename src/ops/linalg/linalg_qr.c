@@ -4,11 +4,11 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { Q, R, TAU, OTHER }; // slots
+enum { Q, R, TAU, OTHER }; // slots of temporaries
 
 static taper_c128 *tau_of(taper_tensor *taus, int64_t index)
 {
-    // They are pairs for real matrices too.
+    // The factors are complex pairs for real matrices too.
     return (taper_c128 *)taper_tensor_mutable(taus) + index;
 }
 
@@ -32,7 +32,7 @@ static taper_c128 reflector(const taper_dense *m)
     return taper_c((beta - alpha.re) / beta, -alpha.im / beta);
 }
 
-// Computes c = (I - tau v v^H) c, with v = (1, column 0 of m below the first row).
+// Computes c = (I - tau v v^H) c. v is 1, followed by column 0 of m below the first row.
 static void reflect(const taper_dense *m, taper_c128 tau, const taper_dense *c)
 {
     const int64_t below = m->rows - 1;
@@ -113,7 +113,7 @@ TAPER_KERNEL(taper_op_geqrf)
     return taper_linalg_run(call, "torch.geqrf", geqrf);
 }
 
-// Computes Q with this number of columns from the k reflectors of each matrix in slot R, into slot Q.
+// Computes Q with this number of columns into slot Q, from the k reflectors of each matrix in slot R.
 static taper_status form(taper_linalg *w, int64_t columns, int64_t k)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(w->t[R]);
@@ -204,7 +204,8 @@ TAPER_KERNEL(taper_op_qr)
 
 // ---- given reflectors
 
-// Reads arguments 0 and 1: reflectors into slot R, their factors into slot TAU. *k is their number.
+// Reads argument 0, reflectors, into slot R, and argument 1, their factors, into slot TAU. *k is the number of
+// reflectors.
 static taper_status given_reflectors(taper_linalg *w, taper_tensor **a, int64_t *k)
 {
     taper_tensor *tau;

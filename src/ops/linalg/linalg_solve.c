@@ -5,7 +5,7 @@
 #include "ops/engine/view_shape.h"
 #include "ops/linalg/linalg.h"
 
-enum { RESULT, LU, PIVOTS, INFOS, EXTRA, FLAT }; // slots
+enum { RESULT, LU, PIVOTS, INFOS, EXTRA, FLAT }; // slots of temporaries
 
 taper_status taper_linalg_solve(taper_linalg *w, const taper_tensor *a, const taper_tensor *b,
                                 taper_linalg_system *system)
@@ -13,7 +13,8 @@ taper_status taper_linalg_solve(taper_linalg *w, const taper_tensor *a, const ta
     taper_linalg_batch batch;
     const taper_dtype wide = taper_linalg_wide((taper_dtype)a->dtype);
     TAPER_TRY(taper_linalg_broadcast(w, a, b, &batch));
-    // PyTorch factors a' if that saves it a copy. The factors are results, and so is the position of a zero pivot.
+    // PyTorch factors a' if that saves it a copy. This is visible, because the factors and the position of a zero pivot
+    // are results.
     system->transposed = !taper_dtype_is_complex((taper_dtype)a->dtype) && taper_tensor_is_contiguous(a);
     TAPER_TRY(taper_linalg_factor(w, a, system->transposed, system->lu, system->pivots, system->infos));
     TAPER_TRY(taper_linalg_take(w, system->x, b, &batch, wide));
@@ -78,7 +79,8 @@ TAPER_KERNEL(taper_op_linalg_inv_ex)
 
 // ---- systems
 
-// Returns true if the right side is a vector, which counts as one column, or a batch of vectors. The rank of a decides.
+// Returns true if the right side is a vector, which counts as one column, or a batch of vectors. The rank of a decides
+// which it is.
 static bool is_vector(const taper_tensor *a, const taper_tensor *b)
 {
     return b->rank == 1 || (b->rank + 1 == a->rank && memcmp(b->sizes, a->sizes, b->rank * sizeof *b->sizes) == 0);
@@ -97,7 +99,7 @@ static taper_status check_shapes(taper_linalg *w, const taper_tensor *a, const t
     return TAPER_OK;
 }
 
-// Solves for arguments 0 and 1 into the slots.
+// Solves the system given by arguments 0 and 1. The solution and the factors are stored in slots.
 static taper_status solve_arguments(taper_linalg *w, bool left, taper_tensor **a)
 {
     taper_tensor *b;
@@ -119,7 +121,7 @@ static taper_status solve_arguments(taper_linalg *w, bool left, taper_tensor **a
     }
     TAPER_TRY(check_shapes(w, *a, &right, left));
     TAPER_TRY(taper_linalg_solve(w, *a, &right, &system));
-    if (vector) { // the remaining dimensions keep the order of matrices
+    if (vector) { // the remaining dimensions keep the order that they have in matrices
         taper_tensor *const x = w->t[RESULT];
         x->rank--;
         taper_strides_contiguous(x->rank, x->sizes, x->strides);
@@ -147,7 +149,7 @@ TAPER_KERNEL(taper_op_solve)
     return taper_linalg_run(call, "linalg.solve", solve);
 }
 
-// linalg_solve_ex, and _linalg_solve_ex, which also returns the factors.
+// Computes linalg_solve_ex, and _linalg_solve_ex, which also returns the factors.
 static taper_status solve_ex(taper_linalg *w)
 {
     taper_tensor *a;
@@ -185,7 +187,7 @@ static bool product_of(const int64_t *sizes, size_t count, int64_t *product)
     return true;
 }
 
-// Sets the result to the tensor in the slot, viewed with other sizes.
+// Sets result 0 to the tensor in the slot, viewed with other sizes.
 static taper_status ret_shaped(taper_linalg *w, size_t slot, size_t rank, const int64_t *sizes)
 {
     taper_tensor *result;
@@ -193,7 +195,7 @@ static taper_status ret_shaped(taper_linalg *w, size_t slot, size_t rank, const 
     return taper_ret_tensor(w->call, 0, result);
 }
 
-// Converts the wide matrices in slot RESULT to this dtype, column-major as in PyTorch.
+// Converts the matrices in slot RESULT from double precision to this dtype, column-major as in PyTorch.
 static taper_status narrow(taper_linalg *w, taper_dtype dtype)
 {
     taper_tensor *const wide = w->t[RESULT];
@@ -236,7 +238,7 @@ TAPER_KERNEL(taper_op_linalg_tensorinv)
     return taper_linalg_run(call, "linalg.tensorinv", tensorinv);
 }
 
-// Moves the dimensions that argument 2 names to the end.
+// Views a with the dimensions that argument 2 names moved to the end.
 static taper_status move_dims(taper_linalg *w, const taper_tensor *a, taper_view *view)
 {
     int64_t dims[TAPER_MAX_RANK];

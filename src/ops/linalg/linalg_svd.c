@@ -6,7 +6,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { U, S, VH, ATOL, RTOL, RESULT, SCRATCH }; // slots; SCRATCH is the first of four
+enum { U, S, VH, ATOL, RTOL, RESULT, SCRATCH }; // slots of temporaries; SCRATCH is the first of four
 
 static char *at_matrix(taper_tensor *tensor, int64_t index, int64_t elements)
 {
@@ -157,7 +157,7 @@ taper_status taper_linalg_adjoint(taper_linalg *w, size_t from, size_t to)
     return TAPER_OK;
 }
 
-// torch.svd returns V untransposed.
+// Computes torch.svd, which returns V without a transposition.
 static taper_status old_svd(taper_linalg *w)
 {
     taper_tensor *a;
@@ -186,12 +186,12 @@ TAPER_KERNEL(taper_op_svd)
     return taper_linalg_run(call, "linalg.svd", old_svd);
 }
 
-// ---- ranks and pseudo-inverses: what counts as zero
+// ---- ranks and pseudo-inverses: the values that count as zero
 
-// Positions of arguments; 0: there is none. A tolerance is a float or a tensor.
+// Positions of the arguments; 0 if an argument does not exist. A tolerance is a float or a tensor.
 typedef struct tolerances {
     size_t atol, rtol, hermitian;
-    bool single; // one tolerance is given, in either position
+    bool single; // true if one tolerance is given, in either position
 } tolerances;
 
 static taper_status read_tolerance(taper_linalg *w, size_t at, size_t slot, double otherwise)
@@ -215,15 +215,15 @@ static taper_status read_tolerance(taper_linalg *w, size_t at, size_t slot, doub
     return TAPER_OK;
 }
 
-static taper_linalg_batch whole(const taper_tensor *tensor) // all dimensions of the tensor
+static taper_linalg_batch whole(const taper_tensor *tensor) // returns all dimensions of the tensor as a batch
 {
     taper_linalg_batch batch = {.rank = tensor->rank};
     memcpy(batch.sizes, tensor->sizes, tensor->rank * sizeof *batch.sizes);
     return batch;
 }
 
-// Stores tolerances as doubles in slots ATOL and RTOL, values in S, and computes the common batch. A negative relative
-// tolerance means the default.
+// Stores tolerances as doubles in slots ATOL and RTOL and singular values in slot S, and computes the common batch. A
+// negative relative tolerance means the default.
 static taper_status prepare(taper_linalg *w, const taper_tensor *a, const tolerances *t, taper_linalg_batch *batch)
 {
     TAPER_TRY(read_tolerance(w, t->atol, ATOL, 0.0));
@@ -239,7 +239,8 @@ static taper_status prepare(taper_linalg *w, const taper_tensor *a, const tolera
     return TAPER_OK;
 }
 
-// Returns the limit below which values of matrix `index` count as zero. The argument `largest` is its largest value.
+// Returns the limit up to which values of matrix `index` count as zero. The argument `largest` is the matrix's largest
+// value.
 static double threshold(taper_linalg *w, const taper_tensor *a, const tolerances *t, const taper_linalg_batch *batch,
                         int64_t index, double largest)
 {
@@ -301,7 +302,7 @@ static taper_status run_rank(taper_linalg *w, const tolerances *t)
     return taper_linalg_ret(w, 0, RESULT, TAPER_I64, TAPER_BY_ROWS);
 }
 
-// The arguments are linalg_matrix_rank(self, tol, hermitian).
+// Computes linalg_matrix_rank(self, tol, hermitian).
 static taper_status rank_tol(taper_linalg *w)
 {
     return run_rank(w, &(tolerances){.atol = 1, .hermitian = 2, .single = true});
@@ -312,7 +313,7 @@ TAPER_KERNEL(taper_op_linalg_matrix_rank)
     return taper_linalg_run(call, "torch.linalg.matrix_rank", rank_tol);
 }
 
-// The arguments are linalg_matrix_rank(self, *, atol, rtol, hermitian).
+// Computes linalg_matrix_rank(self, *, atol, rtol, hermitian).
 static taper_status rank_both(taper_linalg *w)
 {
     return run_rank(w, &(tolerances){.atol = 1, .rtol = 2, .hermitian = 3});
@@ -323,7 +324,7 @@ TAPER_KERNEL(taper_op_linalg_matrix_rank_atol_rtol)
     return taper_linalg_run(call, "torch.linalg.matrix_rank", rank_both);
 }
 
-// Computes the pseudo-inverse V diag(1 / s) U^H of matrix `from` into x. v and u are wide.
+// Computes the pseudo-inverse V diag(1 / s) U^H of matrix `from` into x. The slots of V and U have double precision.
 static taper_status invert_one(taper_linalg *w, size_t v, int64_t from, double limit, const taper_dense *x)
 {
     const taper_tensor *const s = w->t[S];
@@ -386,7 +387,7 @@ static taper_status run_pinv(taper_linalg *w, const tolerances *t)
     return taper_linalg_ret(w, 0, RESULT, dtype, TAPER_BY_ROWS);
 }
 
-// The arguments are linalg_pinv(self, rcond, hermitian).
+// Computes linalg_pinv(self, rcond, hermitian).
 static taper_status pinv_rcond(taper_linalg *w)
 {
     return run_pinv(w, &(tolerances){.rtol = 1, .hermitian = 2, .single = true});
@@ -397,7 +398,7 @@ TAPER_KERNEL(taper_op_linalg_pinv)
     return taper_linalg_run(call, "torch.linalg.pinv", pinv_rcond);
 }
 
-// The arguments are linalg_pinv(self, *, atol, rtol, hermitian).
+// Computes linalg_pinv(self, *, atol, rtol, hermitian).
 static taper_status pinv_both(taper_linalg *w)
 {
     return run_pinv(w, &(tolerances){.atol = 1, .rtol = 2, .hermitian = 3});

@@ -3,14 +3,16 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { A, X }; // slots
+enum { A, X }; // slots of temporaries
 
 typedef struct triangle {
     bool upper, transposed, unit, left;
-    bool by_rows; // solves by rows if a is stored by rows, as PyTorch does; zeros on the diagonal make this visible
+    // True if a is stored by rows; it is then solved by rows, as in PyTorch, which is visible if the diagonal has
+    // zeros.
+    bool by_rows;
 } triangle;
 
-// Stores a in slot A and the solutions in slot X, both broadcast.
+// Copies a to slot A and computes the solutions in slot X. Both are broadcast.
 static taper_status solve(taper_linalg *w, const taper_tensor *a, const taper_tensor *b, triangle t)
 {
     taper_linalg_batch batch;

@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_LINALG_LINALG_TRIANGULAR_H
 #define TAPER_OPS_LINALG_LINALG_TRIANGULAR_H
 
-// Subtracts the dot products of a with four columns, which are `across` apart from x on, from four numbers. The four
-// sums are independent, so the CPU overlaps them.
+// Subtracts from four numbers the dot products of a with four columns. The first column is x, and columns are `across`
+// apart. The four sums are independent, so the CPU overlaps them.
 static void subtract_dots(int64_t n, const double *a, int64_t a_step, const double *x, int64_t step, int64_t across,
                           double *y)
 {
@@ -22,9 +22,9 @@ static void subtract_dots(int64_t n, const double *a, int64_t a_step, const doub
     y[3 * across] -= s3;
 }
 
-// Solves real systems; returns false for complex ones. If the elements of a row of b are contiguous, it handles a row
-// of all columns, otherwise single columns or four at a time. Unless transposed, solved elements that are zero are
-// skipped, for any factor, as in taper_dense_triangular.
+// Solves real systems. Returns false for complex systems. If the elements of a row of b are contiguous, it handles a
+// row of all columns at a time, otherwise one or four columns. Unless transposed is set, solved elements that are zero
+// are skipped, for any factor, as in taper_dense_triangular.
 static bool triangular_real(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
 {
     if (a->complex) {
@@ -41,7 +41,7 @@ static bool triangular_real(const taper_dense *a, bool upper, bool transposed, b
         for (int64_t at = 0; at < n; at++) {
             const int64_t k = backwards ? n - 1 - at : at, first = backwards ? k + 1 : 0;
             double *const row = x + k * b->down;
-            // Factors of the elements that are solved already.
+            // The factors of the elements that are solved already.
             const double *const factors = a->data + k * down + first * right;
             if (!taper_dense_goes_on(a, (at + 1) * columns)) {
                 return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that are one matrix product, perhaps plus a tensor: mm, bmm, matmul, mv, dot, addmm and similar ones.
+// Operators that are one matrix product, some of them plus a tensor: mm, bmm, matmul, mv, dot, addmm and similar
+// operators.
 #include <math.h>
 
 #include "base/half.h"
@@ -70,7 +71,7 @@ static taper_status vector_factors(const taper_call *call, size_t at, taper_tens
     return TAPER_OK;
 }
 
-// PyTorch's products of bfloat16 vectors round after each operation.
+// Computes the dot product of bfloat16 vectors. PyTorch rounds after each operation, so this does too.
 static taper_status ret_dot_bf16(taper_call *call, const taper_tensor *a, const taper_tensor *b)
 {
     taper_tensor *sum;
@@ -192,7 +193,7 @@ TAPER_KERNEL(taper_op_vdot)
     return taper_ret_cast(call, 0, product, (taper_dtype)a->dtype);
 }
 
-// Sets the result to beta * self + alpha * product, in the dtype of self. Takes over product.
+// Sets result 0 to beta * self + alpha * product, in the dtype of self. Takes over the reference to product.
 static taper_status ret_combined(taper_call *call, taper_tensor *product, taper_tensor *self, size_t beta_at)
 {
     taper_scalar beta, alpha;
@@ -223,7 +224,7 @@ static taper_status check_addend(const taper_call *call, const taper_tensor *sel
     return TAPER_OK;
 }
 
-// PyTorch expands self even if beta is 0 and self is not read, so this checks that it can.
+// Fails unless self expands to the sizes. PyTorch expands self even if beta is 0 and self is not read.
 static taper_status check_expands(const taper_call *call, const taper_tensor *self, size_t rank, const int64_t *sizes)
 {
     int64_t strides[TAPER_MAX_RANK];
@@ -419,7 +420,7 @@ TAPER_KERNEL(taper_op_inner)
     taper_tensor *a, *b, *product = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
     TAPER_TRY(taper_arg_tensor(call, 1, &b));
-    if (a->rank == 0 || b->rank == 0) { // a product with a number
+    if (a->rank == 0 || b->rank == 0) { // a tensor without dimensions is a factor
         taper_ew ew = taper_ew_make(&taper_ew_mul);
         taper_ew_input_tensor(&ew, a);
         taper_ew_input_tensor(&ew, b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The nuclear norm, the sum of a matrix's singular values, by one-sided Jacobi rotations. Each scripted torch.norm
-// refers to it, but hardly any model calls it.
+// The nuclear norm, which is the sum of a matrix's singular values, by one-sided Jacobi rotations. Each scripted
+// torch.norm refers to it, but hardly any model calls it.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -10,7 +10,7 @@
 
 enum { SWEEPS = 60 };
 
-// Rotates columns p and q until they are orthogonal. Returns false if they were orthogonal.
+// Rotates columns p and q so that they become orthogonal. Returns false if they already were.
 static bool rotate(size_t rows, double *p, double *q)
 {
     double alpha = 0, beta = 0, gamma = 0;
@@ -33,7 +33,7 @@ static bool rotate(size_t rows, double *p, double *q)
     return true;
 }
 
-// Computes the norm of a matrix whose columns are contiguous, `rows` apart.
+// Computes the norm of a matrix with contiguous columns, which are `rows` elements apart.
 static double nuclear(taper_run *run, double *a, size_t rows, size_t columns)
 {
     bool turned = true;
@@ -79,7 +79,7 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
                    "linalg.svd: float32, float64, complex64 or complex128 is needed, not %s",
                    taper_dtype_torch_name(dtype));
     }
-    if (x->sizes[first] < x->sizes[second]) { // makes the columns the fewer ones
+    if (x->sizes[first] < x->sizes[second]) { // makes the smaller dimension the columns
         const size_t t = first;
         first = second;
         second = t;

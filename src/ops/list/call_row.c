@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs an operator by its row, for operators that consist of others.
+// Runs another operator, given its row of the operator list, for operators that consist of others.
 #include "ops/list/registry.h"
 
 taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,
@@ -10,7 +10,7 @@ taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, 
     TAPER_TRY(taper_registry_schema(run->registry, op, &schema, run->error));
     taper_val full[MOST];
     size_t count = arg_count;
-    if (arg_count < schema->arg_count && schema->arg_count <= MOST) { // adds defaults
+    if (arg_count < schema->arg_count && schema->arg_count <= MOST) { // adds the defaults of the missing arguments
         for (size_t i = 0; i < schema->arg_count; i++) {
             full[i] = i < arg_count ? args[i] : schema->args[i].default_value;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of op_list.h for programs that run during the build. Forms of an operator, IN_PLACE( ) and OUT( ), become
-// rows of their own. Their schema, kernel and param follow from the functional row, and they have its facts plus those
-// of the form. Words that are not facts of the library, WANTS( ), FORM( ), ON_QUANTIZED( ) and CPP( ), are separated
-// from the flags. Include this once, after a definition of fail( ), which ends the program.
+// The rows of op_list.h for programs that run during the build. The variants of an operator that IN_PLACE( ) and OUT( )
+// describe become separate rows. Their schema, kernel and param follow from the functional row, and they have its facts
+// plus those of the variant. Words that are not facts of the library, WANTS( ), FORM( ), ON_QUANTIZED( ) and CPP( ),
+// are separated from the flags. Include this once, after a definition of fail( ), which ends the program.
 #ifndef TAPER_OPS_EXPAND_ROWS_H
 #define TAPER_OPS_EXPAND_ROWS_H
 
@@ -17,7 +17,7 @@ typedef struct row {
     const char *id, *schema, *kernel, *param, *flags;
     const char *of; // id of the functional row; NULL for a functional row
     bool out, wanted;
-    const char *own; // the words after the flags
+    const char *own; // words that follow the flags
 } row;
 
 static row rows[] = {
@@ -30,7 +30,7 @@ static row rows[] = {
 #undef OUT
 };
 
-enum { ALL_ROWS = sizeof rows / sizeof rows[0] }; // includes rows that are not wanted
+enum { ALL_ROWS = sizeof rows / sizeof rows[0] }; // number of all rows, also of those that are not wanted
 
 static const char *joined(const char *first, size_t length, const char *middle, const char *last)
 {
@@ -46,7 +46,8 @@ static const char *joined(const char *first, size_t length, const char *middle, 
 // Moves the words that belong only to this row from the end of its flags to `own`.
 static void split_own(row *r)
 {
-    static const char *const words[] = {"WANTS(", "FORM(", "ON_QUANTIZED(", "CPP("}; // the order in which they appear
+    // In the order in which rows have them.
+    static const char *const words[] = {"WANTS(", "FORM(", "ON_QUANTIZED(", "CPP("};
     const char *own = NULL;
     for (size_t i = 0; own == NULL && i < sizeof words / sizeof *words; i++) {
         own = strstr(r->flags, words[i]);
@@ -77,7 +78,7 @@ static const char *form_flags(const row *form, const row *of)
                                            : joined(of->flags, strlen(of->flags), " | ", form->flags);
 }
 
-// "aten::relu(Tensor self) -> Tensor" becomes "aten::relu_(Tensor(a!) self) -> Tensor(a!)".
+// Changes "aten::relu(Tensor self) -> Tensor" to "aten::relu_(Tensor(a!) self) -> Tensor(a!)".
 static const char *in_place_schema(const row *of)
 {
     static const char self[] = "(Tensor self";
@@ -90,8 +91,8 @@ static const char *in_place_schema(const row *of)
     return joined(named, strlen(named), of->schema + full + strlen(self), "(a!)");
 }
 
-// "aten::relu(Tensor self) -> Tensor" becomes "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)". The
-// overload is the part of the form's id after the operator's name.
+// Changes "aten::relu(Tensor self) -> Tensor" to "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)". The
+// overload is the rest of the form's id after the operator's name.
 static const char *out_schema(const row *form, const row *of)
 {
     static const char end[] = ") -> Tensor";

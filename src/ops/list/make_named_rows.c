@@ -17,7 +17,7 @@ static void fail(const char *what, const char *which)
     exit(1);
 }
 
-// Returns the content with a 0 after it, or NULL if there is no such file.
+// Returns the content of the file with a 0 after it, or NULL if there is no such file.
 static char *read_file(const char *path)
 {
     FILE *const file = fopen(path, "rb");
@@ -62,7 +62,7 @@ static void add(names *all, const char *name, size_t length)
     all->items[all->count++] = copy;
 }
 
-// Comments and definitions do not name a row.
+// Reads the names on a line. Names in comments and in definitions are skipped.
 static void scan_line(names *all, const char *line, const char *end)
 {
     static const char call[] = "TAPER_OP(";
@@ -131,7 +131,7 @@ static names scan_all(const char *list)
     return all;
 }
 
-// Writes each name in place of $, between a beginning and an end.
+// Writes `form` for each name, with the name in place of $, between a beginning and an end.
 static void write_file(const char *path, const char *begin, const char *form, const names *all, const char *end)
 {
     size_t room = strlen(begin) + strlen(end) + 1;

@@ -37,25 +37,26 @@ enum { SELECTIVE = 0 };
 #endif
 
 enum {
-    ROWS = ALL_ROWS, // the most rows
-    NO_WORK = 65535  // work of a row that this build lacks, together with its forms
+    ROWS = ALL_ROWS, // most rows of the table
+    NO_WORK = 65535  // work number of a row whose functional row this build lacks
 };
 
 static size_t row_count;
-static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // the number of a row of the list, and the row of a number
+static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // number of each row of the list; row of each number
 static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1], quantized[ROWS + 1];
-static uint16_t works[ROWS]; // by row of the list: number of the row whose work it does, or a number above all rows
-static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // each is a row + 1, or 0 for none
+// For each row of the list: number of the row that computes the same, or a number above all rows.
+static uint16_t works[ROWS];
+static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // each entry is a row + 1, or 0 for none
 static size_t slots = 2; // slots of the index: a power of two above the number of rows
 
-// Returns the functional row of an in-place form, which the list names by IN_PLACE( ) or FORM( ), or NULL for another
-// row.
+// Returns the functional row of an in-place variant, which the list names by IN_PLACE( ) or FORM( ). Returns NULL for
+// another row.
 static const char *in_place_of(const row *r)
 {
     return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
 }
 
-// Calls use for each part that the row, or the operator whose form it is, names by WANTS( ).
+// Calls use for each feature that the row, or the functional row of the variant, names by WANTS( ).
 static void each_wanted(const row *r, void *user, void (*use)(void *user, const char *what, int length))
 {
     static const char word[] = "WANTS(";
@@ -73,7 +74,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Rows with the same flags share a word of facts, whatever the order of the flags.
+// Sorts the flags, so that rows with the same flags share a word of facts, whatever their order.
 static void sort_flags(row *of)
 {
     enum { MOST_FLAGS = 32 };
@@ -110,8 +111,8 @@ static const char *column_of(size_t row, bool of_facts)
     return of_facts ? rows[row].flags : rows[row].param;
 }
 
-// Numbers the different words; words[row] becomes the number. Prints each word in the given form, between a first line
-// and a last line.
+// Numbers the different words, and sets words[row] to the number. Prints each word in the given form, between a first
+// line and a last line.
 static void print_words(const char *first, bool of_facts, const char *form, const char *last, uint16_t *words)
 {
     printf("%s", first);
@@ -136,7 +137,7 @@ static void print_words(const char *first, bool of_facts, const char *form, cons
     printf("%s\n", last);
 }
 
-// Kernels by number: those of the rows, and those for calls with quantized tensors.
+// The kernels, in the order of their numbers: kernels of the rows, and kernels for calls with quantized tensors.
 static const char *kernel_names[2 * ROWS];
 static size_t kernel_count;
 
@@ -231,12 +232,12 @@ static void print_checks(void)
     printf("\n");
 }
 
-static size_t name_length(const char *schema) // "aten::add"
+static size_t name_length(const char *schema) // length of the name, for example of "aten::add"
 {
     return strcspn(schema, ".(");
 }
 
-// Returns the slot of the name in the index, or the free one for it.
+// Returns the slot that the name has in the index, or the free slot for it.
 static size_t slot_of(const char *schema)
 {
     const size_t length = name_length(schema);
@@ -270,7 +271,7 @@ static void index_names(void)
     }
 }
 
-// Gives the named rows the first numbers, and the others the following ones, in the order of the list.
+// Gives the named rows the first numbers, and the other rows the following numbers, in the order of the list.
 static void number_rows(void)
 {
     static bool numbered[ROWS + 1];
@@ -294,8 +295,8 @@ static void number_rows(void)
     }
 }
 
-// A row does its own work, but an in-place form does the work of its functional row. That row has a number for the work
-// even if this build lacks the row.
+// Numbers the work of each row. A row has a separate number, but an in-place variant has the number of its functional
+// row. That number exists even if this build lacks the functional row.
 static void number_works(void)
 {
     size_t count = row_count;
@@ -342,8 +343,8 @@ static void write_wanted(void *file, const char *what, int length)
     fprintf(file, "#define TAPER_WANTS_%.*s 1\n", length, what);
 }
 
-// Prints "#define TAPER_WANTS_<what> 1" for all that rows name, and "#define TAPER_USES_<name> 1" for each kernel, and
-// for each param that is the address of a named object.
+// Prints "#define TAPER_WANTS_<what> 1" for each feature that a row names. Prints "#define TAPER_USES_<name> 1" for
+// each kernel, and for each param that is the address of a named object.
 static void write_uses(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -364,7 +365,8 @@ static void write_uses(const char *path)
     }
 }
 
-// Prints the rows whose value differs from `usual`, an array by row, or from 0 if usual is NULL.
+// Prints the rows whose value differs from `usual`, which has a value for each row. If usual is NULL, it prints the
+// rows whose value is not 0.
 static void print_rare(const char *name, const uint16_t *values, const uint16_t *usual)
 {
     printf("static const rare %s[] = {", name);
@@ -377,7 +379,7 @@ static void print_rare(const char *name, const uint16_t *values, const uint16_t 
     printf("{UINT16_MAX, 0}};\n");
 }
 
-// Prints a line for each row, after the forms were expanded.
+// Prints a line for each row, including the variants.
 static int dump(void)
 {
     for (size_t i = 0; i < row_count; i++) {
@@ -417,7 +419,7 @@ int main(int argc, char **argv)
                 "#ifdef TAPER_WITH_OPERATORS\nHOSTS_OPERATOR\n#endif\n};\n", facts);
     print_checks();
     index_names();
-    // By slot: the first row of a name + 1; 0 for none.
+    // For each slot: the first row of a name, plus 1; 0 for none.
     printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots);
     for (size_t i = 0; i < slots; i++) {
         printf("%u,%s", first_row[i] == 0 ? 0U : row_number[first_row[i] - 1] + 1U, i % 32 == 31 ? "\n" : "");
@@ -426,12 +428,12 @@ int main(int argc, char **argv)
     for (size_t number_of = 0; number_of < row_count; number_of++) {
         const size_t i = row_at[number_of];
         size_t next = next_row[i];
-        if (next == 0) { // the last one refers to the first
+        if (next == 0) { // the last entry refers to the first
             next = first_row[slot_of(rows[i].schema)];
         }
         printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);
     }
-    printf("{0, 0, 0, 0, %u}};\n", facts[row_count]); // after the rows: the facts of the host's operators
+    printf("{0, 0, 0, 0, %u}};\n", facts[row_count]); // the entry after the rows has the facts of the host's operators
     print_rare("other_works", works, row_number);
     print_rare("on_quantized", quantized, NULL);
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;

@@ -48,13 +48,13 @@
      TAPER_USES(taper_op_log_softmax_inner) || TAPER_USES(taper_op_logsumexp) || TAPER_ATTENDS)
 #define TAPER_MEASURES                                                                                                 \
     (TAPER_USES(taper_op_group_norm) || TAPER_USES(taper_op_native_group_norm) || TAPER_USES(taper_op_instance_norm))
-// Kernels that copy many elements.
+// True if a kernel that copies many elements is wanted.
 #define TAPER_MOVES                                                                                                    \
     (TAPER_USES(taper_op_cat) || TAPER_USES(taper_op_stack) || TAPER_USES(taper_op_contiguous) ||                      \
      TAPER_USES(taper_op_clone) || TAPER_USES(taper_op_permute) || TAPER_USES(taper_op_transpose) ||                   \
      TAPER_USES(taper_op_reshape) || TAPER_USES(taper_op_expand) || TAPER_USES(taper_op_pixel_shuffle) ||              \
      TAPER_USES(taper_op_repeat) || TAPER_USES(taper_op_roll) || TAPER_USES(taper_op_slice))
-// Copies from one dtype to another by the kernels for that.
+// True if copies from one dtype to another use the conversion kernels.
 #define TAPER_COPIES_CONVERT                                                                                           \
     (TAPER_USES(taper_op_to) || TAPER_HAS_OP(linear_halves) || TAPER_HAS_OP(taper_linear_integers))
 #define TAPER_NORMS_LAYERS (TAPER_USES(taper_op_layer_norm) || TAPER_ATTENDS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that stand for TorchScript's own syntax and functions. Frontends know them by name, whatever the overload:
-// `a[i]` is a __getitem__. scripts/check_rows.py compares the names with the list.
+// Operators that TorchScript's own syntax and functions become. Frontends use their names without an overload: `a[i]`
+// is a __getitem__. scripts/check_rows.py compares the names with the list.
 #ifndef TAPER_OPS_OP_NAMES_H
 #define TAPER_OPS_OP_NAMES_H
 

@@ -20,10 +20,10 @@ extern bool taper_node_calls(const taper_node *node, const taper_op *op);
 #define PACKER(what) TAPER_FACT(PACKER, what)
 #define QUANTIZED(what) TAPER_FACT(QUANTIZED, what)
 #define AUTOCAST(what) TAPER_FACT(AUTOCAST, what)
-// The facts about a host's operator: only its schema says what it writes to.
+// The facts about an operator of the host. Only its schema says what it writes to.
 #define HOSTS_OPERATOR (TAPER_OP_REGISTERED | TAPER_OP_EFFECT | TAPER_OP_VIEW)
 
-// Values that few rows have: sorted by row, with {UINT16_MAX, 0} after the last.
+// A value that few rows have. Lists of such values are sorted by row, with {UINT16_MAX, 0} at the end.
 typedef struct rare {
     uint16_t row, value;
 } rare;
@@ -39,7 +39,8 @@ const uint16_t taper_row_count = TAPER_ROW_COUNT;
 
 enum { LETTER = 65535 }; // marks a letter in the table of pairs
 
-#ifdef TAPER_KERNELS_BY_OFFSET // set in CMakeLists.txt if a pointer to a function takes 32 bytes in the library's file
+// CMakeLists.txt sets this if a pointer to a function takes 32 bytes in the library's file.
+#ifdef TAPER_KERNELS_BY_OFFSET
 // C cannot subtract a table from a function, but assemblers can.
 #define KERNEL(name) ".long " #name " - taper_op_kernels\n"
 __asm__(".section .rodata.taper_op_kernels,\"a\"\n.balign 4\n.hidden taper_op_kernels\n.globl taper_op_kernels\n"
@@ -70,11 +71,11 @@ taper_kernel taper_row_kernel(const taper_op *op)
     return kernel_at(op->kernel);
 }
 
-// Returns the value of a row in the list, or `otherwise` if the row has none.
+// Returns the value that the list has for the row, or `otherwise` if it has none.
 static unsigned rare_of(const rare *list, size_t count, const taper_op *op, unsigned otherwise)
 {
     const size_t row = (size_t)(op - taper_ops);
-    size_t low = 0, high = count - 1; // the last entry belongs to no row
+    size_t low = 0, high = count - 1; // the last entry is no row
     while (low < high) {
         const size_t middle = (low + high) / 2;
         if (list[middle].row < row) {
@@ -93,7 +94,7 @@ unsigned taper_row_on_quantized(const taper_op *op)
                : rare_of(on_quantized, sizeof on_quantized / sizeof *on_quantized, op, TAPER_ON_QUANTIZED_NONE);
 }
 
-// Returns the number of the row whose work op does. For an in-place form it is the functional row.
+// Returns the number of the row that computes the same as op: for an in-place variant it is the functional row.
 static unsigned work_of(const taper_op *op)
 {
     return taper_row_is_registered(op)
@@ -120,7 +121,8 @@ static unsigned next_symbol(const uint8_t **at)
     return symbol;
 }
 
-// Symbols consist of earlier ones. The tables are our own, so the depth of this recursion is bounded.
+// Expands a symbol. Symbols consist of earlier ones. The tables are made by the build, so the depth of this recursion
+// is bounded.
 static char *expand(char *to, unsigned symbol)
 {
     if (pairs[symbol][1] == LETTER) {
@@ -145,7 +147,7 @@ const char *taper_row_text(const taper_op *op, taper_arena *arena)
     return taper_arena_string(arena, text, (size_t)(end - text));
 }
 
-// Follows a text while it is equal to the wanted one. In most rows an early letter differs and ends the comparison.
+// The rest of the text that a row is compared with. In most rows an early letter differs and ends the comparison.
 typedef struct wanted {
     const char *at, *end;
 } wanted;
@@ -158,8 +160,8 @@ static bool agrees(wanted *w, unsigned symbol)
     return *w->at++ == (char)pairs[symbol][0];
 }
 
-// Returns true if a row's text continues at *at with these letters. *at moves to the place after the symbol with the
-// last letter.
+// Returns true if a row's text continues at *at with these letters. *at then moves behind the symbol that has the last
+// of the letters.
 static bool begins(const taper_op *op, const char *letters, size_t count)
 {
 #ifdef TAPER_WITH_OPERATORS
@@ -244,7 +246,7 @@ const taper_op *taper_row_next(const taper_op *op)
     }
 #endif
     const taper_op *const next = &taper_ops[op->next];
-    return next->text > op->text ? next : NULL; // the texts are in the order of the list
+    return next->text > op->text ? next : NULL; // the addresses of the texts are in the order of the list
 }
 
 const taper_op *taper_row_find(const char *name, const char *overload)
@@ -285,9 +287,9 @@ const taper_op *taper_row_functional(const taper_op *op)
 unsigned taper_node_work(const taper_node *node)
 {
     const uint64_t facts = taper_op_facts(node->op);
-    const bool differs =
-        (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 ||
-        TAPER_FIELD(facts, RESULT) == TAPER_RESULT_BOOL; // eq_ writes 0 and 1 as numbers of its tensor's dtype
+    const bool differs = (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 ||
+                         TAPER_FIELD(facts, RESULT) ==
+                             TAPER_RESULT_BOOL; // eq_ writes 0 and 1 as numbers of its tensor's dtype, not as bools
     return differs && !taper_row_is_registered(node->op) ? (unsigned)(node->op - taper_ops) : work_of(node->op);
 }
 

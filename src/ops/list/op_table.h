@@ -18,7 +18,7 @@ enum {
     TAPER_ROW_NAMED_COUNT
 };
 
-extern const taper_op taper_ops[];     // by row number
+extern const taper_op taper_ops[];     // the rows; the index is the row number
 extern const uint16_t taper_row_count; // number of rows in taper_ops
 
 // Returns true for an operator of the host, which has no row number.
@@ -28,18 +28,20 @@ static inline bool taper_row_is_registered(const taper_op *op)
 }
 
 taper_kernel taper_row_kernel(const taper_op *op);
-// Returns how calls with quantized tensors run: TAPER_ON_QUANTIZED_.
+// Returns how calls with quantized tensors run, as a number TAPER_ON_QUANTIZED_.
 unsigned taper_row_on_quantized(const taper_op *op);
-// Returns the kernel for calls with quantized tensors. The row must have TAPER_ON_QUANTIZED_OWN or more there.
+// Returns the kernel for calls with quantized tensors. taper_row_on_quantized must return TAPER_ON_QUANTIZED_OWN or
+// more for the row.
 taper_kernel taper_row_quantized_kernel(const taper_op *op);
-// Returns the parameter that distinguishes rows with one kernel; NULL for most rows.
+// Returns the parameter that distinguishes rows with the same kernel, or NULL, as for most rows.
 const void *taper_row_param(const taper_op *op);
 
-// The row with this id, a constant; NULL in a selective build that leaves it out.
+// The address of the row with this id, a constant. It is NULL in a selective build that leaves out the row.
 #define TAPER_OP(id) TAPER_OP_OR_NULL(id, &taper_ops[TAPER_ROW_##id])
 // Returns true if op is the row `of` or an overload of it.
 bool taper_row_is_overload(const taper_op *op, const taper_op *of);
-// The first returns true if the node calls this operator (a row of the list), the second also for an overload of it.
+// taper_node_calls returns true if the node calls this operator (a row of the list). The second function also returns
+// true for an overload of the operator.
 inline bool taper_node_calls(const taper_node *node, const taper_op *op)
 {
     return node->kind == TAPER_NODE_OP && node->op == op;
@@ -48,26 +50,29 @@ static inline bool taper_node_calls_any(const taper_node *node, const taper_op *
 {
     return node->kind == TAPER_NODE_OP && op != NULL && taper_row_is_overload(node->op, op);
 }
-// taper_row_is_in_place returns true for the in-place form of a row with the same arguments. taper_row_functional
-// returns that row, or NULL if op is not such a form or this build lacks the row.
+// taper_row_is_in_place returns true if op is the in-place variant of a row with the same arguments.
+// taper_row_functional returns that row, or NULL if op is no such variant or this build lacks the row.
 bool taper_row_is_in_place(const taper_op *op);
 const taper_op *taper_row_functional(const taper_op *op);
-// Returns TAPER_WORK_<id> of the row whose work the node's operator does (op_rows.h). Lists of rules name a row once.
-// The rule also holds for the in-place form, if that form leaves its tensor the sizes and dtype of the row's result.
+// Returns TAPER_WORK_<id> of the row that computes the same as the node's operator (op_rows.h): an in-place operator
+// has the number of its functional row, if it leaves its tensor the sizes and dtype of that row's result. Lists of
+// rules therefore name a row once.
 unsigned taper_node_work(const taper_node *node);
 // Returns the first row of the list whose facts in the mask are equal to `facts`, or NULL.
 const taper_op *taper_row_where(uint64_t mask, uint64_t facts);
 
-// The functions below also find operators of the host. Returns NULL if there is no such operator. name: "aten::add";
-// overload: "Tensor", or "".
+// The functions below also find operators of the host. taper_row_find returns NULL if there is no such operator. name
+// is for example "aten::add"; overload is for example "Tensor", or "".
 const taper_op *taper_row_find(const char *name, const char *overload);
 // Returns true if the list has rows with this name.
 bool taper_row_is_listed(const char *name);
-// Return the rows of one name in the order of the list: the first one, and the one after a row. NULL if there is none.
+// Return the rows of one name in the order of the list: the first row, and the row after a given one. They return NULL
+// if there is none.
 const taper_op *taper_row_first(const char *name);
 const taper_op *taper_row_next(const taper_op *op);
 
-// Returns the schema, "aten::add.Tensor(Tensor self, …) -> Tensor", in the arena. NULL if memory is missing.
+// Returns the schema, for example "aten::add.Tensor(Tensor self, …) -> Tensor", allocated in the arena. Returns NULL if
+// memory is missing.
 const char *taper_row_text(const taper_op *op, taper_arena *arena);
 
 // These do what taper_row_first, taper_row_next, taper_row_text and taper_row_kernel do, for operators that the host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Includes own_names.inc and leaves out the macros that the including file does not define.
+// Includes own_names.inc. Macros that the including file does not define expand to nothing.
 #ifndef PROPERTY
 #define PROPERTY(name, operator)
 #endif

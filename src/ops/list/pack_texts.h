@@ -9,18 +9,18 @@
 #include "ops/list/expand_rows.h"
 
 enum {
-    SYMBOLS = 4096,  // the most symbols, letters included
+    SYMBOLS = 4096,  // most symbols, including the letters
     LETTERS = 128,   // number of ASCII letters, the lowest symbols; 0 ends a text
-    RARE = 4,        // uses of a pair that are not worth its four bytes in the table
-    PAIR_END = 65535 // second half of a letter in the table of pairs
+    RARE = 4,        // number of uses of a pair up to which a symbol is not worth its four bytes in the table
+    PAIR_END = 65535 // stored as the second symbol of a letter in the table of pairs
 };
 
 static uint16_t *text; // the texts of all rows, consecutive
 static size_t text_count, text_start[ALL_ROWS + 1];
-static uint16_t pairs[SYMBOLS][2]; // by symbol: the pair that it replaces
+static uint16_t pairs[SYMBOLS][2]; // for each symbol, the pair that it replaces
 static unsigned symbols = LETTERS;
-static uint32_t counts[SYMBOLS * SYMBOLS]; // uses of each pair
-static uint16_t number[SYMBOLS];           // number of each symbol, the most frequent first
+static uint32_t counts[SYMBOLS * SYMBOLS]; // number of uses of each pair
+static uint16_t number[SYMBOLS];           // new number of each symbol; the most frequent symbol is first
 
 static void read_texts(size_t row_count)
 {
@@ -74,8 +74,8 @@ static void compress_texts(void)
     }
 }
 
-// Numbers the symbols in use. The most frequent ones in texts are first, because they take one byte. Symbol 0 keeps the
-// number 0. Returns the number of symbols.
+// Numbers the symbols in use. The symbols that are most frequent in the texts come first, because they take one byte.
+// Symbol 0 keeps the number 0. Returns the number of symbols.
 static unsigned number_symbols(void)
 {
     static uint32_t uses[SYMBOLS];

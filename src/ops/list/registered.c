@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The host's own operators. The list belongs to the process, because schemas mean the same to every context. No other
-// data here does. The list only grows, at its end, so reading needs no lock. Overloads of one name remain in the order
-// of registration.
+// The host's own operators. The list belongs to the process, because a schema means the same in every context. All
+// other data belongs to contexts. The list only grows, at its end, so reading needs no lock. Overloads of one name
+// remain in the order of registration.
 #include "ops/list/registered.h"
 
 #include <stdio.h>
@@ -11,11 +11,11 @@
 #include "ops/list/op_table.h"
 
 typedef struct registered {
-    taper_op op; // the first member, because its address identifies the operator
+    taper_op op; // must be the first member, because its address identifies the operator
     _Atomic(struct registered *) next;
     taper_operator_function function;
     void *user;
-    size_t name_length; // characters of "my_ops::warp" in text
+    size_t name_length; // number of characters of the name in text, for example of "my_ops::warp"
     char text[];
 } registered;
 

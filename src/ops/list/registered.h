@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that the host registered (taper_operator.h). Their names are found after those of the list. They are never
-// removed. Any thread may call these functions.
+// Operators that the host registered (taper_operator.h). A name is searched in the operator list first, then among
+// these. They are never removed. Any thread may call these functions.
 #ifndef TAPER_OPS_REGISTERED_H
 #define TAPER_OPS_REGISTERED_H
 
@@ -8,7 +8,7 @@
 
 #include "ir/op.h"
 
-// The characters of names.
+// The characters that names may contain.
 #define TAPER_NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 // Registers an operator. The text of the schema is copied. Fails if it is not a schema, or if its name and overload
@@ -16,8 +16,8 @@
 TAPER_MUST_USE taper_status taper_registered_add(const char *schema, taper_operator_function function, void *user,
                                                  taper_error *error);
 
-// Registers an operator without checking the schema or the names of rows (for taper_registered_add). op: the facts of
-// the operator, copied.
+// Registers an operator without checking the schema or the names of rows (for taper_registered_add). op has the facts
+// of the operator and is copied.
 TAPER_MUST_USE taper_status taper_registered_append(const char *schema, const taper_op *op,
                                                     taper_operator_function function, void *user, taper_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks an operator of the host before it enters the list (ops/list/registered.c). It needs a schema that our parser
-// accepts and that values of calls can be compared with, and a name that no row has.
+// Checks an operator of the host before it enters the list (ops/list/registered.c). The operator needs a schema that
+// our parser accepts, types that values of calls can be compared with, and a name that no row has.
 #include "ops/list/registered.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static taper_status bad(const char *schema, const char *why, taper_error *error)
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "\"%.200s\" is not a schema for an operator: %s", schema, why);
 }
 
-enum { LONGEST = 2000 }; // characters of a schema
+enum { LONGEST = 2000 }; // most characters of a schema
 
 // Finds mistakes that the parser of our own schemas does not expect.
 static const char *bad_text(const char *text)
@@ -38,14 +38,15 @@ static const char *bad_text(const char *text)
         return "it ends too early";
     }
     for (const char *c = strchr(text, '['); c != NULL; c = strchr(c + 1, '[')) {
-        if (strspn(c + 1, "0123456789") > DIGITS && c[-1] != '=' && c[-1] != ' ') { // in int[2], not in =[1, 2]
+        // A number in int[2], but not in =[1, 2].
+        if (strspn(c + 1, "0123456789") > DIGITS && c[-1] != '=' && c[-1] != ' ') {
             return "a list is too long";
         }
     }
     return NULL;
 }
 
-// Returns true for a type that values can be compared with.
+// Returns true for a type that values of a call can be compared with.
 static bool is_known(const taper_type *type)
 {
     switch ((taper_type_kind)type->kind) {
@@ -101,7 +102,8 @@ static taper_status check_schema(const char *text, taper_error *error)
     taper_status status = taper_heap_create(&taper_allocator_system, types, &heap, error);
     if (status == TAPER_OK) {
         status = taper_schema_parse(&arena, heap, types, text, &schema, error);
-        if (status == TAPER_ERROR_INTERNAL) { // the parser calls a mistake internal, because it expects our own text
+        // The parser calls a mistake internal, because it expects only schemas of the list.
+        if (status == TAPER_ERROR_INTERNAL) {
             char words[200];
             snprintf(words, sizeof words, "%s", taper_error_message(error));
             status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s", words);

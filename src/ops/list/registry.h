@@ -11,7 +11,8 @@ TAPER_MUST_USE taper_status taper_registry_create(const taper_allocator *allocat
                                                   taper_registry **registry, taper_error *error);
 void taper_registry_destroy(taper_registry *registry);
 
-taper_heap *taper_registry_heap(taper_registry *registry); // heap for constants that live as long as the registry
+// Returns the heap for constants that live as long as the registry.
+taper_heap *taper_registry_heap(taper_registry *registry);
 
 // Returns LAPACK (platform/lapack.h), opened at the first call, or NULL if there is none. Any thread may call this.
 struct taper_lapack;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Prototypes of kernels that other operators call: loss.c calls taper_op_mean, quantile.c calls taper_op_sort. A kernel
-// that only its row names needs no prototype: TAPER_KERNEL (ops/call/call.h) declares and defines it.
+// that only a row of the operator list names needs no prototype, because TAPER_KERNEL (ops/call/call.h) declares and
+// defines it.
 #ifndef TAPER_OPS_SHARED_KERNELS_H
 #define TAPER_OPS_SHARED_KERNELS_H
 

@@ -9,7 +9,7 @@
 #define OUT_SAME T
 #define OUT_BOOL uint8_t
 
-// loops for float, then for double
+// Loops for float, then for double.
 #define BINARY_F(name, promotion, result, scalars, f)                                                                  \
     TAPER_EW_LOOP2(LOOP(name), OUT_##result, T, TAPER_EW_NUMBERS_F(T), f)
 #define BINARY_I(name, promotion, result, scalars, i)
@@ -34,7 +34,7 @@
 #undef BINARY_FC
 #undef BINARY_FIC
 
-// loops for integers
+// Loops for integers.
 #define T int64_t
 #define BINARY_F(name, promotion, result, scalars, f)
 #define BINARY_I(name, promotion, result, scalars, i) TAPER_EW_LOOP2(name##_i64, OUT_##result, T, TAPER_EW_NUMBERS_I, i)
@@ -48,7 +48,7 @@
 #undef BINARY_FC
 #undef BINARY_FIC
 
-// loops for complex numbers
+// Loops for complex numbers.
 #define T taper_c128
 #define BINARY_I(name, promotion, result, scalars, i)
 #define BINARY_FI(name, promotion, result, scalars, f, i)
@@ -68,7 +68,7 @@ TAPER_EW_LOOP2(bitwise_and_u8, uint8_t, uint8_t, (void)args;, (x != 0) & (y != 0
 TAPER_EW_LOOP2(bitwise_or_u8, uint8_t, uint8_t, (void)args;, (x | y) != 0)
 TAPER_EW_LOOP2(bitwise_xor_u8, uint8_t, uint8_t, (void)args;, (x != 0) ^ (y != 0))
 
-// the records
+// The records of the operators.
 #define BINARY_F(name, promotion, result, scalars, f)                                                                  \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
 #define BINARY_I(name, promotion, result, scalars, i)                                                                  \

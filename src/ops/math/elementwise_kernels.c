@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels that most elementwise rows share, and those that choose among several operators' arithmetic or check
-// their numbers first. The row's param points to the arithmetic, a taper_ew_op.
+// The kernels that most elementwise operators share, and kernels that choose among the arithmetic of several operators
+// or check their numbers first. An operator's param points to the arithmetic, a taper_ew_op.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/elementwise_math.h"
@@ -24,7 +24,7 @@ static taper_status read_scalars(const taper_call *call, taper_ew *ew, size_t fr
     return TAPER_OK;
 }
 
-// Runs op with the call's first `count` arguments as operands. The arguments after them are the operator's numbers.
+// Runs op with the call's first `count` arguments as operands. The arguments after them are the numbers of op.
 static taper_status run_row(taper_call *call, const taper_ew_op *op, size_t count)
 {
     taper_ew ew = taper_ew_make(op);
@@ -41,8 +41,8 @@ TAPER_KERNEL(taper_op_unary)
     return run_row(call, call->param, 1);
 }
 
-// Operators whose result has the strides of PyTorch's empty_like. isinf and isfinite have them for integers and bools
-// only, whose result PyTorch makes without computing.
+// Runs an operator whose result has the strides of PyTorch's empty_like. For isinf and isfinite these are only integers
+// and bools, whose result PyTorch makes without computing.
 TAPER_KERNEL(taper_op_unary_like)
 {
     taper_ew ew = taper_ew_make(call->param);
@@ -80,7 +80,7 @@ TAPER_KERNEL(taper_op_heaviside)
     return taper_op_binary(call);
 }
 
-// Runs op with argument `at` as its only operand and with numbers that the kernel gives.
+// Runs op with argument `at` as its only operand, and with p0, p1 and so on as its numbers.
 static taper_status run_laid(taper_call *call, size_t at, const taper_ew_op *op, taper_ew_layout layout, double p0,
                              double p1, double p2)
 {
@@ -123,7 +123,7 @@ static taper_status check_alpha(const taper_call *call, const taper_ew *ew, tape
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "For non-complex input tensors, argument alpha must not be a complex number.");
     }
-    if (common == TAPER_BOOL) { // becomes a bool too: an alpha of -1 counts as true, and nothing is subtracted
+    if (common == TAPER_BOOL) { // alpha becomes a bool too: an alpha of -1 counts as true, and nothing is subtracted
         alpha->i = alpha->i != 0;
     }
     return check_number(call, common, alpha);
@@ -186,8 +186,8 @@ TAPER_KERNEL(taper_op_div_mode)
     return taper_ew_run(call, &ew);
 }
 
-// Returns the arithmetic of powers with a common exponent, or NULL for others. PyTorch, too, computes them as products
-// and roots, whose results at infinities differ from pow()'s.
+// Returns the arithmetic of powers with a common exponent, or NULL for other exponents. PyTorch also computes these
+// powers as products and roots, whose results at infinities differ from those of pow().
 static const taper_ew_op *power_of(double exponent)
 {
     static const struct {
@@ -265,14 +265,15 @@ TAPER_KERNEL(taper_op_float_power)
     return run_power(call, &ew);
 }
 
-// Computes self * 2 ** other. The power of an integer tensor is float32, and that decides the promotion.
+// Computes self * 2 ** other. If other is an integer tensor, the power is float32, which decides the promotion.
 TAPER_KERNEL(taper_op_ldexp)
 {
     taper_ew ew = taper_ew_make(&taper_ew_ldexp);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
     TAPER_TRY(taper_ew_input_arg(&ew, call, 1));
     if (ew.inputs[0].tensor != NULL && ew.inputs[1].tensor != NULL) {
-        taper_tensor power = taper_tensor_local(ew.inputs[1].tensor); // only its dtype and rank are used
+        // Only the dtype and the rank of this tensor are used.
+        taper_tensor power = taper_tensor_local(ew.inputs[1].tensor);
         power.dtype = (uint8_t)taper_dtype_to_float((taper_dtype)power.dtype);
         taper_promotion promotion = taper_promotion_start();
         taper_promotion_tensor(&promotion, ew.inputs[0].tensor);
@@ -284,8 +285,8 @@ TAPER_KERNEL(taper_op_ldexp)
 
 // ---- limits
 
-// Converts the number to an integer dtype as a cast does: beside a uint8 tensor, -3 becomes 253. Other dtypes only have
-// the number checked.
+// Converts the number to an integer dtype as a cast does: with a uint8 tensor, -3 becomes 253. For other dtypes the
+// number is only checked.
 static taper_status cut_number(const taper_call *call, taper_dtype dtype, taper_scalar *scalar)
 {
     uint8_t bytes[16];
@@ -297,8 +298,8 @@ static taper_status cut_number(const taper_call *call, taper_dtype dtype, taper_
     return TAPER_OK;
 }
 
-// Runs clamp in any of its forms. low and high are the argument positions of the bounds; SIZE_MAX means that the form
-// has no such bound.
+// Runs clamp in any of its variants. low and high are the argument positions of the bounds; SIZE_MAX means that the
+// variant has no such bound.
 static taper_status run_clamp(taper_call *call, size_t low, size_t high)
 {
     taper_ew ew = taper_ew_make(&taper_ew_clamp_scalars);
@@ -337,7 +338,7 @@ static taper_status run_clamp(taper_call *call, size_t low, size_t high)
         }
     }
     ew.common = (int)common;
-    if (isnan(bounds[0].f) || isnan(bounds[1].f)) { // PyTorch: a NaN bound makes every element NaN
+    if (isnan(bounds[0].f) || isnan(bounds[1].f)) { // as in PyTorch, a bound that is NaN makes every element NaN
         taper_ew_input_scalar(&ew, taper_scalar_double(NAN));
         ew.op = &taper_ew_mul;
     }
@@ -375,7 +376,7 @@ TAPER_KERNEL(taper_op_clamp_tensor)
     return taper_ew_run(call, &ew);
 }
 
-// hardtanh and threshold: they keep an integer dtype and convert their numbers to it.
+// Runs hardtanh and threshold, which keep an integer dtype and convert their numbers to it.
 TAPER_KERNEL(taper_op_bounded)
 {
     const taper_ew_op *op = call->param;
@@ -398,7 +399,7 @@ TAPER_KERNEL(taper_op_relu6)
     return run_laid(call, 0, &taper_ew_clamp_scalars, TAPER_EW_LIKE, 0, 6, 0);
 }
 
-// ---- activations with numbers of their own
+// ---- activations with numbers
 
 TAPER_KERNEL(taper_op_selu)
 {
@@ -460,7 +461,7 @@ TAPER_KERNEL(taper_op_round_decimals)
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_int(call, 1, &decimals));
-    if (taper_dtype_is_integral((taper_dtype)x->dtype)) { // for which only round without decimals is defined
+    if (taper_dtype_is_integral((taper_dtype)x->dtype)) { // for integers only round without decimals is defined
         TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
                    taper_dtype_torch_name((taper_dtype)x->dtype));
     }
@@ -498,7 +499,7 @@ TAPER_KERNEL(taper_op_mvlgamma)
     if (p < 1 || p > 1000) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "p has to be between 1 and 1000");
     }
-    // PyTorch's result is that of a sum, hence contiguous.
+    // PyTorch's result is the result of a sum and therefore contiguous.
     return run_laid(call, 0, &taper_ew_mvlgamma, TAPER_EW_CONTIGUOUS, (double)p, 0, 0);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Orthogonal polynomials as elementwise operators of a point and a degree, and the kernels of the special functions
-// that PyTorch has for float and double alone.
+// that PyTorch computes only for float and double.
 #include "ops/call/call.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/math/elementwise_ops.h"
 
-enum { LONG_WALK = 1 << 16 }; // recurrence steps between two charges to the run
+enum { LONG_WALK = 1 << 16 }; // steps of the recurrence between two charges to the run
 
 static bool stop(taper_ew_args *args)
 {
@@ -14,7 +14,7 @@ static bool stop(taper_ew_args *args)
     return args->stopped;
 }
 
-// n + 1 and 2 n + 1 in unsigned arithmetic: a degree may be INT64_MAX, for which PyTorch's sums wrap around too.
+// Compute n + 1 and 2 n + 1 in unsigned arithmetic, because a degree may be INT64_MAX. PyTorch's sums wrap around too.
 static int64_t and_one(int64_t n)
 {
     return (int64_t)((uint64_t)n + 1);

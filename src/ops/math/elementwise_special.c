@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise operators that prepare their operands or have several results, and those on parts of complex numbers. glu
-// halves its input, prelu aligns its weights with the channels, frexp has two results.
+// Elementwise operators that prepare their operands or have several results, and operators on the parts of complex
+// numbers. glu halves its input, prelu aligns its weights with the channels, frexp has two results.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/math/elementwise_ops.h"
@@ -90,8 +90,8 @@ TAPER_KERNEL(taper_op_prelu)
     return status;
 }
 
-// Runs op on argument 0 and returns it as result number `at`. result is the result's dtype; -1 stands for the one that
-// the arithmetic gives.
+// Runs op on argument 0 and sets its result as result number `at`. `result` is the dtype of the result, or -1 for the
+// dtype that the arithmetic gives.
 static taper_status run_for(taper_call *call, const taper_ew_op *op, size_t at, int result, taper_ew_layout layout)
 {
     taper_ew ew = taper_ew_make(op);
@@ -110,7 +110,7 @@ TAPER_KERNEL(taper_op_frexp)
 
 TAPER_KERNEL(taper_op_log_sigmoid_forward)
 {
-    // Computed first, since `out` may be the input.
+    // This is computed first, because `out` may be the input.
     TAPER_TRY(run_for(call, &taper_ew_exp_minus_abs, 1, -1, TAPER_EW_CONTIGUOUS));
     return run_for(call, &taper_ew_log_sigmoid, 0, -1, TAPER_EW_CONTIGUOUS);
 }
@@ -164,8 +164,8 @@ TAPER_KERNEL(taper_op_imag)
     return ret_part(call, x, 1);
 }
 
-// A real tensor is its own conjugate. A complex one is conjugated at once, whereas PyTorch sets a flag and conjugates
-// later.
+// Returns the conjugate. A real tensor is its own conjugate. A complex tensor is conjugated at once, whereas PyTorch
+// sets a flag and conjugates later.
 TAPER_KERNEL(taper_op_conj)
 {
     taper_tensor *x;
@@ -176,7 +176,7 @@ TAPER_KERNEL(taper_op_conj)
     return run_for(call, &taper_ew_conj, 0, -1, TAPER_EW_ITERATOR);
 }
 
-// complex(real, imag) and polar(abs, angle); the row's param chooses.
+// Computes complex(real, imag) or polar(abs, angle), as the operator's param says.
 TAPER_KERNEL(taper_op_complex)
 {
     taper_tensor *a, *b;

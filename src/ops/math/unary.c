@@ -17,7 +17,7 @@ static int frexp_exponent(double x)
 #define OUT_SAME T
 #define OUT_BOOL uint8_t
 
-// loops for float, then for double
+// Loops for float, then for double.
 #define UNARY_F(name, promotion, result, scalars, f)                                                                   \
     TAPER_EW_LOOP1(LOOP(name), OUT_##result, T, TAPER_EW_NUMBERS_F(T), f)
 #define UNARY_FI(name, promotion, result, scalars, f, i) UNARY_F(name, promotion, result, scalars, f)
@@ -41,7 +41,7 @@ static int frexp_exponent(double x)
 #undef UNARY_FC
 #undef UNARY_FIC
 
-// loops for integers
+// Loops for integers.
 #define T int64_t
 #define UNARY_F(name, promotion, result, scalars, f)
 #define UNARY_FI(name, promotion, result, scalars, f, i)                                                               \
@@ -55,7 +55,7 @@ static int frexp_exponent(double x)
 #undef UNARY_FC
 #undef UNARY_FIC
 
-// loops for complex numbers
+// Loops for complex numbers.
 #define T taper_c128
 #define OUT_REAL double
 #define UNARY_FI(name, promotion, result, scalars, f, i)
@@ -71,7 +71,7 @@ static int frexp_exponent(double x)
 
 TAPER_EW_LOOP1(logical_not_u8, uint8_t, uint8_t, (void)args;, x == 0)
 
-// the records
+// The records of the operators.
 #define UNARY_F(name, promotion, result, scalars, f)                                                                   \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
 #define UNARY_FI(name, promotion, result, scalars, f, i)                                                               \
@@ -83,7 +83,7 @@ TAPER_EW_LOOP1(logical_not_u8, uint8_t, uint8_t, (void)args;, x == 0)
                     name##_c128)
 #include "ops/math/elementwise_unary.inc"
 
-// bitwise_not alone computes something else for bool (the logical not) than for integers.
+// Loops of bitwise_not, the only operator that computes something else for bool (the logical not) than for integers.
 TAPER_EW_LOOP1(bitwise_not_i64, int64_t, int64_t, (void)args;, ~x)
 TAPER_EW_LOOP1(bitwise_not_u8, uint8_t, uint8_t, (void)args;, x == 0)
 TAPER_EW_RECORD(bitwise_not, KEEP, SAME, 0, NULL, NULL, bitwise_not_i64, bitwise_not_u8)

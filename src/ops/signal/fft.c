@@ -25,7 +25,7 @@ const taper_fft_op taper_fft_fft = {"fft", TAPER_FFT_C2C, true, false},
 
 enum { MODE_NONE, MODE_ROOT, MODE_ALL }; // values of PyTorch's fft_norm_mode
 
-// The dimensions to transform, and the input's sizes in them after padding and trimming.
+// The dimensions to transform, and the input's sizes in these dimensions after padding and trimming.
 typedef struct extent {
     size_t count;
     size_t dims[TAPER_MAX_RANK];
@@ -90,8 +90,8 @@ static taper_status along_all(taper_run *run, bool forward, double scale, const 
     return count == 0 ? taper_run_copy(run, to, from) : TAPER_OK;
 }
 
-// Makes x a contiguous tensor of that dtype with the extent's sizes: trimmed where x is larger, with zeros at the end
-// where it is smaller. *ready gets a reference and may be x itself.
+// Makes x a contiguous tensor of that dtype with the extent's sizes. It is trimmed where x is larger, and zeros are
+// added at the end where x is smaller. *ready gets a reference and may be x itself.
 static taper_status prepare(taper_run *run, taper_tensor *x, taper_dtype dtype, const extent *e, taper_tensor **ready)
 {
     int64_t sizes[TAPER_MAX_RANK], common[TAPER_MAX_RANK];
@@ -129,7 +129,7 @@ static taper_status prepare(taper_run *run, taper_tensor *x, taper_dtype dtype, 
     return status;
 }
 
-// Transforms x as a new tensor. x need not have the extent's sizes yet.
+// Transforms x into a new tensor. x need not have the extent's sizes yet.
 static taper_status transform(taper_run *run, taper_fft_kind kind, bool forward, int64_t mode, bool onesided,
                               taper_tensor *x, const extent *e, taper_tensor **result)
 {
@@ -287,7 +287,7 @@ static taper_status many_extent(const taper_call *call, const taper_tensor *x, b
     return TAPER_OK;
 }
 
-// ---- fft_fft and its family
+// ---- fft_fft and similar operators
 
 static taper_status check_dtypes(const taper_call *call, const taper_fft_op *op, const taper_tensor *x)
 {
@@ -335,7 +335,7 @@ TAPER_KERNEL(taper_op_fft)
     TAPER_TRY(arg_norm(call, 3, op->forward, &mode));
     const bool real = op->kind == TAPER_FFT_C2C && !op->many && !taper_dtype_is_complex((taper_dtype)x->dtype);
     const taper_tensor *out = taper_ret_target(call, 0);
-    // PyTorch conjugates these results in place, in `out`, which converts no dtype.
+    // PyTorch conjugates these results in place, in `out`, so it cannot convert the dtype.
     const taper_dtype dtype = x->dtype == TAPER_F64 ? TAPER_C128 : TAPER_C64;
     if (out != NULL && !op->many && !op->forward && (real || op->kind == TAPER_FFT_R2C) && out->dtype != dtype) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "Found dtype %s but expected %s",
@@ -384,7 +384,7 @@ static taper_status raw(taper_call *call, taper_fft_kind kind, bool forward, boo
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'dim' is empty");
     }
     e.last = last;
-    // PyTorch would read beyond the end of the input.
+    // Refuses an input that is too short, because PyTorch would read beyond its end.
     if (kind == TAPER_FFT_C2R && (last < 0 || (last > 0 && last / 2 + 1 > e.sizes[e.count - 1]))) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
                           "argument 'last_dim_size' is %lld, for an input of %lld numbers in that dimension",

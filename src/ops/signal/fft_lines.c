@@ -13,7 +13,7 @@ enum { LANES = TAPER_FFT_LANES };
 typedef struct lines_layout {
     enum { LINES_ANYWHERE, LINES_ALONG, LINES_ACROSS } is;
     bool pairs;
-    size_t distance, step; // from line to line, and from number to number of a line, both in reals
+    size_t distance, step; // distance between lines, and between numbers of a line, both in reals
 } lines_layout;
 
 // Chooses the kernel of the instruction set whose vectors hold eight floats, if the CPU has it: wider vectors would be

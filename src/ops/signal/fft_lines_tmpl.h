@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loading and storing a group's lines, for one precision. fft_lines.c includes this file once for each. It defines
-// LINES_REAL (the type), LINES_NAME(x), LINES_KERNEL(cpu, x) (a function of the kernels), and LINES_TO and LINES_OF
-// (copy lines into the lanes, and lanes into the lines).
+// Loading and storing a group's lines, for one precision. fft_lines.c includes this file once for each precision. It
+// defines LINES_REAL (the type), LINES_NAME(x), LINES_KERNEL(cpu, x) (a function of the kernels), LINES_TO (copies
+// lines into the lanes) and LINES_OF (copies lanes into the lines).
 
-// Returns how a group's lines are placed in memory. Their numbers are reals or pairs, and number_step is the distance
+// Returns how a group's lines are arranged in memory. Their numbers are reals or pairs, and number_step is the distance
 // between neighbouring numbers of a line, in numbers.
 static lines_layout LINES_NAME(layout_of)(const void *const *lines, bool pairs, int64_t number_step)
 {
@@ -22,8 +22,8 @@ static lines_layout LINES_NAME(layout_of)(const void *const *lines, bool pairs, 
                           .step = (size_t)number_step * item};
 }
 
-// Copies `count` reals of each line into the lanes. Rows of lanes are y_step apart; for pairs, rows of real and of
-// imaginary parts alternate and form points. of_lanes copies back.
+// to_lanes copies `count` reals of each line into the lanes. Rows of lanes are y_step apart. For pairs, rows of real
+// and of imaginary parts alternate and form points. of_lanes copies back.
 static void LINES_NAME(to_lanes)(uint64_t cpu, const lines_layout *x, size_t count, const void *first, LINES_REAL *y,
                                  size_t y_step)
 {
@@ -129,7 +129,7 @@ bool LINES_NAME(taper_fft_lines_store)(const taper_fft *fft, const taper_fft_gro
     } else if (fft->kind == TAPER_FFT_R2C) {
         const LINES_REAL half = scale / 2;
         LINES_KERNEL(cpu, part)(fft->m, fft->real, half, fft->forward ? half : -half, a, spare);
-        for (size_t l = 0; l < LANES; l++) { // the number at n / 2, which comes after the others
+        for (size_t l = 0; l < LANES; l++) { // stores the number at n / 2, which comes after the others
             LINES_REAL *last = (LINES_REAL *)g->to[l] + fft->m * y.step;
             last[0] = (a[l] - a[LANES + l]) * scale;
             last[1] = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The choice of merging: with too few lines to fill the lanes, a long line of floats is transformed as eight
-// interleaved shorter ones, whose results are then merged (fft_plan.c).
+// The choice of merging. If there are too few lines to fill the lanes, a long line of floats is transformed as eight
+// interleaved shorter lines, whose results are then merged (fft_plan.c).
 #ifndef TAPER_OPS_SIGNAL_FFT_MERGED_H
 #define TAPER_OPS_SIGNAL_FFT_MERGED_H
 

@@ -20,8 +20,8 @@ static void FFT_NAME(pass_small)(taper_run *run, size_t factor, size_t inner, si
     }
 }
 
-// The pass for any odd prime. Elements j and prime - j are taken together, once as their sum and once as their
-// difference, which halves the multiplications.
+// The pass for any odd prime. Elements j and prime - j are combined to their sum and their difference, which halves the
+// number of multiplications.
 static void FFT_NAME(pass_prime)(taper_run *run, size_t prime, size_t inner, size_t blocks,
                                  const FFT_NAME(point) *restrict in, FFT_NAME(point) *restrict out,
                                  const FFT_REAL *restrict roots)
@@ -114,8 +114,9 @@ static inline void FFT_NAME(turn)(size_t count, const FFT_REAL *w, FFT_REAL sign
 }
 
 // Bluestein's algorithm, for lengths with a large prime factor: the transform is a convolution with a chirp, which may
-// have any length that is large enough. Steps: multiply by the chirp, transform, multiply by the chirp's transform,
-// transform back (by conjugating before and after), multiply by the chirp. Only the first `wanted` results are valid.
+// have any length that is large enough. It multiplies by the chirp, transforms, multiplies by the chirp's transform,
+// transforms back (by conjugating before and after), and multiplies by the chirp again. Only the first `wanted` results
+// are valid.
 static void FFT_NAME(bluestein)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_NAME(point) * *b)
 {
     FFT_TURN(fft->run)(fft->m, fft->chirp, 1, (*a)->re);
@@ -132,7 +133,7 @@ static void FFT_NAME(bluestein)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_
     FFT_TURN(fft->run)(fft->wanted, fft->chirp, 1, (*a)->re);
 }
 
-// ---- lines in and out
+// ---- loading and storing lines
 
 static void FFT_NAME(load)(const taper_fft *fft, const taper_fft_group *g, FFT_NAME(point) * a)
 {
@@ -161,7 +162,7 @@ static void FFT_NAME(load)(const taper_fft *fft, const taper_fft_group *g, FFT_N
                 a[k].im[l] = fft->halved ? x[next] * second : 0;
             }
         }
-    } else if (!fft->halved) { // real and imaginary parts are exchanged: the exponents are positive
+    } else if (!fft->halved) { // real and imaginary parts are exchanged, because the exponents are positive
         const FFT_REAL sign = fft->forward ? -1 : 1;
         for (size_t k = 0; 2 * k < fft->m; k++) {
             TAPER_EW_VECTOR
@@ -187,7 +188,7 @@ static void FFT_NAME(load)(const taper_fft *fft, const taper_fft_group *g, FFT_N
                 const FFT_REAL x_im = edge ? 0 : sign * x[1], y_im = edge ? 0 : sign * y[1];
                 const FFT_REAL even_re = x[0] + y[0], even_im = x_im - y_im;
                 const FFT_REAL r = x[0] - y[0], i = x_im + y_im;
-                // even + i * conj(w) * (r + i im), with the parts exchanged
+                // Computes even + i * conj(w) * (r + i im), with the real and imaginary parts exchanged.
                 a[k].im[l] = even_re + r * w[1] - i * w[0];
                 a[k].re[l] = even_im + r * w[0] + i * w[1];
             }
@@ -222,7 +223,7 @@ static void FFT_NAME(store)(const taper_fft *fft, const taper_fft_group *g, cons
                 y[1 - re] = a[k].im[l] * scale;
             }
         }
-    } else if (fft->kind == TAPER_FFT_C2R) { // the parts are exchanged, see load
+    } else if (fft->kind == TAPER_FFT_C2R) { // the real and imaginary parts are exchanged, as in load
         for (size_t k = 0; k < fft->m; k++) {
             for (size_t l = 0; l < g->count; l++) {
                 FFT_REAL *y = (FFT_REAL *)g->to[l] + (int64_t)(fft->halved ? 2 * k : k) * step;
@@ -245,7 +246,7 @@ static void FFT_NAME(store)(const taper_fft *fft, const taper_fft_group *g, cons
             for (size_t l = 0; l < g->count; l++) {
                 const FFT_REAL even_re = x->re[l] + y->re[l], even_im = x->im[l] - y->im[l];
                 const FFT_REAL r = x->re[l] - y->re[l], i = x->im[l] + y->im[l];
-                // even - i * w * (r + i im)
+                // Computes even - i * w * (r + i im).
                 const FFT_REAL re = even_re + r * w[1] + i * w[0], im = even_im + i * w[1] - r * w[0];
                 FFT_NAME(put_real)(fft, g, k, l, re * scale * (FFT_REAL)0.5, im * sign * (FFT_REAL)0.5);
             }

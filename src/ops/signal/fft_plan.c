@@ -11,7 +11,7 @@
 #include "ops/kernels/kernel_select.h"
 
 enum {
-    LARGEST_PRIME = 61, // for larger primes Bluestein's algorithm is cheaper
+    LARGEST_PRIME = 61, // for larger primes Bluestein's algorithm is faster
     PIECE = 1024,       // points of a pass between two charges to the run
     // If the two buffers of a full group are larger, lines are computed one by one, to keep the buffers in a cache.
     BUFFER_BYTES = 1 << 23
@@ -100,18 +100,18 @@ static bool transform_merged(const taper_fft *fft, const taper_fft_group *g, voi
 
 // ---- roots of unity
 
-// exp(-2 pi i k / n) for k below n. The angle is reduced to an eighth of the circle, where sine and cosine are exact to
-// the last bit.
+// Computes exp(-2 pi i k / n) for k below n. The angle is reduced to an eighth of the circle, where sine and cosine are
+// exact to the last bit.
 static void root(size_t k, size_t n, double *re, double *im)
 {
     const double turn = 6.28318530717958647693 / (double)n;
     double c, s;
-    size_t at = 8 * k; // the angle, in units of a turn / (8 n)
+    size_t at = 8 * k; // the angle, in units of 1 / (8 n) of a turn
     const bool lower = at > 4 * n;
     at = lower ? 8 * n - at : at;
     const bool left = at > 2 * n;
     at = left ? 4 * n - at : at;
-    if (at > n) { // nearer to a quarter turn than to 0
+    if (at > n) { // the angle is nearer to a quarter turn than to 0
         c = sin(turn * (double)(2 * n - at) / 8);
         s = cos(turn * (double)(2 * n - at) / 8);
     } else {
@@ -133,12 +133,12 @@ static void put(const taper_fft *fft, void *table, size_t at, double re, double 
     }
 }
 
-// The roots of unity of a large n as products of two tabulated ones: a coarse step and a fine step. Doubles are off by
-// at most two units of the last place. The table uses a buffer of the plan, as long as that is free.
+// The roots of unity of a large n as products of two tabulated roots: a coarse step and a fine step. Doubles are off by
+// at most two units in the last place. The table uses a buffer of the plan while that is free.
 typedef struct circle {
-    size_t n, fine; // number of fine steps, a power of two; 0: there is no table, and each root is computed
+    size_t n, fine; // fine: number of fine steps, a power of two; 0 if there is no table, and each root is computed
     unsigned shift; // log2 of fine
-    double *steps;  // pairs (re, im): the fine steps, then the coarse ones
+    double *steps;  // table of pairs (re, im): the fine steps, then the coarse steps
 } circle;
 
 static void root_of(const circle *c, size_t k, double *re, double *im)
@@ -155,7 +155,7 @@ static void root_of(const circle *c, size_t k, double *re, double *im)
 static circle make_circle(const taper_fft *fft, size_t n, size_t buffer)
 {
     enum { FEW = 512 };
-    // Lower bound of a buffer's bytes.
+    // This is a lower bound of a buffer's bytes.
     const size_t room = 2 * sizeof(float) * (fft->padded != 0 ? fft->padded : fft->m);
     circle c = {.n = n, .steps = fft->buffers[buffer]};
     size_t fine = 1;
@@ -272,7 +272,7 @@ static void fill_chirp(taper_fft *fft)
     char *a = fft->buffers[0], *b = fft->buffers[1];
     const circle own = make_circle(fft, 2 * m, 1); // its table is in buffer 1, which the transform overwrites later
     memset(a, 0, 2 * item * fft->padded);
-    size_t square = 0; // k * k modulo 2 m, without overflow
+    size_t square = 0; // square is k * k modulo 2 m, computed without overflow
     for (size_t k = 0; k < m && taper_run_goes_on(fft->run, 60); k++) {
         double re, im;
         root_of(&own, square, &re, &im);
@@ -349,7 +349,7 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     fft->real = at + roots * item;
     fft->chirp = at + (roots + real) * item;
     fft->spectrum = at + (roots + real + chirp) * item;
-    // Shares its place with spectrum, which a merging plan does not have.
+    // This memory is also used for spectrum, which a plan that merges does not have.
     fft->merged = merges ? at + (roots + real + chirp) * item : NULL;
     fft->buffers[0] = at + before;
     fft->buffers[1] = at + before + buffer;
@@ -375,7 +375,7 @@ void taper_fft_end(taper_fft *fft)
 
 taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group)
 {
-    // For loading and storing; the passes charge for themselves.
+    // Charges for loading and storing; the passes charge for themselves.
     TAPER_TRY(taper_run_spend(fft->run, fft->n * fft->lanes * 10));
     if (fft->wide && fft->lanes == 1) {
         group_f64x1(fft, group);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inverse of stft. Each frame is added to the signal as soon as it is transformed. The sums are doubles.
+// The inverse of stft. Each frame is transformed and added to the signal at once. The sums are doubles.
 #include <math.h>
 
 #include "base/checked.h"
@@ -9,9 +9,9 @@
 #include "ops/signal/stft.h"
 #include "ops/tensor/create.h"
 
-// The spectrum: batch x bins x count (frames) complex numbers, with strides counted in them.
+// The spectrum: batch x bins x count (frames) complex numbers. Strides are in complex numbers.
 typedef struct spectrum {
-    taper_tensor *tensor; // owns a reference
+    taper_tensor *tensor; // owned reference
     bool batched;
     int64_t batch, bins, count;
     int64_t strides[3];
@@ -44,7 +44,7 @@ static taper_status arg_spectrum(const taper_call *call, spectrum *s)
     if (pairs) {
         taper_obj_retain(&x->head);
         s->tensor = x;
-    } else { // made contiguous, so that all strides but the last are whole pairs
+    } else { // made contiguous, so that all strides except the last are whole pairs
         TAPER_TRY(taper_run_contiguous(run, x, &s->tensor));
     }
     const taper_tensor *t = s->tensor;
@@ -60,8 +60,8 @@ static taper_status arg_spectrum(const taper_call *call, spectrum *s)
     return TAPER_OK;
 }
 
-// The sums of istft, in double: of the frames times the window, and of the window's square. Each is a real number or a
-// pair (re, im), as complex_signal and complex_window say.
+// The sums of istft, in double: the sum of the frames times the window, and the sum of the window's squares. Each
+// number is real or a pair (re, im), as complex_signal and complex_window say.
 typedef struct overlap {
     bool complex_signal, complex_window;
     double *window, *sums, *squares;
@@ -91,7 +91,7 @@ static void add_plain_frame(const float *restrict frame, const double *restrict 
     }
 }
 
-// Adds a frame, multiplied by the window, to the sums from `sums` on. A frame is n_fft numbers or pairs of the
+// Adds a frame, multiplied by the window, to the sums that begin at `sums`. A frame is n_fft numbers or pairs of the
 // transform's precision.
 static void add_frame(const overlap *o, const taper_frames *f, const void *frame, bool wide, double *sums)
 {
@@ -160,7 +160,7 @@ static double magnitude(const overlap *o, int64_t at)
     return o->complex_window ? hypot(o->squares[2 * at], o->squares[2 * at + 1]) : fabs(o->squares[at]);
 }
 
-// Divides the sum at `sum` by the square at `square`.
+// Divides the sum at index `sum` by the square at index `square`.
 static void quotient(const overlap *o, int64_t sum, int64_t square, double *re, double *im)
 {
     if (!o->complex_signal) {
@@ -249,7 +249,7 @@ static taper_status istft(taper_call *call, const taper_frames *f, const spectru
     const taper_dtype real = taper_dtype_to_real((taper_dtype)s->tensor->dtype);
     taper_dtype dtype = pairs ? taper_dtype_to_complex(real) : real;
     dtype = f->window != NULL ? taper_promote(dtype, (taper_dtype)f->window->dtype) : dtype;
-    // Cannot overflow: hop <= n_fft, and the spectrum has at least n_fft / 2 * count elements.
+    // This cannot overflow, because hop <= n_fft, and the spectrum has at least n_fft / 2 * count elements.
     const int64_t length = f->n_fft + f->hop * (s->count - 1);
     const int64_t start = center ? f->n_fft / 2 : 0;
     int64_t wanted, end = center ? length - f->n_fft / 2 : length;
@@ -259,7 +259,7 @@ static taper_status istft(taper_call *call, const taper_frames *f, const spectru
     }
     end = taper_min_i64(start + wanted, length);
     if (center && f->n_fft == 1 && taper_arg_is_none(call, 8)) {
-        end = 0; // PyTorch's slice to -(n_fft / 2) ends at -0, so nothing is left
+        end = 0; // PyTorch's slice to -(n_fft / 2) ends at -0, so the result is empty
     }
 
     taper_tensor *window, *squares = NULL, *sums = NULL;

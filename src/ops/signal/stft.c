@@ -81,8 +81,8 @@ static taper_status arg_pad(const taper_call *call, const taper_tensor *x, int64
     return TAPER_OK;
 }
 
-// Returns the position in the signal of the element that the padded line has at position `at`, or -1 if that element is
-// a zero of the padding. `at` counts from the first element of the signal, so it is negative in the left padding.
+// Returns the position in the signal of the element that the padded line has at position `at`, or -1 if padding puts a
+// zero there. `at` counts from the first element of the signal, so it is negative in the left padding.
 static int64_t pad_source(pad_mode mode, int64_t at, int64_t length)
 {
     if (at >= 0 && at < length) {
@@ -178,7 +178,7 @@ static taper_status transform_real(taper_run *run, const taper_frames *f, const 
     return status;
 }
 
-// For complex signals and windows: fills out with the frames and transforms it in place.
+// Computes frames of complex signals and windows: copies them to out and transforms out in place.
 static taper_status transform_complex(taper_run *run, const taper_frames *f, const taper_tensor *signal, double scale,
                                       taper_tensor *out)
 {
@@ -207,8 +207,8 @@ static taper_status transform_complex(taper_run *run, const taper_frames *f, con
     return taper_fft_along(run, TAPER_FFT_C2C, true, scale, out, out, 2, false);
 }
 
-// Turns batch x frames x bins into batch x bins x frames, by its strides. The batch is removed unless batched. If
-// `parts` is set, a last dimension has the real and imaginary parts. The tensor must be new, since its own fields
+// Turns batch x frames x bins into batch x bins x frames, by its strides. The batch is removed unless `batched` is set.
+// If `parts` is set, a last dimension has the real and imaginary parts. The tensor must be new, because its own members
 // change.
 static void turn_result(taper_tensor *out, bool batched, bool parts)
 {
@@ -228,7 +228,7 @@ static void turn_result(taper_tensor *out, bool batched, bool parts)
     }
 }
 
-// Runs stft. centered: the overload that has center and pad_mode as arguments 5 and 6.
+// Runs stft. centered is set for the overload with center and pad_mode as arguments 5 and 6.
 static taper_status stft(taper_call *call, bool centered)
 {
     taper_run *run = call->run;

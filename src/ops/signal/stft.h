@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arguments and the window, which stft and istft share.
+// The arguments and the window that stft and istft share.
 #ifndef TAPER_OPS_STFT_H
 #define TAPER_OPS_STFT_H
 
@@ -8,15 +8,15 @@
 // The arguments that both operators have: n_fft, hop and win_length in samples.
 typedef struct taper_frames {
     int64_t n_fft, hop, win_length;
-    taper_tensor *window; // borrowed from the call; NULL: all ones
+    taper_tensor *window; // window, borrowed from the call; NULL: all ones
     bool normalized;
 } taper_frames;
 
-// Reads and checks arguments 1 to 4: n_fft, hop_length, win_length and window. back: for istft, whose hop_length must
-// not exceed win_length. It leaves normalized alone.
+// Reads and checks arguments 1 to 4: n_fft, hop_length, win_length and window. back is set for istft, whose hop_length
+// must not exceed win_length. f->normalized is not changed.
 TAPER_MUST_USE taper_status taper_stft_frames(const taper_call *call, taper_frames *f, bool back);
-// Makes a new tensor of n_fft numbers of that dtype: the window, or ones for its length, in the middle of zeros. The
-// caller releases it.
+// Makes a new tensor of n_fft numbers of that dtype. The window, or win_length ones, is in the middle, with zeros
+// around it. The caller releases it.
 TAPER_MUST_USE taper_status taper_stft_window(taper_run *run, const taper_frames *f, taper_dtype dtype,
                                               taper_tensor **window);
 

@@ -70,7 +70,7 @@ taper_status taper_box_arg(const taper_call *call, taper_box_scratch *scratch, s
 
 taper_status taper_box_rule_args(const taper_call *call, size_t at, taper_box_rule *rule)
 {
-    static const int64_t most = 1 << 20; // degrees; such integers are exact in float
+    static const int64_t most = 1 << 20; // bound for degrees; such integers are exact in float
     int64_t low, high;
     double clip;
     bool legacy;
@@ -104,7 +104,7 @@ static inline float most_of(float a, float b)
     return a > b ? a : b;
 }
 
-// The factor of a side is at most 1000 / 16, so that no delta makes the side infinite.
+// Returns the scaled side. The factor is at most 1000 / 16, so that no delta makes the side infinite.
 static float scaled(float delta, float weight, float side)
 {
     const float most = 4.135166556742356f; // log(1000 / 16)
@@ -153,7 +153,7 @@ void taper_box_clip(const taper_box_rule *rule, int64_t height, int64_t width, f
         clip_corners(rule->plus, height, width, box);
         return;
     }
-    // A box that is rotated by more stays as it is, since there is more than one way to clip it.
+    // A box that is rotated by more than clip_angle is unchanged, because there is more than one method to clip it.
     if (!(fabsf(box[4]) <= rule->clip_angle)) {
         return;
     }
@@ -178,7 +178,7 @@ bool taper_box_fits(const taper_box_rule *rule, const float *box, float least, f
 int64_t taper_box_pixels(double size)
 {
     const double most = 1 << 30;
-    return size > 0.0 ? (int64_t)(size < most ? size : most) : 0; // NaN gives 0 too
+    return size > 0.0 ? (int64_t)(size < most ? size : most) : 0; // returns 0 for NaN too
 }
 
 // ---- overlap
@@ -256,7 +256,7 @@ float taper_box_overlap(const taper_box_rule *rule, const float *a, const float 
 
 // ---- many boxes
 
-// NaN comes last.
+// Returns true if score a comes after score b. NaN comes last.
 static bool comes_after(float a, float b)
 {
     return a < b || (a != a && b == b);

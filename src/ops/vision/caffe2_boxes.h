@@ -9,14 +9,14 @@
 
 enum { BOX_UPRIGHT = 4, BOX_ROTATED = 5 };
 
-// The options by which boxes are read and changed.
+// The options that say how boxes are read and changed.
 typedef struct taper_box_rule {
-    size_t columns;   // elements of a box: BOX_UPRIGHT or BOX_ROTATED
+    size_t columns;   // number of elements of a box: BOX_UPRIGHT or BOX_ROTATED
     float plus;       // 1 if x2 and y2 are the last pixels inside the box (legacy_plus_one), otherwise 0
     float weights[4]; // divisors of the first four deltas
-    bool bound;       // for rotated boxes: angles are brought between low and high, in degrees
+    bool bound;       // for rotated boxes: true if angles are brought between low and high, in degrees
     float low, high;
-    float clip_angle; // degrees; rotated boxes whose angle is at most this are clipped to the image
+    float clip_angle; // in degrees; a rotated box is clipped to the image if its angle is at most this
 } taper_box_rule;
 
 // Memory blocks and tensor references of one call. taper_box_free frees all of them, also after a failure.
@@ -36,17 +36,17 @@ void taper_box_free(taper_box_scratch *scratch);
 // and *data stay valid until taper_box_free.
 TAPER_MUST_USE taper_status taper_box_arg(const taper_call *call, taper_box_scratch *scratch, size_t at, size_t rank,
                                           const taper_tensor **tensor, const float **data);
-// Does the same for any float32 tensor; the message of a failure calls it name.
+// Does what taper_box_arg does, for any float32 tensor. In messages the tensor is called name.
 TAPER_MUST_USE taper_status taper_box_floats(const taper_call *call, taper_box_scratch *scratch, taper_tensor *given,
                                              const char *name, const taper_tensor **tensor, const float **data);
 // Reads angle_bound_on, angle_bound_lo, angle_bound_hi, clip_angle_thresh and legacy_plus_one, which are the arguments
 // from `at` on. rule->columns must be set.
 TAPER_MUST_USE taper_status taper_box_rule_args(const taper_call *call, size_t at, taper_box_rule *rule);
 
-// Sets out to the box that the deltas make of box. All three have rule->columns elements.
+// Sets out to the box that results from applying the deltas to box. All three have rule->columns elements.
 void taper_box_transform(const taper_box_rule *rule, const float *box, const float *deltas, float *out);
 void taper_box_clip(const taper_box_rule *rule, int64_t height, int64_t width, float *box);
-// Tells whether both sides of the box are at least `least` and its centre is left of the image's right edge and above
+// Returns true if both sides of the box are at least `least` and its centre is left of the image's right edge and above
 // its lower edge.
 bool taper_box_fits(const taper_box_rule *rule, const float *box, float least, float height, float width);
 // Returns the intersection over union of two boxes, which is NaN if the union is empty.
@@ -57,11 +57,11 @@ int64_t taper_box_pixels(double size);
 // Fills order with the indices 0 to count - 1, sorted by descending score. Equal scores keep the order of their
 // indices. The score of item i is scores[i * stride]. spare is scratch memory for count indices.
 void taper_box_sort(const float *scores, size_t stride, int32_t *order, int32_t *spare, size_t count);
-// Sorts in the same way, but starts from the indices that order already has.
+// Sorts as taper_box_sort does, but starts from the indices that order already contains.
 void taper_box_sort_given(const float *scores, size_t stride, int32_t *order, int32_t *spare, size_t count);
-// Goes through the sorted indices and keeps a box if it overlaps no kept one by more than threshold. The kept indices,
-// at most `most` of them (0: any number), replace the first ones of order, and *count becomes their number. The box of
-// index i is at boxes + i * stride.
+// Goes through the sorted indices and keeps a box if it overlaps no kept box by more than threshold. The kept indices,
+// at most `most` of them (0: any number), replace the first indices of order, and *count becomes their number. The box
+// of index i is at boxes + i * stride.
 TAPER_MUST_USE taper_status taper_box_suppress(const taper_call *call, const taper_box_rule *rule, const float *boxes,
                                                size_t stride, float threshold, size_t most, int32_t *order,
                                                size_t *count);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _caffe2::HeatmapMaxKeypoint finds the place of each keypoint in its box, between the elements of its heat map.
+// _caffe2::HeatmapMaxKeypoint finds the position of each keypoint in its box, between the elements of its heat map.
 // _caffe2::BatchPermutation puts the rows of a tensor in another order.
 #include <math.h>
 
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
-// Copies the 3 × 3 elements around (x, y), the greatest element. A neighbour beyond an edge is replaced by the one on
-// the opposite side.
+// Copies the 3 × 3 elements around (x, y), the position of the greatest element. A neighbour beyond an edge is replaced
+// by the neighbour on the opposite side.
 static void neighbours(const float *map, int64_t size, int64_t x, int64_t y, double near[3][3])
 {
     for (int64_t i = -1; i <= 1; i++) {
@@ -20,10 +20,10 @@ static void neighbours(const float *map, int64_t size, int64_t x, int64_t y, dou
 }
 
 // Finds the extreme of the quadratic surface through the 3 × 3 elements. *dx and *dy are its distance from the middle
-// element, and its height is returned. If the surface is too flat, the middle element is taken.
+// element, and the return value is its height. If the surface is too flat, the middle element is used.
 static double refine(double near[3][3], double *dx, double *dy)
 {
-    const double most = 1.5; // elements; the extreme is never placed farther away
+    const double most = 1.5; // in elements; the extreme is never farther away from the middle
     const double gx = (near[1][2] - near[1][0]) / 2.0, gy = (near[2][1] - near[0][1]) / 2.0;
     const double xx = near[1][0] - 2.0 * near[1][1] + near[1][2], yy = near[0][1] - 2.0 * near[1][1] + near[2][1];
     const double xy = (near[2][2] - near[2][0] - near[0][2] + near[0][0]) / 4.0;

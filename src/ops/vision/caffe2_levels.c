@@ -8,7 +8,7 @@
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
-// Columns of a region; result levels in the schemas; most input levels.
+// REGION: columns of a region. LEVELS: levels that the schemas return. MOST_LEVELS: most levels of an input.
 enum { REGION = 5, LEVELS = 4, MOST_LEVELS = 64 };
 
 // Collects the best regions of all levels. input_list has the regions of each level, then the scores of each level.
@@ -54,7 +54,7 @@ static taper_status collect(taper_call *call, size_t level_at, size_t most_at, t
     TAPER_TRY(taper_box_alloc(call, scratch, (size_t)count, sizeof(int32_t), &spare));
     size_t at = 0;
     for (size_t i = 0; i < levels; i++) {
-        for (int k = 0; k < 2; k++) { // the regions, then the scores
+        for (int k = 0; k < 2; k++) { // first the regions, then the scores
             taper_tensor *item, *flat;
             TAPER_TRY(taper_arg_tensor_item(call, 0, k == 0 ? i : levels + i, false, &item));
             TAPER_TRY(taper_run_contiguous(call->run, item, &flat));
@@ -96,8 +96,8 @@ static taper_status level_of(const taper_call *call, const float *box, float plu
 }
 
 // Distributes `count` regions. Results first to first + 3 become the regions of each level. Result first + 4 becomes,
-// for each input region, its place among all of them. Arguments at to at + 3 are roi_canonical_scale,
-// roi_canonical_level, roi_max_level, roi_min_level.
+// for each input region, its index among all regions in the order of levels. Arguments at to at + 3 are
+// roi_canonical_scale, roi_canonical_level, roi_max_level, roi_min_level.
 static taper_status distribute(taper_call *call, const float *rows, int64_t count, int64_t columns, size_t at,
                                size_t legacy_at, size_t first, taper_box_scratch *scratch)
 {
@@ -139,7 +139,7 @@ static taper_status distribute(taper_call *call, const float *rows, int64_t coun
     for (int64_t i = 0; i < count; i++) {
         const size_t level = levels[i];
         float *out = outs[level] + sizes[level]++ * REGION;
-        out[0] = 0.0f; // the image, which is the first if the input has no column for it
+        out[0] = 0.0f; // number of the image, which is 0 if the input has no column for it
         memcpy(out + REGION - columns, rows + i * columns, (size_t)columns * sizeof *out);
         restore[i] = (int32_t)next[level]++;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _caffe2::BoxWithNMSLimit. For each class but the background it keeps the boxes whose score is good enough and which
-// do not overlap a better box. Then it keeps the best of these boxes of each image. Soft suppression does not drop
-// boxes that overlap, but lowers their scores.
+// _caffe2::BoxWithNMSLimit. For each class except the background it keeps the boxes whose score is good enough and
+// which do not overlap a better box. Then it keeps the best of these boxes of each image. Soft suppression does not
+// drop boxes that overlap, but lowers their scores.
 #include <math.h>
 
 #include "base/checked.h"
@@ -10,14 +10,14 @@
 
 typedef struct limit_work {
     const float *scores, *boxes;
-    size_t rows, classes, row_boxes; // row_boxes: columns of a row of boxes, which has one box or one for each class
+    size_t rows, classes, row_boxes; // row_boxes: columns of a row of boxes, which has one box or a box for each class
     double score_threshold, overlap, sigma, soft_least;
-    int64_t most; // boxes of an image; 0 or less: any number
+    int64_t most; // most boxes of an image; 0 or less: any number
     bool soft, gaussian, agnostic, boxes_background, classes_background;
     taper_box_rule rule;
     float *soft_scores;                // rows × classes scores of one image
-    int32_t *order, *spare;            // rows of one class
-    int32_t *picked, *sorted, *merged; // all classes of one image; an item is row × classes + class
+    int32_t *order, *spare;            // indices of rows, for one class
+    int32_t *picked, *sorted, *merged; // for all classes of one image; an item is row × classes + class
     size_t picked_count;
     float *out; // the results of all images; an item is score, class, then the box
     size_t out_count;
@@ -36,8 +36,8 @@ static size_t box_column(const limit_work *w, size_t j)
     return (w->agnostic ? 0 : score_column(w, j)) * w->rule.columns;
 }
 
-// Soft suppression: takes the row with the best score again and again, and lowers the scores of the others by their
-// overlap with it. The taken rows replace those in order, and *count becomes their number.
+// Soft suppression: selects the row with the best score again and again, and lowers the scores of the other rows by
+// their overlap with it. The selected rows replace the rows in order, and *count becomes their number.
 static taper_status soften(const taper_call *call, const limit_work *w, const float *boxes, float *scores,
                            int32_t *order, size_t *count)
 {
@@ -75,7 +75,7 @@ static taper_status one_class(const taper_call *call, limit_work *w, size_t firs
     const float *scores = w->scores + first * w->classes + column;
     const float *boxes = w->boxes + first * w->row_boxes + box_column(w, j);
     size_t count = 0;
-    TAPER_TRY(taper_run_spend(call->run, rows * 100)); // for sorting
+    TAPER_TRY(taper_run_spend(call->run, rows * 100)); // charges for sorting
     for (size_t i = 0; i < rows; i++) {
         if (scores[i * w->classes] > (float)w->score_threshold) {
             w->order[count++] = (int32_t)i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // _caffe2::GenerateProposals: the regions that a region proposal network suggests. For each image the anchors with the
-// best scores are moved by their deltas, clipped, and suppressed if they overlap a better one.
+// best scores are moved by their deltas, clipped, and suppressed if they overlap a better box.
 #include "base/checked.h"
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
@@ -10,13 +10,13 @@ typedef struct proposals {
     int64_t images, anchor_count, height, width;
     size_t total; // anchors of an image: anchor_count × height × width
     double scale;
-    int64_t before, after; // anchors of an image before and after suppression, at most; 0 or less: all
+    int64_t before, after; // most anchors of an image before and after suppression; 0 or less: all
     double threshold, least;
     taper_box_rule rule;
     int32_t *order, *spare;
-    size_t *counts; // kept boxes of each image
+    size_t *counts; // number of kept boxes of each image
     float *boxes;   // boxes of one image, by descending score
-    float *kept;    // boxes, each followed by its score, of all images
+    float *kept;    // boxes of all images, each followed by its score
     size_t kept_count;
 } proposals;
 
@@ -134,7 +134,7 @@ static taper_status generate(taper_call *call, taper_box_scratch *scratch)
     p.kept = kept;
     p.counts = counts;
     for (int64_t i = 0; i < p.images; i++) {
-        TAPER_TRY(taper_run_spend(call->run, p.total * 200)); // for sorting and transforming
+        TAPER_TRY(taper_run_spend(call->run, p.total * 200)); // charges for sorting and transforming
         TAPER_TRY(one_image(call, &p, i));
     }
     taper_tensor *rois, *probabilities;

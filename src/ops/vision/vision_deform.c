@@ -69,7 +69,7 @@ static void run_deform(taper_run *run, const deform_work *work, double *column)
 {
     const int64_t outputs = work->weight.n, inner = work->weight.c, kernel_wide = work->weight.size[2];
     const int64_t taps = work->weight.size[1] * kernel_wide, per_group = outputs / work->groups;
-    // Work of one position.
+    // The work of one position, in nanoseconds.
     const uint64_t position = (uint64_t)(work->x.c * taps) * 60 + (uint64_t)(outputs * (inner * taps * 5 + 5));
     for (int64_t n = 0; n < work->x.n; n++) {
         for (int64_t oy = 0; oy < work->out_high; oy++) {
@@ -107,7 +107,7 @@ static taper_status check(const taper_call *call, bool fits, const char *what)
 
 TAPER_KERNEL(taper_op_deform_conv2d)
 {
-    taper_tensor *t[5], *y; // input, weight, offset, mask, bias
+    taper_tensor *t[5], *y; // arguments: input, weight, offset, mask, bias
     deform_work work;
     memset(&work, 0, sizeof work);
     int64_t numbers[8];

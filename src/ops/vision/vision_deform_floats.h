@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vision_deform.c: computes the columns of many positions at a time and multiplies them by all weights.
+// Part of vision_deform.c: computes the columns of many positions at a time and multiplies them with all weights.
 #ifndef TAPER_OPS_VISION_VISION_DEFORM_FLOATS_H
 #define TAPER_OPS_VISION_VISION_DEFORM_FLOATS_H
 
@@ -62,7 +62,7 @@ static void fill_columns(const deform_work *work, int64_t n, int64_t place, size
 }
 
 // Computes the whole operator in float. Returns TAPER_DECLINED, with nothing written, for other dtypes, for weights in
-// another order, and on the portable path.
+// another order, and in portable runs.
 static taper_status run_floats(taper_run *run, const deform_work *work)
 {
     const taper_volume *w = &work->weight;

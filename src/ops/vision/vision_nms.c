@@ -13,7 +13,7 @@ typedef struct nms_box {
     bool suppressed;
 } nms_box;
 
-// For descending order, with NaN first, as PyTorch sorts.
+// Returns true if box a comes after box b: scores are in descending order, with NaN first, as PyTorch sorts.
 static bool comes_after(const nms_box *a, const nms_box *b)
 {
     if (a->score != a->score) {
@@ -22,7 +22,7 @@ static bool comes_after(const nms_box *a, const nms_box *b)
     return b->score != b->score || a->score < b->score;
 }
 
-// Sorts by a stable merge sort that alternates between boxes and spare. Returns the one that has the result.
+// Sorts by a stable merge sort that alternates between boxes and spare. Returns the array that has the result.
 static nms_box *sort_boxes(nms_box *boxes, nms_box *spare, int64_t count)
 {
     for (int64_t width = 1; width < count; width *= 2) {
@@ -52,8 +52,8 @@ typedef struct nms_fields {
     uint32_t *suppressed;
 } nms_fields;
 
-// Marks the boxes after box i whose intersection over union with it is above threshold. It computes in the boxes' own
-// dtype, as torchvision does.
+// Marks the boxes after box i whose intersection over union with box i is above threshold. It computes in the boxes'
+// own dtype, as torchvision does.
 #define NMS(name, type)                                                                                                \
     static void name(const nms_fields *f, int64_t i, int64_t count, type threshold)                                    \
     {                                                                                                                  \
@@ -71,7 +71,8 @@ typedef struct nms_fields {
 NMS(mark_f32, float)
 NMS(mark_f64, double)
 
-// Returns the largest float that is at most threshold: a float is above one exactly if it is above the other.
+// Returns the largest float that is at most threshold. A float is above the returned number exactly if it is above
+// threshold.
 static float threshold_f32(double threshold)
 {
     const float nearest = (float)threshold;
@@ -82,7 +83,7 @@ static taper_status suppress(taper_run *run, nms_box *boxes, int64_t count, doub
                              int64_t *kept)
 {
     const size_t item = single ? sizeof(float) : sizeof(double),
-                 n = (size_t)count; // cannot overflow: 2 * sizeof(nms_box) * n was checked
+                 n = (size_t)count; // cannot overflow, because 2 * sizeof(nms_box) * n was checked
     const size_t bytes = n * (5 * item + sizeof(uint32_t));
     char *block = taper_heap_alloc(run->heap, bytes);
     if (block == NULL) {

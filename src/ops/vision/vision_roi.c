@@ -137,8 +137,8 @@ static int64_t greatest(const float *from, const int64_t edges[4], int64_t step_
     return best_at;
 }
 
-// Does the same for all channels of a bin and stores the results. In the image, `wide` pixels a row, the channels are
-// innermost.
+// Does what greatest does for all channels of a bin, and stores the results. The image has its channels innermost and
+// `wide` pixels in a row.
 static void greatest_channels(const taper_roi_work *work, const float *image, const int64_t edges[4], int64_t k,
                               int64_t h, int64_t w)
 {
@@ -158,7 +158,7 @@ static void greatest_channels(const taper_roi_work *work, const float *image, co
                 const float *pixel = image + (y * wide + x) * work->channels + c0;
                 const int32_t at = (int32_t)(y * wide + x);
                 for (int64_t c = 0; c < n; c++) {
-                    // A mask, since compilers turn a conditional into a jump.
+                    // `here` is a mask, because compilers turn a conditional into a jump.
                     const int32_t here = -(int32_t)(pixel[c] > most[c]);
                     where[c] ^= (where[c] ^ at) & here;
                     most[c] = pixel[c] > most[c] ? pixel[c] : most[c];

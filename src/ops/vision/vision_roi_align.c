@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// RoIAlign, torchvision's and Caffe2's: each bin of a region is the average of interpolated samples.
+// RoIAlign of torchvision and of Caffe2: each bin of a region is the average of interpolated samples.
 #include <math.h>
 
 #include "base/checked.h"
@@ -7,7 +7,7 @@
 #include "ops/call/parallel.h"
 #include "ops/vision/vision_roi.h"
 
-enum { MOST_SAMPLES = 1 << 20 }; // limit of a bin's samples along one axis; only absurd regions have more
+enum { MOST_SAMPLES = 1 << 20 }; // most samples of a bin along one axis; only absurd regions would have more
 
 typedef struct roi_tap {
     int64_t offset[4];

@@ -7,24 +7,24 @@
 enum { PLACES = 1 << 10, TAPS = 1 << 10 };
 
 typedef struct roi_place {
-    int32_t near, far; // offsets of the two pixels along the axis, in elements
+    int32_t near, far; // offsets of the two pixels of a sample along the axis, in elements
     float far_weight, near_weight;
     bool inside;
 } roi_place;
 
 typedef struct roi_float_tap {
-    int32_t top, bottom, right; // right: distance from a left pixel to its right neighbour
+    int32_t top, bottom, right; // offsets in elements; right: distance from a left pixel to its right neighbour
     float weight[4];
 } roi_float_tap;
 
 typedef struct roi_planes {
-    roi_place places[2][PLACES]; // along y and along x: positions of all samples of a region
+    roi_place places[2][PLACES]; // positions of all samples of a region, along y and along x
     roi_float_tap taps[TAPS];
-    int32_t begins[TAPS + 1]; // begins[b] is the first tap of bin b; its last one is before begins[b + 1]
+    int32_t begins[TAPS + 1]; // begins[b] is the first tap of bin b; the taps end before begins[b + 1]
     const taper_roi_work *work;
-    int64_t region, sample, first, bins; // the bins are those from first to first + bins - 1 of the region
+    int64_t region, sample, first, bins; // the bins first to first + bins - 1 of the region are computed
     float samples;
-    bool sensitive, together; // together: each right neighbour is the next element
+    bool sensitive, together; // together: true if each right neighbour is the next element
 } roi_planes;
 
 static void find_place(double at, int64_t size, int64_t stride, roi_place *place)
@@ -51,7 +51,7 @@ static void find_places(const taper_roi_work *work, double begin, double bin, in
     }
 }
 
-// Appends the taps of bin (h, w) to the first `count` ones and returns their new number.
+// Appends the taps of bin (h, w) to the first `count` taps and returns the new number of taps.
 static int32_t find_float_taps(roi_planes *p, const int64_t grid[2], int64_t h, int64_t w, int32_t count)
 {
     for (int64_t i = h * grid[0]; i < (h + 1) * grid[0]; i++) {
@@ -116,7 +116,7 @@ static void channels_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Tells whether align_planes can compute a region that has grid[0] by grid[1] samples per bin.
+// Returns true if align_planes can compute a region that has grid[0] by grid[1] samples per bin.
 static bool has_planes(const taper_roi_work *work, const int64_t grid[2])
 {
     const taper_volume *x = &work->x;
@@ -156,7 +156,7 @@ static taper_status align_planes(taper_run *run, void *room, const roi_task *tas
     return TAPER_OK;
 }
 
-// Returns the bytes of memory that align_planes needs; 0: it cannot compute this call.
+// Returns the bytes of memory that align_planes needs, or 0 if it cannot compute this call.
 static size_t planes_room(const taper_run *run, const taper_roi_work *work)
 {
     return !run->portable && work->dtype == TAPER_F32 ? sizeof(roi_planes) : 0;

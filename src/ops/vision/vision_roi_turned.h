@@ -4,8 +4,8 @@
 #ifndef TAPER_OPS_VISION_VISION_ROI_TURNED_H
 #define TAPER_OPS_VISION_VISION_ROI_TURNED_H
 
-// Sets *turned to a new tensor of samples x pixels x channels if the copy pays: for float32 and several regions per
-// sample. Otherwise *turned is NULL. The caller releases it.
+// Sets *turned to a new tensor of samples x pixels x channels if the copy is worth it: for float32 and several regions
+// per sample. Otherwise *turned is NULL. The caller releases it.
 static taper_status turn_channels(taper_call *call, const taper_roi_work *work, bool sensitive, taper_tensor **turned)
 {
     enum { SEVERAL = 4 };

@@ -17,8 +17,8 @@ typedef struct turned_box {
     double area;
 } turned_box;
 
-// Reads a box and computes its corners relative to `around`. They are in order, turning from the x axis towards the y
-// axis, so that side() is positive inside.
+// Reads a box and computes its corners relative to `around`. The corners are in order, turning from the x axis towards
+// the y axis, so that side() is positive inside the box.
 static turned_box read_box(const taper_tensor *boxes, int64_t row, point around)
 {
     double v[5];
@@ -36,15 +36,15 @@ static turned_box read_box(const taper_tensor *boxes, int64_t row, point around)
     return box;
 }
 
-// Returns a positive number if p is on the inner side of the line from a to b, a negative one if it is on the outer
+// Returns a positive number if p is on the inner side of the line from a to b, a negative number if p is on the outer
 // side, and 0 on the line.
 static double side(point a, point b, point p)
 {
     return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
 }
 
-// Copies the part of the polygon that is on the inner side of the line from a to b. Returns its number of corners,
-// which is at most count + 1.
+// Clips the polygon to the inner side of the line from a to b. Returns the number of corners that remain, which is at
+// most count + 1.
 static int clip(const point *from, int count, point a, point b, point *to)
 {
     int made = 0;
@@ -82,7 +82,7 @@ static double shared_area(const turned_box *a, const turned_box *b)
 
 TAPER_KERNEL(taper_op_box_iou_rotated)
 {
-    enum { WORK = 400 }; // work of one pair
+    enum { WORK = 400 }; // work of one pair of boxes, in nanoseconds
     taper_error *error = call->run->error;
     taper_tensor *boxes[2], *y;
     for (size_t i = 0; i < 2; i++) {
