@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A claim contains the nodes that the backend supports, except those that depend on an unsupported node which depends
-// on the claim. While the claim is made, the registers of values contain marks; registers are numbered later.
+// on the claim. While the claim is made, the registers of values contain marks, because registers are numbered later.
 #include "backends/common/claim.h"
 
 #include "backends/common/shape_nodes.h"
 #include "ir/effects.h"
 #include "ops/list/op_table.h"
 
-enum { NONE, INSIDE, BEHIND }; // marks of values: made by a node of the claim; made outside from values of the claim
+// Marks of values: INSIDE: made by a node of the claim; BEHIND: made outside from values of the claim.
+enum { NONE, INSIDE, BEHIND };
 
-// Nodes that are examined after the last one taken. Without this bound, many small claims would cost more than their
-// nodes.
+// The most nodes that are examined after the last node of the claim. Without this bound, many small claims would cost
+// more than their nodes.
 enum { LOOK_AHEAD = 512 };
 
 void taper_region_know(void *user, const taper_ir_value *value, taper_known_value *known)
@@ -54,7 +55,7 @@ static bool is_list(const taper_node *node)
            (node->kind == TAPER_NODE_OP && TAPER_FIELD(taper_node_facts(node), SHAPE) == TAPER_SHAPE_PIECES);
 }
 
-// Returns true if a tensor list comes from outside the claim. Its items are not known there.
+// Returns true if the node uses a tensor list from outside the claim, whose items are not known.
 static bool takes_list_from_outside(const taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -72,9 +73,9 @@ static bool divides(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floordiv_int)) || taper_node_calls(node, TAPER_OP(aten_remainder_int));
 }
 
-// Returns true if a node's sizes can be results of the segment, like tensors. They must be integers that depend only on
-// constants and on values inside, because another number among the arguments could differ in each call. A division by a
-// number that may be zero stays outside.
+// Returns true if the sizes that the node computes can be results of the segment, like tensors. They must be integers
+// that depend only on constants and on values inside, because another number among the arguments could differ in each
+// call. A division by a number that may be zero stays outside.
 static bool gives_numbers(const taper_node *node)
 {
     for (size_t i = 0; i < node->output_count; i++) {
@@ -95,14 +96,15 @@ static bool gives_numbers(const taper_node *node)
     return true;
 }
 
-// Removes from the claim: lists with users outside, sizes with users outside that gives_numbers rejects, and unpacking
-// of lists that are made outside. Then removes all nodes that depend on removed ones, and repeats.
+// Removes from the claim: lists with users outside, sizes with users outside that gives_numbers rejects, and nodes that
+// unpack lists made outside. Then removes all nodes that depend on removed nodes, and repeats.
 static void drop_lists(const taper_claimer *claimer, taper_region *region, taper_claim *claim)
 {
     for (bool again = true; again;) {
         size_t kept = 0;
         again = false;
-        for (size_t i = claim->count; i-- != 0;) { // users come before their inputs
+        // From the last node to the first, so that users come before their inputs.
+        for (size_t i = claim->count; i-- != 0;) {
             taper_node *node = region->nodes[claim->takes[i]];
             const taper_ir_value *from = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
             const bool inner = needs(node) != NONE;
@@ -190,12 +192,13 @@ taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *regio
     if (first_refused != region->count && claim->count != 0) {
         claim->next = first_refused;
     }
-    if (claim->next <= region->from) { // ensure progress, as nothing remains before the first node
+    if (claim->next <= region->from) { // ensures progress, because no node remains before the first one
         claim->next = region->from + 1;
     }
     if (!pays(claimer, region, claim)) {
         claim->count = 0;
-        // All nodes from claim->next on are examined again. To bound this, a part of a very long region is skipped.
+        // All nodes from claim->next on are examined again. To bound this work, some nodes of a very long region are
+        // skipped.
         const size_t looked_at = seen - region->from;
         if (looked_at > LOOK_AHEAD && claim->next < region->from + looked_at / 8) {
             claim->next = region->from + looked_at / 8;

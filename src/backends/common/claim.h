@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the nodes of a region that a backend takes: all nodes that it supports, except those that depend on the
-// result of an unsupported node which itself depends on a node of the claim.
+// Chooses the nodes of a region that a backend runs: all nodes that it supports. The exceptions are nodes that depend
+// on the result of an unsupported node which itself depends on a node of the claim.
 #ifndef TAPER_BACKENDS_CLAIM_H
 #define TAPER_BACKENDS_CLAIM_H
 
@@ -12,16 +12,16 @@ struct taper_claimer {
     // Returns the reason why the backend does not support the node (a static text, may be ""), as far as it is known,
     // or NULL if it probably supports it.
     const char *(*refuses)(const taper_claimer *claimer, taper_region *region, taper_node *node);
-    // True if this node alone makes a claim worth its overhead; NULL if any node does.
+    // Returns true if this node alone makes a claim worth its overhead. NULL if any node does.
     bool (*pays)(const taper_node *node);
     // True if the backend takes nodes that compute with sizes (shape_nodes.h), together with all their users.
     bool computes_sizes;
     const void *user;
 };
 
-// Claims nodes of the region. Returns TAPER_DECLINED if nothing, or nothing more, can be claimed.
+// Claims nodes of the region. Returns TAPER_DECLINED if no further node can be claimed.
 TAPER_MUST_USE taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *region, taper_claim *claim);
-// Tells what a region knows of a value, as taper_node_reader.know. user: the region.
+// Fills *known with the facts that a region has about a value, as taper_node_reader.know requires. user is the region.
 void taper_region_know(void *user, const taper_ir_value *value, taper_known_value *known);
 
 #endif

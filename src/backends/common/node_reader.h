@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads arguments of nodes for backends. While a backend claims nodes, little is known. While it records a call,
+// Reads arguments of nodes for backends. While a backend claims nodes, few facts are known. While it records a call,
 // everything is known except the contents of tensors.
 #ifndef TAPER_BACKENDS_NODE_READER_H
 #define TAPER_BACKENDS_NODE_READER_H
@@ -33,14 +33,14 @@ taper_status taper_read_refuse(taper_node_reader *reader, const char *why);
     } while (0)
 
 taper_known_value taper_read_value(const taper_node_reader *reader, const taper_ir_value *value);
-// Returns the argument of that name, or NULL if the schema has none.
+// Returns the argument with that name, or NULL if the schema has none.
 const taper_ir_value *taper_read_argument(const taper_node *node, const char *name);
-// Returns the constant of the value, or NULL if it is not constant or is NULL.
+// Returns the constant, or NULL if value is NULL or is not a constant.
 const taper_val *taper_read_constant(const taper_node_reader *reader, const taper_ir_value *value);
 // Returns a constant tensor, or NULL if the value is anything else.
 taper_tensor *taper_read_tensor(const taper_node_reader *reader, const taper_ir_value *value);
-// These functions refuse an argument that is not constant. They return `otherwise` if the argument is None or the
-// schema lacks it.
+// Read the argument with that name. They refuse an argument that is not constant. They return `otherwise` if the
+// argument is None or the schema lacks it.
 TAPER_MUST_USE taper_status taper_read_int(taper_node_reader *reader, const taper_node *node, const char *name,
                                            int64_t otherwise, int64_t *number);
 TAPER_MUST_USE taper_status taper_read_number(taper_node_reader *reader, const taper_node *node, const char *name,

@@ -8,8 +8,8 @@
 #include "ops/backend.h"
 #include "ops/call/call.h"
 
-// Writes one line: name (of the device or the driver), the first operator of the segment, and the text. Does nothing if
-// the run has no log. A long line is cut.
+// Writes one line to the log: name (of the device or the driver), the first operator of the segment, and the text. Does
+// nothing if the run has no log. A long line is cut.
 TAPER_COLD void taper_segment_log(const taper_segment *segment, const taper_run *run, taper_log_level level,
                                   const char *name, const char *format, va_list arguments);
 

@@ -21,7 +21,7 @@ static const taper_val *number_of(const taper_segment_values *v, const taper_ir_
     return number != NULL && number->tag != TAPER_NONE ? number : NULL;
 }
 
-// Returns the value of a node's input, unless it is a tensor made inside. Returns NULL if it is not known.
+// Returns the value of a node's input, or NULL if it is not known. Tensors made inside the segment are not known.
 static const taper_val *known_value(void *user, const taper_node *node, size_t at)
 {
     const taper_segment_values *v = user;
@@ -30,7 +30,8 @@ static const taper_val *known_value(void *user, const taper_node *node, size_t a
     return arg != SIZE_MAX ? &v->call->args[arg] : number_of(v, value);
 }
 
-// Like known_value, for the inference of shapes, which takes the shape of one-element tensors and not their number.
+// Returns what known_value returns, except for one-element tensors, for which the inference of shapes needs the shape
+// and not the number.
 static const taper_val *known_of_shape(void *user, const taper_node *node, size_t at)
 {
     const taper_segment_values *v = user;

@@ -11,19 +11,20 @@ typedef struct taper_segment_values {
     const taper_call *call;
     const taper_block *body;
     const taper_allocator *allocator;
-    taper_shapes shapes;    // shapes of values inside
-    taper_pointer_map args; // value from outside to the number of its argument
+    taper_shapes shapes;    // shapes of the values made by the segment's nodes
+    taper_pointer_map args; // maps each value from outside to the number of its argument
     taper_val *numbers;     // known results of nodes that compute with sizes (shape_nodes.h), None if unknown; owned
 } taper_segment_values;
 
-// Collects the values, which are valid during the call. The caller frees them, also on failure.
+// Collects the values, which are valid during the call. The caller must call taper_segment_values_free, also on
+// failure.
 TAPER_MUST_USE taper_status taper_segment_values_init(const taper_segment *segment, const taper_call *call,
                                                       const taper_allocator *allocator, taper_segment_values *values);
 void taper_segment_values_free(taper_segment_values *values);
 
-// Returns the number of the argument that the value from outside is, or SIZE_MAX for a value made inside.
+// Returns the argument number of a value from outside, or SIZE_MAX for a value made inside the segment.
 size_t taper_segment_values_argument(const taper_segment_values *values, const taper_ir_value *value);
-// Tells what is known of a value, as taper_node_reader.know. user: the values.
+// Fills *known with what is known about a value, as taper_node_reader.know requires. user is the taper_segment_values.
 void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known);
 // Returns true if a check of the model (a node without outputs) passes for tensors of these shapes. Otherwise the plain
 // nodes must run, because they report the error.

@@ -163,7 +163,7 @@ static taper_val product_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) && taper_mul_i64(x, y, &z) ? taper_val_int(z) : taper_val_none();
 }
 
-static taper_val quotient_of(const asked *a) // the divisor must be positive
+static taper_val quotient_of(const asked *a) // returns a quotient if the divisor is positive
 {
     int64_t x, y;
     return int_of(a, 0, &x) && int_of(a, 1, &y) && y > 0 ? taper_val_int(x / y - (x % y != 0 && x < 0))
@@ -194,7 +194,7 @@ static taper_val larger_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) ? taper_val_int(x > y ? x : y) : taper_val_none();
 }
 
-// ---- operators on floating-point numbers, such as scales; a result that would raise is not known
+// ---- operators on floating-point numbers, such as scales; a result that would raise an error is not known
 
 static bool number_of(const asked *a, size_t at, double *number)
 {
@@ -239,7 +239,7 @@ static taper_val float_product_of(const asked *a)
     return number_of(a, 0, &x) && number_of(a, 1, &y) ? double_of(x * y) : taper_val_none();
 }
 
-// ---- operators on one-element tensors, which tracing makes of sizes
+// ---- operators on one-element tensors, which tracing makes from sizes
 
 static taper_val tensor_of(const asked *a)
 {
@@ -303,7 +303,7 @@ static taper_val tensor_floor_of(const asked *a)
 static taper_val whole_of(const asked *a)
 {
     double x;
-    const double most = 9007199254740992; // 2^53: every integer up to it is a double
+    const double most = 9007199254740992; // 2^53: a double represents every integer up to this number
     return number_of(a, 0, &x) && x > -most && x < most ? taper_val_int((int64_t)x) : taper_val_none();
 }
 
@@ -321,7 +321,7 @@ static bool is_int_list(const taper_ir_value *value)
     return value->type != NULL && taper_type_equal(value->type, &taper_type_list_int);
 }
 
-// Returns true if the node makes a one-element float32 tensor of another one-element tensor.
+// Returns true if the node makes a one-element float32 tensor from another one-element tensor.
 static bool scales(const taper_node *node)
 {
     if (taper_node_calls(node, TAPER_OP(aten_to_dtype))) {
@@ -335,7 +335,7 @@ static bool scales(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floor));
 }
 
-// Returns true if the tensor starts with a size. Only then operators on tensors compute with sizes.
+// Returns true if the tensor is computed from a size. Only then the operators on tensors count as computing with sizes.
 static bool is_tensor_of_size(const taper_ir_value *value)
 {
     enum { MOST_DEPTH = 8 };

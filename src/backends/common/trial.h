@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between the device and the plain nodes by measuring the first runs of each.
+// Chooses between the device and the plain nodes by measuring the first runs of both.
 #ifndef TAPER_BACKENDS_TRIAL_H
 #define TAPER_BACKENDS_TRIAL_H
 
 #include <stdbool.h>
 
-enum { TAPER_TRIAL_RUNS = 3 }; // runs of each; the first one includes work that is done only once
+// Runs of the device, and of the plain nodes; the first one includes work that is done only once.
+enum { TAPER_TRIAL_RUNS = 3 };
 
 typedef enum taper_trial_phase {
     TAPER_TRIAL_TRIES_DEVICE,
@@ -17,7 +18,7 @@ typedef enum taper_trial_phase {
 typedef struct taper_trial {
     taper_trial_phase phase;
     unsigned runs;        // runs in this phase so far
-    double device, plain; // shortest time of a run, in seconds
+    double device, plain; // shortest time of a run on the device and of the plain nodes, in seconds
 } taper_trial;
 
 static inline bool taper_trial_is_plain(const taper_trial *t)
@@ -32,8 +33,8 @@ static inline void taper_trial_note(double *best, unsigned runs, double seconds)
     }
 }
 
-// Records the time of a run of the device. Returns true if the next runs are those of the plain nodes, for which memory
-// must be planned again.
+// Records the time of a run of the device. Returns true if the next runs use the plain nodes, for which memory must be
+// planned again.
 static inline bool taper_trial_device(taper_trial *t, double seconds)
 {
     if (t->phase != TAPER_TRIAL_TRIES_DEVICE) {

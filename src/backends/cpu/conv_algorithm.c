@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Chooses the algorithm of a convolution that is not depthwise: direct products, Winograd's transforms (3x3), or planes
-// (few channels, groups of few). The cost of each is counted in multiply-adds of a vector. It consists of the products,
-// with the waste of short strips, the transforms, the copies, and the weights, which are read from memory once per run
-// if they exceed the cache.
+// (few channels, groups of few). The cost of each algorithm is counted in multiply-adds of a vector. It is the cost of
+// the products (with the waste of short strips), of the transforms, of the copies, and of reading the weights, which
+// come from memory once per run if they exceed the cache.
 #include <math.h>
 
 #include "backends/cpu/conv_strips.h"
@@ -10,9 +10,9 @@
 #include "ops/list/op_features.h"
 
 enum {
-    // Least channels for 4x4 tiles; with fewer, their error is more than twice that of direct sums.
+    // The fewest channels for 4x4 tiles; with fewer, their error is more than twice that of direct sums.
     LEAST_CHANNELS_FOUR = 64,
-    LEAST_CHANNELS = 16, // least channels for transforms; with fewer, these cost as much as the products save
+    LEAST_CHANNELS = 16, // the fewest channels for transforms; with fewer, these cost as much as the products save
     ROW_OVERHEAD = 2,    // a strip of r rows costs as much as r + 2 rows, because it loads the weights
 };
 
@@ -20,8 +20,8 @@ typedef struct machine {
     double rows, lanes, cache;
 } machine;
 
-// Returns the cost of a product with that many rows, where depth is vectors of columns times k, and whose weights are
-// read once.
+// Returns the cost of a product with that many rows. depth is the number of vectors of columns, multiplied by the
+// number of k. The weights are read once.
 static double product(const machine *m, double rows, double depth, double weights)
 {
     const double strips = rows <= m->rows ? 1 : rows / m->rows, bytes = weights * sizeof(float);
@@ -58,7 +58,8 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     const taper_winograd_entry *four = taper_winograd_f32_select(run->cpu, 4, stride);
     const machine m = {.rows = entry->mr, .lanes = four->lanes, .cache = (double)taper_pool_caches(run->pool).l2};
     const double taps = 9 * (double)job->in_c, pixels = (double)(job->batch * job->out_h * job->out_w);
-    const taper_gemm_entry *own = taper_conv2d_entry(job, 1); // may have half-precision weights, with half the bytes
+    // This entry may have half-precision weights, with half the bytes.
+    const taper_gemm_entry *own = taper_conv2d_entry(job, 1);
     const double weights = taps * (double)job->out_c / (own->precision != TAPER_PRECISION_fp32 ? 2 : 1);
     const double direct = product(&m, pixels, taps * (double)job->out_c / m.lanes * taper_gemm_cost(own), weights) *
                           taper_conv_strips_share(job, entry->mr);
@@ -86,7 +87,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const taper_run *run = job->call->run;
     const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
     const taper_gemm_entry *gemm = taper_conv2d_entry(job, merged);
-    if (job->out_c / job->groups >= gemm->nr) { // a group fills whole panels
+    if (job->out_c / job->groups >= gemm->nr) { // true if a group fills whole panels
         return false;
     }
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
@@ -113,9 +114,9 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double rows = in_planes * (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h) +
                         (double)(job->out_c * job->out_h * job->batch);
     const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
-    // In short vectors, each load of a weight serves few products.
+    // In short vectors, each loaded weight is used for few products.
     const double loads = lanes <= 4 ? 1.3 : 1;
-    // The kernel takes at least two vectors of positions at a time, or costs as much.
+    // The kernel computes at least two vectors of positions at a time; a single vector costs as much.
     const double pairs = ceil((double)job->out_h * pitch / (double)(2 * lanes)) * (double)job->batch;
     const double planes = 2 * pairs * groups * taps * group_in * group_out * loads;
     return planes + float_moved * floats + row_moved * rows + slack * in_planes < worth * product;
@@ -136,7 +137,7 @@ bool taper_conv2d_lines_pay(const taper_conv2d *job)
     const double product = pixels * groups *
                            ((inputs * together * vectors * strip * taper_gemm_cost(gemm) + store * vectors) / together +
                             float_moved * (inputs + outputs));
-    const double blocks = ceil(outputs / planar->block); // each block loads all inputs
+    const double blocks = ceil(outputs / planar->block); // number of blocks, each of which loads all inputs
     const double lines = (double)job->batch * ceil((double)job->out_w / lanes) * groups * inputs * (outputs + blocks);
     return lines < product;
 }

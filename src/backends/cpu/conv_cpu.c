@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// 2-D convolution on the CPU: reads the call, converts the input to NHWC, chooses the algorithm. Other dtypes, ranks
-// and out forms are declined and left to the reference.
+// 2-D convolution on the CPU: reads the call, converts the input to NHWC, and chooses the algorithm. Other dtypes,
+// ranks and out variants are declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
 #include "backends/cpu/conv_images.h"
 #include "backends/cpu/conv_volume.h"
@@ -70,7 +70,7 @@ static void describe(taper_conv2d *job)
     job->dilation_w = (size_t)a->params.dilation[1];
     job->pad_top = a->params.padding[0];
     job->pad_left = a->params.padding[1];
-    if (a->params.rank == 3) { // a 1x1x1 kernel, for which the order of pixels does not matter
+    if (a->params.rank == 3) { // for a 1x1x1 kernel the order of pixels does not matter
         job->in_w *= (size_t)a->input->sizes[4];
         job->out_w *= (size_t)a->out_sizes[4];
     }
@@ -140,7 +140,7 @@ static void sample_rows(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns true if transformed weights are kept. Otherwise they would be transformed in every run.
+// Returns true if transformed weights are kept for later runs. Otherwise they would be transformed in every run.
 static bool may_transform(const taper_conv2d *job)
 {
     taper_pack_request request;
@@ -155,7 +155,7 @@ static const taper_winograd_entry *winograd_of(const taper_conv2d *job)
 
 #include "backends/cpu/conv_orders.h"
 
-// Sets job->x to the input in NHWC, with slack after it unless the algorithm is a product. This is the tensor's own
+// Sets job->x to the input in NHWC, with slack after it unless the algorithm is a product. job->x is the tensor's own
 // data, or a copy in *scratch that the caller frees.
 static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scratch_bytes)
 {
@@ -191,7 +191,7 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
                      job->in_h * job->in_w};
         return taper_run_floats(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->in_c);
     }
-    // All other strides are copied through a tensor that borrows the scratch block.
+    // Inputs with other strides are copied through a tensor that borrows the scratch block.
     taper_storage *storage;
     taper_tensor *view;
     int64_t strides[4];
@@ -219,8 +219,8 @@ static taper_status turn_input(taper_conv2d *job, taper_tensor **turned)
     return taper_run_copy(run, *turned, x);
 }
 
-// Returns the other summand if it is contiguous while the result is NHWC, so that it must be converted first. Otherwise
-// returns NULL.
+// Returns the other summand if it is contiguous while the result is NHWC, and therefore must be converted first.
+// Otherwise returns NULL.
 static const taper_tensor *plain_summand(const taper_conv2d *job)
 {
     const taper_fusion *f = taper_fusion_of(job->call);
@@ -296,7 +296,7 @@ static bool strides_depend_on_tail(const taper_conv2d *job)
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }
 
-// summand: data of the other summand in NHWC, or NULL if it is read in place.
+// Runs a fused convolution. summand is the data of the other summand in NHWC, or NULL if that tensor is read in place.
 static taper_status run_fused(taper_conv2d *job, const float *summand)
 {
     taper_run *run = job->call->run;
@@ -347,7 +347,8 @@ taper_status taper_cpu_conv2d(taper_call *call)
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
-    const taper_tensor *summand = is_depthwise(&job) ? NULL : plain_summand(&job); // depthwise kernels take no summand
+    // Depthwise kernels do not add a summand.
+    const taper_tensor *summand = is_depthwise(&job) ? NULL : plain_summand(&job);
     const size_t summand_bytes = summand != NULL ? (size_t)taper_tensor_numel(summand) * sizeof(float) + 1024 : 0;
     float *brought = summand != NULL ? taper_heap_alloc(run->heap, summand_bytes) : NULL;
     if (summand != NULL && brought == NULL) {

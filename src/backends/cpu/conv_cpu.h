@@ -16,11 +16,11 @@ typedef struct taper_conv2d {
     size_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, groups;
     size_t stride_h, stride_w, dilation_h, dilation_w;
     int64_t pad_top, pad_left;
-    const float *x; // NHWC, dense
-    float *y;       // NHWC, dense
+    const float *x; // input, NHWC, dense
+    float *y;       // result, NHWC, dense
     taper_epilogue epilogue;
-    // Factor and offset of each output channel, from batch norm and bias, or NULL if there is no batch norm. Filled
-    // when weights are packed.
+    // Factor and offset of each output channel, from batch norm and bias. NULL if there is no batch norm. Filled when
+    // weights are packed.
     float *scale, *shift;
     const float *zero; // in_c zeros and TAPER_OVERREAD bytes, which taps outside the image read
     bool lines;        // true if x and y are in PyTorch's order instead of NHWC (conv_lines.c)
@@ -30,9 +30,9 @@ typedef struct taper_conv2d {
 // The plan of one algorithm. Each algorithm appends its own members.
 typedef struct taper_conv2d_plan {
     const taper_conv2d *job;
-    taper_status (*run)(const struct taper_conv2d_plan *plan); // reads the job's x and args.input, fills y
-    // Makes rows of the result from rows of x, which may be in ring buffers. begin and end are those of taper_banded.
-    // All three may be NULL if this is not supported.
+    taper_status (*run)(const struct taper_conv2d_plan *plan); // reads the job's x and args.input, and fills y
+    // Computes rows of the result from rows of x, which may be in ring buffers. begin and end are called as in
+    // taper_banded. All three are NULL if this is not supported.
     void (*rows)(const struct taper_conv2d_plan *plan, const taper_band *band);
     taper_status (*begin)(struct taper_conv2d_plan *plan);
     void (*end)(struct taper_conv2d_plan *plan);
@@ -42,7 +42,7 @@ typedef struct taper_conv2d_plan {
     double flops, work;
 } taper_conv2d_plan;
 
-// Returns true if a batch norm follows.
+// Returns true if a batch norm follows the convolution.
 bool taper_conv2d_has_norm(const taper_conv2d *job);
 const taper_tensor *taper_conv2d_norm_tensor(const taper_conv2d *job, size_t which);
 // Returns the number of bytes of zeros at `zero`.
@@ -64,23 +64,25 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
 TAPER_MUST_USE taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_dense(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
-// Many channels to at most four, with a 1x1 kernel (conv_few.c).
+// Convolutions of many channels to at most four, with a 1x1 kernel (conv_few.c).
 bool taper_conv2d_is_few(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_few(taper_conv2d *job);
-// Few input channels, as in images: reads x in place, contiguous or channels-last, without an NHWC copy (conv_stem.c).
+// Convolutions with few input channels, as in images. They read x in place, contiguous or channels-last, without an
+// NHWC copy (conv_stem.c).
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
 
-// Few channels, or groups of few channels, over planes: reads x in place, contiguous or channels-last (conv_planar.c).
+// Convolutions with few channels, or groups of few channels, computed over planes. They read x in place, contiguous or
+// channels-last (conv_planar.c).
 bool taper_conv2d_is_planar(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
-// Describes the pack of weights for the planar kernel. *group_floats: floats of a group. Returns false if the size
-// overflows.
+// Describes the pack of weights for the planar kernel. *group_floats receives the number of floats of a group. Returns
+// false if the size overflows.
 bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry, size_t *group_floats,
                               taper_pack_request *request);
-// The planar kernel for lines in PyTorch's order, also depthwise (conv_lines.c). The result (job->y) is then
-// contiguous. taper_conv2d_as_lines returns true if the job has this form. It changes the job of a 1x1 kernel so that
-// an image becomes one line.
+// Convolutions of lines in PyTorch's order by the planar kernel, also depthwise (conv_lines.c). The result (job->y) is
+// then contiguous. taper_conv2d_as_lines returns true if the job has this form. It changes the job of a 1x1 kernel so
+// that an image becomes one line.
 bool taper_conv2d_as_lines(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_lines(taper_conv2d *job);
 // Returns true if planes are faster than a product over merged groups (conv_algorithm.c).
@@ -93,10 +95,10 @@ size_t taper_conv2d_merged_groups(const taper_conv2d *job);
 // weights are few.
 const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merged);
 
-// 3x3 with stride 1 and any dilation, or with stride 2, by Winograd's transforms (conv_winograd.c).
+// 3x3 convolutions by Winograd's transforms, with stride 1 and any dilation, or with stride 2 (conv_winograd.c).
 TAPER_MUST_USE taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry *winograd);
-// Transposed convolutions, as a product and sums of each pixel's contributions (conv_transposed.c). Returns false if
-// the reference must run.
+// Transposed convolutions, as a product and sums of each pixel's contributions (conv_transposed.c).
+// taper_conv2d_does_transposed returns false if the reference must run.
 bool taper_conv2d_does_transposed(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_transposed(taper_conv2d *job);
 // Returns the Winograd kernel if it is the fastest algorithm for a dense convolution (conv_algorithm.c), or NULL.

@@ -15,20 +15,20 @@
 // Builds for one model without large 3x3 weights do not need conv_strips.c.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
-enum { MERGED = 3 }; // number of a pack request that contains the negated count of merged groups
+enum { MERGED = 3 }; // index in a pack request's numbers of minus the number of merged groups
 
 typedef struct dense_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
-    size_t group_floats; // packed weights of a group
-    size_t groups;       // a group here may be several merged groups of the convolution
+    size_t group_floats; // floats of the packed weights of a group
+    size_t groups;       // number of groups; one of them may be several merged groups of the convolution
     size_t group_in, group_out;
-    size_t taps, pixels; // pixels: of all images
+    size_t taps, pixels; // taps of the kernel; pixels of all images
     size_t panels, panel_floats;
     taper_tiles tiles;
     taper_conv_strips strips; // strips of conv_strips.h; if count is 0, strips are consecutive pixels
     bool pointwise;
-    atomic_uint *leaks; // set if merged groups produced a NaN; NULL if groups are not merged
+    atomic_uint *leaks; // set to 1 if merged groups produced a NaN; NULL if groups are not merged
 } dense_plan;
 
 // ---- pointers of a strip
@@ -55,7 +55,7 @@ static void next_pixel(const taper_conv2d *job, pixel *p)
     }
 }
 
-// Fills pointers[tap * count + i] with the input channels that tap reads for the i-th pixel.
+// Fills pointers[tap * count + i] with the address of the input channels that the tap reads for pixel i of the strip.
 static void gather_pointers(const dense_plan *plan, const taper_conv_strip *strip, const float **pointers)
 {
     const taper_conv2d *job = plan->head.job;
@@ -71,7 +71,7 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
             const int64_t y = y0 + (int64_t)(ky * job->dilation_h);
             const bool row = y >= 0 && y < (int64_t)job->in_h;
             const float *line = image + (row ? (size_t)y * job->in_w * job->in_c : 0);
-            if (inner || !row) { // the whole kernel row is in the image, or outside
+            if (inner || !row) { // true if the whole kernel row is in the image, or outside
                 const float *at = row ? line + (size_t)x0 * job->in_c : job->zero;
                 const size_t step = row ? job->dilation_w * job->in_c : 0;
                 for (size_t kx = 0; kx < job->kernel_w; kx++, out += count, at += step) {
@@ -97,7 +97,8 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
 
 // ---- tiles
 
-// A NaN or infinity of one group makes NaN in all columns of the others, so it shows in the first or the last column.
+// Looks for a NaN. A NaN or infinity of one group makes NaN in all columns of the other groups, so it shows in the
+// first or the last column.
 static void look_for_leaks(const dense_plan *plan, const float *y, size_t stride, size_t count, size_t columns)
 {
     bool any = false;
@@ -165,7 +166,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-// Makes rows of a pointwise convolution, whose input may be in a ring buffer.
+// Computes rows of a pointwise convolution, whose input may be in a ring buffer.
 static void run_band(const taper_conv2d_plan *head, const taper_band *band)
 {
     const dense_plan *plan = (const dense_plan *)(const void *)head;
@@ -246,7 +247,8 @@ static void fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
-static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end) // panels of all groups
+// Packs panels [first, end) of all groups.
+static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end)
 {
     const taper_conv2d *job = request->user;
     const taper_gemm_entry *entry = request->kind;
@@ -308,7 +310,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
     plan.head.work =
         taper_gemm_work(entry, plan.head.flops * (double)merged, (double)(plan.group_floats * plan.groups));
-    // A tile of such strips has one strip, with any number of pixels.
+    // If strips are used, a tile has one strip, which has any number of pixels.
     const bool strips = CUTS && taper_conv_strips_make(job, mr, &plan.strips);
     const size_t pixel_bytes = job->in_h * job->in_w * job->in_c * sizeof(float) / (job->out_h * job->out_w);
     plan.tiles = taper_tiles_make(run, strips ? plan.strips.count : plan.pixels, strips ? 1 : mr,

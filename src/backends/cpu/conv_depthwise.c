@@ -13,9 +13,9 @@ typedef struct depthwise_plan {
     taper_conv2d_plan head;
     const taper_dwconv_entry *rows; // row kernel, or NULL if pointers are gathered
     const taper_dwconv_taps_entry *taps_entry;
-    bool dilated; // true if a row kernel runs phase by phase
+    bool dilated; // true if a row kernel runs phase by phase, for a dilation
     size_t taps, block, chunk;
-    size_t pairs, most_pairs; // pairs of output rows: of an image, or of one of its phases; at most of a band
+    size_t pairs, most_pairs; // pairs of output rows of an image, or of one of its phases; most pairs of a band
 } depthwise_plan;
 
 static void finish(const taper_conv2d *job, size_t count, float *y)
@@ -23,7 +23,7 @@ static void finish(const taper_conv2d *job, size_t count, float *y)
     taper_epilogue_finish(&job->epilogue, 1, count * job->out_w * job->out_c, y, 0);
 }
 
-// Makes `count` rows from `first` on, in out.
+// Computes `count` rows, beginning with row `first`, into out.
 static void run_rows(const depthwise_plan *plan, const taper_ring *x, size_t first, size_t count, float *out)
 {
     const taper_conv2d *job = plan->head.job;
@@ -57,7 +57,7 @@ static void run_rows(const depthwise_plan *plan, const taper_ring *x, size_t fir
 
 #include "backends/cpu/conv_dilated.h"
 
-// Fills pointers[tap * count + i] for the i-th pixel from `first` on in an image.
+// Fills pointers[tap * count + i] with the input address for pixel first + i of an image.
 static void gather_taps(const depthwise_plan *plan, size_t image, size_t first, size_t count, const float **pointers)
 {
     const taper_conv2d *job = plan->head.job;
@@ -97,7 +97,8 @@ static void run_taps(const depthwise_plan *plan, size_t image, size_t first, siz
     }
 }
 
-// Bands have an even number of rows, because the kernels make two rows together.
+// Computes pairs of rows [begin, end). Bands have an even number of rows, because the kernels compute two rows
+// together.
 static void run_pairs(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;

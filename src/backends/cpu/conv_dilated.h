@@ -3,8 +3,8 @@
 #ifndef TAPER_BACKENDS_CPU_CONV_DILATED_H
 #define TAPER_BACKENDS_CPU_CONV_DILATED_H
 
-// A convolution with a dilation is split into phases without one: each phase contains every dilation-th row and pixel.
-// This makes rows [first, first + count) of the phase whose first row is `phase`.
+// A convolution with a dilation is split into phases without a dilation: each phase contains every dilation-th row and
+// pixel. This function computes rows [first, first + count) of the phase whose first row is `phase`.
 static void run_phase(const depthwise_plan *plan, size_t image, size_t phase, size_t first, size_t count)
 {
     const taper_conv2d *job = plan->head.job;
@@ -14,7 +14,8 @@ static void run_phase(const depthwise_plan *plan, size_t image, size_t phase, si
     const int64_t top = (int64_t)phase + (int64_t)first * down - job->pad_top;
     float *out = job->y + (image * job->out_h + phase + first * job->dilation_h) * out_row;
     for (size_t column = 0; column < taper_min_size(job->dilation_w, job->out_w); column++) {
-        const int64_t left = (int64_t)column - job->pad_left; // less than the dilation
+        // Padding left of the phase's first column; less than the dilation.
+        const int64_t left = (int64_t)column - job->pad_left;
         const int64_t skipped = left < 0 ? (-left - 1) / across + 1 : 0, begin = left + skipped * across;
         for (size_t i = 0; i < count - 1 + job->kernel_h; i++) {
             const int64_t y = top + (int64_t)i * down;
@@ -62,8 +63,8 @@ static void run_phases(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns true if phases pay. If the dilation exceeds the result, every phase has one pixel, and the number of empty
-// phases is not bounded.
+// Returns true if phases are worth it. If the dilation exceeds the result, every phase has one pixel, and the number of
+// empty phases is not bounded.
 static bool is_dilated(const taper_conv2d *job)
 {
     return job->stride_h == 1 && (job->dilation_h != 1 || job->dilation_w != 1) && job->dilation_h <= job->out_h &&

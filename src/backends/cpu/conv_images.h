@@ -3,7 +3,8 @@
 #ifndef TAPER_BACKENDS_CPU_CONV_IMAGES_H
 #define TAPER_BACKENDS_CPU_CONV_IMAGES_H
 
-// Like taper_conv2d_is_stem, for images whose rows are long enough, if the CPU has a kernel for overlapping windows.
+// Convolutions of images with few channels, as for taper_conv2d_is_stem, whose rows are long enough, if the CPU has a
+// kernel for overlapping windows.
 bool taper_conv2d_is_windows(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_windows(taper_conv2d *job);
 

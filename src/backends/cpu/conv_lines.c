@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// 1-D convolutions of lines in PyTorch's order, by the kernel for planes: depthwise ones, those that would otherwise
-// run over planes (conv_planar.c), and 1x1 ones if this is faster. A line is a plane of one row, so nothing is
-// transposed: the result has the same order as the input. Pixels whose windows are inside the line are read in place.
-// The ends of a line, and lines with a stride, are copied with their padding first. For a 1x1 convolution a whole image
-// is one line.
+// 1-D convolutions of lines in PyTorch's order, by the kernel for planes: depthwise convolutions, convolutions that
+// would otherwise run over planes (conv_planar.c), and 1x1 convolutions if this is faster. A line is a plane of one
+// row, so nothing is transposed: the result has the same order as the input. Pixels whose windows are inside the line
+// are read in place. The ends of a line, and lines with a stride, are copied with their padding first. For a 1x1
+// convolution a whole image is one line.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
 
 enum {
     SEGMENT = 4096,       // most positions of a piece
-    LEAST_SEGMENT = 256,  // least positions of a piece, or of a stretch that is read in place
-    LAID_OUT = 16 * 1024, // approximate floats of the copied lines
-    SHORT = 32,           // lines up to this length are made together for several images
+    LEAST_SEGMENT = 256,  // fewest positions of a piece, or of a range that is read in place
+    LAID_OUT = 16 * 1024, // approximate number of floats of the copied lines
+    SHORT = 32,           // for lines up to this length several images are computed together
     MOST_REACH = 4096,
-    MOST_INPUTS = 1024, // inputs of a group, if lines are copied
+    MOST_INPUTS = 1024, // most inputs of a group, if lines are copied
     FEW_CHANNELS = 8
 };
 
@@ -22,11 +22,11 @@ typedef struct lines_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
     const taper_vector_entry *vector;
-    size_t group_in, group_out, group_floats; // group_floats: floats of a group's packed weights
-    size_t segment, segments;                 // positions of a piece; pieces of a line
-    size_t images, pitch;      // images whose lines are made together; floats from one of these lines to the next
-    size_t reach;              // pixels from the first to the last of a window
-    size_t plane, place_bytes; // floats of a copied line in one phase of the stride; bytes of scratch
+    size_t group_in, group_out, group_floats; // channels of a group; floats of a group's packed weights
+    size_t segment, segments;                 // positions of a piece; number of pieces of a line
+    size_t images, pitch;      // images whose lines are computed together; floats from one of these lines to the next
+    size_t reach;              // distance from the first to the last pixel of a window
+    size_t plane, place_bytes; // floats of a copied line in one phase of the stride; bytes of scratch memory
     // taps: number of taps. near: their offsets in a line that is read in place. laid_out: their offsets in copied
     // lines.
     size_t taps, near[TAPER_PLANAR_TAPS], laid_out[TAPER_PLANAR_TAPS];
@@ -37,14 +37,14 @@ typedef struct lines_run {
     taper_places places;
 } lines_run;
 
-// Copies the part of a line that `count` positions from `first` on read, with padding, in every phase of the stride.
+// Copies the inputs that `count` positions from `first` on read, with padding, in every phase of the stride.
 static void lay_out(const lines_plan *plan, const float *line, size_t first, size_t count, float *to)
 {
     const taper_conv2d *job = plan->head.job;
     const int64_t step = (int64_t)job->stride_w, wide = (int64_t)job->in_w;
     const size_t all = count + plan->reach / job->stride_w + TAPER_PLANAR_SLACK;
     for (size_t phase = 0; phase < job->stride_w; phase++, to += plan->plane) {
-        // Place in the line of the first element of this phase.
+        // The position in the line of the first element of this phase.
         const int64_t at = (int64_t)(first * job->stride_w + phase) - job->pad_left;
         const size_t before = at < 0 ? taper_min_size((size_t)((step - 1 - at) / step), all) : 0;
         const int64_t from = at + (int64_t)before * step;
@@ -63,7 +63,7 @@ static void lay_out(const lines_plan *plan, const float *line, size_t first, siz
     }
 }
 
-// Makes the outputs of a group at some positions of the line.
+// Computes the outputs of a group at some positions of the line.
 static void make_outputs(const lines_plan *plan, size_t group, taper_planar *p, float *y, size_t positions)
 {
     const taper_conv2d *job = plan->head.job;
@@ -84,7 +84,8 @@ static bool reads_all(const taper_conv2d *job, const taper_planar_entry *entry)
     return job->kernel_w == 1 && job->stride_w == 1 && job->pad_left == 0 && job->in_w >= entry->lanes;
 }
 
-// Makes pixels of a line in place. The last vector repeats some pixels, so that nothing after the line is read.
+// Computes pixels of a line from the input in place. The last vector repeats some pixels, so that nothing after the
+// line is read.
 static void make_pixels(const lines_plan *plan, size_t group, const float *x, size_t first, size_t end, float *y)
 {
     const taper_conv2d *job = plan->head.job;
@@ -106,7 +107,7 @@ static void make_pixels(const lines_plan *plan, size_t group, const float *x, si
     }
 }
 
-// Makes positions [first, end) of a group of an image.
+// Computes positions [first, end) of a group of an image.
 static void make_segment(const lines_plan *plan, size_t image, size_t group, size_t first, size_t end, float *place)
 {
     const taper_conv2d *job = plan->head.job;
@@ -122,7 +123,7 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
                       .y_plane = job->out_w,
                       .min = job->epilogue.min,
                       .max = job->epilogue.max};
-    // From pad on and before near_end, positions and the kernel's overread stay inside the line.
+    // Positions from pad to near_end read only elements of the line, even with the kernel's overread.
     const size_t pad = (size_t)job->pad_left, beyond = plan->reach + TAPER_PLANAR_SLACK;
     const size_t near_end =
         taper_min_size(job->stride_w == 1 && job->in_w > beyond ? job->in_w + pad - beyond : 0, end);
@@ -239,8 +240,8 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     return status;
 }
 
-// An image of one channel is both contiguous and channels-last. For few output channels it is taken as a line;
-// otherwise NHWC is better for the following layers.
+// Returns true if the input is read as lines. An image of one channel is both contiguous and channels-last. For few
+// output channels it is read as a line; otherwise NHWC is better for the following layers.
 static bool lies_as_line(const taper_conv2d *job)
 {
     enum { FEW = 4 };
@@ -267,7 +268,7 @@ bool taper_conv2d_as_lines(taper_conv2d *job)
         job->pad_left != 0 || job->in_h != job->out_h || job->in_w != job->out_w) {
         return is_lines(job);
     }
-    // Following layers read NHWC, so a large result that they read is better made in NHWC.
+    // Following layers read NHWC, so a large result that they read should be NHWC.
     const bool few = taper_ret_leaves(job->call) || job->out_c <= FEW_CHANNELS || 2 * job->out_c <= job->in_c;
     if (!few && job->groups == 1 && job->in_h != 1 && job->args.params.rank == 2) {
         return false;
@@ -304,7 +305,7 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
         plan.images = taper_min_size(taper_max_size(LAID_OUT / floats, 1), job->batch);
     }
     plan.plane = plan.images * plan.pitch + TAPER_PLANAR_SLACK;
-    plan.place_bytes = copies ? lines * plan.plane * sizeof(float) : 0; // at most 1,024 lines of 9,000 floats
+    plan.place_bytes = copies ? lines * plan.plane * sizeof(float) : 0; // there are at most 1,024 lines of 9,000 floats
     plan.place_bytes += plan.images != 1 ? plan.group_out * plan.images * plan.pitch * sizeof(float) : 0;
     for (size_t tap = 0; tap < plan.taps; tap++) {
         const size_t x = tap * job->dilation_w;

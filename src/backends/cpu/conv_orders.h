@@ -10,8 +10,8 @@ static bool is_product(const taper_conv2d *job)
     return !job->args.params.transposed && !is_depthwise(job) && winograd_of(job) == NULL;
 }
 
-// Returns true if the input must be copied first. For few channels, or groups of few, the algorithms read the input in
-// place, but only in two orders.
+// Returns true if the input must be copied to NHWC first. For few channels, or groups of few channels, the algorithms
+// read the input in place, but only in two memory orders.
 static bool is_turned(const taper_conv2d *job)
 {
     enum { FEW = 16 };

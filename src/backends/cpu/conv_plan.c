@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of all algorithms of a convolution: they fold batch norm into the weights, describe packed weights, run a
-// plan, and keep it to run the call again, whole or in bands.
+// Functions that all algorithms of a convolution use: they fold batch norm into the weights, describe packed weights,
+// run a plan, and keep it to run the call again, whole or in bands.
 #include <math.h>
 
 #include "backends/cpu/conv_cpu.h"
@@ -24,7 +24,7 @@ static const float *channel_data(const taper_tensor *t)
     return t != NULL ? taper_tensor_data(t) : NULL;
 }
 
-// y = (conv - mean) / sqrt(variance + eps) * weight + bias becomes conv * scale + shift, where shift includes the
+// Turns (conv - mean) / sqrt(variance + eps) * weight + bias into conv * scale + shift. shift includes the
 // convolution's bias.
 void taper_conv2d_fold(const taper_conv2d *job)
 {
@@ -63,7 +63,7 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
 
 typedef struct kept_conv {
     taper_conv2d job;
-    taper_conv2d_plan *plan; // stored after this struct, and the zeros after it
+    taper_conv2d_plan *plan; // plan, stored after this struct and followed by the zeros
     taper_banded banded;
 } kept_conv;
 
@@ -97,7 +97,7 @@ static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
     const taper_conv2d *job = plan->job;
     const size_t plan_at = taper_round_up(sizeof(kept_conv), 16), zero_at = taper_round_up(plan_at + plan->bytes, 16);
     kept_conv *kept = taper_prepare(job->call, run_kept, zero_at + taper_conv2d_zero_bytes(job));
-    if (kept != NULL) { // the memory is zeroed
+    if (kept != NULL) { // the memory is zeroed already
         kept->job = *job;
         kept->plan = (taper_conv2d_plan *)(void *)((char *)kept + plan_at);
         kept->job.zero = (const float *)(const void *)((const char *)kept + zero_at);

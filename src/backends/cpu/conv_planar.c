@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions of few channels, or of groups of few, over planes (ops/kernels/planar_f32.h). A piece of work is some
-// groups of channels in a band of rows. Their input rows are copied into padded planes, the outputs of each group are
-// made as planes, and these are copied back into NHWC, all in the cache.
+// Convolutions of few channels, or of groups of few channels, over planes (ops/kernels/planar_f32.h). A piece of work
+// is some groups of channels in a band of rows. Their input rows are copied into padded planes, the outputs of each
+// group are computed as planes, and these are copied back into NHWC, all in the cache.
 #include <math.h>
 #include <stdint.h>
 
@@ -9,19 +9,19 @@
 
 enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
-    MOST_PLANES = 1024,     // input planes of a group, in all phases of the stride
-    MOST_SHARED = 32,       // padding shared by the end of a row and the start of the next; less than the slack
-    BUNCH_CHANNELS = 16,    // channels of a piece, so that whole cache lines are read
-    BAND_FLOATS = 24 * 1024 // approximate floats of a piece's planes
+    MOST_PLANES = 1024,  // most input planes of a group, in all phases of the stride
+    MOST_SHARED = 32,    // most padding shared by the end of a row and the start of the next one; less than the slack
+    BUNCH_CHANNELS = 16, // channels of a piece; this many fill whole cache lines
+    BAND_FLOATS = 24 * 1024 // approximate number of floats of a piece's planes
 };
 
 typedef struct planar_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
     const taper_vector_entry *vector;
-    size_t group_in, group_out, group_floats; // group_floats: floats of a group's packed weights
-    size_t bunch, bunches;                    // groups of a piece; pieces side by side
-    size_t rows, bands;                       // output rows of a band; bands
+    size_t group_in, group_out, group_floats; // channels of a group; floats of a group's packed weights
+    size_t bunch, bunches;                    // groups of a piece; number of pieces for all groups
+    size_t rows, bands;                       // output rows of a band; number of bands
     size_t pitch, plane_rows, plane;          // floats of a row; rows of a plane; floats of a plane, with slack
     size_t y_plane, place_bytes;
     size_t taps, offsets[MOST_TAPS];
@@ -34,8 +34,8 @@ typedef struct planar_run {
 
 // ---- input planes
 
-// Copies a row of some channels, in every phase of the stride along it. row: number in the padded image. Padding beside
-// the image is zero from the start.
+// Copies a row of some channels, in every phase of the stride along it. `row` is the number of the row in the padded
+// image. Padding beside the image is zero from the start.
 static void fill_row(const planar_plan *plan, size_t image, size_t channel, size_t channels, int64_t row, float *to)
 {
     const taper_conv2d *job = plan->head.job;
@@ -48,7 +48,8 @@ static void fill_row(const planar_plan *plan, size_t image, size_t channel, size
         // The range of this phase that is inside the image.
         const int64_t before = job->pad_left - (int64_t)phase, step = (int64_t)job->stride_w;
         const size_t begin = taper_min_size(before > 0 ? (size_t)((before + step - 1) / step) : 0, plan->pitch);
-        const int64_t left = (int64_t)job->in_w + before; // pixels of the padded row from the phase's first one on
+        // Pixels of the padded row, beginning with the phase's first one.
+        const int64_t left = (int64_t)job->in_w + before;
         const size_t all = left > 0 ? (size_t)((left + step - 1) / step) : 0;
         const size_t end = taper_min_size(all, plan->pitch);
         const size_t first = (size_t)((int64_t)(begin * job->stride_w) - before);
@@ -93,7 +94,8 @@ static void fill_planes(const planar_plan *plan, size_t image, size_t channel, s
             fill_row(plan, image, channel, channels, (int64_t)((first + i) * job->stride_h + phase),
                      to + i * plan->pitch);
         }
-        for (size_t i = 0; i < channels * job->stride_w; i++) { // padding after the last row, and overread
+        // Clears the padding after the last row, and the overread.
+        for (size_t i = 0; i < channels * job->stride_w; i++) {
             const size_t plane = i / job->stride_w * job->stride_h * job->stride_w + i % job->stride_w;
             memset(to + plane * plan->plane + rows * plan->pitch, 0, TAPER_PLANAR_SLACK * sizeof *to);
         }
@@ -205,14 +207,14 @@ bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry
     taper_conv2d_pack_key(job, entry, request);
     request->layout = "convolution of planes";
     request->kernel = entry->name;
-    request->numbers[3] = 2; // marks a layout that differs from the other algorithms'
+    request->numbers[3] = 2; // marks a layout of weights that other algorithms do not have
     request->bytes = *group_floats * job->groups * sizeof(float);
     request->fill = fill_weights;
     return *group_floats <= SIZE_MAX / sizeof(float) / job->groups;
 }
 
 // Returns the distance of rows in a plane, in pixels. Without a stride, the padding at the end of a row is also the
-// padding before the next one.
+// padding before the next row.
 static size_t pitch_of(const taper_conv2d *job)
 {
     const size_t reach = (job->kernel_w - 1) * job->dilation_w;
@@ -224,7 +226,7 @@ static size_t pitch_of(const taper_conv2d *job)
     return job->out_w + reach - taper_min_size(shared > 0 ? (size_t)shared : 0, reach);
 }
 
-// Returns true if padding does not dominate the planes.
+// Returns true if the planes do not consist mostly of padding.
 static bool planes_are_small(const taper_conv2d *job)
 {
     const double rows = (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h);

@@ -3,7 +3,7 @@
 #ifndef TAPER_BACKENDS_CPU_CONV_SAMPLED_H
 #define TAPER_BACKENDS_CPU_CONV_SAMPLED_H
 
-// Returns true for a 1x1 convolution with a stride, whose input is contiguous.
+// Returns true for a 1x1 convolution that has a stride and a contiguous input.
 static bool is_sampled(const taper_conv2d *job)
 {
     const taper_tensor *x = job->args.input;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// First layers of image networks, and others with few input channels. In NHWC, the kernel_w * channels floats under one
-// kernel row are contiguous. The input, contiguous or channels-last, is copied once into NHWC rows with zero padding at
-// both ends. From these, some strips at a time are copied into the rows of a matrix product.
+// First layers of image networks, and other convolutions with few input channels. In NHWC, the kernel_w * channels
+// floats under one kernel row are contiguous. The input, contiguous or channels-last, is copied once into NHWC rows
+// with zero padding at both ends. From these rows, the inputs of some strips at a time are copied into the rows of a
+// matrix product.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
@@ -13,12 +14,12 @@ typedef struct stem_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
-    size_t row_floats, row_bytes; // floats of a padded row; bytes of all rows and one of zeros
+    size_t row_floats, row_bytes; // floats of a padded row; bytes of all rows and of one row of zeros
     size_t kc;                    // floats under one kernel row
     taper_tiles tiles;
 } stem_plan;
 
-// The state of one run.
+// The memory of one run.
 typedef struct stem_run {
     const stem_plan *plan;
     const float *zero;
@@ -35,7 +36,7 @@ bool taper_conv2d_is_stem(const taper_conv2d *job)
            (job->kernel_w == 1 || job->args.weight->strides[3] != 0);
 }
 
-static void copy_rows(void *argument, size_t begin, size_t end) // items: image * in_h + y
+static void copy_rows(void *argument, size_t begin, size_t end) // copies rows begin to end, numbered image * in_h + y
 {
     const stem_run *r = argument;
     const stem_plan *plan = r->plan;
@@ -79,7 +80,7 @@ static void copy_kernel_row(const stem_run *r, size_t row, size_t ox, size_t pix
     copy_pixels(pixels, plan->kc, from, from_step, to, to_step);
 }
 
-// Copies the inputs under the kernel for `count` pixels, each into one row of the product.
+// Copies the inputs under the kernel for `count` pixels. Each pixel's inputs become one row of the product.
 static void gather(const stem_run *r, size_t first, size_t count, float *to)
 {
     const taper_conv2d *job = r->plan->head.job;
@@ -190,7 +191,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     taper_conv2d_pack_key(job, plan.entry, &request);
     request.layout = "convolution of images";
     request.kernel = plan.entry->name;
-    request.numbers[3] = 1; // marks a layout that differs from the dense path's
+    request.numbers[3] = 1; // marks a layout of weights that the dense path does not have
     request.bytes = packed * sizeof(float);
     request.fill = fill_weights;
     return taper_conv2d_do(&plan.head, &request);

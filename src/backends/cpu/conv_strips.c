@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See conv_strips.h. Tap k of an axis reads inside the input for outputs in [padding - k * dilation, size + padding - k
-// * dilation), so ranges begin and end there.
+// Divides output pixels into strips, see conv_strips.h. Tap k of an axis reads inside the input for outputs in [padding
+// - k * dilation, size + padding - k * dilation), so ranges begin and end at these outputs.
 #include "backends/cpu/conv_strips.h"
 
 enum {
-    STRIP_OVERHEAD = 2, // a strip of r pixels costs as much as r + 2, because it loads all weights
-    LEAST_IMAGES = 4,   // images of a strip across images
-    MOST_WIDE = 64,     // longest axis whose outputs are examined one by one
-    MOST_TAPS = 7,      // taps of an axis; with more, more than two or three have more ranges than the table
+    STRIP_OVERHEAD = 2, // a strip of r pixels costs as much as r + 2 pixels, because it loads all weights
+    LEAST_IMAGES = 4,   // fewest images of a strip across images
+    MOST_WIDE = 64,     // longest axis for which every output is examined
+    MOST_TAPS = 7,      // most taps of an axis; more than three ranges would not fit into the table
 };
 
-// Factor that strips across images must save, because their pixels are further apart.
+// The factor by which strips across images must reduce the cost, because their pixels are further apart.
 static const double WORTH = 0.94;
 
 typedef struct range {
-    size_t first, end, taps; // taps: inside the input, of this axis
+    size_t first, end, taps; // outputs [first, end); number of taps that are inside the input for them
 } range;
 
 typedef struct axis {
@@ -46,7 +46,7 @@ static size_t next_change(const axis *a, size_t out)
     return (size_t)next;
 }
 
-// Fills the ranges and returns their number, or one more than the table can hold if there are too many.
+// Fills the ranges and returns their number. If there are too many, it returns one more than the table can contain.
 static size_t ranges_of(const axis *a, range *ranges)
 {
     size_t count = 0;
@@ -69,13 +69,15 @@ static double cost_of(double pixels, double strips, double taps)
     return (pixels + STRIP_OVERHEAD * strips) * taps;
 }
 
-// Returns the approximate cost of an image in strips of consecutive pixels, which are not cut at row ends; it is not
-// too low. joined: a strip continues in the next line.
+// Returns the approximate cost of an image in strips of consecutive pixels, which may continue in the next row. The
+// result is not too low. If joined is set, a strip continues in the next line.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
-    const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1; // strips per part of a row
+    // Strips for each part of a row.
+    const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1;
     const size_t parts = (across->out - 1) / mr + 1;
-    double rows = 0, columns = 0; // taps inside for some pixel, summed over all rows; over the strips of one row
+    // Number of taps that are inside for some pixel: summed over all rows; summed over the strips of one row.
+    double rows = 0, columns = 0;
     for (size_t y = 0; y < down->out; y++) {
         for (size_t tap = 0; tap < down->kernel; tap++) {
             rows += is_inside(down, y, tap);
@@ -94,7 +96,7 @@ static double plain_cost(const axis *down, const axis *across, size_t mr, bool j
     return rows * columns;
 }
 
-// Returns the cost of the image in regions. Writes the regions to strips unless that is NULL.
+// Returns the cost of the image in regions. Writes the regions to strips unless strips is NULL.
 static double region_cost(const range *down, size_t down_count, const range *across, size_t across_count, size_t mr,
                           taper_conv_strips *strips)
 {
@@ -148,7 +150,7 @@ static double images_cost(const axis *down, const axis *across, size_t batch, si
     return cost_of((double)batch, (double)((batch - 1) / mr + 1), rows * columns) / (double)batch;
 }
 
-// Compares strips that are parts of columns with strips across images. *cost: the lower cost.
+// Compares strips that are parts of columns with strips across images. *cost receives the lower cost.
 static bool cut_evenly(const taper_conv2d *job, const axis *down, const axis *across, size_t mr,
                        taper_conv_strips *strips, double *cost)
 {
@@ -170,7 +172,7 @@ static bool cut_evenly(const taper_conv2d *job, const axis *down, const axis *ac
     return true;
 }
 
-// Makes the best strips. Returns false if consecutive pixels are not more work. *cost: the lowest cost.
+// Finds the best strips. Returns false if consecutive pixels are not more work. *cost receives the lowest cost.
 static bool cut(const taper_conv2d *job, size_t mr, taper_conv_strips *strips, double *cost)
 {
     range down[TAPER_CONV_RANGES], across[TAPER_CONV_RANGES];

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Transposed convolutions of floats. A product of pixels and packed weights gives the contributions of each pixel, tap
-// by tap, with contiguous channels. Rows of the result then sum them. The work is divided into bands of input rows,
-// whose contributions stay in the cache. With few output channels the reference runs, which adds along rows.
+// by tap, with contiguous channels. The contributions are then added to rows of the result. The work is divided into
+// bands of input rows, whose contributions stay in the cache. With few output channels the reference runs, which adds
+// along rows.
 #include <math.h>
 
 #include "backends/cpu/conv_cpu.h"
 #include "ops/engine/tiles.h"
 #include "ops/list/op_features.h"
 
-enum { LEAST_CHANNELS = 8 }; // least output channels of a group, which are added together
+enum { LEAST_CHANNELS = 8 }; // fewest output channels of a group, which are added together
 
 typedef struct transposed_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     taper_binary_f32_function *add;
-    // Columns: contributions of a pixel in a group, taps * group_out.
+    // columns: number of contributions of a pixel in a group, taps * group_out.
     size_t taps, group_in, group_out, columns, group_floats;
     size_t rows;  // input rows of a band, counted over all images
     double added; // nanoseconds to add a pixel's contributions
 } transposed_plan;
 
-// Input rows [first, end), counted over all images: whole images, or some rows of one image.
+// A band of input rows [first, end), counted over all images: whole images, or some rows of one image.
 typedef struct transposed_band {
     const transposed_plan *plan;
     size_t first, end;
     float *columns;    // contributions as [row, pixel][group][tap][channel]
-    size_t low, high;  // rows of each image's result that they contribute to
+    size_t low, high;  // rows of each image's result to which the band contributes
     taper_tiles tiles; // tiles of the product
 } transposed_band;
 
@@ -76,8 +77,8 @@ static void multiply(void *argument, size_t begin, size_t end)
     }
 }
 
-// Adds the contributions of a row of pixels by one row of taps. Neighbouring taps belong to neighbouring pixels of the
-// result.
+// Adds the contributions of a row of pixels through one row of taps. Neighbouring taps belong to neighbouring pixels of
+// the result.
 static void add_row(const transposed_plan *plan, const float *from, float *to)
 {
     const taper_conv2d *job = plan->head.job;
@@ -208,7 +209,7 @@ taper_status taper_conv2d_transposed(taper_conv2d *job)
                             .group_in = job->in_c / job->groups,
                             .group_out = job->out_c / job->groups};
     size_t row_bytes;
-    plan.columns = plan.taps * plan.group_out; // no overflow, because the weight has that many elements
+    plan.columns = plan.taps * plan.group_out; // cannot overflow, because the weight has that many elements
     plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.columns, 1, plan.group_in);
     if (plan.group_floats == 0 || plan.group_floats > SIZE_MAX / sizeof(float) / job->groups ||
         !taper_mul_size(plan.columns * job->groups, job->in_w * sizeof(float), &row_bytes) ||

@@ -19,10 +19,10 @@
 #include "ops/list/op_features.h"
 
 enum {
-    MOST_REACH = 1 << 20, // bound of paddings and dilations, for which products of sizes do not overflow
-    MOST_INPUTS = 24,     // inputs per output of a transposed convolution
+    MOST_REACH = 1 << 20, // bound of paddings and dilations; products of sizes then do not overflow
+    MOST_INPUTS = 24,     // most inputs per output of a transposed convolution
     LEAST_WIDE = 6,
-    FEW_CHANNELS = 8 // output channels of a transposed convolution; conv_transposed.c is faster for more
+    FEW_CHANNELS = 8 // output channels of a transposed convolution; for this many conv_transposed.c is faster
 };
 
 // ---- the input of a piece
@@ -30,7 +30,7 @@ enum {
 // Copies one row. Padding beside the rows is zero from the start.
 static void fill_row(const taper_volume_plan *plan, const float *x, size_t phase, float *to)
 {
-    enum { SHORT = 16 }; // floats for which a loop is faster than memcpy
+    enum { SHORT = 16 }; // number of floats up to which a loop is faster than memcpy
     const taper_volume_axis *axis = &plan->axis[TAPER_WIDTH];
     const int64_t begin = axis->begin[phase], count = axis->end[phase] - begin;
     const int64_t step = axis->step * plan->x_axis[TAPER_WIDTH];
@@ -66,7 +66,7 @@ static void fill_slice(const taper_volume_plan *plan, const float *x, int64_t fi
 
 typedef struct piece {
     size_t image, group;
-    int64_t first[2], end[2]; // positions of slices and rows
+    int64_t first[2], end[2]; // positions of the piece: slices and rows
 } piece;
 
 static void fill_input(const taper_volume_plan *plan, const piece *p, float *to)
@@ -135,7 +135,7 @@ static void taps_inside(const taper_volume_axis *axis, size_t of, int64_t positi
     *taps = inside * each;
 }
 
-// Makes a slice of one phase's positions.
+// Computes one slice of the positions of one phase.
 static void make_slice(const taper_volume_plan *plan, const piece *p, const size_t at[TAPER_AXES], int64_t slice,
                        const float *x, float *made)
 {
@@ -194,7 +194,7 @@ static void run_pieces(void *argument, size_t begin, size_t end)
     const taper_volume_axis *axis = plan->axis;
     float *x = taper_place_take(&r->places, begin, r->pieces);
     float *made = x + plan->group_in * plan->channel + plan->entry->lanes;
-    memset(x, 0, plan->place_bytes); // the gaps between planes are read too
+    memset(x, 0, plan->place_bytes); // the gaps between planes are read too, so they must be zero
     for (size_t i = begin; i < end; i++) {
         const int64_t row = (int64_t)(i % plan->bands) * plan->rows,
                       slice = (int64_t)(i / plan->bands % plan->slabs) * plan->slab;
@@ -298,7 +298,7 @@ static taper_status run_plan(taper_call *call, taper_volume_plan *plan)
     return status;
 }
 
-// Runs the convolution into y, which exists. x may have any strides.
+// Runs the convolution into y, which exists already. x may have any strides.
 static taper_status run_tensors(taper_call *call, const taper_conv_args *a, const taper_tensor *x, taper_tensor *y)
 {
     const taper_conv_params *params = &a->params;

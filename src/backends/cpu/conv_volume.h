@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions of contiguous float tensors, computed plane by plane: those of volumes, and transposed ones of one or
-// two dimensions with few output channels.
+// Convolutions of contiguous float tensors, computed plane by plane: convolutions of volumes, and transposed
+// convolutions of one or two dimensions with few output channels.
 #ifndef TAPER_CPU_CONV_VOLUME_H
 #define TAPER_CPU_CONV_VOLUME_H
 

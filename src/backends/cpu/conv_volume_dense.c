@@ -18,15 +18,15 @@ typedef struct dense_plan {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     taper_epilogue epilogue;
-    size_t positions, elements; // elements of an image: of the result; of the input
-    size_t strip, pieces;       // positions of one product; pieces of an image
+    size_t positions, elements; // elements of an image of the result; elements of an image of the input
+    size_t strip, pieces;       // positions of one product; number of pieces of an image
     size_t taps, groups, group_in, group_out, group_floats;
     int64_t kernel[TAPER_CONV_RANK];
-    const float *packed, *x, *zero; // x: [image, element, channel]
+    const float *packed, *x, *zero; // packed weights; x as [image, element, channel]; zeros
     float *y;
 } dense_plan;
 
-// Finds the elements that a position reads, one for each tap, `step` pointers apart.
+// Finds the elements that a position reads, one for each tap. Their pointers are `step` pointers apart.
 static void find_taps(const dense_plan *plan, const float *x, size_t position, const float **to, size_t step)
 {
     const taper_conv_args *a = plan->args;
@@ -217,10 +217,10 @@ taper_status taper_conv_volume_dense(taper_call *call, const taper_conv_args *a)
         return TAPER_OK;
     }
     plan.y = taper_tensor_mutable(y);
-    // No overflow, because y has that many elements.
+    // This cannot overflow, because y has that many elements.
     plan.positions = (size_t)(a->out_sizes[2] * a->out_sizes[3] * a->out_sizes[4]);
     plan.pieces = (plan.positions - 1) / PIECE_ROWS + 1;
-    // An element of zeros and the overread are after the input.
+    // The input is followed by an element of zeros and by the overread.
     const size_t bytes = (count + channels) * sizeof(float) + TAPER_OVERREAD + plan.entry->over_read;
     float *turned = taper_heap_alloc(run->heap, bytes);
     if (turned == NULL) {

@@ -6,9 +6,9 @@
 #include "ops/call/call.h"
 
 enum {
-    LAID_OUT = 48 * 1024, // approximate floats of a piece's input
+    LAID_OUT = 48 * 1024, // approximate number of floats of a piece's input
     MOST_FLOATS = 1 << 24,
-    LEAST_ROWS = 4 // least rows of a piece, if the result has that many
+    LEAST_ROWS = 4 // fewest rows of a piece, if the result has that many
 };
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -33,7 +33,7 @@ void taper_volume_find_taps(taper_volume_axis *axis, const taper_conv_params *pa
             const int64_t off = params->transposed ? reach / stride : k * dilation - pad;
             const int64_t last = (taper_volume_positions(axis, r) - 1) * axis->step + off;
             const int64_t first = off >= 0 ? off : off + (axis->step - 1 - off) / axis->step * axis->step;
-            if (first >= axis->in || last < first) { // reads only padding
+            if (first >= axis->in || last < first) { // true for a tap that reads only padding
                 continue;
             }
             const int64_t steps = floor_div(off, axis->step);
@@ -184,7 +184,7 @@ bool taper_volume_lay_out(taper_volume_plan *plan)
     const double phases = (double)(deep->step * tall->step * wide->step);
     const int64_t reach_d = deep->most - deep->least, reach_h = tall->most - tall->least;
     const int64_t length = wide->positions + wide->most - wide->least;
-    // Without a stride, the padding at the end of a row is also the padding before the next one.
+    // Without a stride, the padding at the end of a row is also the padding before the next row.
     const int64_t shared = taper_min_i64(taper_min_i64(wide->begin[0], length - wide->end[0]), plan->entry->lanes);
     const double pitch = (double)(length - (wide->step == 1 ? shared : 0));
     const double row = (double)plan->group_in * phases * pitch;

@@ -17,7 +17,8 @@ enum {
     TAPER_VOLUME_STRIDE = 8    // most phases of an axis
 };
 
-// A tap reads input element (position + steps) * step + input_phase.
+// A tap of the kernel along an axis. For an output position it reads input element (position + steps) * step +
+// input_phase.
 typedef struct taper_axis_tap {
     size_t tap, result_phase, input_phase;
     int64_t steps;
@@ -26,11 +27,11 @@ typedef struct taper_axis_tap {
 typedef struct taper_volume_axis {
     int64_t in, out;
     int64_t step;                   // distance in the input from one position to the next
-    size_t phases;                  // phases of the result
-    int64_t positions;              // positions of the first phase, which has the most
+    size_t phases;                  // number of phases of the result
+    int64_t positions;              // positions of the first phase, which is the longest one
     int64_t least, most;            // least and largest steps of all taps
-    bool used[TAPER_VOLUME_STRIDE]; // true for phases of the input that a tap reads
-    // Range of a padded row that is inside the input, for each phase of the input.
+    bool used[TAPER_VOLUME_STRIDE]; // true for each phase of the input that a tap reads
+    // For each phase of the input, the range of a padded row that is inside the input.
     int64_t begin[TAPER_VOLUME_STRIDE], end[TAPER_VOLUME_STRIDE];
     size_t tap_count;
     taper_axis_tap taps[TAPER_VOLUME_KERNEL];
@@ -39,7 +40,7 @@ typedef struct taper_volume_axis {
 typedef struct taper_result_phase {
     size_t taps;
     const size_t *offsets;
-    size_t weights_at; // index of the first float among the weights of a group
+    size_t weights_at; // index of the phase's first float among the weights of a group
 } taper_result_phase;
 
 typedef struct taper_volume_plan {
@@ -49,19 +50,19 @@ typedef struct taper_volume_plan {
     taper_epilogue epilogue;
     taper_volume_axis axis[TAPER_AXES];
     size_t batch, groups, group_in, group_out, group_floats;
-    int64_t slab, rows;    // positions of a piece
-    size_t slabs, bands;   // pieces of one group of one image
+    int64_t slab, rows;    // positions of a piece: slices and rows
+    size_t slabs, bands;   // number of pieces of one group of one image: along slices and along rows
     size_t pitch, plane;   // floats of a row; floats of a plane of one phase of the input
-    size_t slice, channel; // floats of a slice of all phases; floats of a channel of all slices
+    size_t slice, channel; // floats of a slice in all phases; floats of a channel in all slices
     size_t y_plane, place_bytes;
-    const taper_result_phase *phases; // [depth][height][width]
+    const taper_result_phase *phases; // phases of the result, [depth][height][width]
     const float *packed, *x;
     float *y;
     int64_t x_batch, x_channel, x_axis[TAPER_AXES];
     size_t y_slice, y_channel;
 } taper_volume_plan;
 
-// Returns the number of positions of phase r of the result. Phases differ by at most one.
+// Returns the number of positions of phase r of the result. The numbers of two phases differ by at most one.
 static inline int64_t taper_volume_positions(const taper_volume_axis *axis, size_t r)
 {
     return (axis->out - (int64_t)r + (int64_t)axis->phases - 1) / (int64_t)axis->phases;
@@ -69,11 +70,12 @@ static inline int64_t taper_volume_positions(const taper_volume_axis *axis, size
 
 // Fills the axis for spatial dimension i of params. The caller has set `in` and `out`.
 void taper_volume_find_taps(taper_volume_axis *axis, const taper_conv_params *params, size_t i, int64_t kernel);
-// Chooses the rows and slices of a piece. The axes must be complete. Returns false if a piece would be too large.
+// Chooses the number of rows and slices of a piece. The axes must be complete. Returns false if a piece would be too
+// large.
 bool taper_volume_lay_out(taper_volume_plan *plan);
-// Makes the phases and their taps in one block on the heap of the run. Returns NULL without memory.
+// Makes the phases and their taps in one block on the heap of the run. Returns NULL if memory is missing.
 taper_result_phase *taper_volume_make_phases(taper_volume_plan *plan, const taper_run *run, size_t *bytes);
-// Fills a pack whose user is the plan.
+// Fills a pack of weights. The request's user is the plan.
 void taper_volume_fill_weights(const taper_pack_request *request, void *data);
 
 #endif

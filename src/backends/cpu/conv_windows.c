@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions of few channels, such as the first layer of image networks, as products that read overlapping windows
-// instead of copied rows (conv_stem.c). In a plane, the inputs of neighbouring pixels are one or two floats apart,
+// instead of the copied rows of conv_stem.c. In a plane, the inputs of neighbouring pixels are one or two floats apart,
 // which are constants in the kernel's addresses (windows of ops/kernels/gemm_f32.h). Some rows of each plane at a time
 // are copied into scratch memory that fits in the cache, with zero padding at both ends.
 #include "backends/cpu/conv_cpu.h"
@@ -16,8 +16,8 @@ typedef struct windows_plan {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     bool planes;                     // true if x is NCHW
-    size_t rows, bands;              // rows of a band of the result; bands of an image
-    size_t row_floats, plane_floats; // floats in scratch of a padded row; of the rows of one channel
+    size_t rows, bands;              // rows of a band of the result; number of bands of an image
+    size_t row_floats, plane_floats; // floats in scratch memory: of a padded row; of the rows of one channel
     size_t scratch;                  // bytes of scratch: a row of zeros and the planes
     taper_places places;
 } windows_plan;
@@ -27,7 +27,7 @@ static size_t input_rows(const taper_conv2d *job, size_t rows)
     return (rows - 1) * job->stride_h + (job->kernel_h - 1) * job->dilation_h + 1;
 }
 
-// Copies row y of all channels of the image at x into the scratch's row `to`, which is that of the first channel.
+// Copies row y of all channels of the image at x into scratch memory. `to` is the address for the first channel.
 static void copy_row(const windows_plan *plan, const taper_ring *x, size_t y, float *to)
 {
     const taper_conv2d *job = plan->head.job;
@@ -61,7 +61,7 @@ static void fetch_row(const windows_plan *plan, const taper_ring *x, size_t y)
     }
 }
 
-// Makes at most plan->rows rows of the result, from `first` on, in y.
+// Computes `count` rows of the result, at most plan->rows, beginning with row `first`, into y.
 static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image, size_t first, size_t count, float *y,
                      float *scratch)
 {
@@ -103,7 +103,8 @@ static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image
     }
 }
 
-static void run_bands(void *argument, size_t begin, size_t end) // items: image * bands + band
+// Computes bands begin to end, numbered image * bands + band.
+static void run_bands(void *argument, size_t begin, size_t end)
 {
     const windows_plan *plan = argument;
     const taper_conv2d *job = plan->head.job;
@@ -146,7 +147,8 @@ static void end_bands(taper_conv2d_plan *head)
 
 static taper_status run_plan(const taper_conv2d_plan *head)
 {
-    windows_plan *plan = (windows_plan *)(uintptr_t)head; // not const, because run_plan opens and closes its places
+    // Not const, because run_plan opens and closes the plan's places.
+    windows_plan *plan = (windows_plan *)(uintptr_t)head;
     TAPER_TRY(begin_bands(&plan->head));
     const taper_status status =
         taper_run_range(head->job->call->run, run_bands, plan, head->job->batch * plan->bands, 1, head->work);
@@ -161,7 +163,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     const taper_tensor *w = job->args.weight;
     const size_t ks = job->in_c * job->kernel_h;
     taper_conv2d_fold(job);
-    // Taps are channels and kernel rows, which are consecutive in OIHW weights.
+    // The taps of the product are channels and kernel rows, which are consecutive in OIHW weights.
     const taper_gemm_pack pack = {.n = job->out_c,
                                   .ks = ks,
                                   .kc = job->kernel_w,
@@ -188,9 +190,10 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     return plan->scratch <= (size_t)TAPER_LIMIT_TENSOR_BYTES / 2;
 }
 
-// The last tile of a row repeats some pixels. conv_stem.c has no such edges, because its strips continue in the next
-// row. The cost of repeated pixels must be less than the cost of its copies. Copies are counted in products of one
-// output, per kernel row of a pixel and per float under it, measured with vectors of 16 floats.
+// Returns true if this is faster than conv_stem.c. The last tile of a row repeats some pixels. conv_stem.c has no such
+// edges, because its strips continue in the next row. The cost of repeated pixels must be less than the cost of its
+// copies. Copies are counted in products of one output, per kernel row of a pixel and per float under it, measured with
+// vectors of 16 floats.
 static bool wastes_little(const taper_conv2d *job, const taper_gemm_entry *entry)
 {
     enum { OF_A_ROW = 100, OF_A_FLOAT = 5, MEASURED_COLUMNS = 32 };
@@ -202,7 +205,7 @@ static bool wastes_little(const taper_conv2d *job, const taper_gemm_entry *entry
 
 bool taper_conv2d_is_windows(const taper_conv2d *job)
 {
-    const taper_gemm_entry *entry = taper_conv2d_entry(job, 1); // half-precision kernels have none
+    const taper_gemm_entry *entry = taper_conv2d_entry(job, 1); // half-precision entries have no function for windows
     const taper_tensor *w = job->args.weight;
     return entry->windows != NULL && job->stride_w <= 2 && job->out_w >= entry->mr &&
            job->in_c * job->kernel_h <= MOST_TAPS && wastes_little(job, entry) &&
@@ -241,7 +244,7 @@ taper_status taper_conv2d_windows(taper_conv2d *job)
     taper_conv2d_pack_key(job, plan.entry, &request);
     request.layout = "convolution of windows";
     request.kernel = plan.entry->name;
-    request.numbers[3] = 2; // marks a layout that differs from those of the dense path and conv_stem.c
+    request.numbers[3] = 2; // marks a layout of weights that the dense path and conv_stem.c do not have
     request.bytes = packed * sizeof(float);
     request.fill = fill_weights;
     return taper_conv2d_do(&plan.head, &request);

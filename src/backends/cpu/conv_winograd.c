@@ -23,16 +23,16 @@
 
 enum {
     MOST_NR = 64,
-    DEPTH = 16, // inputs whose weights are transformed together
+    DEPTH = 16, // number of inputs whose weights are transformed together
     BLOCK_COLUMNS = 64,
     MOST_STRIPS = 3,
     LINE_FLOATS = 16,
     WEIGHTS_STAY = 4,
     STREAMED = 4,
-    STREAMED_BYTES = 16 << 20, // bytes of all threads' transformed inputs
+    STREAMED_BYTES = 16 << 20, // most bytes of all threads' transformed inputs
     STREAMED_TILES = 96,       // most tiles of a streamed group; with more, the weights are not the bottleneck
     LEAST_TILES = 4,
-    FEW_ROWS = 2 // kernels sum that many rows in partial sums
+    FEW_ROWS = 2 // up to this many rows, kernels use partial sums
 };
 
 typedef struct winograd_plan {
@@ -40,43 +40,45 @@ typedef struct winograd_plan {
     const taper_gemm_entry *entry;
     const taper_winograd_entry *winograd;
     size_t positions, sets;
-    taper_winograd_axis down, along; // tiles of one phase
+    taper_winograd_axis down, along; // tiles of one phase of the dilation, along each axis
     size_t phases_h, phases_w;
-    size_t tiles;                       // tiles of all images
-    size_t whole, right, corners;       // first tile of each kind; those before `whole` are at the lower edge
-    size_t strip;                       // most tiles of a strip
-    size_t most;                        // most tiles of a group
-    bool streams;                       // true if the weights come from memory
-    size_t panels, panel_floats, block; // block: panels of a block
-    size_t blocks;                      // blocks of all panels
-    size_t packed_block; // panels whose weights are stored together, position by position: those of a block, or all
-    size_t near;         // panels whose weights stay in the nearer cache while strips are multiplied
-    double work;         // work of all items, including transforms
+    size_t tiles;                 // number of tiles of all images
+    size_t whole, right, corners; // number of the first tile of each kind; tiles before `whole` are at the lower edge
+    size_t strip;                 // most tiles of a strip
+    size_t most;                  // most tiles of a group
+    bool streams;                 // true if the weights come from memory
+    size_t panels, panel_floats, block; // number of panels; floats of a panel; panels of a block
+    size_t blocks;                      // number of blocks of all panels
+    // Panels whose weights are stored together, position by position: the panels of a block, or all.
+    size_t packed_block;
+    size_t near; // panels whose weights stay in the nearer cache while strips are multiplied
+    double work; // nanoseconds of all items, including transforms
 } winograd_plan;
 
 typedef struct winograd_run {
     const winograd_plan *plan;
-    size_t groups;       // groups of the tiles, of nearly equal sizes
+    size_t groups;       // number of groups of tiles, of nearly equal sizes
     size_t block;        // panels of an item
-    size_t blocks;       // items of a group
-    size_t first, items; // first group in this pass; items of this pass
-    size_t v_stride;     // floats between positions
+    size_t blocks;       // number of items of a group
+    size_t first, items; // first group in this pass; number of items of this pass
+    size_t v_stride;     // floats from one position to the next
     taper_places places;
-    atomic_uint spread; // set if an infinity or NaN resulted
+    atomic_uint spread; // set to 1 if an infinity or NaN resulted
 } winograd_run;
 
-// The scratch memory of a thread. The transformed inputs of the largest group and a block of products follow this head.
+// The scratch memory of a thread. The transformed inputs of the largest group and a block of products follow this
+// struct.
 typedef struct winograd_place {
-    size_t group; // 1 + the group whose inputs are stored, or 0
+    size_t group; // 1 + the number of the group whose inputs are stored, or 0
     char apart[64 - sizeof(size_t)];
     float floats[];
 } winograd_place;
 
-// The place of a tile's first output.
+// The position of a tile's first output.
 typedef struct place {
     size_t image, y, x;
-    size_t rows, columns;               // outputs that exist
-    size_t outputs_down, outputs_along; // outputs of a whole tile of this kind
+    size_t rows, columns;               // numbers of the tile's outputs that exist
+    size_t outputs_down, outputs_along; // numbers of outputs of a whole tile of this kind
 } place;
 
 static size_t left_of(size_t first, size_t end, size_t step, size_t most)
@@ -108,7 +110,7 @@ static place place_of(const winograd_plan *plan, size_t tile)
     return p;
 }
 
-// Finds the tiles that have a position: those from *begin to *end.
+// Finds the tiles that have a position: the tiles from *begin to *end.
 static void tiles_with(const winograd_plan *plan, size_t position, size_t *begin, size_t *end)
 {
     const size_t side = taper_winograd_side(plan->winograd);
@@ -178,9 +180,9 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
     }
 }
 
-// The ends of groups depend on the number of threads, but the results must not. Kernels sum one or two rows in another
-// order than more rows. Each of a group's last one or two tiles is therefore multiplied like a product of three equal
-// rows.
+// Multiplies the last one or two tiles of a group. The ends of groups depend on the number of threads, but the results
+// must not. Kernels sum one or two rows in another order than more rows. Each of these tiles is therefore multiplied
+// like a product of three equal rows.
 static void multiply_few(const winograd_run *r, size_t begin, size_t end, size_t panels, size_t columns, const float *w,
                          const float *v, float *m)
 {
@@ -230,7 +232,8 @@ static void multiply(winograd_run *r, size_t begin, size_t end, size_t panel, co
     }
 }
 
-static void run_items(void *argument, size_t begin, size_t end) // items: group * blocks + block of columns
+// Computes items begin to end, numbered group * blocks + block of columns.
+static void run_items(void *argument, size_t begin, size_t end)
 {
     winograd_run *r = argument;
     const winograd_plan *plan = r->plan;
@@ -263,7 +266,7 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t be
                             .transpose = taper_vector_f32_select(job->call->run->cpu)->transpose};
     const size_t panels = (job->out_c + nr - 1) / nr, panel_floats = (job->in_c + 1) * nr;
     const size_t sets = taper_winograd_sets(winograd) * taper_winograd_sets(winograd);
-    float *packed = data, g[(1 + 9 * DEPTH) * MOST_NR]; // a panel of direct weights, for some inputs
+    float *packed = data, g[(1 + 9 * DEPTH) * MOST_NR]; // packed: a panel of direct weights; g: weights of some inputs
     for (size_t panel = begin; panel < end; panel++) {
         const size_t first = panel / block * block, stride = taper_min_size(block, panels - first) * panel_floats;
         float *u = packed + first * sets * panel_floats + (panel - first) * panel_floats;
@@ -314,7 +317,7 @@ static taper_status compute_directly(const taper_conv2d *job)
 }
 
 // Returns true if each thread has groups of its own. This is so if there are too few blocks for all threads, if each
-// thread has tiles for more than a strip, or if each weight is used so often that the next ones arrive in time.
+// thread has tiles for more than a strip, or if each weight is used so often that the next weights arrive in time.
 static bool gives_each_groups(const winograd_plan *plan, size_t threads)
 {
     const size_t tiles = plan->tiles / threads;
@@ -336,7 +339,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
         r.blocks = (plan->panels - 1) / r.block + 1;
         r.groups = ((r.groups - 1) / threads + 1) * threads;
     }
-    const size_t step = by_rows || threads == 1 ? r.groups : 1; // groups of one pass
+    const size_t step = by_rows || threads == 1 ? r.groups : 1; // number of groups of one pass
     const size_t tiles = (plan->tiles - 1) / r.groups + 1;
     r.items = step * r.blocks;
     r.v_stride = tiles * head->job->in_c + LINE_FLOATS;
@@ -375,8 +378,8 @@ static bool number_tiles(winograd_plan *plan)
     return true;
 }
 
-// Computes the tiles of a group, in whole strips, whose transformed inputs and products have that many floats. Returns
-// false if the floats of one tile overflow.
+// Computes the number of tiles of a group, in whole strips, whose transformed inputs and products have that many
+// floats. Returns false if the floats of one tile overflow.
 static bool group_of(winograd_plan *plan, const taper_conv2d *job, size_t floats, size_t *tile_floats)
 {
     if (!taper_mul_size(plan->positions, job->in_c + plan->packed_block * plan->entry->nr, tile_floats)) {

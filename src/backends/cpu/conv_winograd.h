@@ -32,8 +32,8 @@ static inline double taper_winograd_axis_positions(const taper_winograd_axis *ax
 }
 
 typedef struct taper_winograd_counts {
-    double rows;         // rows of the products of all positions
-    double whole, edges; // whole tiles, and tiles at an edge
+    double rows;         // rows of the products, summed over all positions
+    double whole, edges; // number of whole tiles; number of tiles at an edge
 } taper_winograd_counts;
 
 static inline taper_winograd_counts taper_winograd_count(const taper_conv2d *job, const taper_winograd_entry *entry)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of the CPU's kernels by row of the operator list.
+// The table of the CPU's kernels, one entry for each operator of the operator list.
 #include "backends/cpu/cpu_kernels.h"
 
 #include "ops/list/op_rows.h"
@@ -21,7 +21,7 @@ static const struct {
 
 taper_kernel taper_cpu_kernel(taper_device *device, const taper_op *op)
 {
-    (void)device; // the kernels themselves use the CPU of the run
+    (void)device; // the kernels use the CPU of the run, so the device is not needed
     if (taper_row_is_registered(op)) {
         return NULL;
     }

@@ -5,7 +5,7 @@
 
 #include "ops/backend.h"
 
-// Returns the backend's kernel for a row of the operator list, or NULL if the row's reference applies.
+// Returns the backend's kernel for an operator, or NULL if the operator's reference must run.
 taper_kernel taper_cpu_kernel(taper_device *device, const taper_op *op);
 
 #endif

@@ -16,7 +16,7 @@ static bool same_layout(const taper_tensor *t, size_t rank, const int64_t *sizes
     }
     // In PyTorch the sum has the layout of the result only if both operands have the same layout.
     if (taper_tensor_is_contiguous(t) && taper_tensor_is_channels_last(t)) {
-        return true; // both at once, for one pixel or one channel
+        return true; // true if the tensor has both layouts, as for one pixel or one channel
     }
     return taper_tensor_is_channels_last(t) && t->hidden_nhwc == hidden;
 }
@@ -35,7 +35,7 @@ taper_status taper_epilogue_make(const taper_call *call, bool clamped, double mi
         return TAPER_OK;
     }
     if (clamped && (f->add_at != 0 || f->norm_at != 0)) {
-        return TAPER_DECLINED; // the clamp precedes the norm and the sum
+        return TAPER_DECLINED; // the clamp would come before the norm and the sum
     }
     if (f->add_at != 0) {
         const taper_val other = call->args[f->add_at];

@@ -8,31 +8,32 @@
 #include "ops/kernels/kernels.h"
 
 typedef struct taper_epilogue {
-    const float *add;                     // data in the layout of the result, or NULL
+    const float *add;                     // data of the summand in the layout of the result, or NULL
     float min, max;                       // bounds that the kernel itself applies
-    taper_unary_f32_function *activation; // function after the bounds, or NULL
+    taper_unary_f32_function *activation; // function that is applied after the bounds, or NULL
 } taper_epilogue;
 
-// Makes the epilogue of call's fusion, merged with the clamp of the root operator itself. Returns TAPER_DECLINED if the
-// two cannot be merged, or if the summand's layout differs from the result's (strides of result: NHWC or contiguous,
-// dense). summand: data of the other summand, if the caller has converted it to the result's layout, or NULL.
+// Makes the epilogue of the call's fusion, merged with the clamp of the root operator itself. Returns TAPER_DECLINED if
+// the fusion and the clamp cannot be merged, or if the summand's layout differs from the result's (strides of result:
+// NHWC or contiguous, dense). summand is the data of the other summand if the caller has converted it to the result's
+// layout, otherwise NULL.
 TAPER_MUST_USE taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max,
                                                 size_t rank, const int64_t *sizes, bool channels_last, bool hidden,
                                                 const float *summand, taper_epilogue *epilogue);
 
-// Returns the number of strips of `floats` floats to make before their activation is applied, so that it finds them in
-// the L1 cache.
+// Returns the number of strips of `floats` floats to compute before their activation is applied, so that the strips are
+// still in the L1 cache.
 static inline size_t taper_epilogue_strips(const taper_epilogue *e, size_t floats, size_t most)
 {
     enum { LEAST_L1_FLOATS = 4096 };
     return e->activation == NULL ? most : taper_min_size(most, LEAST_L1_FLOATS / floats + 1);
 }
 
-// Applies the activation to rows of `count` floats, `stride` apart.
+// Applies the activation to rows of `count` floats, which are `stride` floats apart.
 static inline void taper_epilogue_finish(const taper_epilogue *e, size_t rows, size_t count, float *y, size_t stride)
 {
     if (e->activation != NULL) {
-        if (stride == count) { // one long row is faster than many short ones
+        if (stride == count) { // one long row is faster than many short rows
             count *= rows;
             rows = 1;
         }

@@ -11,7 +11,7 @@ void taper_few_outputs_rows(const taper_few_outputs *f, size_t rows, const float
     enum {
         TOGETHER = 4,
         FLOATS = 4096
-    }; // rows that gemv takes together; floats of rows that stay in the L1 cache for all outputs
+    }; // TOGETHER: rows that gemv computes at a time; FLOATS: floats of rows that stay in the L1 cache for all outputs
     float made[TAPER_FEW_OUTPUTS * TAPER_FEW_OUTPUTS_GRAIN];
     const size_t fitting = FLOATS / f->in / TOGETHER * TOGETHER;
     const size_t most = f->out == 1 ? TAPER_FEW_OUTPUTS_GRAIN

@@ -6,25 +6,25 @@
 
 #include "ops/kernels/kernel_select.h"
 
-enum { TAPER_FEW_OUTPUTS = 4, TAPER_FEW_OUTPUTS_GRAIN = 64 }; // GRAIN: rows that are made together
+enum { TAPER_FEW_OUTPUTS = 4, TAPER_FEW_OUTPUTS_GRAIN = 64 }; // GRAIN: number of rows that are computed together
 
 typedef struct taper_few_outputs {
     const taper_vector_entry *vector;
-    size_t in, out;       // out: at most TAPER_FEW_OUTPUTS
+    size_t in, out;       // number of inputs; number of outputs, at most TAPER_FEW_OUTPUTS
     const float *weights; // `in` floats for each output
-    size_t weights_step;  // floats from one output's weights to the next
+    size_t weights_step;  // floats from one output's weights to the next output's weights
     const float *bias;    // one float per output, or NULL
     float min, max;       // bounds of the outputs
 } taper_few_outputs;
 
-// Returns true if this is faster than a product.
+// Returns true if dot products are faster than a matrix product by the gemm kernels.
 static inline bool taper_few_outputs_pay(size_t rows, size_t in, size_t out)
 {
-    enum { LEAST_INPUTS = 64 }; // least inputs per output, which hide the cost of the horizontal sum
+    enum { LEAST_INPUTS = 64 }; // fewest inputs per output that hide the cost of the horizontal sum
     return rows > 1 && out <= TAPER_FEW_OUTPUTS && in / LEAST_INPUTS >= out;
 }
 
-// Computes y[row][output] from x[row][in]. x_step: floats from one row to the next. y is dense.
+// Computes y[row][output] from x[row][in]. x_step is the number of floats from one row to the next. y is dense.
 void taper_few_outputs_rows(const taper_few_outputs *layer, size_t rows, const float *x, size_t x_step, float *y);
 
 #endif

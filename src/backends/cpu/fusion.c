@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chains that the CPU runs as one: a convolution or linear layer with the batch norm, sum and activation that follow
-// it. A chain is taken if every value between its nodes has one user.
+// Chains of nodes that the CPU runs as one: a convolution or linear layer with the batch norm, sum and activation that
+// follow it. A chain is used if every value between its nodes has one user.
 #include "backends/cpu/fusion.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ static bool is_activation(taper_fusion *f, const taper_node *node, size_t positi
     return node->input_count == 1;
 }
 
-// Adds node to the chain if it can be fused. The chain's value is its input number `position`.
+// Adds node to the chain if it can be fused. The chain's value is input number `position` of node.
 static bool take(chain *c, const taper_node *node, size_t position, taper_fusion *f)
 {
     double eps;
@@ -141,7 +141,7 @@ taper_status taper_cpu_claim(taper_device *device, taper_region *region, taper_c
     return TAPER_DECLINED;
 }
 
-// Finds the chain again in the segment, and the positions of the arguments.
+// Finds the chain in the segment again, and the positions of its arguments.
 taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error)
 {
     const taper_block *body = segment->node->blocks[1];
@@ -158,10 +158,10 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
     uint32_t at = root->input_count;
     for (const taper_node *node = root->next; node != NULL; node = node->next) {
         size_t position;
-        if (node->output_count != 0) { // not a check
+        if (node->output_count != 0) { // true unless the node is a check
             const bool normed = c.normed, added = c.added;
             if (node != only_user(&c, &position) || !take(&c, node, position, f)) {
-                return TAPER_DECLINED; // a claimed node cannot be fused
+                return TAPER_DECLINED; // another node cannot be fused, although it was claimed
             }
             f->norm_at = c.normed && !normed ? at : f->norm_at;
             f->add_at = c.added && !added ? at : f->add_at;
@@ -170,7 +170,7 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
             at += taper_node_in(node, i)->block != body;
         }
     }
-    if (TAPER_DEVICES && c.count == 1) { // another backend took the other nodes
+    if (TAPER_DEVICES && c.count == 1) { // another backend has claimed the other nodes
         return TAPER_DECLINED;
     }
     for (size_t i = 0; i < segment->node->input_count; i++) {

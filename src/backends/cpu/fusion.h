@@ -19,14 +19,14 @@ typedef enum taper_activation {
 
 typedef struct taper_fusion {
     taper_kernel kernel;
-    uint32_t norm_at; // position of batch norm's weight, bias, mean, variance in call->args, or 0
+    uint32_t norm_at; // position of batch norm's weight in call->args, followed by bias, mean, variance; 0: no norm
     double norm_eps;
-    uint32_t add_at;             // position of the other summand in call->args, or 0
-    taper_activation activation; // applied after the sum
+    uint32_t add_at;             // position of the other summand in call->args; 0: none
+    taper_activation activation; // activation, applied after the sum
     float min, max;
 } taper_fusion;
 
-// Returns the fusion of the call, or NULL for a single operator.
+// Returns the fusion of the call, or NULL if the call is a single operator.
 static inline const taper_fusion *taper_fusion_of(const taper_call *call)
 {
     return call->plan;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fully connected layers of floats. One row is a matrix-vector product with the weights of the file in place, and so
-// are few outputs of many inputs. All other cases, and all half-precision weights, use packed weights and the gemm
-// kernels in the tiles of tiles.h.
+// Fully connected layers of floats. One row is computed as a matrix-vector product with the weights of the file in
+// place, and so are few outputs of many inputs. All other cases, and all half-precision weights, use packed weights and
+// the gemm kernels in the tiles of tiles.h.
 #include <math.h>
 #include <stdint.h>
 
@@ -30,7 +30,7 @@ typedef struct linear_job {
     double work;
 } linear_job;
 
-static size_t out_stride(const linear_job *job) // distance in the weight from one output to the next
+static size_t out_stride(const linear_job *job) // distance from one output's weights to the next output's weights
 {
     return (size_t)job->args.weight->strides[job->args.weight_is_in_out ? 1 : 0];
 }
@@ -96,7 +96,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
 
 // ---- runs and prepared calls
 
-// Runs the layer. x, y and the summand are set.
+// Runs the layer. x, y and the summand must be set.
 static taper_status run(linear_job *job)
 {
     taper_run *const run = job->call->run;
@@ -124,7 +124,7 @@ static taper_status run_kept(taper_call *call, void *data)
     return run(job);
 }
 
-// pack: NULL if the weights are read in place.
+// Runs the layer and keeps the call if keeps is set. pack is NULL if the weights are read in place.
 static taper_status run_and_keep(linear_job *job, bool keeps, const taper_pack *pack)
 {
     TAPER_TRY(run(job));

@@ -13,15 +13,15 @@
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
-// FEW_ROWS: most rows for which reading the weights from the cache for each row costs less than packing them.
-// OUTPUTS_AT_ONCE: outputs that are computed for all rows before the next outputs.
+// FEW_ROWS is the most rows for which reading the weights from the cache for each row costs less than packing them.
+// OUTPUTS_AT_ONCE is the number of outputs that are computed for all rows before the next outputs.
 enum { FEW_ROWS = 4, OUTPUTS_AT_ONCE = 16 };
 
 typedef struct halves_job {
     taper_gemv_half_function *gemv;
-    const float *x, *bias; // bias may be NULL
+    const float *x, *bias; // input and bias as floats; bias may be NULL
     const uint16_t *weight;
-    size_t weight_step; // elements from the weights of one output to those of the next
+    size_t weight_step; // elements from the weights of one output to the weights of the next output
     float *y;
     size_t rows, in, out;
 } halves_job;

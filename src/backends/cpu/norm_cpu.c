@@ -6,7 +6,8 @@
 #include "ops/call/call.h"
 #include "ops/engine/rows.h"
 
-// Returns true if the parameter is None, or contiguous floats of the normalized sizes, which the kernel reads in place.
+// Returns true if the parameter is None, or contiguous floats with the normalized sizes, which the kernel reads in
+// place.
 static bool parameter(const taper_call *call, size_t at, const taper_tensor *x, size_t count, const float **data)
 {
     *data = NULL;
@@ -44,7 +45,8 @@ static taper_status norm(taper_call *call, bool square)
     for (size_t i = x->rank - count; i < x->rank; i++) {
         width *= (size_t)x->sizes[i];
     }
-    if (width == 1 && !square) { // the result is only rounding errors, which the reference computes as PyTorch does
+    // The result consists only of rounding errors, which the reference computes as PyTorch does.
+    if (width == 1 && !square) {
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, x->rank, x->sizes, NULL, &y));

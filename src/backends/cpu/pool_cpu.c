@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // max_pool2d, avg_pool2d and adaptive_avg_pool2d of floats with contiguous channels. Rows of output pixels are divided
-// among threads and computed by pointers to the pixels of each window. Windows of whole rows, as in global pooling, are
-// computed as sums of rows.
+// among threads and computed with pointers to the pixels of each window. Windows that have the whole width, as in
+// global pooling, are computed as sums of rows.
 #include <math.h>
 
 #include "backends/cpu/quantized_pool_cpu.h"
@@ -21,7 +21,7 @@ typedef struct pool_job {
     float *out;
     bool max, count_padding;
     bool sums;       // true if each window has the whole width of the input
-    int64_t divisor; // divisor of sums; 0 for the size of the window
+    int64_t divisor; // divisor of sums; 0: the size of the window
     double work;
 } pool_job;
 
@@ -34,7 +34,7 @@ static double divisor_of(const pool_job *job, const taper_pool_window *h, const 
 
 // ---- pooling by pointers
 
-// Pointer to padding of averages, which is never read.
+// The pointer to padding for averages, which is never read.
 static const float no_pixel[1];
 
 static void run_strip(const pool_job *job, const taper_ring *image, float *row, const taper_pool_window *h,
@@ -67,14 +67,14 @@ static void run_strip(const pool_job *job, const taper_ring *image, float *row, 
     }
 }
 
-// Makes row y of the result of an image.
+// Computes row y of the result of an image.
 static void run_row(const pool_job *job, const taper_ring *image, int64_t y, float *row)
 {
     const int64_t out_w = job->pooling->axis[2].output;
     const taper_pool_window h = taper_pool_window_at(&job->pooling->axis[1], y);
     int64_t first = 0;
     while (first < out_w) {
-        // Take as many pixels as there are pointers for, with the widest window among them.
+        // Take as many pixels as there are pointers for. `widest` is the widest of their windows.
         size_t count = 0, widest = 1;
         while (first + (int64_t)count < out_w) {
             const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], first + (int64_t)count);
@@ -103,7 +103,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
 
 // ---- pooling by sums of rows
 
-// Makes blocks of channels of output rows. Each window has the whole width of the input.
+// Computes blocks of channels of output rows. Each window has the whole width of the input.
 static void sums_range(void *argument, size_t begin, size_t end)
 {
     const pool_job *job = argument;
@@ -151,7 +151,7 @@ static int64_t largest_window(const taper_pool_axis *axis)
 static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
 {
     const taper_pool_axis *axis = job->pooling->axis;
-    // QNNPACK divides by the size of the window in all cases. Builds for models without quantized tensors omit this.
+    // QNNPACK always divides by the size of the window. Builds for models without quantized tensors omit this.
     if (x->dtype == TAPER_QU8 && job->divisor == 0) {
         TAPER_OP_IF(aten_quantize_per_tensor, return taper_cpu_pool_u8(call, x, job->pooling, job->max);)
     }

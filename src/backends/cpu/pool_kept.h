@@ -36,7 +36,7 @@ static void run_band(void *data, const taper_band *band)
     }
 }
 
-// Offers the pooling in bands, if rows are consecutive and all windows are equal.
+// Declares that the pooling can run in bands, if rows are consecutive and all windows are equal.
 static void say_bands(taper_call *call, kept_pool *k)
 {
     const taper_pool_axis *h = &k->pooling.axis[1];

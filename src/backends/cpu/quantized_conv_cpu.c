@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quantized::conv1d, conv2d and their forms with relu: reads the call, converts the input to NHWC, chooses the
+// quantized::conv1d, conv2d and their variants with relu: reads the call, converts the input to NHWC, and chooses the
 // algorithm. Other calls (int8 activations, transposed, weights with zero points) are declined and left to the
 // reference.
 #include "backends/cpu/quantized_conv_cpu.h"
@@ -93,7 +93,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
         taper_obj_release(&storage->head);
     }
     if (status == TAPER_OK) {
-        taper_tensor plain = taper_tensor_local(x); // its raw bytes
+        taper_tensor plain = taper_tensor_local(x); // the tensor's bytes without a quantizer
         plain.dtype = TAPER_U8;
         plain.quantizer = NULL;
         status = taper_run_copy(run, view, &plain);
@@ -130,7 +130,7 @@ static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t 
     // Padding much larger than the image does not occur in practice, and its copy would be too large.
     job->stem = job->in_c <= 4 && job->groups == 1 && job->dilation_w == 1 && job->kernel_w > 1 &&
                 job->pad_left < job->kernel_w && job->kernel_w <= job->in_w + 2 * job->pad_left;
-    // The distance from tap to tap must be constant.
+    // The distance from one tap to the next must be constant.
     return job->stem || job->kernel_h == 1 || job->kernel_w == 1 ||
            w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]);
 }
@@ -159,7 +159,7 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
         return TAPER_DECLINED;
     }
     taper_tensor twin = taper_tensor_local(input);
-    if (rank == 1) { // seen as an image of height 1
+    if (rank == 1) { // a line is seen as an image of height 1
         twin = taper_tensor_twin(input, 4, (const int64_t[]){input->sizes[0], input->sizes[1], 1, input->sizes[2]},
                                  (const int64_t[]){input->strides[0], input->strides[1],
                                                    taper_mul_stride(input->sizes[2], input->strides[2]),

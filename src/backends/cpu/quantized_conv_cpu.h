@@ -15,11 +15,11 @@ typedef struct taper_conv2d_i8 {
     size_t pad_top, pad_left;
     double in_scale, out_scale;
     int32_t in_zero_point;
-    int32_t zero_point, min; // zero point and least value of the result
-    const uint8_t *x;        // dense; TAPER_OVERREAD more bytes are readable
+    int32_t zero_point, min; // zero point of the result; least value of the result
+    const uint8_t *x;        // input, dense; TAPER_OVERREAD more bytes are readable
     uint8_t *y;
-    // True for few channels: pixels have 4 bytes, and rows have in_w + 2 * pad_left pixels, of which the ends are
-    // padding.
+    // True for an input with few channels: pixels have 4 bytes, and rows have in_w + 2 * pad_left pixels, with padding
+    // at both ends.
     bool stem;
     bool keeps; // true if the input is read in place and the weights are constant, so the call can be prepared
 } taper_conv2d_i8;
@@ -28,16 +28,16 @@ typedef struct taper_conv2d_i8 {
 typedef struct taper_conv2d_i8_plan {
     const taper_conv2d_i8 *job;
     taper_status (*run)(const struct taper_conv2d_i8_plan *plan); // computes the job's y from its x
-    // Makes rows of the result from rows of x, which may be in ring buffers. begin and end are those of taper_banded.
-    // All three may be NULL if this is not supported.
+    // Computes rows of the result from rows of x, which may be in ring buffers. begin and end are called as in
+    // taper_banded. All three are NULL if this is not supported.
     void (*rows)(const struct taper_conv2d_i8_plan *plan, const taper_band *band);
     taper_status (*begin)(struct taper_conv2d_i8_plan *plan);
     void (*end)(struct taper_conv2d_i8_plan *plan);
     size_t bytes;         // bytes of the whole plan, with the algorithm's members
-    taper_i8_layer layer; // its places are set; the rest is valid after packing
-    const int32_t *bias;  // bias per place of the layer, for the scales of this call
+    taper_i8_layer layer; // packed weights; `places` is set, and the other members are valid after packing
+    const int32_t *bias;  // bias for each place of the layer, for the scales of this call
     const float *factor;
-    const int32_t *middle;  // middle of each sum's range, if `centred`
+    const int32_t *middle;  // middle of each sum's range, if `centred` is set
     const uint8_t *padding; // bytes with the input's zero point
     size_t padding_bytes;
     uint32_t shift; // shift of the kernel (taper_i8_layer_fold)
@@ -50,13 +50,13 @@ typedef struct taper_conv2d_i8_plan {
 TAPER_MUST_USE taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
-// Returns the kernel for Winograd's transforms, or NULL if this is not faster or not exact.
+// Returns the kernel for Winograd's transforms, or NULL if they are not faster or not exact.
 const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry);
 // Interleaves four planes: to[4 i + k] = planes[k][i].
 void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixels, const uint8_t *const planes[4],
                                 uint8_t *to);
-// Returns the number of bytes from a pixel's first channel to the next pixel's. The next function does so for rows.
+// Return the number of bytes from one pixel to the next, and from one row to the next.
 static inline size_t taper_conv2d_i8_pixel(const taper_conv2d_i8 *job)
 {
     return job->stem ? 4 : job->in_c;

@@ -8,10 +8,10 @@
 enum { STRIP_POINTERS = 4096 };
 
 typedef struct dense_plan {
-    taper_conv2d_i8_plan head; // its padding has the size of a pixel
+    taper_conv2d_i8_plan head; // head.padding has the size of a pixel
     const taper_gemm_i8_entry *entry;
     size_t group_in, group_out, group_bytes, group_places;
-    size_t taps; // pointers of a pixel
+    size_t taps; // number of pointers of a pixel
     size_t pixels, panels, panel_bytes;
     taper_tiles tiles;
     bool pointwise;
@@ -19,7 +19,7 @@ typedef struct dense_plan {
 
 // ---- pointers of a strip
 
-// Fills pointers[tap * count + i] for pixel i of a strip whose windows are inside.
+// Fills pointers[tap * count + i] for pixel i of a strip whose windows are inside the image.
 static void window_inside(const dense_plan *plan, const uint8_t *at, size_t count, const uint8_t **to)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -134,7 +134,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-// Makes rows of a pointwise convolution, whose input may be in a ring buffer.
+// Computes rows of a pointwise convolution, whose input may be in a ring buffer.
 static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
 {
     const dense_plan *plan = (const dense_plan *)(const void *)head;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise quantized convolution, divided into rows of output pixels. One call of the kernel makes all pixels whose
-// windows are inside the row; each pixel at the left and right border is a call of its own. Rows outside the image are
+// Depthwise quantized convolution, divided into rows of output pixels. One call of the kernel computes all pixels whose
+// windows are inside the row; each pixel at the left and right border is a separate call. Rows outside the image are
 // replaced by a row of zero points. If the kernel shares the columns of neighbouring 3x3 windows, borders of one pixel
-// are made in the same call.
+// are computed in the same call.
 #include "backends/cpu/quantized_conv_cpu.h"
 
 enum { MOST_TAPS = 1024, MOST_ROWS = 16, BAND_BYTES = 32768 };
 
 typedef struct depthwise_plan {
-    taper_conv2d_i8_plan head; // its padding is a row of the kernel's reads, or a pixel
+    taper_conv2d_i8_plan head; // head.padding is as long as the kernel's reads of a row, or a pixel
     const taper_dwconv_i8_entry *entry;
     size_t taps;
-    size_t begin, end;               // range of pixels whose windows are inside
-    size_t rows, items;              // rows of an item; items of an image
+    size_t begin, end;               // range of pixels whose windows are inside the row
+    size_t rows, items;              // rows of an item; number of items of an image
     size_t most_rows;                // most rows of one call
     bool columns;                    // true if rows have stride 2 and windows share columns
     size_t begin_shared, end_shared; // range of pixels in one call, for two rows or shared columns
 } depthwise_plan;
 
-// Makes pixels [first, last) of `rows` output rows from oy on, in y. All of them are inside, or there is only one. If
-// windows share columns, the first pixel may be at the left border. With two rows, the last pixel may be at the right
-// border, where `edge` replaces the column outside.
+// Computes pixels [first, last) of `rows` output rows from oy on, into y. All windows are inside the row, or there is
+// only one pixel. If windows share columns, the first pixel may be at the left border. With two rows, the last pixel
+// may be at the right border, where `edge` replaces the column outside.
 static void run_pixels(const depthwise_plan *plan, const taper_ring *from, size_t oy, size_t rows, size_t first,
                        size_t last, uint8_t *out)
 {
@@ -54,12 +54,12 @@ static void run_pixels(const depthwise_plan *plan, const taper_ring *from, size_
     plan->entry->run(&call);
 }
 
-// Makes rows [first, end) of an image, in y.
+// Computes rows [first, end) of an image, into y.
 static void make_rows(const depthwise_plan *plan, const taper_ring *x, size_t first, size_t end, uint8_t *y)
 {
     const taper_conv2d_i8 *job = plan->head.job;
     for (size_t oy = first, rows; oy < end; oy += rows, y += rows * job->out_w * job->out_c) {
-        // Two rows, one of them again, take less time than one row.
+        // Computing two rows, of which one is computed again, takes less time than one row.
         if (plan->rows == 2 && oy > first && oy + 1 == end) {
             oy--;
             y -= job->out_w * job->out_c;
@@ -125,8 +125,8 @@ static taper_status run_plan(const taper_conv2d_i8_plan *head)
     const taper_conv2d_i8 *job = head->job;
     taper_run *run = job->call->run;
     const size_t count = job->batch * plan->items;
-    // A small image is divided into one piece per thread. Each thread then finds its part of the previous layer's
-    // pixels in its cache.
+    // A small image is divided into one piece per thread. Each thread then finds the previous layer's pixels that it
+    // needs in its cache.
     const size_t grain = taper_min_size(BAND_BYTES / (plan->rows * job->out_w * job->out_c),
                                         count / (size_t)taper_pool_threads(run->pool));
     return taper_run_range(run, run_rows, (void *)(uintptr_t)head, count, taper_max_size(1, grain), head->work);
@@ -142,7 +142,7 @@ taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
     if (plan.taps > MOST_TAPS || packed == 0 || taper_i8_layer_bytes(plan.head.layer.places, packed) == 0) {
         return TAPER_DECLINED;
     }
-    // Pixels whose first tap is not left of the image, and whose last tap is not right of it.
+    // These are the pixels whose first tap is not left of the image, and whose last tap is not right of it.
     const size_t reach = (job->kernel_w - 1) * job->dilation_w;
     plan.begin = taper_min_size((job->pad_left + job->stride_w - 1) / job->stride_w, job->out_w);
     plan.end = job->in_w + job->pad_left > reach ? (job->in_w + job->pad_left - reach - 1) / job->stride_w + 1 : 0;

@@ -3,7 +3,7 @@
 #ifndef TAPER_BACKENDS_CPU_QUANTIZED_CONV_IMAGES_H
 #define TAPER_BACKENDS_CPU_QUANTIZED_CONV_IMAGES_H
 
-// For a stem: reads x, with any strides, and sets the job's x.
+// Convolutions with few channels (stem). They read the tensor x, with any strides, and set the job's x.
 bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of all algorithms of a quantized convolution: they make pixels of four bytes, run a plan, and keep it to
-// run the call again, whole or in bands.
+// Functions that all algorithms of a quantized convolution use: they make pixels of four bytes, run a plan, and keep it
+// to run the call again, whole or in bands.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/call/prepared.h"
 #include "ops/kernels/kernel_select.h"
 
 enum { LINE = 64 }; // bytes of a cache line
 
-// With restrict, compilers vectorize this loop.
+// Interleaves four planes. With restrict, compilers vectorize this loop.
 static void interleave(size_t pixels, const uint8_t *const planes[4], uint8_t *restrict to)
 {
     const uint8_t *restrict a = planes[0], *restrict b = planes[1], *restrict c = planes[2], *restrict d = planes[3];
@@ -33,7 +33,7 @@ void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixe
 
 typedef struct kept_conv {
     taper_conv2d_i8 job;
-    taper_conv2d_i8_plan *plan; // stored after this struct; bias, factor and padding follow
+    taper_conv2d_i8_plan *plan; // plan, stored after this struct and followed by bias, factor and padding
     taper_banded banded;
 } kept_conv;
 

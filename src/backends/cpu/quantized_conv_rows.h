@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of quantized_conv_dense.c: kernels that take any number of rows.
+// Part of quantized_conv_dense.c: kernels that compute any number of rows in one call.
 #ifndef TAPER_BACKENDS_CPU_QUANTIZED_CONV_ROWS_H
 #define TAPER_BACKENDS_CPU_QUANTIZED_CONV_ROWS_H
 
-// Makes up to `most` consecutive strips in one call, if the kernel takes all their rows. Returns the number of strips,
-// or 0 if it does not.
+// Computes up to `most` consecutive strips in one call, if the kernel accepts all their rows. Returns the number of
+// strips, or 0 if it does not.
 static size_t run_many(const dense_plan *plan, taper_tile *t, size_t most, taper_gemm_i8 *call)
 {
     const uint8_t *const first = plan->head.job->x + t->first * plan->head.job->in_c;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantized convolutions of few channels. The planes of a window are the rows that it reads, of each channel. Four
 // planes are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows in
-// place. If it makes fewer taps, a remaining plane is used alone, with four neighbouring pixels per tap. Thus 3x3 with
-// three channels takes 7 dot products of four bytes, 28 products for 27 numbers.
+// place. If this needs fewer taps, a remaining plane is used alone, with four neighbouring pixels per tap. Thus 3x3
+// with three channels takes 7 dot products of four bytes, 28 products for 27 numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "backends/cpu/quantized_conv_images.h"
 #include "ops/engine/tiles.h"
@@ -11,16 +11,16 @@
 enum { MOST_TAPS = 128, MOST_ROWS = 8, MOST_COLUMNS = 32, CACHED_BYTES = 65536 };
 
 typedef struct windows_plan {
-    taper_conv2d_i8_plan head; // its padding is a row of a plane
+    taper_conv2d_i8_plan head; // head.padding is as long as a row of a plane
     const taper_gemm_i8_entry *entry;
     const taper_vector_u8_entry *vector;
-    size_t x_channel, x_row, x_pixel, x_image; // bytes from one to the next
-    size_t rows, bands;                        // rows of a band of the result; bands of an image
-    size_t planes, quads, alone, taps;         // counts of a window: planes, groups of four, planes used alone, taps
+    size_t x_channel, x_row, x_pixel, x_image; // bytes from one channel, row, pixel and image to the next
+    size_t rows, bands;                        // rows of a band of the result; number of bands of an image
+    size_t planes, quads, alone, taps;         // for a window: planes; groups of four planes; planes used alone; taps
     size_t pixels;                             // pixels of a row, including padding
-    // Bytes in scratch: a row of pixels; offset of single planes; offset of row copies; total.
+    // In scratch memory, in bytes: size of a row of pixels; offset of single planes; offset of row copies; total size.
     size_t row_bytes, line_at, copies_at, scratch;
-    size_t group_bytes, panel_bytes; // bytes of all weights; of a panel
+    size_t group_bytes, panel_bytes; // bytes of all weights of a group; bytes of a panel
     taper_places places;
 } windows_plan;
 
@@ -40,7 +40,7 @@ static void divide_planes(windows_plan *plan)
     plan->taps = plan->quads * job->kernel_w + plan->alone * groups;
 }
 
-// Copies the rows that `count` output rows read, because their pixels are not contiguous.
+// Copies the rows that `count` output rows read, if their pixels are not contiguous.
 static void copy_rows(const windows_plan *plan, const taper_ring *x, int64_t top, size_t count, uint8_t *to)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -57,7 +57,7 @@ static void copy_rows(const windows_plan *plan, const taper_ring *x, int64_t top
     }
 }
 
-// Converts the planes of a row's windows to pixels in scratch.
+// Converts the planes of a row's windows to pixels in scratch memory.
 static void fill_pixels(const windows_plan *plan, const uint8_t *const *plane, uint8_t *scratch)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -74,7 +74,7 @@ static void fill_pixels(const windows_plan *plan, const uint8_t *const *plane, u
     }
 }
 
-// Makes at most plan->rows rows of the result, from `first` on, in y.
+// Computes `count` rows of the result, at most plan->rows, beginning with row `first`, into out.
 static void make_rows(const windows_plan *plan, const taper_ring *x, size_t first, size_t count, uint8_t *out,
                       uint8_t *scratch)
 {
@@ -118,14 +118,15 @@ static void make_rows(const windows_plan *plan, const taper_ring *x, size_t firs
                                                    c * plan->x_channel;
             }
         }
-        to[0] = to[1] = to[2] = plan->head.padding; // missing planes of the last group; their weights are zero
+        to[0] = to[1] = to[2] = plan->head.padding; // the planes that the last group lacks; their weights are zero
         fill_pixels(plan, plane, scratch);
         plan->entry->windows(&call, 4 * job->stride_w);
         call.c = (uint8_t *)call.c + job->out_w * job->out_c;
     }
 }
 
-static void run_bands(void *argument, size_t begin, size_t end) // items: image * bands + band
+// Computes bands begin to end, numbered image * bands + band.
+static void run_bands(void *argument, size_t begin, size_t end)
 {
     windows_plan *plan = argument;
     const taper_conv2d_i8 *job = plan->head.job;
@@ -167,7 +168,8 @@ static void end_bands(taper_conv2d_i8_plan *head)
 
 static taper_status run_plan(const taper_conv2d_i8_plan *head)
 {
-    windows_plan *plan = (windows_plan *)(uintptr_t)head; // not const, because run_plan opens and closes its places
+    // Not const, because run_plan opens and closes the plan's places.
+    windows_plan *plan = (windows_plan *)(uintptr_t)head;
     TAPER_TRY(begin_bands(&plan->head));
     const taper_status status =
         taper_run_range(head->job->call->run, run_bands, plan, head->job->batch * plan->bands, 1, head->work);
@@ -183,7 +185,7 @@ static size_t place_of(const void *context, size_t channel)
     return channel;
 }
 
-// Copies the weights of one output in the order of taps.
+// Copies the weights of one output into the order of taps.
 static void weights_of(const windows_plan *plan, const int8_t *from, int8_t *to)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -226,7 +228,7 @@ static void fill_pack(const taper_pack_request *request, void *data)
     }
 }
 
-// Computes the bytes of scratch for that many rows. Returns false if they overflow.
+// Computes the bytes of scratch memory for that many rows. Returns false if they overflow.
 static bool scratch_of(windows_plan *plan, size_t rows)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -244,8 +246,9 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     return plan->line_at < most / 2 && copies < most / 2 && plan->scratch <= most;
 }
 
-// The dense path multiplies four bytes for every pixel under a kernel row, and no tile repeats pixels at the end of a
-// row. Its gathering of pointers costs about as much as two pixels of each kernel row.
+// Returns true if this multiplies less than the dense path. The dense path multiplies four bytes for every pixel under
+// a kernel row, and none of its tiles repeats pixels at the end of a row. Its gathering of pointers costs about as much
+// as two pixels of each kernel row.
 static bool multiplies_little(const windows_plan *plan)
 {
     enum { GATHERED = 2 };
@@ -307,7 +310,7 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
     taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
     request.layout = "quantized convolution of windows in fours";
     request.kernel = entry->name;
-    request.numbers[1] = -1; // marks a layout that differs from the dense path's
+    request.numbers[1] = -1; // marks a layout of weights that the dense path does not have
     request.bytes = taper_i8_layer_bytes(whole, plan.group_bytes);
     request.fill = fill_pack;
     request.user = &plan;

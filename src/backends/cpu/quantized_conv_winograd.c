@@ -22,30 +22,32 @@ enum {
 typedef struct winograd_plan {
     taper_conv2d_i8_plan head;
     const taper_winograd_i8_entry *entry;
-    size_t phases_h, phases_w, down, along; // tiles of one phase
-    size_t tiles;                           // tiles of all images
+    size_t phases_h, phases_w, down, along; // numbers of phases of the dilation; tiles of one phase
+    size_t tiles;                           // number of tiles of all images
     size_t most;                            // most tiles of a group
-    size_t panels, panel, block, blocks;    // panel: numbers of a panel; block: panels of a block
+    // Number of panels; int16 numbers of a panel; panels of a block; number of blocks.
+    size_t panels, panel, block, blocks;
 } winograd_plan;
 
 typedef struct winograd_run {
     const winograd_plan *plan;
-    size_t groups, items;      // groups of the tiles, of nearly equal sizes
-    size_t v_stride, m_stride; // numbers between positions
+    size_t groups, items;      // number of groups of tiles, of nearly equal sizes; number of items
+    size_t v_stride, m_stride; // numbers from one position to the next, of inputs and of products
     taper_places places;
 } winograd_run;
 
-// The scratch memory of a thread. The transformed inputs of the largest group and a block of products follow this head.
+// The scratch memory of a thread. The transformed inputs of the largest group and a block of products follow this
+// struct.
 typedef struct winograd_place {
-    size_t group; // 1 + the group whose inputs are stored, or 0
+    size_t group; // 1 + the number of the group whose inputs are stored, or 0
     char apart[LINE_BYTES - sizeof(size_t)];
     int16_t v[];
 } winograd_place;
 
-// The place of a tile's first output.
+// The position of a tile's first output.
 typedef struct place {
     size_t image, y, x;
-    size_t rows, columns; // outputs that exist
+    size_t rows, columns; // numbers of the tile's outputs that exist
 } place;
 
 static size_t left_of(size_t first, size_t end, size_t step)
@@ -82,7 +84,7 @@ static void transform_inputs(const winograd_run *r, size_t begin, size_t end, in
         const place p = place_of(plan, tile);
         const uint8_t *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
         for (size_t i = 0; i < SIDE; i++) {
-            // Wraps to far more than in_h if it is above the image.
+            // y wraps to far more than in_h if it is above the image.
             const size_t y = p.y + i * job->dilation_h - job->pad_top;
             for (size_t j = 0; j < SIDE; j++) {
                 const size_t at = p.x + j * job->dilation_w - job->pad_left;
@@ -146,7 +148,8 @@ static void multiply(const winograd_run *r, size_t begin, size_t end, size_t pan
     }
 }
 
-static void run_items(void *argument, size_t begin, size_t end) // items: group * blocks + block of columns
+// Computes items begin to end, numbered group * blocks + block of columns.
+static void run_items(void *argument, size_t begin, size_t end)
 {
     winograd_run *r = argument;
     const winograd_plan *plan = r->plan;
@@ -169,8 +172,8 @@ static taper_status run_plan(const taper_conv2d_i8_plan *head)
     taper_run *run = head->job->call->run;
     winograd_run r = {.plan = plan, .groups = (plan->tiles - 1) / plan->most + 1};
     const size_t threads = taper_pool_threads(run->pool);
-    // If there are enough tiles, each thread has its own, so that inputs are transformed once. Otherwise threads have
-    // blocks.
+    // If there are enough tiles, each thread has separate tiles, so that inputs are transformed once. Otherwise threads
+    // have separate blocks.
     if (plan->tiles / threads >= plan->entry->mr || (plan->blocks < threads && plan->tiles / threads >= LEAST_TILES)) {
         r.groups = ((r.groups - 1) / threads + 1) * threads;
     }
@@ -204,7 +207,7 @@ static void fill_channels(const taper_pack_request *request, void *data)
     taper_i8_fill_channels(&layer, job->params.weight, job->params.bias, job->out_c, place_of_channel, plan);
 }
 
-// Fills the weights, block of panels by block, position by position.
+// Fills the weights, one block of panels after the other, position by position.
 static void fill_panels(const taper_pack_request *request, void *data, size_t begin, size_t end)
 {
     const winograd_plan *plan = request->user;
@@ -229,7 +232,7 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t be
     }
 }
 
-// Makes everything except the pack's request. Returns false if a size overflows.
+// Makes the plan, except the pack's request. Returns false if a size overflows.
 static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry, winograd_plan *plan,
                       size_t *packed)
 {
@@ -261,7 +264,7 @@ static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry 
 
 // ---- the choice
 
-// Sums magnitudes in a loop that compilers vectorize.
+// Returns the sum of magnitudes, by a loop that compilers vectorize.
 static uint64_t magnitudes_of(const int8_t *w, size_t count)
 {
     enum { BLOCK = 4096 };
@@ -278,7 +281,7 @@ static uint64_t magnitudes_of(const int8_t *w, size_t count)
     return all;
 }
 
-// Returns true if the sums of all channels are exact. Only dense weights are examined one by one.
+// Returns true if the sums of all channels are exact. Weights are examined one by one only if they are dense.
 static bool all_hold(const taper_conv2d_i8 *job)
 {
     if (taper_winograd_i8_holds((uint64_t)job->in_c * 9 * 128)) {
@@ -294,11 +297,12 @@ static bool all_hold(const taper_conv2d_i8 *job)
     return hold;
 }
 
-// Counts costs in products of a vector of bytes. Weights of 16 bits have eight times the bytes. If they do not fit in a
-// cache, all threads wait for the same memory, although a part of this time overlaps with products.
+// Returns true if this is faster than direct products. Costs are counted in products of a vector of bytes. Weights of
+// 16 bits have eight times the bytes. If they do not fit in a cache, all threads wait for the same memory, although a
+// part of this time overlaps with products.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
-    enum { LEAST_STREAMED = 12 }; // tiles for which so much memory traffic pays
+    enum { LEAST_STREAMED = 12 }; // fewest tiles for which this much memory traffic is worth it
     const double into = 180, out_of = 250, bytes_meanwhile = 12;
     const taper_conv2d_i8 *job = plan->head.job;
     const taper_winograd_i8_entry *entry = plan->entry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quantized_decomposed:: operators on dense tensors of floats and bytes, by the vector kernels. A tensor consists of
-// runs of elements with one scale and zero point each: the whole tensor, channels, tokens or groups. The results equal
+// runs of elements, each with one scale and zero point: the whole tensor, channels, tokens or groups. The results equal
 // the reference's to the last bit: products and sums are the same, in the same order. Values are clamped before
 // rounding instead of after it, which is equivalent for integer bounds.
 #include <math.h>
@@ -10,18 +10,18 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized.h"
 
-enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 }; // EXACT: floats of twice this size still have halves
+enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 }; // EXACT: floats of twice this size can still represent halves
 
 typedef struct runs_job {
     const taper_vector_entry *floats;
     const taper_vector_u8_entry *bytes;
     const void *x;
     void *y;
-    size_t inner, channels; // elements of a run; runs until the first scale repeats
-    bool has_signs, behind; // true for int8; true if the zero point is added before rounding
+    size_t inner, channels; // elements of a run; number of runs until the first scale repeats
+    bool has_signs, behind; // has_signs: int8; behind: the zero point is added before rounding
     float low, high;
-    // Scales and zero points by channel, or NULL: run r has those of channel r % channels. If a tensor is NULL, the
-    // members below apply to all runs.
+    // Scales and zero points by channel, or NULL: run r has the numbers of channel r % channels. If a tensor is NULL,
+    // the members below apply to all runs.
     const taper_tensor *scales, *points;
     double scale, inverse;
     int64_t point;
@@ -58,7 +58,7 @@ static void quantize_block(const runs_job *job, size_t n, const float *x, float 
         multiply(n, x, &inverse, t, job->low - shift, job->high - shift);
     }
     job->bytes->quantize(n, t, 1.0f, (int32_t)point + (job->has_signs ? 128 : 0), y);
-    if (job->has_signs) { // NaN becomes 0, as it does for unsigned bytes
+    if (job->has_signs) { // a NaN becomes 0, as it does for unsigned bytes
         int32_t odd = 0;
         for (size_t i = 0; i < n; i++) {
             y[i] ^= 0x80;
@@ -75,7 +75,7 @@ static void quantize_block(const runs_job *job, size_t n, const float *x, float 
 // Quantizes with double scales. The zero point is always added before rounding.
 static void quantize_fine(const runs_job *job, size_t n, const float *x, double inverse, double point, uint8_t *y)
 {
-    // 1.5 * 2^52, to round to an integer.
+    // whole is 1.5 * 2^52, which rounds to an integer when it is added.
     const double low = (double)job->low, high = (double)job->high, whole = 6755399441055744.0;
     for (size_t i = 0; i < n; i++) {
         double v = (double)x[i] * inverse + point;
@@ -142,7 +142,7 @@ static void dequantize_range(void *argument, size_t begin, size_t end)
 
 // ---- calls
 
-// Returns the argument as a contiguous tensor with elements, or NULL.
+// Returns the argument if it is a contiguous tensor with elements, otherwise NULL.
 static const taper_tensor *dense(const taper_call *call, size_t at)
 {
     const taper_val value = call->args[at];
@@ -161,7 +161,7 @@ static bool small_points(const taper_tensor *points)
     return fits;
 }
 
-// Reads scales and zero points from arguments 1 and 2, `count` of each.
+// Reads scales and zero points from arguments 1 and 2, `count` numbers each.
 static bool read_numbers(const taper_call *call, runs_job *job, int64_t count)
 {
     job->scales = dense(call, 1);
@@ -189,7 +189,7 @@ typedef enum runs_kind { UNIFORM, CHANNELS, TOKENS, GROUPS } runs_kind;
 
 static taper_status run(taper_call *call, runs_kind kind, bool quantizes)
 {
-    // Argument numbers of the lower bound, and of the result's dtype.
+    // Positions of the argument quant_min, and of the argument with the result's dtype.
     static const uint8_t low_at[] = {3, 4, 3, 3}, out_at[] = {6, 7, 6, 7};
     const taper_tensor *x = dense(call, 0);
     taper_scalar low, high;

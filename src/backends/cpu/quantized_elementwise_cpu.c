@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Element-wise operators on quantized tensors: quantize, dequantize, products (sums are in quantized_sum_cpu.c). They
-// take quint8 tensors with one scale that are dense in the order of the result. All others are left to the references.
+// support quint8 tensors with one scale that are dense in the order of the result. All other tensors are left to the
+// references.
 #include <math.h>
 
 #include "backends/cpu/quantized_sum_cpu.h"
@@ -13,7 +14,7 @@ typedef struct convert_job {
     const taper_vector_u8_entry *vector;
     const void *x;
     void *y;
-    float scale; // scale or its inverse
+    float scale; // scale (to dequantize) or its inverse (to quantize)
     int32_t zero_point;
     size_t planes, plane, row, rows; // planes of the image; floats of a plane; floats of a row; rows of a plane
 } convert_job;
@@ -105,8 +106,8 @@ taper_status taper_cpu_dequantize(taper_call *call)
 
 // ---- products
 
-// Multiplies elements that are not contiguous, such as images in different memory orders. Blocks of them are copied
-// first.
+// Multiplies elements that are not contiguous, such as images in different memory orders. It copies blocks of them to
+// contiguous memory first.
 static void product_apart(const taper_vector_u8_entry *vector, const taper_q_row *row, const taper_u8_product *p,
                           const uint8_t *a, const uint8_t *b, uint8_t *y)
 {

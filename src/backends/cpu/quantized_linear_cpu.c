@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quantized::linear, linear_dynamic and their forms with relu, by the gemm kernels. Dynamic layers first quantize their
-// float input by its range.
+// quantized::linear, linear_dynamic and their variants with relu, by the gemm kernels. Dynamic layers first quantize
+// their float input by its range.
 #include "ops/quantized/quantized_linear_packed.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_layer.h"
 
-// Returns false if the reference must run. sizes: those of the input, with the last one replaced.
+// Describes the layer for this input. Returns false if the reference must run. sizes receives the sizes of the result:
+// those of the input, with the last one replaced.
 static bool describe_input(taper_linear_i8 *job, const taper_tensor *input, int64_t *sizes)
 {
     if (input->rank < 2 || input->hidden_nhwc || !taper_tensor_is_contiguous(input) ||
@@ -45,7 +46,7 @@ static taper_status run_static(taper_call *call, bool relu)
     const size_t bytes = job.rows * job.in;
     uint8_t *copy = NULL;
     if (job.in % job.entry->kr != 0 && kind != TAPER_STORAGE_OWNED && kind != TAPER_STORAGE_PLANNED) {
-        copy = taper_heap_alloc(run->heap, bytes + 1024); // the kernel reads a little past the input
+        copy = taper_heap_alloc(run->heap, bytes + 1024); // the kernel reads some bytes past the input
         if (copy == NULL) {
             return taper_fail_memory(run->error);
         }
@@ -79,7 +80,7 @@ static taper_status run_dynamic(taper_call *call, bool relu)
     return taper_linear_i8_run_floats(&job, taper_tensor_data(input), NULL);
 }
 
-// Runs a layer with float input and result; scale and zero point of the input are arguments.
+// Runs a layer with float input and result. The scale and zero point of the input are arguments.
 static taper_status run_told(taper_call *call, bool relu)
 {
     taper_linear_i8 job = {.call = call, .relu = relu};

@@ -2,7 +2,7 @@
 // Pooling of quint8 images with contiguous channels, called from pool_cpu.c. Maxima use pointers to the pixels of a
 // window. Averages, whose windows have equal sizes, are depthwise convolutions with weights of one. The sum of (q -
 // zero point) is multiplied by scale / (scale * size), as in QNNPACK; in floats this is not always 1 / size. The
-// product is rounded to even, and the zero point is added again.
+// product is rounded to the nearest even integer, and the zero point is added again.
 #include <math.h>
 
 #include "backends/cpu/quantized_pool_cpu.h"
@@ -50,13 +50,13 @@ static void max_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox, ui
 // ---- rows of maxima: first over the rows of a window, then over its columns
 
 typedef struct max_span {
-    size_t begin, end; // range of outputs
-    int64_t first;     // leftmost input
+    size_t begin, end; // range of outputs that are computed together
+    int64_t first;     // leftmost input that they read
     size_t inputs, taps;
 } max_span;
 
-// Returns the longest span from output `begin` on that fits in the table of pointers. It has no outputs if even one
-// does not fit.
+// Returns the longest span of outputs, beginning with output `begin`, that fits in the table of pointers. The span is
+// empty if even one output does not fit.
 static max_span max_span_at(const pool_u8 *job, size_t begin)
 {
     const taper_pool_axis *axis = &job->pooling->axis[2];
@@ -154,7 +154,7 @@ static void average_pixels(void *argument, size_t begin, size_t end)
 
 // ---- supported calls
 
-// Returns the elements of the largest window, or 0 if a window is empty or exceeds the table of pointers.
+// Returns the number of elements of the largest window, or 0 if a window is empty or exceeds the table of pointers.
 static size_t max_taps(const taper_pooling *pooling)
 {
     int64_t most[2] = {0, 0};
@@ -171,8 +171,8 @@ static size_t max_taps(const taper_pooling *pooling)
     return most[0] * most[1] <= MOST_TAPS ? (size_t)(most[0] * most[1]) : 0;
 }
 
-// Returns the size of the windows of averages. Returns 0 if sizes differ, or if the size is 1 or exceeds the table of
-// pointers.
+// Returns the size of the windows of averages. Returns 0 if their sizes differ, or if the size is 1 or exceeds the
+// table of pointers.
 static size_t average_taps(const taper_pooling *pooling)
 {
     int64_t size[2];
@@ -180,7 +180,7 @@ static size_t average_taps(const taper_pooling *pooling)
         const taper_pool_axis *axis = &pooling->axis[1 + d];
         if (axis->adaptive ? axis->input % axis->output != 0
                            : (axis->output - 1) * axis->stride - axis->padding + axis->kernel >
-                                 axis->input + axis->padding) { // windows beyond the end, by ceil_mode
+                                 axis->input + axis->padding) { // true for windows beyond the end, which ceil_mode adds
             return 0;
         }
         size[d] = axis->adaptive ? axis->input / axis->output : axis->kernel;
@@ -225,7 +225,7 @@ taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const ta
     if (x->dtype != TAPER_QU8 || z == NULL || z->scales != NULL || z->zero_point < 0 || z->zero_point > 255 ||
         !(z->scale > 0) || isinf(z->scale) || x->rank != 4 || x->hidden_nhwc || taper_ret_target(call, 0) != NULL ||
         taper_tensor_numel(x) == 0 || axis[1].output <= 0 || axis[2].output <= 0 || !taper_tensor_is_channels_last(x) ||
-        taper_tensor_is_contiguous(x)) { // if both, PyTorch's result may have either order
+        taper_tensor_is_contiguous(x)) { // if the input has both orders, PyTorch's result may have either
         return TAPER_DECLINED;
     }
     const uint8_t kind = x->storage->kind;

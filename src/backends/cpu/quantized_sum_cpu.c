@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums of quint8 tensors with one scale each that are dense in the order of the result. All others are left to the
-// reference.
+// Sums of quint8 tensors. Each tensor has one scale and is dense in the order of the result. All other tensors are left
+// to the reference.
 #include "backends/cpu/quantized_sum_cpu.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ bool taper_u8_sum_factors(const taper_quantizer *a, const taper_quantizer *b, do
     }
     int exponent;
     frexpf(greater, &exponent);
-    const int shift = 22 - exponent; // between 14 and 31
+    const int shift = 22 - exponent; // from 14 to 31
     sum->shift = (uint32_t)shift;
     sum->a_factor = (int32_t)lrintf(ldexpf(of_a, shift));
     sum->b_factor = (int32_t)lrintf(ldexpf(of_b, shift));

@@ -6,10 +6,10 @@
 #include "ir/tensor_def.h"
 #include "ops/kernels/vector_u8.h"
 
-// Returns true if the tensor is dense in the memory format that its strides suggest. strides: the strides of a dense
-// tensor in this format, which a result also gets.
+// Returns true if the tensor is dense in the memory format that its strides suggest. strides receives the strides of a
+// dense tensor in this format, which a result also has.
 bool taper_u8_lies_in_format(const taper_tensor *x, int64_t *strides);
-// Returns true for quint8 with one scale, which is positive and finite, and a zero point of 8 bits.
+// Returns true for a quint8 tensor with one scale, which is positive and finite, and a zero point of 8 bits.
 bool taper_is_plain_quint8(const taper_tensor *x);
 
 // Computes factors, shift and offset of a sum as QNNPACK does: the ratios of the scales as fixed-point factors, of

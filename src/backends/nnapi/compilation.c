@@ -22,7 +22,7 @@ static taper_status declines(const compiler *c, const char *why, int32_t operati
 }
 
 // Converts a result that may mean that the driver refuses the network. Before level 29, a device cannot list the
-// operations that it supports and reports this error instead.
+// operations that it supports and returns this error instead.
 static taper_status refuses(const compiler *c, size_t function, int result)
 {
     if (c->driver->level < 29 && result == ANEURALNETWORKS_BAD_DATA) {
@@ -39,7 +39,7 @@ static const void *value_of(const taper_network_operand *operand)
     return operand->tensor != NULL ? taper_tensor_data(operand->tensor) : operand->immediate;
 }
 
-static bool is_copied(const taper_network_operand *operand) // copied by NNAPI
+static bool is_copied(const taper_network_operand *operand) // returns true if NNAPI copies the operand's value
 {
     return operand->bytes <= ANEURALNETWORKS_MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES;
 }
@@ -66,7 +66,7 @@ static taper_status add_operand(const compiler *c, uint32_t at)
     return TAPER_OK;
 }
 
-// Assigns places to long values in the memory of weights. Returns false if they exceed the limit of one memory.
+// Assigns offsets in the memory of weights to long values. Returns false if they exceed the limit of one memory.
 static bool place_values(const taper_network *network, size_t *size)
 {
     *size = 0;
@@ -108,7 +108,7 @@ static taper_status set_values(const compiler *c)
     return TAPER_OK;
 }
 
-// Returns the lowest level that has the operation. The codes of a level follow those of the level before.
+// Returns the lowest level that has the operation. The codes of a level follow the codes of the previous level.
 static int level_of_operation(int32_t code)
 {
     return code >= 96 ? 30 : code >= ANEURALNETWORKS_ABS ? 29 : code >= ANEURALNETWORKS_DIV ? 28 : 27;

@@ -16,15 +16,16 @@ typedef struct taper_nnapi_compiled {
     ANeuralNetworksModel *model;
     ANeuralNetworksCompilation *compilation;
     taper_nnapi_memory weights;
-    bool refers; // true if it refers to values of the network, which must then live as long
+    bool refers; // true if the compilation refers to values of the network, which must then live as long
 } taper_nnapi_compiled;
 
-// Compiles the network. cache_dir: directory where the driver may store compiled code, or NULL. Returns TAPER_DECLINED
-// if the device does not support the whole network; *refusal then says why. On failure nothing is allocated.
+// Compiles the network. cache_dir is the directory where the driver may store compiled code, or NULL. Returns
+// TAPER_DECLINED if the device does not support the whole network; *refusal then says why. On failure nothing is
+// allocated.
 TAPER_MUST_USE taper_status taper_nnapi_compile(taper_nnapi_driver *driver, const char *cache_dir,
                                                 const taper_network *network, taper_nnapi_compiled *made,
                                                 taper_nnapi_refusal *refusal, taper_error *error);
-// Does nothing for a zeroed struct.
+// Frees the compilation. Does nothing for a zeroed struct.
 void taper_nnapi_compilation_free(const taper_nnapi_driver *driver, taper_nnapi_compiled *made);
 
 #endif

@@ -29,7 +29,7 @@ static const char *name_of(size_t function)
     return name;
 }
 
-// ---- trouble
+// ---- failures
 
 const char *taper_nnapi_result_name(int result)
 {
@@ -128,7 +128,7 @@ static void copy_text(char *to, const char *from)
     to[i] = '\0';
 }
 
-// Returns the rank of a type of device; smaller is earlier.
+// Returns the rank of a type of device in the order of devices; a smaller rank is earlier.
 static unsigned place_of(int32_t type)
 {
     return type == ANEURALNETWORKS_DEVICE_ACCELERATOR ? 0
@@ -208,7 +208,8 @@ static taper_status choose_device(taper_nnapi_driver *driver, const char *name, 
     }
     driver->device = chosen->device;
     driver->type = chosen->type;
-    driver->level = level < driver->level ? (int)level : driver->level; // levels after 31 are 1000006 and so on
+    // Levels after 31 are the numbers 1000006 and so on.
+    driver->level = level < driver->level ? (int)level : driver->level;
     memcpy(driver->name, chosen->name, sizeof driver->name);
     copy_text(driver->version, version);
     return TAPER_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory of the driver: shared memory that it maps, or a plain block.
+// Memory of the driver: shared memory that the driver maps, or a plain block.
 #include "backends/nnapi/driver_memory.h"
 
 enum { READ = 1, WRITE = 2 }; // protection flags of mappings, the same on every Linux

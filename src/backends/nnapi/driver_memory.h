@@ -11,22 +11,23 @@ enum { TAPER_NNAPI_ALIGNMENT = 64 }; // alignment of data in one memory, in byte
 typedef struct taper_nnapi_memory {
     char *data;
     size_t size;
-    ANeuralNetworksMemory *handle; // the driver's handle; NULL if the memory is not shared and the driver gets pointers
+    // The driver's handle; NULL if the memory is not shared, and the driver then gets pointers.
+    ANeuralNetworksMemory *handle;
     taper_shared_memory shared;
     const taper_allocator *allocator; // allocator of `block`, for memory that is not shared
     void *block;
 } taper_nnapi_memory;
 
-// Makes shared memory. Returns false if this is not possible; then nothing is allocated.
+// Makes shared memory. Returns false, with nothing allocated, if this is not possible.
 bool taper_nnapi_memory_share(taper_nnapi_driver *driver, size_t size, taper_nnapi_memory *memory);
-// Makes shared memory if possible, otherwise a block. Fails without memory.
+// Makes shared memory if possible, otherwise allocates a block. Fails if memory is missing.
 TAPER_MUST_USE taper_status taper_nnapi_memory_create(taper_nnapi_driver *driver, const taper_allocator *allocator,
                                                       size_t size, taper_nnapi_memory *memory, taper_error *error);
-// Does nothing for a zeroed struct.
+// Frees the memory. Does nothing for a zeroed struct.
 void taper_nnapi_memory_free(const taper_nnapi_driver *driver, taper_nnapi_memory *memory);
 
-// Appends room for `bytes` to *size. *at: its offset. Returns false if the total exceeds the limit of a driver's
-// memory.
+// Reserves `bytes` bytes at the end of a memory of *size bytes. *at receives their offset. Returns false if the total
+// exceeds the limit of a driver's memory.
 bool taper_nnapi_memory_place(size_t *size, size_t bytes, size_t *at);
 
 #endif

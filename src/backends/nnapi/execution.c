@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executions, by the best way of the level: one that is reused (31), a new one for each run in a burst (29), or a new
-// one for each run that is waited for.
+// Executions, by the best method that the level has: an execution that is reused (31), a new execution for each run in
+// a burst (29), or a new execution for each run that is waited for.
 #include "backends/nnapi/execution.h"
 
 #include <string.h>
 
-enum { FIRST_ROOM = 1 << 16, RUNS_TO_FIT = 3 }; // first bytes for an output of unknown size; most attempts
+// FIRST_ROOM: bytes for an output of unknown size in the first run; RUNS_TO_FIT: most attempts.
+enum { FIRST_ROOM = 1 << 16, RUNS_TO_FIT = 3 };
 
 // ---- the memory
 
-// Returns the bytes of a tensor of these sizes, or 0 if there are none or too many.
+// Returns the number of bytes of a tensor with these sizes, or 0 if the tensor is empty or too large.
 static size_t bytes_of(const taper_nnapi_port *port, const uint32_t *sizes)
 {
     uint64_t bytes = port->item;
@@ -50,7 +51,7 @@ static taper_status make_memory(taper_nnapi_driver *driver, taper_nnapi_executio
 
 // ---- one execution
 
-// Sets the memory of all inputs and outputs.
+// Tells the execution the memory of all inputs and outputs.
 static taper_status set_up(taper_nnapi_driver *driver, const taper_nnapi_execution *e, ANeuralNetworksExecution *x)
 {
     ANeuralNetworksMemory *const shared = e->memory.handle;
@@ -102,7 +103,7 @@ static void end(const taper_nnapi_driver *driver, taper_nnapi_execution *e, ANeu
     }
 }
 
-// Runs the execution. Returns the number of the function, for messages. *result: its result.
+// Runs the execution. Returns the number of the function that was called, for messages. *result receives its result.
 static size_t compute(const taper_nnapi_driver *driver, const taper_nnapi_execution *e, ANeuralNetworksExecution *x,
                       int *result)
 {
@@ -126,7 +127,7 @@ static size_t compute(const taper_nnapi_driver *driver, const taper_nnapi_execut
 
 // ---- sizes that only the run determines
 
-// Reads the sizes of an output. Sizes that contradict the network, or one another, are a failure of the driver.
+// Reads the sizes of an output. Sizes that contradict the network, or each other, are a failure of the driver.
 static taper_status ask_sizes(taper_nnapi_driver *driver, const taper_nnapi_execution *e, ANeuralNetworksExecution *x,
                               uint32_t i, bool fits)
 {
@@ -173,7 +174,7 @@ static taper_status ask_all_sizes(taper_nnapi_driver *driver, const taper_nnapi_
     return TAPER_OK;
 }
 
-// Makes a larger memory and copies the inputs to it.
+// Allocates a larger memory and copies the inputs to it.
 static taper_status grow(taper_nnapi_driver *driver, taper_nnapi_execution *e, taper_error *error)
 {
     taper_nnapi_memory before = e->memory;
@@ -211,7 +212,7 @@ taper_status taper_nnapi_execution_run(taper_nnapi_driver *driver, taper_nnapi_e
                 smaller |= !taper_nnapi_memory_place(&wanted, e->ports[i].bytes, &at);
             }
             if (status == TAPER_OK && (smaller || wanted <= size)) {
-                status = taper_nnapi_check(driver, function, result); // the driver contradicts itself about the size
+                status = taper_nnapi_check(driver, function, result); // the driver gives contradictory sizes
             }
             end(driver, e, x);
             TAPER_TRY(status);

@@ -9,8 +9,8 @@
 // An input or an output of the network.
 typedef struct taper_nnapi_port {
     int32_t type;
-    uint32_t rank, sizes[TAPER_MAX_RANK]; // sizes in NNAPI's order; for an output those of the last run
-    uint32_t declared[TAPER_MAX_RANK];    // sizes as in the network; 0 if only the run determines it
+    uint32_t rank, sizes[TAPER_MAX_RANK]; // sizes in NNAPI's order; for an output, the sizes of the last run
+    uint32_t declared[TAPER_MAX_RANK];    // sizes as the network declares them; 0 if only the run determines a size
     bool open;                            // true if a declared size is 0
     size_t item, at, bytes;               // bytes of an element; offset in the memory; bytes reserved there
 } taper_nnapi_port;
@@ -18,11 +18,11 @@ typedef struct taper_nnapi_port {
 typedef struct taper_nnapi_execution {
     const taper_allocator *allocator;
     ANeuralNetworksCompilation *compilation;
-    taper_nnapi_port *ports; // inputs, then outputs
+    taper_nnapi_port *ports; // ports of the inputs, then of the outputs
     uint32_t in_count, out_count;
     taper_nnapi_memory memory;
     ANeuralNetworksBurst *burst;         // burst of executions, or NULL if bursts are not used
-    ANeuralNetworksExecution *execution; // an execution that is reused, or NULL if each run makes its own
+    ANeuralNetworksExecution *execution; // execution that is reused, or NULL if each run makes a new one
 } taper_nnapi_execution;
 
 // Makes an execution. Returns TAPER_DECLINED if drivers of this level cannot handle the sizes; *why is then a static
@@ -32,11 +32,11 @@ TAPER_MUST_USE taper_status taper_nnapi_execution_create(taper_nnapi_driver *dri
                                                          const taper_nnapi_compiled *compiled,
                                                          taper_nnapi_execution *made, const char **why,
                                                          taper_error *error);
-// Does nothing for a zeroed struct.
+// Frees the execution. Does nothing for a zeroed struct.
 void taper_nnapi_execution_free(const taper_nnapi_driver *driver, taper_nnapi_execution *execution);
 
-// Returns the memory of input i, for the caller to write before a run. taper_nnapi_output returns the port of output i,
-// which is valid after a run.
+// taper_nnapi_input returns the memory of input i, for the caller to write before a run. taper_nnapi_output returns the
+// port of output i, which is valid after a run.
 static inline char *taper_nnapi_input(const taper_nnapi_execution *execution, uint32_t i)
 {
     return execution->memory.data + execution->ports[i].at;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LOOSE = 4, NEUTRAL = 8 }; // flags: not dense; both orders have the same strides
+enum { LOOSE = 4, NEUTRAL = 8 }; // flags: LOOSE: not dense; NEUTRAL: both orders have the same strides
 
 static bool is_neutral(int rank, const int64_t *sizes)
 {
@@ -24,7 +24,7 @@ static uint8_t of_tensor(const taper_tensor *x)
     return (taper_tensor_suggests_channels_last(x) ? TAPER_ORDER_LAST : TAPER_ORDER_UNKNOWN) | LOOSE | neutral;
 }
 
-// Returns the order of a value, or NEUTRAL alone if it is not a tensor.
+// Returns the order of a value. If it is not a tensor, returns only NEUTRAL.
 static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
 {
     const taper_segment_values *v = o->values;
@@ -37,7 +37,7 @@ static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
     return inside ? o->of[value->id - v->shapes.first] : TAPER_ORDER_UNKNOWN;
 }
 
-// Returns the order that all images among the arguments share. Neutral ones count only if there are no others.
+// Returns the order that all images among the arguments share. Neutral images count only if there are no others.
 static uint8_t common(const taper_image_orders *o, const taper_node *node)
 {
     uint8_t seen = NEUTRAL;
@@ -78,7 +78,8 @@ static uint8_t same_sizes(const taper_image_orders *o, const taper_node *node)
     if (format != NULL && format->tag == TAPER_INT && format->as.i != 1) {
         return format->as.i == 0 ? TAPER_ORDER_PLAIN : format->as.i == 2 ? TAPER_ORDER_LAST : TAPER_ORDER_UNKNOWN;
     }
-    return argument_named(o, node, "dim") != NULL ? TAPER_ORDER_PLAIN : common(o, node); // softmax
+    // Node is a softmax if it has a dim.
+    return argument_named(o, node, "dim") != NULL ? TAPER_ORDER_PLAIN : common(o, node);
 }
 
 static uint8_t of_conv(const taper_image_orders *o, const taper_node *node)
@@ -88,7 +89,7 @@ static uint8_t of_conv(const taper_image_orders *o, const taper_node *node)
     return x == TAPER_ORDER_LAST || w == TAPER_ORDER_LAST ? TAPER_ORDER_LAST : x;
 }
 
-// Returns the order of a view of the same elements with other sizes.
+// Returns the order of a view with the same elements and other sizes.
 static uint8_t regrouped(uint8_t x, int rank)
 {
     if ((x & LOOSE) != 0 || (x & 3) == TAPER_ORDER_UNKNOWN) {
@@ -101,7 +102,7 @@ static uint8_t of_operator(const taper_image_orders *o, const taper_node *node, 
 {
     const uint64_t facts = taper_op_facts(node->op);
     const uint8_t x = node->input_count != 0 ? look_at(o, taper_node_in(node, 0)) : TAPER_ORDER_UNKNOWN;
-    if (node->schema->in_place) { // the result is the argument
+    if (node->schema->in_place) { // the result is the argument itself
         return x & (3 | LOOSE);
     }
     switch ((taper_op_shape)TAPER_FIELD(facts, SHAPE)) {

@@ -13,14 +13,14 @@ typedef enum taper_image_order {
 } taper_image_order;
 
 typedef struct taper_image_orders {
-    uint8_t *of; // orders by number of the value, as in values->shapes
+    uint8_t *of; // order of each value, by the value's number, as in values->shapes
     const taper_segment_values *values;
 } taper_image_orders;
 
 // Determines the orders of a segment. values must outlive orders. The caller frees orders, also on failure.
 TAPER_MUST_USE taper_status taper_image_orders_init(const taper_segment_values *values, taper_image_orders *orders);
 void taper_image_orders_free(taper_image_orders *orders);
-// Returns the order of a value that the segment makes, if that is dense.
+// Returns the order of a value that the segment computes, if the value is dense.
 taper_image_order taper_image_orders_get(const taper_image_orders *orders, const taper_ir_value *value);
 
 #endif

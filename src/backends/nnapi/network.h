@@ -10,25 +10,25 @@
 #include "ir/tensor_def.h"
 
 typedef struct taper_network_operand {
-    int32_t type; // ANEURALNETWORKS_…
+    int32_t type; // operand type, ANEURALNETWORKS_…
     uint32_t rank;
     uint32_t sizes[TAPER_MAX_RANK]; // sizes in NNAPI's order; 0 until the inputs are known
     float scale;
     int32_t zero_point;
-    const float *scales; // scales along channel_dim, or NULL if `scale` applies to all
+    const float *scales; // scales along channel_dim, or NULL if `scale` applies to all elements
     uint32_t channel_dim;
-    // Value of a constant: one of the two pointers is set. For other operands both are NULL.
-    const void *immediate; // `bytes` bytes, in the network's arena
-    taper_tensor *tensor;  // contiguous in NNAPI's order; a reference
+    // The value of a constant: either immediate or tensor is set. For other operands both are NULL.
+    const void *immediate; // `bytes` bytes, allocated in the network's arena
+    taper_tensor *tensor;  // tensor that is contiguous in NNAPI's order; owned reference
     size_t bytes;
-    uint32_t next; // 1 + the previous immediate with the same hash, or 0
+    uint32_t next; // 1 + the number of the previous immediate operand with the same hash, or 0
     bool is_image; // true if sizes are [N, H, W, C] of a tensor that is [N, C, H, W] in PyTorch
 } taper_network_operand;
 
 typedef struct taper_network_operation {
-    int32_t code; // ANEURALNETWORKS_…
+    int32_t code; // operation, ANEURALNETWORKS_…
     uint32_t in_count, out_count;
-    const uint32_t *in, *out; // numbers of operands, in the arena
+    const uint32_t *in, *out; // numbers of the operands, allocated in the arena
 } taper_network_operation;
 
 typedef struct taper_network {
@@ -37,9 +37,10 @@ typedef struct taper_network {
     taper_network_operand *operands;
     taper_network_operation *operations;
     size_t operand_count, operation_count, operand_capacity, operation_capacity;
-    uint32_t immediates[256];   // 1 + the last immediate operand with this hash, or 0
-    uint32_t *inputs, *outputs; // numbers of operands, in the arena
-    // True for each output that is [N, H, W, C] of PyTorch's [N, C, H, W]; for inputs see the operands.
+    uint32_t immediates[256];   // for each hash, 1 + the number of the last immediate operand that has it, or 0
+    uint32_t *inputs, *outputs; // numbers of the operands that are inputs and outputs, allocated in the arena
+    // True for each output that is [N, H, W, C] of PyTorch's [N, C, H, W]. For inputs, is_image of the operands says
+    // this.
     bool *output_images;
     uint32_t input_count, output_count;
 } taper_network;

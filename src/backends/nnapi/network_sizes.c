@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Has one rule for each kind of operation. Operations are in order, so the sizes of their inputs are already known.
+// Finds sizes with one rule for each kind of operation. Operations are in order, so the sizes of their inputs are
+// already known.
 #include "backends/nnapi/network_sizes.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct finder {
     taper_error *error;
 } finder;
 
-// ---- sizes, each once
+// ---- sizes, of which each exists once
 
 static size_t hash_of(const taper_size *size)
 {
@@ -61,7 +62,7 @@ static taper_status known(finder *f, int64_t number, uint32_t *made)
     return make(f, (taper_size){.kind = TAPER_SIZE_KNOWN, .number = number}, made);
 }
 
-// Makes the size a (+, *, /) number.
+// Makes the size "a + number", "a * number" or "a / number".
 static taper_status with(finder *f, taper_size_kind kind, uint32_t a, int64_t number, uint32_t *made)
 {
     const taper_size from = f->found->sizes[a];
@@ -83,7 +84,7 @@ static const taper_network_operand *operand(const finder *f, uint32_t at)
     return &f->network->operands[at];
 }
 
-// Returns a scalar, or one number of a vector or of paddings.
+// Returns the value of a scalar, or one number of a vector or of paddings.
 static int64_t number_at(const finder *f, uint32_t at, size_t index)
 {
     const taper_network_operand *o = operand(f, at);
@@ -113,7 +114,8 @@ static taper_status as_first(finder *f, const taper_network_operation *op, uint3
     return TAPER_OK;
 }
 
-// The sizes of both arguments are aligned at the end. The result has the one that is not 1.
+// Makes a broadcast size. The sizes of both arguments are aligned at the end. Dimension d of the result has the size
+// that is not 1.
 static taper_status broadcast(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
     const uint32_t rank = operand(f, op->out[0])->rank;
@@ -127,8 +129,8 @@ static taper_status broadcast(finder *f, const taper_network_operation *op, uint
     return known(f, 1, made);
 }
 
-// Reads the padding (before plus after) and stride of an image's dimension d (1: height, 2: width). The arguments start
-// at `from`.
+// Reads the padding (before plus after) and stride of an image's dimension d (1: height, 2: width). These arguments
+// start at number `from`.
 static void read_window(const finder *f, const taper_network_operation *op, size_t from, uint32_t d, int64_t *padding,
                         int64_t *stride)
 {
@@ -152,12 +154,12 @@ static taper_status convolution(finder *f, const taper_network_operation *op, ui
         return as_first(f, op, d, made);
     }
     const int64_t kernel = operand(f, op->in[1])->sizes[d];
-    const uint32_t plain = op->code == ANEURALNETWORKS_CONV_2D ? 11 : 12; // arguments without dilation
+    const uint32_t plain = op->code == ANEURALNETWORKS_CONV_2D ? 11 : 12; // number of arguments without dilation
     read_window(f, op, 3, d, &padding, &stride);
     if (op->in_count > plain && op->code != ANEURALNETWORKS_TRANSPOSE_CONV_2D) {
         dilation = number_at(f, op->in[op->in_count - (d == 1 ? 1 : 2)], 0);
     }
-    if (op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D) { // (size - 1) * stride + kernel - padding
+    if (op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D) { // the size is (size - 1) * stride + kernel - padding
         TAPER_TRY(with(f, TAPER_SIZE_ADD, size_of(f, op->in[0], d), -1, made));
         TAPER_TRY(with(f, TAPER_SIZE_TIMES, *made, stride, made));
         return with(f, TAPER_SIZE_ADD, *made, kernel - padding, made);
@@ -180,7 +182,7 @@ static taper_status too_large(const finder *f)
     TAPER_FAIL(f->error, TAPER_ERROR_UNSUPPORTED, "flexible sizes of a tensor with more elements than 63 bits count");
 }
 
-// Makes the product of all sizes of the first argument, divided by `others`.
+// Makes the size that is the product of all sizes of the first argument, divided by `others`.
 static taper_status elements(finder *f, const taper_network_operation *op, int64_t others, uint32_t *made)
 {
     const taper_network_operand *in = operand(f, op->in[0]);
@@ -209,7 +211,7 @@ static taper_status elements(finder *f, const taper_network_operation *op, int64
 
 static taper_status rows(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
-    (void)d; // always 0, because the other dimension is that of the weight
+    (void)d; // d is always 0, because the weight determines the other dimension
     return elements(f, op, operand(f, op->in[1])->sizes[1], made);
 }
 
@@ -217,7 +219,7 @@ static taper_status reshape(finder *f, const taper_network_operation *op, uint32
 {
     const taper_network_operand *out = operand(f, op->out[0]);
     int64_t others = 1;
-    for (uint32_t i = 0; i < out->rank; i++) { // the other sizes are known
+    for (uint32_t i = 0; i < out->rank; i++) { // finds the unknown size; the other sizes are known
         if (i != d && !taper_mul_i64(others, out->sizes[i], &others)) {
             return too_large(f);
         }
@@ -264,7 +266,7 @@ static taper_status pad(finder *f, const taper_network_operation *op, uint32_t d
                 number_at(f, op->in[1], 2 * (size_t)d) + number_at(f, op->in[1], 2 * (size_t)d + 1), made);
 }
 
-// Unknown sizes are resized only by integer factors.
+// Makes the size of a resize. Unknown sizes are resized only by integer factors.
 static taper_status resize(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
     return d == 0 ? as_first(f, op, d, made)
@@ -311,7 +313,7 @@ static const struct {
     {ANEURALNETWORKS_RSQRT, as_first},
     {ANEURALNETWORKS_SOFTMAX, as_first},
     {ANEURALNETWORKS_SQRT, as_first},
-    {ANEURALNETWORKS_STRIDED_SLICE, as_first}, // slicing applies to other dimensions than the unknown ones
+    {ANEURALNETWORKS_STRIDED_SLICE, as_first}, // slicing applies only to dimensions with known sizes
     {ANEURALNETWORKS_SUB, broadcast},
     {ANEURALNETWORKS_TANH, as_first},
     {ANEURALNETWORKS_TRANSPOSE, transpose},

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes sizes that a network leaves to the run (0) from the sizes of its inputs. The rules are those of NNAPI's
-// operations, which here equal those of PyTorch's operators.
+// Computes the sizes that a network leaves open until the run (0), from the sizes of its inputs. The rules are those of
+// NNAPI's operations, which here equal those of PyTorch's operators.
 #ifndef TAPER_BACKENDS_NETWORK_SIZES_H
 #define TAPER_BACKENDS_NETWORK_SIZES_H
 
 #include "backends/nnapi/network.h"
 
 typedef enum taper_size_kind {
-    TAPER_SIZE_KNOWN,   // the constant `number`
-    TAPER_SIZE_INPUT,   // dimension b, in the operand's order, of input a of the network
-    TAPER_SIZE_ADD,     // a + number
-    TAPER_SIZE_TIMES,   // a * number
-    TAPER_SIZE_OVER,    // a / number, rounded down
-    TAPER_SIZE_SUM,     // a + b
-    TAPER_SIZE_PRODUCT, // a * b
+    TAPER_SIZE_KNOWN,   // is the constant `number`
+    TAPER_SIZE_INPUT,   // is dimension b, in the operand's order, of input a of the network
+    TAPER_SIZE_ADD,     // is size a + number
+    TAPER_SIZE_TIMES,   // is size a * number
+    TAPER_SIZE_OVER,    // is size a / number, rounded down
+    TAPER_SIZE_SUM,     // is size a + size b
+    TAPER_SIZE_PRODUCT, // is size a * size b
 } taper_size_kind;
 
-// A size. a and b are indices of earlier sizes.
+// A size and how it is computed. a and b are indices of earlier sizes.
 typedef struct taper_size {
     taper_size_kind kind;
     uint32_t a, b;
     int64_t number;
-    uint32_t next; // 1 + the previous size with the same hash, or 0
+    uint32_t next; // 1 + the index of the previous size with the same hash, or 0
 } taper_size;
 
 typedef struct taper_network_sizes {
-    taper_size *sizes; // all different
+    taper_size *sizes; // the sizes, which all differ
     size_t count;
     uint32_t (*of)[TAPER_MAX_RANK]; // index in sizes for each dimension of each operand
 } taper_network_sizes;

@@ -65,7 +65,7 @@ enum {
     ANEURALNETWORKS_TENSOR_FLOAT32 = 3,
     ANEURALNETWORKS_TENSOR_INT32 = 4,
     ANEURALNETWORKS_TENSOR_QUANT8_ASYMM = 5,
-    ANEURALNETWORKS_BOOL = 6, // these and the following since level 29
+    ANEURALNETWORKS_BOOL = 6, // this value and the following ones exist since level 29
     ANEURALNETWORKS_TENSOR_QUANT16_SYMM = 7,
     ANEURALNETWORKS_TENSOR_FLOAT16 = 8,
     ANEURALNETWORKS_TENSOR_BOOL8 = 9,
@@ -73,8 +73,8 @@ enum {
     ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL = 11,
     ANEURALNETWORKS_TENSOR_QUANT16_ASYMM = 12,
     ANEURALNETWORKS_TENSOR_QUANT8_SYMM = 13,
-    ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED = 14, // since level 30
-    ANEURALNETWORKS_MODEL = 15                       // since level 30
+    ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED = 14, // exists since level 30
+    ANEURALNETWORKS_MODEL = 15                       // exists since level 30
 };
 
 // Values of at most this many bytes are copied when they are set. Longer values must remain valid until the model is
@@ -105,14 +105,14 @@ enum {
     ANEURALNETWORKS_RESIZE_BILINEAR = 23,
     ANEURALNETWORKS_SOFTMAX = 25,
     ANEURALNETWORKS_TANH = 28,
-    ANEURALNETWORKS_DIV = 30, // these and the following since level 28
+    ANEURALNETWORKS_DIV = 30, // this value and the following ones exist since level 28
     ANEURALNETWORKS_MEAN = 31,
     ANEURALNETWORKS_PAD = 32,
     ANEURALNETWORKS_SQUEEZE = 34,
     ANEURALNETWORKS_STRIDED_SLICE = 35,
     ANEURALNETWORKS_SUB = 36,
     ANEURALNETWORKS_TRANSPOSE = 37,
-    ANEURALNETWORKS_ABS = 38, // these and the following since level 29
+    ANEURALNETWORKS_ABS = 38, // this value and the following ones exist since level 29
     ANEURALNETWORKS_CHANNEL_SHUFFLE = 46,
     ANEURALNETWORKS_EXP = 49,
     ANEURALNETWORKS_EXPAND_DIMS = 50,
@@ -135,7 +135,7 @@ enum {
     ANEURALNETWORKS_SQRT = 88,
     ANEURALNETWORKS_TRANSPOSE_CONV_2D = 91,
     ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR = 94,
-    ANEURALNETWORKS_HARD_SWISH = 99 // since level 30
+    ANEURALNETWORKS_HARD_SWISH = 99 // exists since level 30
 };
 
 enum {
@@ -168,7 +168,7 @@ enum {
 enum {
     ANEURALNETWORKS_DURATION_ON_HARDWARE = 0,
     ANEURALNETWORKS_DURATION_IN_DRIVER = 1,
-    ANEURALNETWORKS_FENCED_DURATION_ON_HARDWARE = 2, // since level 30
+    ANEURALNETWORKS_FENCED_DURATION_ON_HARDWARE = 2, // exists since level 30
     ANEURALNETWORKS_FENCED_DURATION_IN_DRIVER = 3
 };
 

@@ -75,7 +75,7 @@ static bool fits(const taper_nnapi_port *port, bool image, size_t rank, const in
     int64_t there[TAPER_MAX_RANK], count = 1, wanted = 1;
     sizes_of_port(port, image, there);
     for (uint32_t d = 0; d < port->rank; d++) {
-        count *= there[d]; // at most INT32_MAX bytes
+        count *= there[d]; // cannot overflow, because there are at most INT32_MAX bytes
     }
     for (size_t d = 0; d < rank; d++) {
         if (sizes[d] <= 0 || sizes[d] > INT32_MAX || wanted > INT32_MAX) {
@@ -86,7 +86,7 @@ static bool fits(const taper_nnapi_port *port, bool image, size_t rank, const in
     return wanted == count && (!image || (rank == 4 && memcmp(there, sizes, sizeof *sizes * 4) == 0));
 }
 
-// Makes a tensor over the bytes of a port, for copying.
+// Returns a tensor over the bytes of a port, for copying.
 static taper_tensor tensor_there(const taper_nnapi_recorded_tensor *t, taper_storage *storage, void *data, size_t bytes,
                                  size_t rank, const int64_t *sizes)
 {
@@ -146,7 +146,7 @@ static taper_status place_output(const recorder *r, uint32_t i)
     const taper_ir_value *value = r->values.body->results[i].value;
     const taper_shape shape = taper_shapes_get(&r->values.shapes, value);
     taper_nnapi_recorded_tensor *t = &r->recording->tensors[number];
-    t->image = network->output_images[i]; // independent of the operand, which may be an image of another value
+    t->image = network->output_images[i]; // this does not depend on the operand, which may be an image of another value
     const taper_image_order order = taper_image_orders_get(&r->orders, value);
     if (order == TAPER_ORDER_UNKNOWN) {
         return declines(r, "PyTorch's memory layout of a result is unknown");
@@ -168,7 +168,7 @@ static taper_status place_output(const recorder *r, uint32_t i)
     }
     t->quantized = taper_dtype_is_quantized(t->dtype);
     if (t->quantized) {
-        const double exact = r->recording->translated.scales[i]; // NNAPI has it only as a float
+        const double exact = r->recording->translated.scales[i]; // the exact scale, which NNAPI has only as a float
         t->scale = exact != 0 ? exact : (double)operand->scale;
         t->zero_point = operand->zero_point;
     }
@@ -278,7 +278,7 @@ static taper_status record(recorder *r)
     return TAPER_OK;
 }
 
-// Logs the failure and ends the device for the context. Returns TAPER_DEVICE_LOST.
+// Logs the failure and ends the use of the device in this context. Returns TAPER_DEVICE_LOST.
 static taper_status tell_trouble(const taper_segment *segment, const taper_run *run_of)
 {
     const char *trouble = taper_nnapi_trouble(driver_of(segment));
@@ -339,12 +339,12 @@ static taper_status copy_in(taper_call *call, const taper_nnapi_recording *r, ui
     return taper_run_copy(call->run, &there, x);
 }
 
-// Makes a result in the memory order of the port, if it cannot be distinguished from PyTorch's.
+// Makes a result in the memory order of the port, if that order cannot be distinguished from PyTorch's.
 static taper_status new_result(taper_call *call, const taper_nnapi_recorded_tensor *t, size_t rank,
                                const int64_t *sizes, taper_tensor **y)
 {
     int64_t strides[TAPER_MAX_RANK];
-    // Contiguous strides are equivalent.
+    // If the image has one channel or one pixel, contiguous strides are equivalent.
     const bool same = t->image && (sizes[1] == 1 || (sizes[2] == 1 && sizes[3] == 1));
     const bool hidden = t->image && !t->last && !same;
     if ((t->last && rank == 4) || hidden) {
@@ -392,7 +392,7 @@ static taper_status run_device(const taper_segment *segment, taper_call *call, t
             status = taper_nnapi_fail(driver, "says that output %u has other sizes than it must have", (unsigned)i);
         }
     }
-    if (status != TAPER_OK) { // the plain nodes start again
+    if (status != TAPER_OK) { // the plain nodes then run from the start
         for (size_t i = 0; i < call->ret_count; i++) {
             taper_val_replace(&call->rets[i], taper_val_none());
         }
@@ -405,7 +405,7 @@ static taper_status run_device(const taper_segment *segment, taper_call *call, t
     return status;
 }
 
-// ---- which is faster
+// ---- measuring which is faster
 
 taper_status taper_nnapi_run(const taper_segment *segment, taper_call *call, void *recording)
 {

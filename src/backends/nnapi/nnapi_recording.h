@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A segment for given shapes: its compiled network, and the places of a call's arguments and results in it.
+// A segment for given shapes: its compiled network, and the network's inputs and outputs for a call's arguments and
+// results.
 #ifndef TAPER_BACKENDS_NNAPI_RECORDING_H
 #define TAPER_BACKENDS_NNAPI_RECORDING_H
 
@@ -8,13 +9,14 @@
 #include "backends/nnapi/translate.h"
 #include "ops/backend.h"
 
-// The form of a tensor in an input or an output of the network.
+// How a tensor is stored in an input or an output of the network.
 typedef struct taper_nnapi_recorded_tensor {
-    uint32_t arg;       // number of the argument, for an input
+    uint32_t arg;       // number of the argument; only for an input
     taper_dtype stored; // dtype of the elements in the network
-    bool image;         // true if it is [N, H, W, C] in the network
-    // For a result:
-    bool last, quantized, sized; // last: true if it is channels-last in PyTorch too
+    bool image;         // true if the tensor is [N, H, W, C] in the network
+    // The members below are for a result.
+    // Last: true if the result is channels-last in PyTorch too; quantized: has scale; sized: sizes are known.
+    bool last, quantized, sized;
     taper_dtype dtype;
     double scale;
     int64_t zero_point;
@@ -23,14 +25,14 @@ typedef struct taper_nnapi_recorded_tensor {
 } taper_nnapi_recorded_tensor;
 
 typedef struct taper_nnapi_recording {
-    taper_translated translated; // kept if the compilation refers to it
+    taper_translated translated; // translation, kept if the compilation refers to it
     taper_nnapi_compiled compiled;
     taper_nnapi_execution execution;
-    taper_nnapi_recorded_tensor *tensors; // inputs, then outputs
+    taper_nnapi_recorded_tensor *tensors; // tensors of the inputs, then of the outputs
     taper_trial trial;
 } taper_nnapi_recording;
 
-// Functions of taper_backend.
+// The functions of taper_backend for recordings.
 taper_status taper_nnapi_record(const taper_segment *segment, taper_call *call, void *recording);
 taper_status taper_nnapi_run(const taper_segment *segment, taper_call *call, void *recording);
 void taper_nnapi_forget(const taper_segment *segment, void *recording);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of operations, as numbers and one text, because pointers would need relocation in each process.
+// Names of operations. They are stored as numbers and one text, because pointers would need relocation in each process.
 #include "backends/nnapi/operation_names.h"
 
 #include <string.h>

@@ -5,6 +5,6 @@
 
 #include <stdint.h>
 
-const char *taper_nnapi_operation_name(int32_t code); // name such as "CONV_2D"; "" if the code is unknown
+const char *taper_nnapi_operation_name(int32_t code); // returns a name such as "CONV_2D", or "" if the code is unknown
 
 #endif

@@ -9,7 +9,7 @@
 enum { VERSION = 1, IMMEDIATE = 0, NUMBERED_BUFFER = 2, WORD = 4 };
 
 typedef struct writer {
-    int32_t *words; // output; NULL while words are counted
+    int32_t *words; // destination; NULL while words are only counted
     size_t count;
 } writer;
 

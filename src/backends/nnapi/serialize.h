@@ -6,7 +6,8 @@
 
 #include "backends/nnapi/network.h"
 
-// Serializes the network. *blob: a new int32 tensor. *buffers: a new list of the operands' tensors, in order.
+// Serializes the network. *blob receives a new int32 tensor, and *buffers a new list of the operands' tensors, in
+// order.
 TAPER_MUST_USE taper_status taper_network_serialize(const taper_network *network, taper_heap *heap, taper_tensor **blob,
                                                     taper_list **buffers, taper_error *error);
 // Returns the index of the word where the sizes of operands start.

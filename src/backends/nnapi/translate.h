@@ -11,24 +11,24 @@
 #include "backends/nnapi/network.h"
 
 typedef struct taper_translate_options {
-    int level;    // 27 to 31: level of the device, or of the phones that will run the file
+    int level;    // API level, 27 to 31, of the device or of the phones that will run the file
     bool pytorch; // true for the form of PyTorch's converter: one operation per node, without transposing
     bool images;  // true if four-dimensional inputs have NNAPI's order of images
     // True if the network is for a file: it has only operand types of PyTorch's format, and no shapes are learned
     // later.
     bool portable;
     bool open;                           // true if one size of a tensor may be unknown until the run
-    const taper_ir_value *const *inputs; // values that become the first inputs, used or not; may be NULL
+    const taper_ir_value *const *inputs; // values that become the first inputs, even if no node uses them; may be NULL
     size_t input_count;
     const taper_allocator *allocator;
-    taper_heap *heap; // heap for weights that are reordered
+    taper_heap *heap; // heap for copies of weights in another order
     void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
     void *user;
 } taper_translate_options;
 
 typedef struct taper_translated {
     taper_network network;
-    // Arrays in the network's arena: the values of the inputs; the scales of the outputs as doubles, 0 for floats.
+    // Arrays in the network's arena: the values of the inputs; the exact scales of the outputs, 0 for floats.
     const taper_ir_value **inputs;
     const double *scales;
     // After TAPER_DECLINED: the unsupported node and the reason, a static text.
@@ -45,7 +45,8 @@ TAPER_MUST_USE taper_status taper_translate(const taper_translate_options *optio
 // Returns the reason why the node is not supported (a static text), as far as it is known, or NULL if it probably is.
 const char *taper_translate_refuses(const taper_translate_options *options, taper_node *node);
 
-// Does the same for taper_claimer.refuses. user: the taper_translate_options, whose `know` is that of the region.
+// Does what taper_translate_refuses does, as taper_claimer.refuses. claimer->user is the taper_translate_options, whose
+// `know` reads facts of the region.
 const char *taper_nnapi_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node);
 // Returns true for a convolution or linear layer. Only these make a device worthwhile.
 bool taper_translate_is_layer(const taper_node *node);

@@ -7,10 +7,10 @@
 // ---- pools
 
 typedef struct window {
-    int64_t kernel[2], stride[2], padding[2], padding_end[2]; // height, width
+    int64_t kernel[2], stride[2], padding[2], padding_end[2]; // arrays in the order height, width
 } window;
 
-// Adds the operation on an image operand.
+// Adds the pooling operation on an image operand.
 static taper_status add_pool(taper_translator *t, const taper_node *node, int32_t code, const window *w, uint32_t image,
                              bool nchw)
 {
@@ -29,7 +29,7 @@ static taper_status add_pool(taper_translator *t, const taper_node *node, int32_
     return taper_translate_operation(t, code, in, n, out);
 }
 
-// Reads the arguments of a pool. With ceil_mode, the end is padded until the last window fits.
+// Reads the arguments of a pool. With ceil_mode, the padding at the end is increased until the last window fits.
 static taper_status read_window(taper_translator *t, const taper_node *node, window *w, bool *grown)
 {
     const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
@@ -221,7 +221,7 @@ taper_status taper_translate_batch_norm(taper_translator *t, const taper_node *n
 
 // ---- resizing
 
-// Computes height and width of the result. *factors: those of the node, if it has scale factors.
+// Computes height and width of the result. *factors receives the node's scale factors, if it has some.
 static taper_status resized(taper_translator *t, const taper_node *node, int64_t *in, int64_t *out, double *factors)
 {
     const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
@@ -280,7 +280,8 @@ taper_status taper_translate_nearest(taper_translator *t, const taper_node *node
     return add_nearest(t, node, taper_translate_may_learn(t) ? (const int64_t[2]){1, 1} : size, factors);
 }
 
-// Before level 30, only a resize from a single pixel, for which all methods are equal, or to the same size.
+// Translates a bilinear resize. Before level 30, only two resizes are supported: from a single pixel, for which all
+// methods are equal, and to the same size.
 taper_status taper_translate_bilinear(taper_translator *t, const taper_node *node)
 {
     int64_t in[2], size[2], corners;

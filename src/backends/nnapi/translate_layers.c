@@ -106,14 +106,14 @@ static taper_status read_geometry(taper_translator *t, const taper_node *node, c
         return TAPER_OK;
     }
     TAPER_TRY(taper_read_ints(&t->reader, node, "padding", 2, 0, g->padding));
-    for (size_t d = 0; d < 2; d++) { // for transposed ones, output padding reduces the padding at the end
+    for (size_t d = 0; d < 2; d++) { // for transposed convolutions, output padding reduces the padding at the end
         TAPER_REFUSE(t, g->transposed && more[d] != 0 && t->options->portable, "an output padding");
         g->padding_end[d] = g->padding[d] - (g->transposed ? more[d] : 0);
     }
     return TAPER_OK;
 }
 
-// Makes the operand of a bias. Without a bias it is zeros, because NNAPI requires one.
+// Makes the operand of a bias. If there is no bias, it contains zeros, because NNAPI requires a bias.
 static taper_status bias_of_floats(taper_translator *t, taper_tensor *bias, int64_t count, bool needed,
                                    uint32_t *operand)
 {
@@ -190,7 +190,8 @@ taper_status taper_translate_add_linear(taper_translator *t, const taper_ir_valu
     TAPER_REFUSE(t, shape.rank == 1, "a linear layer of a vector");
     TAPER_REFUSE(t, t->options->pytorch && shape.rank != 2, "PyTorch's converter has no such linear layer");
     TAPER_TRY(taper_translate_plain(t, x, &input));
-    if (shape.rank > 2 && t->options->open) { // the rows may be restored to any of these dimensions
+    // The result gets these dimensions back, so at most one of them may be unknown.
+    if (shape.rank > 2 && t->options->open) {
         int64_t told[TAPER_MAX_RANK];
         TAPER_TRY(taper_translate_told_sizes(t, &result, told));
     }

@@ -32,7 +32,7 @@ taper_status taper_translate_identity(taper_translator *t, const taper_node *nod
 
 // ---- shapes
 
-// Gets the operand for a reshape. An image remains an image if its elements have the same order in PyTorch.
+// Gets the operand for a reshape. An image is used as an image if its elements have the same order in PyTorch.
 static taper_status flat_operand(taper_translator *t, const taper_ir_value *x, uint32_t *operand)
 {
     const taper_shape shape = taper_translate_shape(t, x);
@@ -64,7 +64,7 @@ taper_status taper_translate_reshape(taper_translator *t, const taper_node *node
     size_t count;
     uint32_t in, vector, out;
     TAPER_TRY(result_sizes(t, node, sizes, &count));
-    if (t->options->pytorch) { // uses the numbers of the node
+    if (t->options->pytorch) { // uses the sizes in the node
         TAPER_TRY(taper_read_int_list(&t->reader, taper_node_in(node, 1), sizes, &count));
     }
     TAPER_TRY(flat_operand(t, x, &in));
@@ -241,7 +241,7 @@ taper_status taper_translate_slice(taper_translator *t, const taper_node *node)
     return add_slice(t, t->result, x, dim, begin, end, step);
 }
 
-// A list of pieces. The node that unpacks it makes them.
+// Translates a list of slices: nothing is added. The node that unpacks the list adds the slices.
 taper_status taper_translate_pieces(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *list = &node->outputs[0];
@@ -252,7 +252,7 @@ taper_status taper_translate_pieces(taper_translator *t, const taper_node *node)
     return TAPER_OK;
 }
 
-// Computes the begin of each piece, and the end of the last one.
+// Computes the begin of each slice, and the end of the last one.
 static taper_status piece_begins(taper_translator *t, const taper_node *pieces, int64_t size, size_t count,
                                  int64_t *begins)
 {
@@ -314,7 +314,7 @@ taper_status taper_translate_unpack(taper_translator *t, const taper_node *node)
 
 // ---- joins
 
-// A list of tensors. The node that joins them reads its items.
+// Translates a list of tensors: nothing is added. The node that joins the tensors reads the items.
 taper_status taper_translate_list(taper_translator *t, const taper_node *node)
 {
     const taper_type *type = node->type;
@@ -394,7 +394,8 @@ taper_status taper_translate_pad(taper_translator *t, const taper_node *node)
         TAPER_REFUSE(t, pads[i] < 0 || pads[i] > INT32_MAX, "padding that cuts off");
     }
     TAPER_TRY(taper_translate_either(t, x, &in, &image));
-    for (size_t i = 0; !t->asking && i < count; i++) { // from the last dimension to the first
+    // Adds the inputs in the order from the last dimension to the first.
+    for (size_t i = 0; !t->asking && i < count; i++) {
         const size_t dim = (size_t)shape.rank - 1 - i / 2;
         numbers[2 * (image ? image_dim(dim) : dim) + i % 2] = (int32_t)pads[i];
     }

@@ -9,10 +9,10 @@
 
 typedef struct rule_row {
     taper_translate_rule *rule;
-    uint16_t work; // number of the operator's row
+    uint16_t work; // TAPER_WORK_ number of the operator
     int8_t code;   // argument of the rule
-    int8_t since;  // first level that supports it
-    bool fuses;    // true if it can include a following activation
+    int8_t since;  // first API level that supports the operator
+    bool fuses;    // true if the rule can include a following activation
 } rule_row;
 
 static const rule_row rows[] = {
@@ -77,10 +77,10 @@ static bool is_shuffle(const taper_translator *t, const taper_node *node, const 
                       five = taper_translate_shape(t, &node->outputs[0]),
                       y = taper_translate_shape(t, &(*end)->outputs[0]);
     if (x.rank != 4 || five.rank != 5 || y.rank != 4) {
-        return t->asking && x.rank < 0; // the shape may fit
+        return t->asking && x.rank < 0; // unknown shapes may fit
     }
     bool same = true;
-    size_t open = 0; // one unknown size follows from the others
+    size_t open = 0; // counts unknown sizes, because one unknown size follows from the others
     for (int d = 0; d < 4; d++) {
         same = same && x.sizes[d] == y.sizes[d];
         open += x.sizes[d] == TAPER_UNKNOWN;
@@ -154,12 +154,13 @@ static int32_t fuse_code(const taper_node *node)
 
 // Marks of a node or value, by the number of the value.
 enum {
-    LISTED = 1, // its node is to be translated
-    DONE = 2,   // its node was translated together with another one
+    LISTED = 1, // the node of this value is to be translated
+    DONE = 2,   // the node of this value was translated together with another node
     RESULT = 4  // the value is a result of the network
 };
 
-// Returns the activation that is the only user of the node's result and is to be translated too, or NULL.
+// Returns the activation that follows: the only user of the node's result, if it is to be translated too. Otherwise
+// returns NULL.
 static const taper_node *activation_behind(const taper_translator *t, const taper_node *node, const uint8_t *marks)
 {
     if (t->options->pytorch || node->kind != TAPER_NODE_OP || node->output_count != 1 ||
@@ -175,7 +176,7 @@ static const taper_node *activation_behind(const taper_translator *t, const tape
     return user->output_count != 0 && (marks[user->outputs[0].id] & LISTED) != 0 ? user : NULL;
 }
 
-// Makes the table of values, by number in the graph of the nodes.
+// Makes the table of values, which is indexed by their numbers in the graph.
 static taper_status make_values(taper_translator *t, taper_node *const *nodes, size_t count)
 {
     t->value_count = count != 0 ? (size_t)nodes[0]->block->graph->value_count + 1 : 0;
@@ -191,7 +192,7 @@ static taper_status make_values(taper_translator *t, taper_node *const *nodes, s
 }
 
 // Includes the following activation, or the other nodes of a channel shuffle, in the translation of the node. Their
-// result becomes its result.
+// result becomes the result of the node.
 static void take_in(taper_translator *t, const taper_node *node, uint8_t *marks)
 {
     const taper_node *with[3] = {activation_behind(t, node, marks), NULL, NULL};
@@ -300,7 +301,7 @@ taper_status taper_translate(const taper_translate_options *options, taper_node 
                           .error = error};
     uint32_t flag;
     TAPER_TRY(make_values(&t, nodes, count));
-    for (int i = 0; options->pytorch && i < 2; i++) { // PyTorch's converter always makes these
+    for (int i = 0; options->pytorch && i < 2; i++) { // PyTorch's converter always makes these operands
         TAPER_TRY(taper_translate_bool(&t, i != 0, &flag));
     }
     for (size_t i = 0; i < options->input_count; i++) {

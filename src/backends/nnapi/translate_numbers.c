@@ -6,7 +6,7 @@
 #include "backends/nnapi/translating.h"
 #include "ir/tensor.h"
 
-// ---- two tensors
+// ---- operators on two tensors
 
 static bool has_relu(const taper_node *node)
 {
@@ -23,8 +23,8 @@ static bool number_of(const taper_val *constant, double *number)
     return true;
 }
 
-// Makes a constant operand for a tensor with `rank` dimensions, which may be an image. The constant is a number, or is
-// aligned with the last dimensions.
+// Makes a constant operand for an operator whose other operand has `rank` dimensions and may be an image. The constant
+// is a number, or is aligned with the last dimensions.
 static taper_status constant_beside(taper_translator *t, const taper_ir_value *value, int rank, bool image,
                                     uint32_t *operand)
 {
@@ -69,8 +69,8 @@ static bool is_fixed(const taper_translator *t, const taper_ir_value *value)
     return taper_read_constant(&t->reader, value) != NULL;
 }
 
-// Makes the operands of a sum or product of two values, in the same order of dimensions. In the form of PyTorch's
-// converter, constants adapt to the other operand and nothing is transposed.
+// Makes the operands of a sum or product of two values, in the same order of dimensions. For PyTorch's converter,
+// constants adapt to the other operand and nothing is transposed.
 static taper_status pair(taper_translator *t, const taper_ir_value *const *values, bool quantized, uint32_t *operands,
                          bool *image)
 {
@@ -89,7 +89,7 @@ static taper_status pair(taper_translator *t, const taper_ir_value *const *value
                        (!t->asking && !t->options->pytorch && shapes[i].rank == 4 &&
                         t->values[values[i]->id].plain == TAPER_NO_OPERAND));
     }
-    // If one of them is already an image, the other one becomes an image too.
+    // If one of the two values is already an image, the other one becomes an image too.
     for (size_t i = 0; !images && !t->options->pytorch && i < 2; i++) {
         images = shapes[0].rank == 4 && shapes[1].rank == 4 && taper_translate_has_image(t, values[i]);
     }
@@ -153,10 +153,10 @@ taper_status taper_translate_quantized_binary(taper_translator *t, const taper_n
     return taper_translate_operation(t, t->code, (const uint32_t[]){operands[0], operands[1], fuse}, 3, out);
 }
 
-// ---- one tensor
+// ---- operators on one tensor
 
-// Gets the input as floats, and the quantizer of the result from the output_scale and output_zero_point arguments.
-// *quantizer is NULL without these.
+// Gets the input as floats, and the quantizer of the result from the arguments output_scale and output_zero_point.
+// *quantizer is NULL if the node lacks these.
 static taper_status float_input(taper_translator *t, const taper_node *node, taper_result_quantizer *q,
                                 const taper_result_quantizer **quantizer, uint32_t *x, bool *image)
 {
@@ -250,7 +250,7 @@ static taper_status one_number(taper_translator *t, double number, uint32_t *ope
     return TAPER_OK;
 }
 
-// Adds min(max(x + 3, 0), 6) on floats.
+// Adds the operations for min(max(x + 3, 0), 6) on floats.
 static taper_status shifted_relu6(taper_translator *t, uint32_t x, bool image, uint32_t *made)
 {
     uint32_t three, fuse;
@@ -282,7 +282,7 @@ taper_status taper_translate_hardswish(taper_translator *t, const taper_node *no
     return taper_translate_give(t, t->result, out, quantizer, image);
 }
 
-// The quantized result has a fixed scale, which covers its range.
+// Translates hardsigmoid. The quantized result has a fixed scale, which covers its range.
 taper_status taper_translate_hardsigmoid(taper_translator *t, const taper_node *node)
 {
     static const taper_result_quantizer fixed = {1.0 / 256, 0};
@@ -329,7 +329,7 @@ taper_status taper_translate_leaky_relu(taper_translator *t, const taper_node *n
     return taper_translate_give(t, t->result, out, quantizer, image);
 }
 
-// A slope for each channel is along the last dimension of an image.
+// Translates prelu. If there is a slope for each channel, the slopes are along the last dimension of an image.
 taper_status taper_translate_prelu(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *x = taper_node_in(node, 0);
@@ -368,16 +368,18 @@ taper_status taper_translate_softmax(taper_translator *t, const taper_node *node
     TAPER_TRY(taper_read_int(&t->reader, node, "dim", -1, &number));
     TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
     TAPER_REFUSE(t, taper_translate_is_quantized(t, x), "floats expected, but the input is quantized");
-    if (t->options->pytorch) { // its converter ignores the memory order
+    if (t->options->pytorch) { // PyTorch's converter ignores the memory order
         TAPER_TRY(taper_translate_either(t, x, &in, &image));
         TAPER_REFUSE(t, image, "a softmax of an image, which PyTorch's converter does wrong");
     } else {
-        image = !t->asking && shape.rank == 4 && dim == 1 && taper_translate_has_image(t, x); // over channels
+        // True for a softmax over channels.
+        image = !t->asking && shape.rank == 4 && dim == 1 && taper_translate_has_image(t, x);
         TAPER_TRY(image ? taper_translate_image(t, x, &in) : taper_translate_plain(t, x, &in));
     }
     TAPER_REFUSE(t, t->options->level < 29 && shape.rank >= 0 && (shape.rank != 2 || dim != 1),
                  "a softmax over another than the last of two dimensions before level 29");
-    const bool whole = t->code == ANEURALNETWORKS_SOFTMAX; // for softmax, PyTorch's converter makes the result first
+    // For softmax, PyTorch's converter makes the operand of the result first.
+    const bool whole = t->code == ANEURALNETWORKS_SOFTMAX;
     if (whole) {
         TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
     }

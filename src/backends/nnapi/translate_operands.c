@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operands of a translation: values in the required form, constants, reordered weights, results.
+// Operands of a translation: values in the required order, constants, reordered weights, results.
 #include <string.h>
 
 #include "backends/nnapi/translating.h"
@@ -61,7 +61,7 @@ taper_status taper_translate_paddings(taper_translator *t, const int32_t *number
 
 // ---- tensors
 
-// Sets the sizes, in the order of the operand.
+// Sets the sizes of the operand, in its own order of dimensions.
 static taper_status set_sizes(taper_translator *t, const taper_shape *shape, const uint8_t *order,
                               taper_network_operand *operand)
 {
@@ -98,8 +98,8 @@ taper_status taper_translate_add_tensor(taper_translator *t, taper_tensor *tenso
     return status;
 }
 
-// Makes a contiguous copy of the tensor with its dimensions in this order. It has no quantizer, because the operand has
-// it.
+// Makes a contiguous copy of the tensor with its dimensions in this order. The copy has no quantizer, because the
+// operand stores the scale and zero point.
 static taper_status laid_out(taper_translator *t, taper_tensor *tensor, const uint8_t *order, taper_tensor **made)
 {
     taper_tensor from = taper_tensor_local(tensor);
@@ -176,7 +176,7 @@ static taper_status add_input(taper_translator *t, const taper_ir_value *value, 
     o.is_image = known.shape.rank == 4 && t->options->images;
     TAPER_TRY(type_of(t, known.shape.dtype, known.quantized, &o.type));
     TAPER_TRY(set_sizes(t, &known.shape, o.is_image ? to_image : NULL, &o));
-    if (t->input_count == t->input_capacity) { // two arrays that grow together
+    if (t->input_count == t->input_capacity) { // two arrays that always grow together
         const size_t capacity = t->input_capacity == 0 ? 8 : 2 * t->input_capacity;
         const taper_ir_value **inputs = taper_arena_array(&t->network->arena, capacity, sizeof *inputs);
         uint32_t *operands = taper_arena_array(&t->network->arena, capacity, sizeof *operands);
@@ -236,7 +236,7 @@ static taper_status state_of(taper_translator *t, const taper_ir_value *value, b
     return TAPER_OK;
 }
 
-// Makes the other form of a four-dimensional operand.
+// Makes the image from a four-dimensional operand in PyTorch's order, or the reverse.
 static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_t *turned)
 {
     static const int64_t orders[2][4] = {{0, 3, 1, 2}, {0, 2, 3, 1}};
@@ -256,7 +256,7 @@ static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_
     return TAPER_OPERATION(t, TRANSPOSE, *turned, from, vector);
 }
 
-// While asking: refuses a shape that will certainly not be known.
+// While asking, refuses a shape that will certainly not be known.
 static taper_status check_shape(taper_translator *t, const taper_shape *shape)
 {
     TAPER_REFUSE(t, shape->rank < 0 && !taper_translate_may_learn(t), "a tensor whose shape is not known");

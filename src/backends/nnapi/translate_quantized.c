@@ -7,7 +7,7 @@
 #include "ir/tensor.h"
 #include "ops/quantized/quantized_params.h"
 
-// Makes a contiguous copy of the weight's integers in this order.
+// Makes a contiguous copy of the weight's integers with the dimensions in this order.
 static taper_status integer_weight(taper_translator *t, const taper_tensor *weight, const uint8_t *order,
                                    taper_tensor **result)
 {
@@ -28,7 +28,7 @@ static taper_status integer_weight(taper_translator *t, const taper_tensor *weig
     return status;
 }
 
-// Converts PyTorch's weights, -128 to 127, to NNAPI's range 0 to 255.
+// Converts PyTorch's weights, from -128 to 127, to NNAPI's range from 0 to 255.
 static taper_status unsigned_weight(taper_translator *t, const taper_tensor *weight, const uint8_t *order,
                                     uint32_t *operand)
 {
@@ -73,13 +73,14 @@ static taper_status integer_bias(taper_translator *t, const taper_tensor *bias, 
         const float wanted = nearbyintf(from[i * bias->strides[0]] * inverse);
         to[i] = wanted >= 2147483648.0f   ? INT32_MAX
                 : wanted > -2147483648.0f ? (int32_t)wanted
-                                          : INT32_MIN; // also for NaN
+                                          : INT32_MIN; // also the result for NaN
     }
     const double unit = many ? 0 : in_scale * taper_qweight_scale(weight, 0);
     return taper_translate_add_tensor(t, made, ANEURALNETWORKS_TENSOR_INT32, unit, 0, operand);
 }
 
-// Returns true if NNAPI supports the weights with a scale for each channel. Files have no place for such scales.
+// Returns true if NNAPI supports these weights with a scale for each channel. The format of files cannot store such
+// scales.
 static bool has_channel_scales(const taper_translator *t, const taper_tensor *weight, int64_t channels)
 {
     bool fits = t->options->level >= 29 && !t->options->portable && !t->options->pytorch;
@@ -169,8 +170,8 @@ static taper_status output_quantizer(taper_translator *t, const taper_node *node
     return taper_read_int(&t->reader, node, zero, 0, &q->zero_point);
 }
 
-// Returns true if integers are possible. Before level 29 and in files, NNAPI requires that the product of the scales is
-// less than the scale of the result.
+// Returns true if the layer can be computed in integers. Before level 29 and in files, NNAPI requires that the product
+// of the scales is less than the scale of the result.
 static bool fits_integers(const taper_translator *t, double unit, double scale)
 {
     return t->options->level >= 29 && !t->options->pytorch ? unit > 0 : unit > 0 && unit < scale;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by the parts of the translation: its state, functions that read arguments and make operands for rules, and the
-// rules.
+// Declarations for the files of the translation: its state, functions that read arguments and make operands for rules,
+// and the rules.
 //
 // A rule reads everything it needs from a node, refuses what NNAPI does not support, and adds operations. The same
-// rules run while nodes are only asked about. Then no operands are made, and unknown parts of shapes are assumed to
-// fit. Operands are made in the same order as in PyTorch's converter.
+// rules run to find out if a node is supported (asking). Then no operands are made, and unknown dimensions are assumed
+// to fit. Operands are made in the same order as in PyTorch's converter.
 #ifndef TAPER_BACKENDS_TRANSLATING_H
 #define TAPER_BACKENDS_TRANSLATING_H
 
@@ -14,32 +14,32 @@
 
 #define TAPER_NO_OPERAND UINT32_MAX
 
-// The translation of a value so far.
+// The operands that exist for a value so far.
 typedef struct taper_translated_value {
-    uint32_t plain, image; // operands in PyTorch's order, and in NNAPI's order of images
+    uint32_t plain, image; // operand in PyTorch's order; operand in NNAPI's order of images
     bool quantized;
-    double scale; // exact scale, while operands have a float
+    double scale; // exact scale, of which operands have only a float
     int64_t zero_point;
     taper_shape shape;
 } taper_translated_value;
 
 typedef struct taper_translator {
-    taper_node_reader reader; // reader with `know` of the options
+    taper_node_reader reader; // reader with the function `know` of the options
     const taper_translate_options *options;
     taper_network *network;
-    bool asking;                    // true while nodes are only asked about: nothing is made
-    taper_translated_value *values; // values by id; NULL while asking
+    bool asking;                    // true if rules run only to find out if nodes are supported; nothing is made
+    taper_translated_value *values; // translated values, by id; NULL while asking
     size_t value_count;
     const taper_ir_value **inputs;
     uint32_t *input_operands;
     size_t input_count, input_capacity;
     taper_error *error;
-    const taper_ir_value *result; // result of the node, or of a following activation that is included
-    int32_t fuse;                 // ANEURALNETWORKS_FUSED_
+    const taper_ir_value *result; // result of the node, or of a following activation that the node includes
+    int32_t fuse;                 // a code ANEURALNETWORKS_FUSED_…
     int32_t code;                 // argument of the rule (translate_list.inc)
 } taper_translator;
 
-// Refuses the node, so that the CPU runs it. why is a static text.
+// Refuses the node if the condition is true, so that the CPU runs it. why is a static text.
 #define TAPER_REFUSE(t, condition, why)                                                                                \
     do {                                                                                                               \
         if (condition) {                                                                                               \
@@ -57,24 +57,25 @@ static inline bool taper_translate_may_learn(const taper_translator *t)
 {
     return t->asking && !t->options->portable;
 }
-// Makes the sizes for an operation that takes them as arguments. At most one may be unknown, and becomes -1.
+// Computes the sizes for an operation that has them as arguments. At most one size may be unknown, and becomes -1.
 TAPER_MUST_USE taper_status taper_translate_told_sizes(taper_translator *t, const taper_shape *shape, int64_t *sizes);
-// Converts a dimension argument to one counted from the front. Refuses it if it counts from the end and the rank is
-// unknown.
+// Converts a dimension argument to a dimension counted from the front. Refuses it if it counts from the end and the
+// rank is unknown.
 TAPER_MUST_USE taper_status taper_translate_dim(taper_translator *t, const taper_shape *shape, int64_t number,
                                                 size_t *dim);
 bool taper_translate_is_quantized(const taper_translator *t, const taper_ir_value *value);
 
 // ---- operands (translate_operands.c)
 
-// Gets the value as an operand with PyTorch's dimensions; the next function, as an image. The latter refuses ranks
-// other than four.
+// Get the value as an operand: taper_translate_plain with PyTorch's dimensions, taper_translate_image as an image. The
+// second function refuses ranks other than four.
 TAPER_MUST_USE taper_status taper_translate_plain(taper_translator *t, const taper_ir_value *value, uint32_t *operand);
 TAPER_MUST_USE taper_status taper_translate_image(taper_translator *t, const taper_ir_value *value, uint32_t *operand);
-// Gets the input of a layer on images: as an image, or for PyTorch's converter as it is, with *nchw.
+// Gets the input of a layer on images: as an image, or for PyTorch's converter in the order that it has, with *nchw
+// set.
 TAPER_MUST_USE taper_status taper_translate_layer_input(taper_translator *t, const taper_ir_value *value,
                                                         uint32_t *operand, bool *nchw);
-// Gets the value in the form that exists. If both exist, gets the image.
+// Gets the value as the operand that exists. If both operands exist, gets the image.
 TAPER_MUST_USE taper_status taper_translate_either(taper_translator *t, const taper_ir_value *value, uint32_t *operand,
                                                    bool *image);
 bool taper_translate_has_image(const taper_translator *t, const taper_ir_value *value);
@@ -85,13 +86,13 @@ TAPER_MUST_USE taper_status taper_translate_float32(taper_translator *t, double 
 TAPER_MUST_USE taper_status taper_translate_bool(taper_translator *t, bool flag, uint32_t *operand);
 TAPER_MUST_USE taper_status taper_translate_vector(taper_translator *t, const int64_t *numbers, size_t count,
                                                    uint32_t *operand);
-// Makes an operand of the paddings of `rank` dimensions, before and after each.
+// Makes an operand of paddings: for each of `rank` dimensions, the padding before and after it.
 TAPER_MUST_USE taper_status taper_translate_paddings(taper_translator *t, const int32_t *numbers, size_t rank,
                                                      uint32_t *operand);
-// Makes a constant of floats of these sizes, for the caller to fill. *data is NULL while asking.
+// Makes a constant of floats with these sizes. *data receives the memory that the caller fills, or NULL while asking.
 TAPER_MUST_USE taper_status taper_translate_new_floats(taper_translator *t, size_t rank, const int64_t *sizes,
                                                        float **data, uint32_t *operand);
-// Makes an operand of a weight with its dimensions in this order (NULL: unchanged).
+// Makes an operand of a weight with its dimensions in this order (NULL: the tensor's order).
 TAPER_MUST_USE taper_status taper_translate_weight(taper_translator *t, taper_tensor *tensor, const uint8_t *order,
                                                    uint32_t *operand);
 // Makes a constant of a tensor. Takes over the reference, also on failure.
@@ -117,13 +118,13 @@ typedef struct taper_result_quantizer {
 // Makes the operand of a result. q: its quantizer, or NULL for float.
 TAPER_MUST_USE taper_status taper_translate_result(taper_translator *t, const taper_ir_value *value,
                                                    const taper_result_quantizer *q, bool is_image, uint32_t *operand);
-// Makes the operand of a result with the quantizer of another value, if that has one.
+// Makes the operand of a result with the quantizer of `like`, if like has one.
 TAPER_MUST_USE taper_status taper_translate_result_like(taper_translator *t, const taper_ir_value *value,
                                                         const taper_ir_value *like, bool is_image, uint32_t *operand);
-// Gives the value the same operands as another value.
+// Gives the value the same operands as the value `as`.
 taper_status taper_translate_same(taper_translator *t, const taper_ir_value *value, const taper_ir_value *as);
-// Makes the operands of a result that is computed as floats and may then be quantized (q, or NULL). *floats:
-// operand for the last operation to write. taper_translate_give adds the quantization.
+// Makes the operands of a result that is computed as floats and may then be quantized (q, or NULL). *floats receives
+// the operand that the last operation must write. taper_translate_give adds the quantization.
 TAPER_MUST_USE taper_status taper_translate_float_result(taper_translator *t, const taper_ir_value *value,
                                                          const taper_result_quantizer *q, bool is_image,
                                                          uint32_t *floats);

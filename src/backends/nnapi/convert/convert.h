@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversion of files for NNAPI. convert_draft.c finds the parts of forward that NNAPI supports and translates them.
-// convert_module.c writes each part as PyTorch's NnapiModule, and adds its calls.
+// Conversion of files for NNAPI. convert_draft.c finds the segments of forward that NNAPI supports and translates them.
+// convert_module.c writes each segment as PyTorch's NnapiModule, and adds calls of it.
 #ifndef TAPER_NNAPI_CONVERT_H
 #define TAPER_NNAPI_CONVERT_H
 
@@ -11,20 +11,21 @@
 #include "compiler_hook.h"
 #include "ir/infer.h"
 
-// A part of forward that becomes a module.
+// A segment of forward that becomes a module.
 typedef struct taper_nnapi_part {
     taper_compilation *compilation;
     taper_graph *graph;
-    taper_node *segment; // segment that the part replaces
+    taper_node *segment; // segment that the module replaces
     const taper_network *network;
     const taper_ir_value *const *inputs; // values of the network's inputs
     const double *scales;                // exact scales of the network's quantized outputs
-    size_t number;                       // index of the part
-    int preference;                      // ANEURALNETWORKS_PREFER_
+    size_t number;                       // index of the module
+    int preference;                      // a code ANEURALNETWORKS_PREFER_…
     bool relax;
 } taper_nnapi_part;
 
-// Replaces the segment by calls of a new attribute of the root. *results: the new values of its outputs.
+// Replaces the segment by calls of a new attribute of the root. *results receives the new values of the segment's
+// outputs.
 TAPER_MUST_USE taper_status taper_nnapi_write_module(const taper_nnapi_part *part, taper_ir_value ***results,
                                                      taper_error *error);
 
@@ -33,7 +34,7 @@ TAPER_MUST_USE taper_status taper_nnapi_write_module(const taper_nnapi_part *par
 TAPER_MUST_USE taper_status taper_nnapi_conversion_read(const taper_nnapi_conversion *given,
                                                         taper_nnapi_conversion *conversion, taper_error *error);
 taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_sizes free_sizes);
-// Adds a check at the start of the graph that its inputs have these shapes. count includes self, the first parameter.
+// Adds a check to the start of the graph that its inputs have these shapes. count includes self, the first parameter.
 TAPER_MUST_USE taper_status taper_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph,
                                                      const taper_shape *inputs, size_t count);
 

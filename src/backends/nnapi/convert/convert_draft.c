@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts a draft for NNAPI after its other passes. forward is specialized for the sizes of the given inputs. A device
-// that exists only here takes what NNAPI supports, and each segment becomes a module of PyTorch's own classes.
+// Converts a draft for NNAPI after its other passes. forward is specialized for the sizes of the given inputs. A
+// pretended device claims the nodes that NNAPI supports, and each segment becomes a module of PyTorch's own classes.
 #include "backends/nnapi/convert/convert.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static taper_status check(const taper_optimize_options *options, taper_error *er
 // ---- the pretended device
 
 typedef struct quantizer {
-    double scale; // scale; 0 for float
+    double scale; // scale; 0 for a tensor of floats
     int64_t zero_point;
 } quantizer;
 
@@ -38,12 +38,12 @@ typedef struct conversion {
     taper_memory_owner owner;
     const taper_shape *inputs; // shapes of forward's parameters
     taper_shapes *shapes;
-    quantizer *quantizers; // quantizers of module results, by value, as many as shapes
+    quantizer *quantizers; // quantizers of module results, indexed by value, as many as shapes
     taper_node *segments[MOST_SEGMENTS];
     size_t segment_count;
-    taper_ir_value **images; // results of modules that are images, in PyTorch's order
+    taper_ir_value **images; // results of modules that are images, permuted to PyTorch's order
     size_t image_count, image_capacity;
-    const taper_node *refused; // first operator that stays on the CPU, and the reason
+    const taper_node *refused; // first operator that stays on the CPU; `why` is the reason
     const char *why;
 } conversion;
 
@@ -79,7 +79,7 @@ static taper_status claim(taper_device *device, taper_region *region, taper_clai
     return c->segment_count == MOST_SEGMENTS ? TAPER_DECLINED : taper_claim_nodes(&claimer, region, claim);
 }
 
-// Makes room for facts about values that are new.
+// Makes room for facts about new values.
 static taper_status grow_known(conversion *c)
 {
     const size_t count = (size_t)c->graph->value_count + 1, room = count + count / 2;
@@ -101,7 +101,7 @@ static taper_status grow_known(conversion *c)
     return TAPER_OK;
 }
 
-// Gives the outputs of a segment the shapes of the inner values.
+// Gives the outputs of a segment the shapes of the values that they return.
 static taper_status name_results(conversion *c, const taper_node *segment)
 {
     TAPER_TRY(grow_known(c));
@@ -115,7 +115,7 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
 {
     conversion *c = device->state;
     (void)arena, (void)error;
-    c->segments[c->segment_count++] = segment->node; // claim has ensured that there is room
+    c->segments[c->segment_count++] = segment->node; // claim has ensured that the array has room
     return name_results(c, segment->node);
 }
 
@@ -157,7 +157,7 @@ static void put_back(taper_node *segment)
     taper_node_remove(segment);
 }
 
-// Makes inputs of all parameters first, in order, as PyTorch's converter does.
+// Makes all parameters the first inputs, in order, as PyTorch's converter does.
 static taper_status parameters_first(conversion *c, const taper_node *segment, taper_arena *arena)
 {
     const taper_block *body = c->graph->body;
@@ -270,7 +270,7 @@ static taper_status convert(conversion *c, taper_node *segment, size_t number, b
     } else {
         count = 0;
         for (taper_node *node = body->first; node != NULL; node = node->next) {
-            if (node->output_count != 0) { // a copy of each check is after the segment
+            if (node->output_count != 0) { // the draft has a copy of each check after the segment
                 nodes[count++] = node;
             }
         }
@@ -341,8 +341,8 @@ static double work_of(const conversion *c, const taper_block *block)
     return work;
 }
 
-// Puts small segments back, because each use of a device has a cost. If there are more than two segments, this applies
-// to those with less than 5 percent of the arithmetic.
+// Puts the nodes of small segments back, because each use of a device has a cost. If there are more than two segments,
+// a segment is small if it has less than 5 percent of the arithmetic.
 static void drop_small(conversion *c)
 {
     enum { ALWAYS = 2 };
@@ -362,8 +362,9 @@ static void drop_small(conversion *c)
     c->segment_count = kept;
 }
 
-// The result of a module is permuted into PyTorch's order and made contiguous. If the next module permutes it back and
-// makes it contiguous itself, the first contiguous is removed: the second one works for every memory order.
+// Removes needless copies between modules. The result of a module is permuted into PyTorch's order and made contiguous.
+// If the next module permutes it back and makes it contiguous itself, the first contiguous is removed, because the
+// second one works for every memory order.
 static void join_modules(conversion *c)
 {
     for (size_t i = 0; i < c->image_count; i++) {
@@ -409,7 +410,7 @@ static taper_status convert_graph(conversion *c)
             put_back(c->segments[i]);
         }
     }
-    if (number == 0) { // a file for these sizes without any use of NNAPI would be useless
+    if (number == 0) { // a file that is valid only for these sizes but does not use NNAPI would be useless
         TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED,
                    "nothing of forward can be converted for NNAPI (%.*s: %s); for the CPU a model is prepared without "
                    "backend nnapi",

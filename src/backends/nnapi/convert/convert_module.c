@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes PyTorch's NnapiModule (torch/backends/_nnapi/prepare.py) as an attribute of the root, and its forward as nodes,
-// in the form that they have after inlining. Stock PyTorch can run them, and frontend/nnapi/nnapi.c recognizes them.
+// Makes PyTorch's NnapiModule (torch/backends/_nnapi/prepare.py) as an attribute of the root. Its forward is written as
+// nodes, as they are after inlining. Stock PyTorch can run them, and frontend/nnapi/nnapi.c recognizes them.
 #include <stdio.h>
 
 #include "backends/nnapi/convert/script_sizes.h"
 #include "backends/nnapi/serialize.h"
 
-// Attributes, in the order of their slots.
+// The attributes of the module, in the order of their slots.
 enum {
     TRAINING,
     SER_MODEL,
@@ -17,7 +17,7 @@ enum {
     COMP,
     COMPILATION_PREFERENCE,
     RELAX_F32_TO_F16,
-    SIZES, // sizes that a module with flexible sizes is compiled for; other modules lack this
+    SIZES, // sizes for which a module with flexible sizes is compiled; other modules lack this attribute
     ATTRIBUTES
 };
 static const char *const names[ATTRIBUTES] = {"training",         "ser_model",     "weights", "inp_mem_fmts",
@@ -28,7 +28,7 @@ static const char module_class[] = "__torch__.torch.backends._nnapi.prepare.Nnap
 
 // ---- the object
 
-// Makes the list of memory formats. output: for the results, otherwise for the inputs.
+// Makes the list of memory formats: of the results if output is set, otherwise of the inputs.
 static taper_status formats(taper_heap *heap, const taper_network *network, bool output, taper_val *made,
                             taper_error *error)
 {
@@ -104,7 +104,7 @@ static taper_status add_object(const taper_nnapi_part *part, int64_t *slot, tape
 
 // ---- init
 
-// Adds an empty tensor like result i, in NNAPI's order of dimensions.
+// Adds an empty tensor with the dtype and sizes of result i, in NNAPI's order of dimensions.
 static taper_status make_template(taper_emitter *e, const taper_nnapi_part *part, const taper_script_sizes *open,
                                   size_t i, taper_ir_value **made)
 {
@@ -135,7 +135,7 @@ static taper_status make_template(taper_emitter *e, const taper_nnapi_part *part
     return TAPER_EMIT_CALL(e, TAPER_OP(aten_contiguous), made, zeros);
 }
 
-// Adds the condition for init: self.comp is None, or for flexible sizes, it was compiled for other sizes.
+// Adds the condition for init: self.comp is None or, for flexible sizes, the module was compiled for other sizes.
 static taper_status must_init(taper_emitter *e, const taper_nnapi_part *part, taper_ir_value *module,
                               taper_script_sizes *open, taper_ir_value **now, taper_ir_value **must)
 {
@@ -267,7 +267,7 @@ taper_status taper_nnapi_write_module(const taper_nnapi_part *part, taper_ir_val
     for (uint32_t i = 0; i < segment->output_count; i++) {
         TAPER_TRY(taper_emit_constant(&e, taper_val_int(i), &number));
         TAPER_TRY(TAPER_EMIT_CALL(&e, TAPER_OP(aten___getitem___t), &results[i], outs, number));
-        if (part->network->output_images[i]) { // views and the app would notice the memory order
+        if (part->network->output_images[i]) { // otherwise views and the app could notice the memory order
             TAPER_TRY(TAPER_EMIT_CALL(&e, TAPER_OP(aten_contiguous), &results[i], results[i]));
         }
     }

@@ -83,7 +83,8 @@ taper_status taper_nnapi_conversion_read(const taper_nnapi_conversion *given, ta
                                          taper_error *error)
 {
     TAPER_TRY(taper_struct_read(given, "taper_nnapi_conversion", conversion, sizeof *conversion, error));
-    conversion->level = conversion->level != 0 ? conversion->level : 29; // the level of PyTorch's converter
+    // The default is the level of PyTorch's converter.
+    conversion->level = conversion->level != 0 ? conversion->level : 29;
     if (conversion->preference == TAPER_NNAPI_DEFAULT) {
         conversion->preference = TAPER_NNAPI_SUSTAINED_SPEED;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the nodes of a forward that calls NnapiModules. They are appended to e->block, like statements of a script.
+// Adds the nodes of a forward that calls NnapiModules. They are appended to e->block, like statements of a script.
 #ifndef TAPER_NNAPI_SCRIPT_NODES_H
 #define TAPER_NNAPI_SCRIPT_NODES_H
 
 #include "ops/call/emit.h"
 
-// Adds *made = object.slot. The next function adds object.slot = value.
+// taper_script_get adds *made = object.slot. taper_script_set adds object.slot = value.
 TAPER_MUST_USE taper_status taper_script_get(taper_emitter *e, taper_ir_value *object, int64_t slot,
                                              taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_script_set(taper_emitter *e, taper_ir_value *object, int64_t slot,
@@ -16,9 +16,11 @@ TAPER_MUST_USE taper_status taper_script_object(taper_emitter *e, taper_types *t
                                                 taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_script_call(taper_emitter *e, const char *method, taper_ir_value *const *args,
                                               size_t count);
-// Adds an If without results. The next nodes go into its first block, until the caller sets e->block to *outer.
+// Adds an If without results. Nodes that are added afterwards go into its first block, until the caller sets e->block
+// to *outer.
 TAPER_MUST_USE taper_status taper_script_if(taper_emitter *e, taper_ir_value *condition, taper_block **outer);
-// Adds `for *index in range(len(list))`. The next nodes go into its block, as for taper_script_if.
+// Adds `for *index in range(len(list))`. Nodes that are added afterwards go into its block, until the caller sets
+// e->block to *outer.
 TAPER_MUST_USE taper_status taper_script_for(taper_emitter *e, taper_ir_value *list, taper_ir_value **index,
                                              taper_block **outer);
 

@@ -111,7 +111,7 @@ taper_status taper_script_sized_model(taper_emitter *e, const taper_script_sizes
     for (uint32_t i = 0; i < network->operand_count; i++) {
         count += put_sizes(sizes, network, i, items + count);
     }
-    // Arguments of slice: dimension, begin, end, step.
+    // The arguments of slice: dimension, begin, end, step.
     const int64_t slice[4] = {zero, begin, begin + (int64_t)count, 1};
     for (size_t i = 0; i < 4; i++) {
         TAPER_TRY(taper_emit_constant(e, taper_val_int(slice[i]), &args[i]));
