@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assigns places to memories. Memories that are used only within the run share an arena: the largest is placed first,
-// each in the lowest gap that is free for its whole lifetime. While the arena exceeds the bytes that live at once, the
-// topmost memory is moved to the front and all are placed again, a few times. This file also finds the dispatches that
-// must wait for others. It compares places, so shared memory counts.
+// Assigns offsets to memories. Memories that are used only within the run share an arena: the largest is placed first,
+// and each is placed in the lowest gap that is free for its whole lifetime. While the arena exceeds the bytes that are
+// in use at once, the topmost memory is moved to the front of the order and all are placed again, a few times. This
+// file also finds the dispatches that must wait for others. It compares offsets, so shared memory counts.
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,8 @@ static bool meet(const taper_gpu_memory *a, const taper_gpu_memory *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-// Places m at the lowest offset where it overlaps no memory that is already placed. placed: sorted by offset.
+// Places m at the lowest offset where it overlaps no memory that is already placed. The array placed is sorted by
+// offset.
 static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t count, uint64_t align)
 {
     m->offset = 0;
@@ -57,11 +58,11 @@ static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t cou
     placed[at] = m;
 }
 
-// Returns the most bytes that live at once, a lower bound of the arena.
+// Returns the most bytes that are in use at once, a lower bound of the arena.
 static uint64_t most_at_once(taper_gpu_memory *const *sorted, size_t count, uint64_t align)
 {
     uint64_t most = 0;
-    for (size_t i = 0; i < count; i++) { // bytes that live when memory i is born
+    for (size_t i = 0; i < count; i++) { // bytes in use at the first use of memory i
         uint64_t here = 0;
         for (size_t k = 0; k < count; k++) {
             const bool lives = sorted[k]->first <= sorted[i]->first && sorted[i]->first <= sorted[k]->last;
@@ -72,7 +73,7 @@ static uint64_t most_at_once(taper_gpu_memory *const *sorted, size_t count, uint
     return most;
 }
 
-// Places all in this order. Returns the size of the arena. *top: the memory that ends there.
+// Places all memories in this order. Returns the size of the arena. *top is the index of the memory that ends there.
 static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, size_t count, uint64_t align,
                           size_t *top)
 {
@@ -88,7 +89,7 @@ static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, 
     return bytes;
 }
 
-// Finds the best of several orders. kept: room for `count` pointers, which receives the best order.
+// Finds the best of several orders. kept has room for `count` pointers and receives the best order.
 static uint64_t place_well(taper_gpu_memory **sorted, taper_gpu_memory **placed, taper_gpu_memory **kept, size_t count,
                            uint64_t align)
 {
@@ -153,7 +154,8 @@ bool taper_gpu_needs_barrier(const taper_gpu_program *p, size_t since, size_t i)
                 const bool both = w->buffers[a] != TAPER_GPU_NONE && other->buffers[b] != TAPER_GPU_NONE;
                 if (both && (a == 0 || b == 0) &&
                     overlap(&p->memories[w->buffers[a]], &p->memories[other->buffers[b]])) {
-                    // Two that write to parts of one buffer (the result of a join) need not wait for each other.
+                    // Two dispatches that write to different regions of one buffer (the result of a join) need not wait
+                    // for each other.
                     if (a == 0 && b == 0 && w->buffers[a] == other->buffers[b]) {
                         continue;
                     }

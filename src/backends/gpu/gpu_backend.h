@@ -13,7 +13,7 @@ TAPER_MUST_USE taper_status taper_gpu_claim(taper_device *device, taper_region *
 TAPER_MUST_USE taper_status taper_gpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena,
                                            taper_error *error);
 
-// Defines taper_backend_NAME over taper_gpu_NAME, for a kind of device.
+// Defines taper_backend_NAME for a kind of device, with the functions of the interface taper_gpu_NAME.
 #define TAPER_GPU_BACKEND(interface, device_kind)                                                                      \
     static taper_status open_##interface(taper_device *device, const char **why, taper_error *error)                   \
     {                                                                                                                  \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps: element-wise operators, alone or after the kernel that makes their input.
+// Steps: element-wise operators, which run alone or after the kernel that computes their input.
 #include "backends/gpu/gpu_emit.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static taper_status read_bounds(taper_gpu_emitter *e, const taper_node *node, do
         *low = 0;
         *high = 6;
     }
-    *low = *low > *high ? *high : *low; // torch.clamp returns the upper bound in this case
+    *low = *low > *high ? *high : *low; // torch.clamp returns the upper bound if the bounds are exchanged
     return TAPER_OK;
 }
 
@@ -150,7 +150,7 @@ static taper_status append_number(taper_gpu_emitter *e, taper_gpu_chain *chain, 
     return TAPER_OK;
 }
 
-// Appends an operation with a tensor. If swapped, v is the second argument.
+// Appends an operation with a tensor as a step. If swapped is set, v is the second argument.
 static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, const taper_gpu_view *operand,
                            bool splat, double alpha)
 {
@@ -158,7 +158,7 @@ static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, 
     const uint32_t where = from << 8 | (splat ? TAPER_GPU_SPLAT : 0);
     chain->operands[chain->operand_count++] = *operand;
     switch (step) {
-    case TAPER_GPU_STEP_ADD: // if swapped, alpha is 1
+    case TAPER_GPU_STEP_ADD: // if swapped is set, alpha is 1
         append(chain, TAPER_GPU_STEP_ADD | where, 0, alpha);
         break;
     case TAPER_GPU_STEP_SUB:
@@ -190,7 +190,7 @@ taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *
     int64_t vectors;
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(shape, packed, &like, &vectors), "a tensor that is too large");
     TAPER_TRY(taper_gpu_operand_vectors(e, other, &there));
-    // One element for each channel, dimension 1.
+    // The tensor has one element for each channel, which is dimension 1.
     if (channels && there.sizes[0] != 1 && there.rank == 1 && shape->rank > 1) {
         for (int d = 1; d < shape->rank - 1; d++) {
             there.sizes[d] = 1;
@@ -267,7 +267,8 @@ static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// Appends the node as a step on v, one of its arguments. Returns TAPER_DECLINED, without changes, if it is not a step.
+// Appends the node as a step on v, one of its arguments. Returns TAPER_DECLINED, without changes, if it cannot be a
+// step.
 static taper_status append_one(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
                                const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
 {
@@ -310,7 +311,7 @@ static taper_status append_one(taper_gpu_emitter *e, const taper_node *node, uin
     return TAPER_OK;
 }
 
-// Like append_one, also for operators that are two steps.
+// Does what append_one does, also for operators that are two steps.
 static taper_status append_node(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
                                 const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
 {
@@ -350,7 +351,7 @@ taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **v
     }
 }
 
-// ---- an operator alone
+// ---- an element-wise operator that runs alone
 
 static taper_status ask(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
@@ -365,7 +366,7 @@ static taper_status ask(taper_gpu_emitter *e, const taper_node *node, uint32_t c
     const taper_ir_value *other = taper_node_in(node, 1);
     if (taper_gpu_is_number(e, other, &number) ||
         (other->type != NULL && other->type->kind != TAPER_TYPE_TENSOR && taper_value_constant(other) == NULL)) {
-        return TAPER_OK; // known during the recording
+        return TAPER_OK; // the numbers are known only during the recording
     }
     return taper_gpu_ask_operand_of(e, other, TAPER_GPU_ANY);
 }

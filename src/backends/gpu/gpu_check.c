@@ -12,13 +12,14 @@
 #include "backends/gpu/gpu_recording.h"
 #include "ir/tensor.h"
 
-// Largest difference that counts as rounding, as a fraction of the largest element. Faulty drivers exceed it by far.
+// The largest difference that counts as rounding, as a fraction of the largest element. Faulty drivers exceed it by
+// far.
 static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_zero = 1e-4;
 
 // ---- results
 
-// Copies results to contiguous floats of the host; *y is a reference, also on failure. A tensor on the device is not
-// moved.
+// Copies a result to contiguous floats of the host. *y is an owned reference, also on failure. A tensor on the device
+// is not moved.
 static taper_status flat(taper_run *run, const taper_tensor *x, taper_tensor **y)
 {
     int64_t strides[TAPER_MAX_RANK];
@@ -40,7 +41,7 @@ static void drop_flat(taper_tensor **tensors, size_t count)
     }
 }
 
-// Returns the largest difference divided by the allowed one, or infinity if only one of two elements is NaN.
+// Returns the largest difference divided by the allowed difference, or infinity if only one of two elements is NaN.
 static double apart(const float *a, const float *b, int64_t count, double most_part)
 {
     double most = 0, largest = 0;
@@ -64,7 +65,7 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
     *most = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
         const taper_tensor *x = call->rets[i].as.tensor;
-        if (call->rets[i].tag != TAPER_TENSOR) { // an integer
+        if (call->rets[i].tag != TAPER_TENSOR) { // the result is an integer
             *most = plain[i].tag == TAPER_INT && plain[i].as.i == call->rets[i].as.i ? *most : INFINITY;
             continue;
         }
@@ -74,7 +75,7 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
             *most = INFINITY;
             return TAPER_OK;
         }
-        taper_tensor *both[2] = {NULL, NULL}; // expected, actual
+        taper_tensor *both[2] = {NULL, NULL}; // expected result; actual result
         taper_status status = flat(call->run, plain[i].as.tensor, &both[0]);
         if (status == TAPER_OK) {
             status = flat(call->run, x, &both[1]);
@@ -125,7 +126,8 @@ static taper_status flat_results(const taper_call *call, taper_tensor **flats)
     return TAPER_OK;
 }
 
-// Runs twice. *same: both results have the same bits. flats has room for all results of both runs.
+// Runs the recording twice. *same is true if both results have the same bits. flats has room for all results of both
+// runs.
 static taper_status run_both(const taper_segment *segment, taper_call *call, taper_gpu_recording *r,
                              taper_tensor **flats, bool *same)
 {
@@ -136,7 +138,7 @@ static taper_status run_both(const taper_segment *segment, taper_call *call, tap
     TAPER_TRY(flat_results(call, flats + count));
     *same = true;
     for (size_t i = 0; *same && i < count; i++) {
-        if (flats[i] == NULL) { // an integer
+        if (flats[i] == NULL) { // the result is an integer
             continue;
         }
         const size_t bytes = (size_t)taper_tensor_numel(flats[i]) * sizeof(float);
@@ -230,7 +232,8 @@ taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, tap
 {
     taper_gpu_state *s = segment->device->state;
     const taper_status status = check(segment, call, r);
-    if (status == TAPER_DECLINED && !r->refused) { // because of its inputs, not of its results
+    // Declined because of the inputs of this run, not because of its results.
+    if (status == TAPER_DECLINED && !r->refused) {
         return status;
     }
     r->checked = status == TAPER_OK || r->refused; // if the CPU failed, nothing was compared

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over nodes, and provides values for rules. See gpu_emit.h.
+// Goes through the nodes, and provides values for rules. See gpu_emit.h.
 #include "backends/gpu/gpu_emit.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ taper_shape taper_gpu_shape(const taper_gpu_emitter *e, const taper_ir_value *va
     if (known.constant != NULL) {
         return known.constant->tag == TAPER_TENSOR ? taper_shape_of(known.constant->as.tensor) : taper_shape_unknown();
     }
-    // Results of rules are float32 even if the row does not say so. A dtype argument is checked earlier.
+    // Results of rules are float32 even if the operator's row does not say so. A dtype argument is checked earlier.
     if (!e->asking && known.shape.dtype < 0 && value->block == e->known->body) {
         known.shape.dtype = TAPER_F32;
     }
@@ -144,7 +144,7 @@ taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int p
 // ---- values from outside
 
 typedef struct constant_fill {
-    const taper_tensor *tensor; // float32 or bool
+    const taper_tensor *tensor; // tensor of float32 or bool
     const taper_gpu_view *view;
 } constant_fill;
 
@@ -259,7 +259,7 @@ taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *va
     return TAPER_OK;
 }
 
-// Turns plain numbers into vectors. The memory notes the largest integer that vectors represent exactly.
+// Turns plain numbers into vectors. The memory then limits integers to those that vectors represent exactly.
 static taper_status take_numbers(taper_gpu_emitter *e, taper_gpu_view *view)
 {
     enum { MOST_HALF = 1 << 11 };
@@ -298,9 +298,9 @@ taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value
     return taper_gpu_repack(e, &as_it_is, packed, view);
 }
 
-// ---- the walk
+// ---- the nodes
 
-// Bound of dispatches, because memories and barriers compare them in pairs.
+// The most dispatches. It is bounded because memories and barriers compare dispatches in pairs.
 enum { MOST_WORKS = 16384 };
 
 // Returns the possible dtypes of a rule's results.
@@ -328,7 +328,7 @@ static unsigned gives(taper_gpu_rule *rule)
     if (rule == taper_gpu_rule_pool || rule == taper_gpu_rule_adaptive) {
         return TAPER_GPU_FLOATS | TAPER_GPU_QUANTS;
     }
-    if (rule == taper_gpu_rule_step || rule == taper_gpu_rule_cat) { // decided by the operands
+    if (rule == taper_gpu_rule_step || rule == taper_gpu_rule_cat) { // the dtypes of the operands decide
         return TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS | TAPER_GPU_QUANTS;
     }
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
@@ -339,8 +339,8 @@ static unsigned gives(taper_gpu_rule *rule)
     return TAPER_GPU_FLOATS;
 }
 
-// If the shape lacks a dtype, it becomes that of the inputs. If these differ, as bool joined with floats, it becomes
-// float32. Scale and zero point are those of the first input.
+// Completes a shape. If it lacks a dtype, it gets the dtype of the inputs, or float32 if the inputs differ, as when
+// bool is joined with floats. Scale and zero point are those of the first input.
 static taper_status settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const taper_node *from)
 {
     const taper_ir_value *first = from->input_count != 0 ? taper_node_in(from, 0) : NULL;

@@ -7,10 +7,10 @@
 
 #include "platform/isa.h"
 
-// Rates that layers reach, not those of data sheets.
+// Rates that layers reach in practice; data sheets have higher rates.
 typedef struct rates {
     double flops, bytes;     // rates per second
-    double dispatch, submit; // seconds for each
+    double dispatch, submit; // seconds for each dispatch; seconds for each submission
     double host;             // bytes per second from and to the host
 } rates;
 
@@ -30,7 +30,8 @@ static const struct {
 };
 
 static const double node = 1e-6; // seconds to call a kernel of the CPU
-// Largest ratio of the device's time to the CPU's with which a device is tried: before and after something was learned.
+// The largest ratio of the device's time to the CPU's time with which a device is tried: before any measurement, and
+// after one.
 static const double most_unsure = 2, most_sure = 1.25;
 
 enum { MOST_LEARNED = 8 }; // recordings in the running mean; older ones count less and less
@@ -67,7 +68,7 @@ taper_gpu_estimate taper_gpu_estimate_program(const taper_gpu_state *s, const ta
             bytes += w->buffers[b] != TAPER_GPU_NONE ? (double)p->memories[w->buffers[b]].bytes : 0;
         }
         e.device += r.dispatch + fmax(w->operations / r.flops, bytes / r.bytes);
-        // Data that is half precision on the device is float32 on the CPU.
+        // Data that has half precision on the device is float32 on the CPU.
         e.plain += node + fmax(w->operations / cpu_flops, (s->half ? 2 : 1) * bytes / cpu_bytes);
     }
     return e;

@@ -37,7 +37,7 @@ static taper_status copy_numbers(const void *numbers, taper_tensor *to, taper_er
     return taper_tensor_copy(to, &from, error);
 }
 
-// Copies through memory that the host reads fast.
+// Copies through memory that the host reads fast, in pieces.
 static taper_status fetch_staged(taper_gpu_state *s, const taper_gpu_range *all, taper_tensor *to, taper_error *error)
 {
     taper_gpu_buffer staging;
@@ -59,7 +59,7 @@ static taper_status fetch(taper_memory *memory, taper_tensor *to, taper_error *e
     const taper_gpu_held *held = (const taper_gpu_held *)memory;
     taper_gpu_state *s = held->state;
     const taper_gpu_range all = {&held->buffer, 0, held->buffer.bytes};
-    if (is_seen(&held->buffer) && held->buffer.coherent) { // works also if the device is lost
+    if (is_seen(&held->buffer) && held->buffer.coherent) { // this works even if the device is lost
         return copy_numbers(held->buffer.data, to, error);
     }
     taper_mutex_lock(s->lock);
@@ -86,7 +86,7 @@ static void drop(taper_memory *memory)
         s->spares = held;
         s->spare_count++;
         held = NULL;
-    } else { // drop the oldest
+    } else { // drops the oldest entry
         taper_gpu_held **last = &s->spares;
         while ((*last)->next != NULL) {
             last = &(*last)->next;
@@ -166,7 +166,7 @@ static bool is_of_device(const taper_node *node, const taper_device *device)
 
 static bool stays(const taper_ir_value *value, const taper_device *device, bool results_stay, int depth)
 {
-    enum { MOST_TUPLES = 4 }; // nested tuples
+    enum { MOST_TUPLES = 4 }; // most levels of nested tuples
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
         const taper_node *user = use->user;
         const bool inside = is_of_device(user, device) || is_of_device(use->block->parent, device);

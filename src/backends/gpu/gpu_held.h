@@ -6,16 +6,16 @@
 #include "backends/gpu/gpu_state.h"
 
 typedef struct taper_gpu_held {
-    taper_memory memory; // first member
+    taper_memory memory; // must be the first member
     taper_gpu_state *state;
-    struct taper_gpu_held *next; // list of released ones
+    struct taper_gpu_held *next; // next entry in the list of released memory
     taper_gpu_buffer buffer;
 } taper_gpu_held;
 
-// Takes memory of that many bytes, from released memory if possible. Returns TAPER_DEVICE_LOST if the device has no
-// memory.
+// Returns memory of that many bytes in *held, from released memory if possible. Returns TAPER_DEVICE_LOST if the device
+// has no memory.
 TAPER_MUST_USE taper_status taper_gpu_hold(const taper_device *device, uint64_t bytes, taper_gpu_held **held);
-// Valid for a tensor in this device's memory.
+// Returns the device's memory of a tensor. The tensor must be in this device's memory.
 static inline taper_gpu_held *taper_gpu_held_of(const taper_tensor *tensor)
 {
     return (taper_gpu_held *)tensor->storage->memory;
@@ -25,7 +25,7 @@ bool taper_gpu_sees(const taper_gpu_range *from, const taper_gpu_range *to);
 // Copies all bytes of `from` to `to`, both of which the host can access. The caller holds the lock.
 TAPER_MUST_USE taper_status taper_gpu_transfer(taper_gpu_state *state, const taper_gpu_range *from,
                                                const taper_gpu_range *to);
-// Returns true if the result of the segment shall remain on the device: its users are segments of the device, or only
+// Returns true if the result of the segment should remain on the device: its users are segments of the device, or only
 // keep it for later.
 bool taper_gpu_result_stays(const taper_segment *segment, size_t number, bool results_stay);
 void taper_gpu_free_spares(taper_gpu_state *state);

@@ -116,7 +116,8 @@ typedef struct learned {
 
 void taper_gpu_take_learned(taper_gpu_state *s, const char *cache_dir)
 {
-    enum { MOST = 8, MOST_LOGARITHM = 16 }; // most recordings; largest plausible mean, larger ones mean damage
+    // MOST: most recordings; MOST_LOGARITHM: largest plausible mean, because larger ones mean damage.
+    enum { MOST = 8, MOST_LOGARITHM = 16 };
     char path[MOST_PATH];
     taper_mapping mapping;
     learned l = {.count = 0};
@@ -152,7 +153,8 @@ void taper_gpu_keep_learned(const taper_gpu_state *s, const char *cache_dir)
 
 // ---- code that a driver compiled
 
-// Not all drivers check the code that they are given. This head identifies the driver and verifies the bytes.
+// The header of a file of compiled code. Not all drivers check the code that they are given. The header identifies the
+// driver and verifies the bytes.
 typedef struct compiled_head {
     char magic[8];
     uint64_t driver, bytes, hash;
@@ -206,7 +208,7 @@ void taper_gpu_keep_compiled(taper_gpu_state *s, const char *cache_dir)
 
 typedef struct mark_text {
     char magic[8];
-    uint64_t shaders; // hash of this build's shaders: another build may not crash
+    uint64_t shaders; // hash of this build's shaders, because another build may not crash
     uint64_t driver;  // hash of the driver; 0 if the device was not open yet
 } mark_text;
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files of the backend in the cache directory, if there is one: verdicts on drivers, code that a driver compiled, and a
-// mark while a driver is tried, which tells a later process that this one crashed. A damaged file, or a file of another
-// program or driver, is ignored.
+// Files of the backend in the cache directory, if there is one. They contain verdicts on drivers, code that a driver
+// compiled, and a mark while a driver is tried. If a process finds such a mark, an earlier process crashed in that
+// driver. A damaged file, or a file of another program or driver, is ignored.
 #ifndef TAPER_BACKENDS_GPU_KEPT_H
 #define TAPER_BACKENDS_GPU_KEPT_H
 
 #include "backends/gpu/gpu_state.h"
 
-// hash: identifies the subject of a verdict, and names its file.
+// Read and store the verdict that results are correct. hash identifies the subject of the verdict, and names its file.
 bool taper_gpu_is_trusted(const char *cache_dir, uint64_t hash);
 void taper_gpu_trust(const char *cache_dir, uint64_t hash);
 
-// Finds which way was clearly faster for a recording, in a context with that many threads. Returns false if this is not
-// known.
+// Reads if the device or the plain nodes were clearly faster for a recording, in a context with that many threads.
+// Returns false if this is not known.
 bool taper_gpu_knows_faster(const char *cache_dir, uint64_t hash, bool *plain);
 void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain);
 
@@ -25,8 +25,8 @@ void taper_gpu_keep_learned(const taper_gpu_state *state, const char *cache_dir)
 void taper_gpu_take_compiled(taper_gpu_state *state, const char *cache_dir);
 void taper_gpu_keep_compiled(taper_gpu_state *state, const char *cache_dir);
 
-// Returns true if an earlier process of this build ended while it tried this interface. driver: taper_gpu_driver_hash
-// of the device, or 0 if it was being opened.
+// Returns true if an earlier process of this build ended while it tried this interface. *driver is
+// taper_gpu_driver_hash of the device, or 0 if the device was being opened.
 bool taper_gpu_has_crashed(const taper_gpu_state *state, const char *cache_dir, uint64_t *driver);
 uint64_t taper_gpu_driver_hash(const taper_gpu_state *state);
 // The device is marked as tried from taper_gpu_try until taper_gpu_tried; both may be called repeatedly.

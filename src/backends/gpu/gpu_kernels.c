@@ -27,7 +27,7 @@ taper_status taper_gpu_shader_load(const taper_allocator *allocator, const taper
         planes = taper_alloc(allocator, bytes);
         status = planes != NULL ? TAPER_OK : TAPER_ERROR_RESOURCE;
     }
-    if (status == TAPER_OK) { // fails only without memory
+    if (status == TAPER_OK) { // inflating fails only if memory is missing
         unsigned char *const to = planes != NULL ? planes : code;
         status = taper_inflate(allocator, packed->data, packed->packed, to, bytes);
     }
@@ -53,7 +53,7 @@ void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *s
 }
 
 // Change this number whenever shaders are processed in another way before the driver gets them (vulkan/spirv.c,
-// spirv_cut.c), because verdicts are about shaders in that form.
+// spirv_cut.c), because verdicts are about the processed shaders.
 static const uint64_t version = 2;
 
 uint64_t taper_gpu_shaders_hash(const taper_gpu_packed *shaders)

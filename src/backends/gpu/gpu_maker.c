@@ -40,7 +40,7 @@ bool taper_gpu_wish_pipeline(taper_gpu_state *s, taper_gpu_kernel kernel, bool t
     }
     wish *w = taper_alloc_zeroed(s->allocator, sizeof *w);
     taper_gpu_made_pipeline *made = taper_alloc_zeroed(s->allocator, sizeof *made);
-    if (w == NULL || made == NULL) { // the pipeline is made when it is needed
+    if (w == NULL || made == NULL) { // if memory is missing, the pipeline is made when it is needed
         taper_free(s->allocator, w, sizeof *w);
         taper_free(s->allocator, made, sizeof *made);
         return false;
@@ -82,7 +82,7 @@ bool taper_gpu_make_wishes(taper_gpu_state *s)
     if (s->wishes == NULL || s->makes) {
         return true;
     }
-    taper_background_join(s->maker); // it has ended
+    taper_background_join(s->maker); // the thread has ended
     s->maker = NULL;
     s->makes = taper_background_start(s->allocator, work, s, &s->maker);
     while (!s->makes && s->wishes != NULL) {

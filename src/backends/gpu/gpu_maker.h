@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes pipelines in the background while the CPU runs their segments. A driver takes milliseconds or seconds for each,
-// and a run with a time limit cannot wait.
+// Makes pipelines in the background while the CPU runs the segments that need them. A driver takes milliseconds or
+// seconds for each pipeline, and a run with a time limit cannot wait.
 #ifndef TAPER_BACKENDS_GPU_MAKER_H
 #define TAPER_BACKENDS_GPU_MAKER_H
 
 #include "backends/gpu/gpu_state.h"
 
-// The caller holds the lock for these functions.
+// The caller must hold the lock when it calls these functions.
 
-// Returns true if the pipeline exists. Otherwise a thread will make it. If that fails, the caller that needs it gets
-// the error.
+// Returns true if the pipeline exists. Otherwise a thread will make it. If making it fails, the caller that needs it
+// gets the error.
 bool taper_gpu_wish_pipeline(taper_gpu_state *state, taper_gpu_kernel kernel, bool texels, const uint32_t *constants);
-// Starts a thread that makes all wished pipelines and ends. Returns false without a thread; then all wishes are
-// dropped.
+// Starts a thread that makes all wished pipelines and ends. Returns false if no thread can be started; then all wishes
+// are dropped.
 bool taper_gpu_make_wishes(taper_gpu_state *state);
 static inline bool taper_gpu_is_making(const taper_gpu_state *state)
 {
     return state->wishes != NULL;
 }
 
-// Stops making pipelines, and joins the thread. The caller does not hold the lock.
+// Stops making pipelines, and joins the thread. The caller must not hold the lock.
 void taper_gpu_stop_making(taper_gpu_state *state);
 
 #endif

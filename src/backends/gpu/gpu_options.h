@@ -8,23 +8,23 @@
 
 // Each option is 1 (yes), 0 (no), or -1 if the caller did not choose.
 typedef struct taper_gpu_options {
-    int software;   // allow a driver that computes on the CPU if there is no other
-    int texels;     // read texel buffers; -1: best for the device
-    int alias;      // reuse memory between dispatches; -1: best for the device
-    int tiles;      // large (1) or small (0) tiles; -1: best for the device
-    int share;      // threads of a subgroup load for each other; -1: best for the device
-    int teams;      // threads share the computation of a result if there are few results; -1: best for the device
-    int checks;     // compare first results with the CPU's; -1: default (yes)
-    int half;       // store vectors in half precision
+    int software; // 1: allow a driver that computes on the CPU if there is no other
+    int texels;   // 1: read texel buffers; -1: what is best for the device
+    int alias;    // 1: reuse memory between dispatches; -1: what is best for the device
+    int tiles;    // 1: large tiles; 0: small tiles; -1: what is best for the device
+    int share;    // 1: threads of a subgroup load for each other; -1: what is best for the device
+    int teams; // 1: threads share the computation of a result if there are few results; -1: what is best for the device
+    int checks;     // 1: compare first results with the CPU's; -1: the default, which is 1
+    int half;       // 1: store vectors in half precision
     int winograd;   // Winograd for 3x3 convolutions: 0 never, 1 always, -1 if most of a segment is such layers
-    int background; // make pipelines in the background; -1: if the run's time is limited
-    int estimate;   // do not try segments that seem slower than on the CPU; -1: unless the device is a CPU
-    int times;      // log the time of each dispatch in every tenth run (TAPER_LOG_INFO)
+    int background; // 1: make pipelines in the background; -1: only if the run's time is limited
+    int estimate;   // 1: do not try segments that seem slower than on the CPU; -1: 1 unless the device is a CPU
+    int times;      // 1: log the time of each dispatch in every tenth run (TAPER_LOG_INFO)
 } taper_gpu_options;
 
 // Reads the settings with which a device was opened. Options that they do not name are -1 or 0.
 void taper_gpu_options_set(const taper_device_setting *settings, size_t count, taper_gpu_options *options);
-// Returns true if the name contains `called`, in letters of any case.
+// Returns true if the name contains `called`, ignoring case.
 bool taper_gpu_is_called(const char *name, const char *called);
 
 #endif

@@ -12,7 +12,7 @@ enum {
     FLOPS_OF_THREAD = 256 * 12 * 2,
     VECTORS_OF_THREAD = 4,
     MOST_BYTES = 64 << 20,
-    FEWEST = 1 << 10, // least threads
+    FEWEST = 1 << 10, // fewest threads of a measurement
     RUNS = 12,
     FLOATING = 0,
     MOVING = 1
@@ -90,7 +90,7 @@ taper_status taper_gpu_measure_peak(taper_gpu_state *s)
     const uint32_t most = s->gpu->most_groups[0] < UINT32_MAX / GROUP ? s->gpu->most_groups[0] * GROUP : UINT32_MAX;
     const uint32_t floating = threads < most ? threads : most;
     const uint32_t moving = vectors / VECTORS_OF_THREAD < most ? vectors / VECTORS_OF_THREAD : most;
-    // Starts with few threads, because the device may be slow.
+    // The first measurement has few threads, because the device may be slow.
     uint32_t count = floating < FEWEST ? floating : FEWEST;
     for (bool more = true; more; count = more ? next_of(count, floating) : count) {
         TAPER_TRY(measure(s, FLOATING, count, count, &seconds[0]));

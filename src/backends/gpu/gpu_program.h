@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The contents of a recording before the device records it: dispatches in order, on buffers that have no place yet.
+// The contents of a recording before the device records it: dispatches in order, and the buffers that they use, which
+// have no addresses yet.
 #ifndef TAPER_BACKENDS_GPU_PROGRAM_H
 #define TAPER_BACKENDS_GPU_PROGRAM_H
 
@@ -9,7 +10,7 @@
 #include "backends/gpu/gpu_view.h"
 #include "backends/gpu/gpu_weights.h"
 
-enum { TAPER_GPU_MOST_WHOLE = 1 << 24 }; // integers up to this are exact as floats
+enum { TAPER_GPU_MOST_WHOLE = 1 << 24 }; // every integer up to this is exact as a float
 
 typedef enum taper_gpu_place {
     TAPER_GPU_ARENA,    // intermediate data of a run
@@ -23,9 +24,9 @@ typedef enum taper_gpu_place {
 
 typedef struct taper_gpu_memory {
     taper_gpu_place place;
-    uint64_t bytes, offset;     // offset: in the memory that all buffers of this place share
+    uint64_t bytes, offset;     // size; offset in the memory that all buffers of this place share
     uint32_t first, last;       // first and last dispatch that uses it
-    taper_gpu_weights *weights; // packed constants of WEIGHTS; a reference
+    taper_gpu_weights *weights; // packed constants of WEIGHTS; owned reference
     uint32_t number;            // number of the argument (INPUT, STAYS_IN) or of the result (OUTPUT, STAYS_OUT)
     uint32_t most;              // largest magnitude allowed for integers of an INPUT, or 0 for no limit
     double scale;               // scale of a quint8 OUTPUT
@@ -34,7 +35,7 @@ typedef struct taper_gpu_memory {
     bool wraps;                 // true if negative indices in an INPUT count from the end
 } taper_gpu_memory;
 
-// Places of vectors, by batch, row, column and group of four channels, as in the shaders (common.glsl).
+// Offset and strides of vectors, by batch, row, column and group of four channels, as in the shaders (common.glsl).
 typedef struct taper_gpu_strides {
     uint32_t offset, by[3], group;
 } taper_gpu_strides;
@@ -50,13 +51,13 @@ typedef struct taper_gpu_parameters {
 typedef struct taper_gpu_work {
     taper_gpu_kernel kernel;
     uint32_t constants[TAPER_GPU_CONSTANTS];
-    uint32_t threads[3]; // threads that are needed in the whole dispatch
+    uint32_t threads[3]; // threads that the whole dispatch needs, in each dimension
     uint32_t team;       // threads of a workgroup that compute the same results together (common.glsl), or 0
-    bool shares;         // true if threads load for their neighbours: workgroups are whole subgroups (LANES)
+    bool shares;         // true if threads load for their neighbours; workgroups are then whole subgroups (LANES)
     uint32_t buffers[TAPER_GPU_BINDINGS]; // numbers of memories, or TAPER_GPU_NONE
     taper_gpu_parameters parameters;
-    const taper_node *node; // node that it is for, for profiles
-    double operations;      // multiplications and additions of a layer
+    const taper_node *node; // node that the dispatch computes, for profiles
+    double operations;      // number of multiplications and additions of a layer
 } taper_gpu_work;
 
 #define TAPER_GPU_NONE UINT32_MAX
@@ -84,16 +85,16 @@ TAPER_MUST_USE taper_status taper_gpu_add_memory(taper_gpu_program *program, tap
                                                  uint32_t *number);
 // Adds a zeroed dispatch for the caller to fill. The pointer is valid until the next call.
 TAPER_MUST_USE taper_status taper_gpu_add_work(taper_gpu_program *program, taper_gpu_work **work);
-// Returns the number of threads that are needed in all dimensions together.
+// Returns the number of threads that the dispatch needs, in all dimensions together.
 static inline int64_t taper_gpu_threads(const taper_gpu_work *w)
 {
     return (int64_t)w->threads[0] * w->threads[1] * w->threads[2];
 }
 
-// Assigns a place to every memory (gpu_arena.c). alias: memories with disjoint lifetimes may share bytes.
+// Assigns an offset to every memory (gpu_arena.c). If alias is set, memories with disjoint lifetimes may share bytes.
 TAPER_MUST_USE taper_status taper_gpu_program_place(taper_gpu_program *program, uint64_t align, bool alias);
-// Returns true if work i depends on results since the last barrier, or overwrites data that these works read
-// (gpu_arena.c). Call this for each work in order. since: the first work after the last barrier.
+// Returns true if work i depends on results since the last barrier, or overwrites data that the works since then read
+// (gpu_arena.c). Call this for each work in order. since is the number of the first work after the last barrier.
 bool taper_gpu_needs_barrier(const taper_gpu_program *program, size_t since, size_t i);
 // Returns a hash of everything that decides the results and the speed of a placed program: the device, its driver, the
 // shaders, the dispatches.

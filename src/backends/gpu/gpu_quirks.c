@@ -6,12 +6,12 @@ enum { ADRENO = 0x5143, MALI = 0x13B5, POWERVR = 0x1010, NVIDIA = 0x10DE, INTEL 
 
 enum { MOST_LANES = 64 }; // every device supports that many threads in a workgroup
 
-// Threads that keep the cores of a device busy while others wait for memory.
+// The number of threads that keeps the cores of a device busy while some threads wait for memory.
 enum { FILL_DISCRETE = 1 << 16, FILL_SHARED = 1 << 13 };
 
 typedef enum use { NO, YES, AUTO } use;
 
-// The first matching row applies.
+// The table of devices. The first matching row applies.
 static const struct {
     uint32_t vendor;
     const char *called; // text in the device's name, or NULL for all devices

@@ -121,7 +121,7 @@ static taper_status make_ports(recorder *rec)
     return TAPER_OK;
 }
 
-// Returns the buffer that all memories of a place share, or NULL for weights, which have their own.
+// Returns the buffer that all memories of a place share, or NULL for weights, each of which has a separate buffer.
 static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place)
 {
     taper_gpu_buffer *const buffers[TAPER_GPU_PLACES] = {[TAPER_GPU_ARENA] = &r->arena,
@@ -132,8 +132,8 @@ static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place
     return buffers[place];
 }
 
-// Takes the shared arena. Its contents are valid for one run, and runs are under the lock, as this function is. If it
-// is too small, a new one is made, and the old one remains for its users.
+// Gives the recording the shared arena. Its contents are valid for one run, and the lock is held during runs and in
+// this function. If the arena is too small, a new one is made, and the old one remains for its users.
 static taper_status take_arena(taper_gpu_state *s, taper_gpu_recording *r)
 {
     const uint64_t bytes = r->program.bytes[TAPER_GPU_ARENA];
@@ -192,7 +192,7 @@ static taper_status make_buffers(const recorder *rec)
         if (place == TAPER_GPU_ARENA && p->bytes[place] != 0) {
             TAPER_TRY(take_arena(s, r));
         } else if (buffer != NULL && p->bytes[place] != 0) {
-            // The host checks integers there (gpu_running.c), which is slow in the device's own memory.
+            // For inputs with integers, which the host checks (gpu_running.c), memory that the host reads fast is used.
             const taper_gpu_use use = place == TAPER_GPU_INPUT
                                           ? (reads_inputs(r) ? TAPER_GPU_FOR_DOWNLOAD : TAPER_GPU_FOR_UPLOAD)
                                       : place == TAPER_GPU_OUTPUT ? TAPER_GPU_FOR_DOWNLOAD
@@ -249,8 +249,8 @@ static uint32_t choose_axis(const taper_gpu_state *s, const uint32_t *threads)
     return best;
 }
 
-// Chooses the largest workgroup that leaves no more rows idle than small ones do. For kernels that share loads,
-// workgroups are whole rows of a subgroup.
+// Chooses the largest workgroup that leaves no more threads idle than small workgroups do. For kernels that share
+// loads, workgroups are whole rows of a subgroup.
 static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, const uint32_t *threads, uint32_t *group)
 {
     uint32_t x = power_of_two(threads[0], s->group_x);
@@ -267,15 +267,15 @@ static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, cons
         x /= 2;
     }
     if (x > lanes && (x < s->group_x || s->row > 1) && over(threads[0], lanes) <= s->gpu->most_groups[0]) {
-        // Use several small groups instead of one, because fewer sizes need fewer pipelines. If a CPU runs a row of
-        // threads together, one row is enough: MobileNetV3 has 22 pipelines instead of 26 and takes the same time.
+        // Several small groups are used instead of one, because fewer sizes need fewer pipelines. If a CPU runs a row
+        // of threads together, one row is enough: MobileNetV3 has 22 pipelines instead of 26 and takes the same time.
         x = lanes;
     }
     group[0] = x;
     group[1] = w->shares ? 1 : power_of_two(threads[1], s->group_x * s->group_y / x);
 }
 
-// Computes the threads of a workgroup, and the workgroups, for the threads that are needed.
+// Computes the threads of a workgroup and the number of workgroups, from the number of threads that are needed.
 static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t groups[3])
 {
     const bool chosen = w->constants[0] != 0; // true if the rule, or an earlier call, chose the workgroup
@@ -296,7 +296,7 @@ static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t 
            groups[2] <= s->gpu->most_groups[2];
 }
 
-enum { MOST_AT_ONCE = 64 }; // dispatches in sequence without a barrier
+enum { MOST_AT_ONCE = 64 }; // most dispatches in sequence without a barrier
 
 // Completes the constants of the work and chooses its variant; both select its pipeline.
 static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t groups[3], bool *texels)
@@ -388,7 +388,7 @@ static taper_status wish_for_pipelines(const recorder *rec)
     return status;
 }
 
-// Records the work on the device. *pipelines: number of pipelines on the device afterwards.
+// Records the work on the device. *pipelines receives the number of pipelines that the device then has.
 static taper_status give_to_device(const recorder *rec, size_t *pipelines)
 {
     taper_gpu_state *s = rec->state;
@@ -435,7 +435,7 @@ static taper_status settle_works(const recorder *rec)
     return TAPER_OK;
 }
 
-// Uses the measurement of an earlier process, which saves this process measuring and unused pipelines.
+// Uses the measurement of an earlier process. This process then need not measure and makes no needless pipelines.
 static taper_status ask_what_was_faster(const recorder *rec)
 {
     const uint64_t threads = taper_pool_threads(rec->call->run->pool);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A segment for given shapes: the commands of the device, their memory, and the places of arguments and results in it.
+// A segment for given shapes: the commands of the device, their memory, and where it contains arguments and results.
 #ifndef TAPER_BACKENDS_GPU_RECORDING_H
 #define TAPER_BACKENDS_GPU_RECORDING_H
 
@@ -12,12 +12,12 @@ typedef struct taper_gpu_port {
     uint64_t offset; // offset in the buffer of all inputs, of all outputs, or of tensors that stay
     bool stays;      // true if the tensor is on the device (gpu_held.h)
     uint64_t bytes;
-    uint8_t rank; // rank of a result; dtype too
+    uint8_t rank; // rank, and below dtype, sizes and scale; set only for a result
     uint8_t dtype;
     uint32_t most, below; // limits of an argument, as in taper_gpu_memory
     bool wraps;           // true if negative indices count from the end, as in taper_gpu_memory
     int64_t sizes[TAPER_MAX_RANK];
-    double scale; // scale of quint8
+    double scale; // scale, for quint8
     int32_t zero_point;
 } taper_gpu_port;
 
@@ -26,20 +26,21 @@ typedef struct taper_gpu_recording {
     taper_gpu_shared *shared; // the shared arena, or NULL
     taper_gpu_buffer arena, inputs, outputs, parameters, stays_in, stays_out;
     taper_gpu_recorded *recorded;
-    taper_gpu_port *ports; // inputs, then outputs
+    taper_gpu_port *ports; // ports of the inputs, then of the outputs
     size_t in_count, out_count;
-    double *seconds; // seconds of each dispatch: in the last run, then the least so far; NULL if they are not asked for
+    // Seconds of each dispatch in the last run, then the least seconds of each so far; NULL if times are not logged.
+    double *seconds;
     unsigned runs;
-    bool waits; // true while its pipelines are made: it is not recorded yet and the CPU runs the segment
+    bool waits; // true while its pipelines are made; until then it is not recorded and the CPU runs the segment
     bool tried; // true if the device is marked as tried until this recording has shown its results (gpu_kept.h)
     bool checked,
         refused; // checked: true after first results were compared with the CPU's; refused: true if they differed
-    uint64_t trial_hash; // hash of everything that decides the trial
+    uint64_t trial_hash; // hash of everything that decides the trial of device and plain nodes
     taper_trial trial;
-    taper_gpu_estimate estimate; // estimate without corrections
+    taper_gpu_estimate estimate; // estimate without corrections by measurements
 } taper_gpu_recording;
 
-// Functions of taper_backend.
+// The functions of taper_backend for recordings.
 taper_status taper_gpu_record(const taper_segment *segment, taper_call *call, void *recording);
 taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void *recording);
 void taper_gpu_forget(const taper_segment *segment, void *recording);
@@ -48,17 +49,17 @@ void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *reco
 
 // Returns the tensor itself, or a quantized tensor's integers as uint8 (gpu_submit.c).
 taper_tensor taper_gpu_plain(const taper_tensor *tensor);
-// Copies arguments to the device, submits, and stores results in call->rets (gpu_submit.c).
+// Copies arguments to the device, submits the recording, and stores results in call->rets (gpu_submit.c).
 TAPER_MUST_USE taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call,
                                                  taper_gpu_recording *recording);
 extern const char taper_gpu_was_slower[], taper_gpu_no_such_index[]; // reasons why a call is declined
-// Records a segment whose pipelines are now complete. Returns TAPER_DECLINED if they are not, or if it cannot be
-// recorded.
+// Records a segment whose pipelines are now complete. Returns TAPER_DECLINED if they are not complete, or if the
+// segment cannot be recorded.
 TAPER_MUST_USE taper_status taper_gpu_stop_waiting(const taper_segment *segment, taper_call *call,
                                                    taper_gpu_recording *recording);
 // Ends the device's mark for this recording, if it has one. The caller holds the lock.
 void taper_gpu_end_trying(const taper_segment *segment, taper_gpu_recording *recording);
-// Does the first run, twice. If the results are equal and agree with the CPU's, they are returned. Otherwise returns
+// Does the first run, twice. If both results are equal and agree with the CPU's, they are returned. Otherwise returns
 // TAPER_DECLINED and refuses the recording from now on (gpu_check.c).
 TAPER_MUST_USE taper_status taper_gpu_check(const taper_segment *segment, taper_call *call,
                                             taper_gpu_recording *recording);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs recordings, on the device or the CPU, and measures which is faster.
+// Runs recordings, on the device or as plain nodes on the CPU, and measures which is faster.
 #include "backends/gpu/gpu_recording.h"
 
 #include "backends/gpu/gpu_kept.h"
@@ -36,12 +36,12 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
 {
     const taper_status status = run(segment, call, recording);
     if (status == TAPER_DECLINED && call->run->why == taper_gpu_no_such_index && segment->required) {
-        return taper_segment_run_plain(segment, NULL, call); // reports the error
+        return taper_segment_run_plain(segment, NULL, call); // the plain nodes report the error
     }
     return status;
 }
 
-// Ratio of times below which the faster way is stored for later processes.
+// The ratio of times below which the faster one is stored for later processes.
 static const double clearly = 0.7;
 
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds)

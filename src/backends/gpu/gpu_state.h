@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An open GPU, and the data that all its recordings share: lock, pipelines, packed weights.
+// An open GPU, and the data that all its recordings share: the lock, pipelines, packed weights.
 #ifndef TAPER_BACKENDS_GPU_STATE_H
 #define TAPER_BACKENDS_GPU_STATE_H
 
@@ -18,7 +18,8 @@ typedef struct taper_gpu_made_pipeline {
 
 enum { TAPER_GPU_PASSED = 64 };
 
-// Memory between dispatches, for all recordings that fit in it: only one of them runs at a time.
+// Memory for data between dispatches, shared by all recordings that fit in it, because only one recording runs at a
+// time.
 typedef struct taper_gpu_shared {
     taper_gpu_buffer buffer;
     size_t users;
@@ -28,56 +29,59 @@ typedef struct taper_gpu_state {
     const taper_gpu_api *api;
     const taper_allocator *allocator;
     taper_gpu *gpu;
-    taper_mutex *lock; // protects the queue and the members below
+    taper_mutex *lock; // guards the queue and the members below
     taper_gpu_made_pipeline *pipelines;
     struct taper_gpu_wish *wishes; // pipelines to be made (gpu_maker.h)
-    taper_background *maker;       // the thread that makes them; it may have ended
-    bool makes, stops_making;      // makes: true while the thread runs; stops_making: true if it shall end
-    taper_mutex *make_lock;        // ensures that one pipeline is made at a time; taken with or without `lock` held
+    taper_background *maker;       // thread that makes pipelines; it may have ended
+    bool makes, stops_making;      // makes: true while the thread runs; stops_making: true if it must end
+    taper_mutex *make_lock; // ensures that one pipeline is made at a time; may be locked with or without `lock` held
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
     uint64_t shaders_hash;             // hash of the interface's shaders
     size_t kept_bytes;                 // bytes of compiled code in the kept file (gpu_kept.h)
     uint64_t passed[TAPER_GPU_PASSED]; // hashes of recordings whose results were correct (gpu_check.c); 0 for none
     size_t passed_count;
-    size_t tries; // recordings that have not shown their results yet
+    size_t tries; // number of recordings that have not shown their results yet
     taper_mark mark;
     uint64_t weight_bytes;
-    taper_gpu_shared *arena;       // arena for the next recordings, or NULL
+    taper_gpu_shared *arena;       // arena that the next recordings use, or NULL
     struct taper_gpu_held *spares; // released memory of tensors (gpu_held.h)
     size_t spare_count;
-    // How this device is used (gpu_quirks.c).
-    bool reads_texels;         // true if shaders read texel buffers where these can be large enough
+    // The members below say how this device is used (gpu_quirks.c).
+    bool reads_texels;         // true if shaders read texel buffers, as far as these can be large enough
     bool alias;                // true if memories with disjoint lifetimes share bytes
     bool wide;                 // true if the largest tiles are used
-    uint32_t fill;             // threads that keep the device busy; 0: do not use teams
+    uint32_t fill;             // number of threads that keeps the device busy; 0: do not use teams
     bool shares;               // true if threads of a subgroup load for each other (LANES of the kernels)
-    int winograd;              // option winograd, or 0 if halves are not precise enough
+    int winograd;              // the option winograd, or 0 if halves are not precise enough
     bool half;                 // true if vectors are stored in half precision
     bool times;                // true if dispatches are timed
     int background;            // make pipelines in the background: 0 never, 1 always, -1 if the run's time is limited
     bool checks;               // true if first results are compared with the CPU's
     uint32_t group_x, group_y; // threads of a workgroup
-    uint32_t row;  // threads in a row that run together, for rows of any length; 0: any threads of a workgroup do
-    bool measured; // true after the peak was measured (gpu_peak.h)
-    double peak_flops, peak_bytes; // rates per second; 0 if unknown
+    // Number of threads in a row that run together, for rows of any length; 0: all threads of a workgroup run together.
+    uint32_t row;
+    bool measured;                 // true after the peak was measured (gpu_peak.h)
+    double peak_flops, peak_bytes; // measured peak rates per second; 0 if unknown
     bool estimates;                // true if segments estimated to be much slower are not tried (gpu_estimate.h)
-    unsigned learned;              // number of measured recordings
-    double log_device, log_plain;  // mean logarithm of measured divided by estimated time
-    const char *quirk;             // reason for special use of this device, or NULL
+    unsigned learned;              // number of recordings that were measured
+    // Mean of the logarithm of measured time divided by estimated time, for device and plain nodes.
+    double log_device, log_plain;
+    const char *quirk; // reason for a special use of this device, or NULL
 } taper_gpu_state;
 
-// Returns the bytes of vectors in memory. Halves are read two vectors at a time, so their number is rounded up.
+// Returns the number of bytes of vectors in memory. Halves are read two vectors at a time, so the number of vectors is
+// rounded up.
 static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int64_t vectors)
 {
     return state->half ? (uint64_t)(vectors + 1) / 2 * 16 : (uint64_t)vectors * 16;
 }
 
 // Returns the number of threads that share each result: a power of two up to `most`, large enough to keep the device
-// busy. threads: threads without sharing. pieces: parts of a result's computation.
+// busy. threads is the number of threads without sharing. pieces is the number of parts of a result's computation.
 static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t threads, int64_t pieces, uint32_t most)
 {
-    enum { LEAST_PIECES = 2 }; // pieces of each thread
+    enum { LEAST_PIECES = 2 }; // fewest pieces of each thread
     uint32_t team = 1;
     while (team < most && 2 * (int64_t)team * LEAST_PIECES <= pieces && threads * team < state->fill) {
         team *= 2;
@@ -91,11 +95,11 @@ TAPER_MUST_USE taper_status taper_gpu_open(taper_device *device, const taper_gpu
 // Finds a pipeline, or makes it. The caller holds the lock.
 TAPER_MUST_USE taper_status taper_gpu_pipeline_get(taper_gpu_state *state, taper_gpu_kernel kernel, bool texels,
                                                    const uint32_t *constants, taper_gpu_pipeline **pipeline);
-// Makes the pipeline for the kernel and constants in *made. The lock may be held or not.
+// Makes the pipeline in *made for its kernel and constants. The lock may be held or not.
 TAPER_MUST_USE taper_status taper_gpu_pipeline_make(taper_gpu_state *state, taper_gpu_made_pipeline *made);
-void taper_gpu_state_free(taper_gpu_state *state); // frees everything, the device last; a zeroed state is allowed
+void taper_gpu_state_free(taper_gpu_state *state); // frees everything, the device last; accepts a zeroed state
 
-// Converts a status of the interface for the caller; sets error if the failure is ours.
+// Returns the status of the interface unchanged, after setting error for TAPER_ERROR_RESOURCE (missing memory).
 TAPER_MUST_USE taper_status taper_gpu_status(taper_status status, taper_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps of a kernel: operations on a vector before it is stored (step_with in shaders/common.glsl).
+// Steps of a kernel: operations on a vector before the vector is stored (step_with in shaders/common.glsl).
 #ifndef TAPER_BACKENDS_GPU_STEPS_H
 #define TAPER_BACKENDS_GPU_STEPS_H
 
@@ -7,15 +7,15 @@
 
 enum { TAPER_GPU_STEPS = 8 };
 
-// v is the vector; s is the other operand, or the number low.
+// Operations of the steps. v is the vector; s is the other operand, or the number low.
 typedef enum taper_gpu_step {
     TAPER_GPU_STEP_NONE,
     TAPER_GPU_STEP_CLAMP,     // clamps v to [low, high]
-    TAPER_GPU_STEP_ADD,       // v + s * high
-    TAPER_GPU_STEP_SUB_FROM,  // s - v * high
-    TAPER_GPU_STEP_MUL,       // v * s
-    TAPER_GPU_STEP_DIV,       // v / s
-    TAPER_GPU_STEP_DIV_INTO,  // s / v
+    TAPER_GPU_STEP_ADD,       // v = v + s * high
+    TAPER_GPU_STEP_SUB_FROM,  // v = s - v * high
+    TAPER_GPU_STEP_MUL,       // v = v * s
+    TAPER_GPU_STEP_DIV,       // v = v / s
+    TAPER_GPU_STEP_DIV_INTO,  // v = s / v
     TAPER_GPU_STEP_MAX,       //
     TAPER_GPU_STEP_MIN,       //
     TAPER_GPU_STEP_HARDSWISH, //
@@ -25,8 +25,8 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_TANH,
     TAPER_GPU_STEP_GELU,
     TAPER_GPU_STEP_GELU_TANH,
-    TAPER_GPU_STEP_LEAKY_RELU, // slope: low
-    TAPER_GPU_STEP_ELU,        // alpha: low
+    TAPER_GPU_STEP_LEAKY_RELU, // slope is low
+    TAPER_GPU_STEP_ELU,        // alpha is low
     TAPER_GPU_STEP_EXP,
     TAPER_GPU_STEP_LOG,
     TAPER_GPU_STEP_SQRT,
@@ -39,14 +39,14 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_FLOOR,
     TAPER_GPU_STEP_CEIL,
     TAPER_GPU_STEP_ERF,
-    TAPER_GPU_STEP_PRELU,      // slope: s
-    TAPER_GPU_STEP_HARDSHRINK, // lambda: low
-    TAPER_GPU_STEP_THRESHOLD,  // threshold: low, value: high
+    TAPER_GPU_STEP_PRELU,      // slope is s
+    TAPER_GPU_STEP_HARDSHRINK, // lambda is low
+    TAPER_GPU_STEP_THRESHOLD,  // threshold is low, value is high
     TAPER_GPU_STEP_SQUARE,
     TAPER_GPU_STEP_MISH,
-    TAPER_GPU_STEP_SOFTPLUS, // beta: low, threshold: high
+    TAPER_GPU_STEP_SOFTPLUS, // beta is low, threshold is high
     // Truth values are the numbers 1 and 0. Every number except 0 is true.
-    TAPER_GPU_STEP_EQ, // v == s
+    TAPER_GPU_STEP_EQ, // v = v == s
     TAPER_GPU_STEP_NE,
     TAPER_GPU_STEP_LT,
     TAPER_GPU_STEP_LE,
@@ -57,24 +57,24 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_XOR,
     TAPER_GPU_STEP_NOT,
     TAPER_GPU_STEP_ISNAN,
-    TAPER_GPU_STEP_MASK,   // high if s is true, otherwise v
-    TAPER_GPU_STEP_UNMASK, // v if s is true, otherwise high
-    TAPER_GPU_STEP_CHOOSE, // low if v is true, otherwise high
-    TAPER_GPU_STEP_SELECT, // E if v is true, otherwise F
+    TAPER_GPU_STEP_MASK,   // v = high if s is true
+    TAPER_GPU_STEP_UNMASK, // v = high if s is false
+    TAPER_GPU_STEP_CHOOSE, // v = low if v is true, otherwise high
+    TAPER_GPU_STEP_SELECT, // v = operand E if v is true, otherwise operand F
     TAPER_GPU_STEP_SIGN,
     TAPER_GPU_STEP_TRUNC,
-    TAPER_GPU_STEP_ROUND,    // halves are rounded to even
-    TAPER_GPU_STEP_QUANTIZE, // rounded to even, plus low, clamped to [high, 255]
+    TAPER_GPU_STEP_ROUND,    // a half is rounded to the even integer
+    TAPER_GPU_STEP_QUANTIZE, // v is rounded (a half to the even integer), plus low, clamped to [high, 255]
     // The following steps exist only in the element-wise kernel, the one that runs nothing but steps.
-    TAPER_GPU_STEP_POWER,        // v to the power of s
-    TAPER_GPU_STEP_POWER_INTO,   // s to the power of v
-    TAPER_GPU_STEP_REMAINDER,    // remainder of v / s, with the sign of s
-    TAPER_GPU_STEP_FMOD,         // remainder of v / s, with the sign of v
-    TAPER_GPU_STEP_FLOOR_DIVIDE, // floor of v / s
+    TAPER_GPU_STEP_POWER,        // v = v to the power of s
+    TAPER_GPU_STEP_POWER_INTO,   // v = s to the power of v
+    TAPER_GPU_STEP_REMAINDER,    // v = remainder of v / s, with the sign of s
+    TAPER_GPU_STEP_FMOD,         // v = remainder of v / s, with the sign of v
+    TAPER_GPU_STEP_FLOOR_DIVIDE, // v = floor of v / s
     TAPER_GPU_STEP_LOG2,
     TAPER_GPU_STEP_LOG1P,
     TAPER_GPU_STEP_EXPM1,
-    // The following occur only in the table of operators, and become one of the steps above.
+    // The following steps occur only in the table of operators, and become one of the steps above.
     TAPER_GPU_STEP_RELU,
     TAPER_GPU_STEP_SUB,
     TAPER_GPU_STEP_RSUB,
@@ -88,7 +88,7 @@ enum {
     TAPER_GPU_FROM_E = 1,
     TAPER_GPU_FROM_F = 2,
     TAPER_GPU_SPLAT = 0x400,
-    TAPER_GPU_SPLAT_F = 0x800 // like SPLAT, for operand F of SELECT
+    TAPER_GPU_SPLAT_F = 0x800 // as SPLAT, for operand F of SELECT
 };
 
 static inline bool taper_gpu_step_is_truth(uint32_t step)
@@ -113,13 +113,14 @@ enum { TAPER_GPU_FEW_STEPS = 4 };
 
 typedef struct taper_gpu_chain {
     uint32_t count;
-    uint32_t codes[TAPER_GPU_STEPS]; // step | FROM << 8 | SPLAT
+    uint32_t codes[TAPER_GPU_STEPS]; // for each step: step | FROM << 8 | SPLAT
     float low[TAPER_GPU_STEPS], high[TAPER_GPU_STEPS];
-    uint32_t operand_count, most_operands; // operands, which are E, then F; most that the kernel has bindings for
-    uint32_t most;                         // most steps of the kernel; 0 for no limit
-    bool only_plain;                       // true if the kernel supports only plain steps
-    bool all;                              // true if the kernel also supports the rare steps
-    taper_gpu_view operands[2];            // operands, broadcast to the result's sizes
+    // Number of operands (E, then F); most operands that the kernel has bindings for.
+    uint32_t operand_count, most_operands;
+    uint32_t most;              // most steps of the kernel; 0 for no limit
+    bool only_plain;            // true if the kernel supports only plain steps
+    bool all;                   // true if the kernel also supports the rare steps
+    taper_gpu_view operands[2]; // operands E and F, broadcast to the result's sizes
 } taper_gpu_chain;
 
 // Returns true if all steps are plain.

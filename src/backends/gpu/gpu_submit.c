@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One run on the device: copies arguments in, submits, copies results out.
+// One run on the device: copies arguments in, submits the recording, and copies results out.
 #include "backends/gpu/gpu_recording.h"
 
 #include <string.h>

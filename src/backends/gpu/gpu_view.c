@@ -34,8 +34,8 @@ bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *
 }
 
 // Divides both lists of sizes into matching runs of dimensions with equal products. The dimensions of each run of
-// `from` must be contiguous. A run that contains the packed dimension may be divided only if its innermost dimension is
-// whole vectors.
+// `from` must be contiguous. A run that contains the packed dimension may be divided only if its innermost dimension
+// consists of whole vectors.
 bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, taper_gpu_view *view)
 {
     if (to->rank < 0 || to->rank > TAPER_GPU_RANK) {
@@ -49,7 +49,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
     }
     int a = from->rank - 1, b = view->rank - 1;
     while (a >= 0 || b >= 0) {
-        // One run: from its end, until both sides have the same number of elements.
+        // A run starts at its last dimension and ends when both sides have the same number of elements.
         int first_a = a, first_b = b;
         int64_t in_a = a >= 0 ? from->sizes[a] : 1, in_b = b >= 0 ? view->sizes[b] : 1;
         while (in_a != in_b) {
@@ -107,7 +107,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
         a = first_a - 1;
         b = first_b - 1;
     }
-    if (from->packed == TAPER_GPU_RANK) { // plain numbers
+    if (from->packed == TAPER_GPU_RANK) { // true for plain numbers
         view->packed = TAPER_GPU_RANK;
         return true;
     }
@@ -136,10 +136,10 @@ bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *
             return false;
         }
     }
-    const int there = like->packed - more; // the packed dimension of like, in the view that is broadcast
+    const int there = like->packed - more; // dimension of the view that becomes the packed dimension of `like`
     *splat = like->sizes[like->packed] != 1 && (there < 0 || from->sizes[there] == 1);
     if (*splat) {
-        return from->sizes[from->packed] == 1; // the first lane has the element in every packing
+        return from->sizes[from->packed] == 1; // with one element, the first lane has it in every packing
     }
     return there == from->packed || (there >= 0 && from->sizes[there] == 1 && from->sizes[from->packed] == 1);
 }

@@ -16,8 +16,8 @@ enum { TAPER_GPU_RANK = 6, TAPER_GPU_VECTOR = 4 };
 typedef struct taper_gpu_view {
     uint32_t buffer; // number of a memory of the program
     int rank;        // number of dimensions, at least 1: a scalar has one dimension of size 1
-    int packed;      // packed dimension, or TAPER_GPU_RANK for plain numbers
-    int64_t offset;  // offset in vectors, as for strides; the packed dimension's stride is between consecutive vectors
+    int packed;      // the packed dimension, or TAPER_GPU_RANK for plain numbers
+    int64_t offset;  // offset and strides in vectors; the packed dimension's stride is between consecutive vectors
     int64_t sizes[TAPER_GPU_RANK], strides[TAPER_GPU_RANK];
 } taper_gpu_view;
 
@@ -31,8 +31,9 @@ static inline int64_t taper_gpu_extent(const taper_gpu_view *view, int d)
     return d == view->packed ? taper_gpu_vectors(view->sizes[d]) : view->sizes[d];
 }
 
-// Makes the view of a new dense tensor of these sizes, in the order of its packing. *vectors: its memory. Returns false
-// if a size is not known, or if there are too many dimensions, too many elements, or none.
+// Makes the view of a new dense tensor of these sizes, with dimensions in the usual order for its packing. *vectors
+// receives the size of its memory in vectors. Returns false if a size is not known or 0, or if there are too many
+// dimensions or elements.
 bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *view, int64_t *vectors);
 // Returns the packed dimension of a tensor of this rank without other requirements.
 static inline int taper_gpu_usual_packed(int rank)
@@ -42,8 +43,8 @@ static inline int taper_gpu_usual_packed(int rank)
 // Makes a view of the same elements with other sizes, without copying. Returns false if this is impossible.
 bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, taper_gpu_view *view);
 // Makes a view that is broadcast to the sizes of `like`: dimensions are added in front, and expanded dimensions get
-// stride 0. *splat: the packed dimension of `like` has only one element in this view, its first lane. Returns false if
-// the view is packed along another dimension.
+// stride 0. *splat is true if this view has only one element along the packed dimension of `like`, in its first lane.
+// Returns false if the view is packed along another dimension.
 bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *like, taper_gpu_view *view,
                               bool *splat);
 

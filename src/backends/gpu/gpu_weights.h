@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Constants in the device's memory, in the form that shaders read. They are made once and shared by all recordings that
-// use them; the last release frees them.
+// Constants in the device's memory, in the order in which shaders read them. They are made once and shared by all
+// recordings that use them; the last release frees them.
 #ifndef TAPER_BACKENDS_GPU_WEIGHTS_H
 #define TAPER_BACKENDS_GPU_WEIGHTS_H
 
@@ -13,7 +13,7 @@ enum { TAPER_GPU_KEY_TENSORS = 8, TAPER_GPU_KEY_NUMBERS = 13 };
 typedef struct taper_gpu_key {
     const taper_tensor *tensors[TAPER_GPU_KEY_TENSORS]; // source tensors; NULL if unused
     double numbers[TAPER_GPU_KEY_NUMBERS];
-    uint32_t kind; // number of the function that fills them
+    uint32_t kind; // number of the function that fills the constants
 } taper_gpu_key;
 
 typedef struct taper_gpu_weights {
@@ -28,7 +28,8 @@ typedef struct taper_gpu_weights {
     taper_gpu_buffer buffer;
 } taper_gpu_weights;
 
-// Finds constants, or makes `bytes` of them and fills them by fill(user, zeroed memory). The result is a reference.
+// Finds constants, or makes `bytes` of them and fills them by fill(user, zeroed memory). The result is an owned
+// reference.
 TAPER_MUST_USE taper_status taper_gpu_weights_get(taper_gpu_state *state, const taper_gpu_key *key, uint64_t bytes,
                                                   void (*fill)(void *user, float *to), void *user,
                                                   taper_gpu_weights **weights, taper_error *error);

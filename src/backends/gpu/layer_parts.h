@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by the rules of layers: the parameters of a layer, the packing of its constants, and the kernel that
-// multiplies (shaders/conv.comp).
+// Declarations that the rules of layers share: the parameters of a layer, the packing of its constants, and the kernel
+// that multiplies (shaders/conv.comp).
 #ifndef TAPER_BACKENDS_GPU_LAYER_PARTS_H
 #define TAPER_BACKENDS_GPU_LAYER_PARTS_H
 
@@ -8,7 +8,7 @@
 
 // ---- constants: weights, bias and a following batch norm (layer_weights.c)
 
-// Numbers of the functions that fill packed constants, for taper_gpu_key.kind.
+// The functions that fill packed constants, as numbers for taper_gpu_key.kind.
 enum {
     TAPER_GPU_KIND_CONV = 2,
     TAPER_GPU_KIND_DEPTHWISE,
@@ -17,8 +17,8 @@ enum {
     TAPER_GPU_KIND_WINOGRAD = 10
 };
 
-// Parameters of a quantized layer. Sums of integers start with `start`, and become quint8 by multiplication with
-// `factor`, one of each per channel.
+// Parameters of a quantized layer. For each channel, the sum of integers begins with start[channel] and becomes quint8
+// when it is multiplied by factor[channel].
 typedef struct taper_gpu_integers {
     const int32_t *start;
     const float *factor;
@@ -29,38 +29,39 @@ typedef struct taper_gpu_integers {
 
 typedef struct taper_gpu_layer {
     const taper_gpu_integers *integers;          // parameters of a layer with a qint8 weight; NULL for float32
-    const taper_tensor *weight, *bias, *norm[4]; // norm: γ, β, μ, σ²; each may be NULL
+    const taper_tensor *weight, *bias, *norm[4]; // constants of the layer; norm has γ, β, μ, σ²; each may be NULL
     bool has_norm;
     double eps;
-    int64_t out, in; // channels; for a convolution, of all groups
+    int64_t out, in; // numbers of channels; for a convolution, of all groups
     int64_t groups, kernel[2];
-    int64_t tile;              // vectors of results that a thread makes
+    int64_t tile;              // number of vectors of results that a thread computes
     int64_t part_in, part_out; // channels of a part; parts are groups, or merged groups, that are computed separately
-    int64_t first;             // index of the first result channel, if only a part of the weight is used
+    int64_t first;             // first result channel that is computed, if only some channels of the weight are used
     bool transposed;           // true for a convolution whose weight is [in, out / groups, …]
     bool transposed_linear;    // true for a linear layer whose weight is [in, out]
 } taper_gpu_layer;
 
-// Reads a constant float32 tensor. If it is not needed, None gives NULL.
+// Reads a constant float32 tensor. If `needed` is false, None is accepted and gives NULL.
 TAPER_MUST_USE taper_status taper_gpu_constant(taper_gpu_emitter *e, const taper_ir_value *value, bool needed,
                                                const taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_gpu_read_norm(taper_gpu_emitter *e, const taper_node *node, int64_t channels,
                                                 taper_gpu_layer *l);
-// Merges a batch norm into the weights of the layer, if it is the only user of *value. *value becomes its result.
+// Merges a batch norm into the weights of the layer, if it is the only user of *value. *value then becomes the result
+// of the batch norm.
 void taper_gpu_take_norm(taper_gpu_emitter *e, const taper_ir_value **value, taper_gpu_layer *l);
 // Refuses a bias that does not have one number for each result, so that its memory is never read past the end. The
 // plain nodes report the error.
 TAPER_MUST_USE taper_status taper_gpu_check_bias(taper_gpu_emitter *e, const taper_gpu_layer *l);
 taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind);
-// Returns the vectors of weights: [part][tile of results][tap][channel, rounded up to vectors][vectors of the tile].
-// Biases follow at *bias.
+// Returns the number of vectors of weights. Their order is [part][tile of results][tap][channel, rounded up to
+// vectors][vectors of the tile]. Biases follow, at vector *bias.
 int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
-// Fills the constants, for taper_gpu_weights_get; user: the layer. Depthwise: [tap][vectors], then biases. A norm
-// alone: scales, then shifts.
+// Fills the constants, for taper_gpu_weights_get; user is the layer. A depthwise layer has [tap][vectors], then biases.
+// A norm alone has scales, then shifts.
 void taper_gpu_fill_layer(void *user, float *to);
-// Computes batch norm and bias of a result channel.
+// Computes the scale and shift of a result channel that batch norm and bias give.
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift);
-// The weights of a result channel in the original tensor: floats or integers, at `at` plus strides.
+// The weights of a result channel in the original tensor: floats or integers, at index `at` plus strides.
 typedef struct taper_gpu_row {
     const void *data;
     int64_t at, in, y, x;
@@ -80,24 +81,25 @@ TAPER_MUST_USE taper_status taper_gpu_packed_object(taper_gpu_emitter *e, const 
 
 // ---- the kernel (product.c)
 
-// A product: `out` [batch, rows, columns] of `part_out` vectors each, for each part.
+// A product: for each part, `out` [batch, rows, columns] of `part_out` vectors.
 typedef struct taper_gpu_product {
     taper_gpu_view in, out;
     int64_t in_strides[3];
-    int64_t in_sizes[2], out_sizes[3];    // rows and columns; batch, rows and columns
-    int64_t parts, in_groups, out_groups; // vectors of channels in a part
+    int64_t in_sizes[2], out_sizes[3];    // in_sizes: rows and columns; out_sizes: batch, rows and columns
+    int64_t parts, in_groups, out_groups; // number of parts; vectors of channels in a part, of input and output
     int64_t kernel[2], stride[2], padding[2], dilation[2];
     bool padded, linear, guarded, biased, rows_packed, transposed;
-    bool exact;           // true for integers with exact 32-bit sums
-    int64_t pixels, tile; // results of a thread: neighbouring pixels, and vectors of each (taper_gpu_choose_tile)
+    bool exact;           // true for integers whose sums of 32 bits are exact
+    int64_t pixels, tile; // results of a thread: neighbouring pixels, and vectors of each pixel (taper_gpu_choose_tile)
     uint32_t team;        // threads that compute results together
-    double outside;       // value of the padding
-    uint32_t weights;     // number of the memory
+    double outside;       // value of elements in the padding
+    uint32_t weights;     // number of the weights' memory
     int64_t w_offset, w_batch, w_part, w_tile, w_row, w_rows, w_group, bias;
     double operations;
 } taper_gpu_product;
 
-// Chooses the tile by the sizes of the product. Call this before weights are packed, because they are packed in tiles.
+// Chooses the tile according to the sizes of the product. Call this before weights are packed, because they are packed
+// in tiles.
 void taper_gpu_choose_tile(const taper_gpu_emitter *e, taper_gpu_product *p);
 TAPER_MUST_USE taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product *p,
                                                   const taper_gpu_loops *loops, const taper_gpu_chain *chain);

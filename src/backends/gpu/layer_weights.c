@@ -62,7 +62,7 @@ static float number_at(const taper_tensor *t, int64_t i)
     return ((const float *)taper_tensor_data(t))[i * t->strides[0]];
 }
 
-// y = scale (W x + b) + shift, for one channel.
+// Computes scale and shift so that y = scale (W x + b) + shift, for one channel.
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift)
 {
     double parts[4] = {1, 0, 0, 1};
@@ -105,7 +105,7 @@ taper_gpu_row taper_gpu_layer_row(const taper_gpu_layer *l, int64_t out)
     }
     row.y = w->rank == 4 ? w->strides[2] : 0;
     row.x = w->strides[w->rank - 1];
-    if (l->transposed) { // [in, out / groups, …]; input channels count within the group
+    if (l->transposed) { // weight is [in, out / groups, …]; input channels count within the group
         const int64_t group = out / (l->out / l->groups);
         row.at = group * (l->in / l->groups) * w->strides[0] + out % (l->out / l->groups) * w->strides[1];
         row.in = w->strides[0];
@@ -160,7 +160,7 @@ static void fill_tile(const taper_gpu_layer *l, int64_t first, int64_t end, floa
         for (int64_t tap = 0; tap < taps; tap++) {
             for (int64_t out = first; out < end; out++) {
                 const taper_gpu_row row = taper_gpu_layer_row(l, l->first + out);
-                // First input channel of this group, within the part.
+                // first_in is the first input channel of this group, within the part.
                 const int64_t first_in = out / out_group * in_group - part * l->part_in;
                 fill_tap(&row, tap / l->kernel[1] * row.y + tap % l->kernel[1] * row.x, scales[out - first], begin,
                          stop, step, to + (tap * in_padded + first_in) * step + out % l->part_out % step);
@@ -178,7 +178,8 @@ static void fill_bias(const taper_gpu_layer *l, int64_t out, float *begin)
         *begin = (float)shift;
         return;
     }
-    // Bias as an integer of 32 bits: two halves that floats represent, or one float that does. The factor follows.
+    // The bias is an integer of 32 bits, stored as two halves that floats represent, or as one float if that is exact.
+    // The factor follows.
     const double high = floor(shift / half_word);
     begin[0] = (float)(l->integers->small ? shift : high);
     begin[step] = (float)(l->integers->small ? 0 : shift - high * half_word);

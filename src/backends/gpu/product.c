@@ -52,7 +52,7 @@ static taper_gpu_kernel kernel_of(const taper_gpu_product *p, bool plain)
     case 8:
         return plain ? TAPER_GPU_KERNEL_CONV_8X4 : TAPER_GPU_KERNEL_CONV_8X4_ANY;
     case 7:
-        return TAPER_GPU_KERNEL_CONV_7X4; // its steps exist once in the shader, until the driver unrolls them
+        return TAPER_GPU_KERNEL_CONV_7X4; // the shader contains the steps once, until the driver unrolls them
     case 4:
         return p->rows_packed ? TAPER_GPU_KERNEL_PRODUCT_4X2
                : p->exact     ? TAPER_GPU_KERNEL_EXACT_4X2
@@ -79,7 +79,7 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     w->buffers[1] = p->in.buffer;
     w->buffers[2] = p->weights;
     taper_gpu_put_strides(w, &at, &p->in, p->in_strides);
-    taper_gpu_put(w, &at, p->in_groups * p->in.strides[p->in.packed]); // distance of parts
+    taper_gpu_put(w, &at, p->in_groups * p->in.strides[p->in.packed]); // distance between parts
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         taper_gpu_put(w, &at, more[i]);
     }

@@ -5,7 +5,8 @@
 
 #include "backends/gpu/gpu_emit.h"
 
-enum { MOST_DEPTH = 16, KEYS = 4 }; // most vectors of a head in the shader; keys that are read together
+// MOST_DEPTH: most vectors of a head in the shader; KEYS: keys that are read together.
+enum { MOST_DEPTH = 16, KEYS = 4 };
 
 // ---- the kernel
 
@@ -79,11 +80,11 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     loops.strides[0][1] = out->strides[rank - 3];
     loops.strides[0][2] = out->strides[rank - 2];
     TAPER_TRY(taper_gpu_add_work(e->program, &w));
-    // GPUs lack registers for several queries per thread.
+    // GPUs do not have enough registers for several queries per thread.
     const bool single = e->state->fill != 0 || (mask == NULL && !e->state->wide);
     w->kernel = mask != NULL ? (single ? TAPER_GPU_KERNEL_ATTENTION_MASKED_1 : TAPER_GPU_KERNEL_ATTENTION_MASKED)
                              : (single ? TAPER_GPU_KERNEL_ATTENTION_1 : TAPER_GPU_KERNEL_ATTENTION_4);
-    const int64_t together = single ? 1 : 4; // rows of a thread
+    const int64_t together = single ? 1 : 4; // number of rows that a thread computes
     TAPER_TRY(taper_gpu_bind(e, w, &chain, out, &loops, 2));
     w->buffers[1] = q->buffer;
     w->buffers[2] = k->buffer;
@@ -139,7 +140,7 @@ taper_status taper_gpu_attend_any(taper_gpu_emitter *e, const taper_gpu_view *q,
     return taper_gpu_multiply(e, &shares, v, &shape, &none, out);
 }
 
-// Reads a mask and broadcasts it to the size of the scores, by strides of 0.
+// Reads a mask and broadcasts it to the sizes of the scores, by strides of 0.
 static taper_status read_mask(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *q,
                               const taper_gpu_view *k, taper_gpu_view *mask)
 {
@@ -171,7 +172,8 @@ static bool may_mask(const taper_gpu_emitter *e, const taper_ir_value *value, co
            (value->block != e->known->body || e->values[value->id - e->first_id].made);
 }
 
-// Takes softmax(q k^T [times a number]) v, starting at its first product. *result: the value of the second product.
+// Emits softmax(q k^T [times a number]) v, starting at its first product. *result receives the value of the second
+// product.
 taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product, const taper_gpu_view *q,
                                       const taper_gpu_view *k, const taper_ir_value *added,
                                       const taper_ir_value **result, taper_gpu_view *out)
@@ -197,7 +199,7 @@ taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *pr
         done[count++] = step;
         value = &step->outputs[0];
     }
-    // Find a mask that is added and exists already.
+    // Looks for a mask that is added to the scores and is computed already.
     taper_gpu_attention how = {0};
     const taper_ir_value *mask_value = added;
     const taper_node *sum = added == NULL ? only_user(e, value, taper_gpu_rule_step) : NULL;
@@ -316,7 +318,7 @@ static taper_status constant_matrix(taper_gpu_emitter *e, const taper_node *node
     return TAPER_OK;
 }
 
-// _native_multi_head_attention: one layer computes q, k and v, then heads, attention, and another layer.
+// Emits _native_multi_head_attention: one layer computes q, k and v, then come heads, attention, and another layer.
 taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     int64_t size, heads, weights;
@@ -364,7 +366,7 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
     }
     TAPER_TRY(taper_gpu_attend_any(e, &x[0], &x[1], &x[2], 1 / sqrt((double)(size / heads)), &(taper_gpu_attention){0},
                                    &attended));
-    // The heads of a row together are its features.
+    // The heads of a row together are the row's features.
     rows = (taper_gpu_view){.buffer = attended.buffer,
                             .rank = 3,
                             .packed = 2,

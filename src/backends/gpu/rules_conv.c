@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions: implicit products (shaders/conv.comp), except depthwise ones (depthwise.comp). Also batch norm that was
-// not merged into a layer.
+// Convolutions: implicit products (shaders/conv.comp), except depthwise convolutions (depthwise.comp). Also batch norm
+// that was not merged into a layer.
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +24,8 @@ static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_TRY(taper_read_ints(&e->reader, node, "dilation", space, 1, numbers[1]));
     TAPER_TRY(taper_read_int(&e->reader, node, "groups", 1, &g->groups));
     if (word != NULL && word->tag == TAPER_STRING) {
-        for (size_t d = 0; d < space; d++) { // elements after the end are read as zeros in any case
+        // Padding at the end is not needed, because elements after the end are read as zeros anyway.
+        for (size_t d = 0; d < space; d++) {
             const int64_t total = taper_val_string_is(*word, "same") ? numbers[1][d] * (kernel[2 - space + d] - 1) : 0;
             numbers[2][d] = total / 2;
         }
@@ -60,7 +61,7 @@ static void choose_parts(taper_gpu_layer *l)
     l->part_out = out * together;
 }
 
-// Describes images as [batch, channels, rows, columns]. An image with one spatial dimension is a row.
+// Describes images as [batch, channels, rows, columns]. An image with one spatial dimension has one row.
 static void as_images(const taper_gpu_view *x, int64_t strides[3], int64_t sizes[2])
 {
     strides[0] = x->strides[0];
@@ -184,7 +185,7 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const t
     taper_gpu_choose_tile(e, &p);
     l->tile = p.tile;
     const bool one = l->kernel[0] == 1 && l->kernel[1] == 1 && g->stride[0] == 1 && g->stride[1] == 1 && !p.padded;
-    // Contiguous rows form one long row, if this is so in all tensors of the kernel.
+    // Contiguous rows form one long row, if they are contiguous in all tensors of the kernel.
     bool joins = p.in_sizes[0] == 1 || p.in_strides[1] == p.in_strides[2] * p.in_sizes[1];
     joins = joins && (loops.sizes[1] == 1 || loops.strides[0][1] == loops.strides[0][2] * loops.sizes[2]);
     joins = joins && (chain->operand_count == 0 || loops.sizes[1] == 1 ||
@@ -196,7 +197,7 @@ static taper_status emit_dense(taper_gpu_emitter *e, taper_gpu_layer *l, const t
     p.w_part = (p.out_groups + l->tile - 1) / l->tile * p.w_tile;
     p.operations = 2.0 * (double)(p.out_sizes[0] * p.out_sizes[1] * p.out_sizes[2] * l->out * (l->in / l->groups) *
                                   l->kernel[0] * l->kernel[1]);
-    // Weights that exceed the largest buffer are divided into several products, each for some of the results.
+    // Weights that exceed the largest buffer are divided. Each product then computes some of the results.
     const int64_t all = l->out, whole = TAPER_GPU_VECTOR * l->tile;
     const uint64_t row = (uint64_t)(p.w_tile / l->tile + 2) * sizeof(float);
     const int64_t fit = (int64_t)(e->state->gpu->most_bytes / row) / whole * whole;
@@ -236,7 +237,7 @@ taper_status taper_gpu_emit_images(taper_gpu_emitter *e, taper_gpu_layer *l, con
     return is_depthwise(l) ? emit_depthwise(e, l, g, in, out, chain) : emit_dense(e, l, g, in, out, chain);
 }
 
-// Emits the convolution of x. The chain has the steps of the operator itself, and takes those that follow.
+// Emits the convolution of x. The chain has the steps of the operator itself; steps that follow are added to it.
 static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
                               const taper_gpu_geometry *g, taper_gpu_chain *chain, const taper_ir_value *result)
 {
@@ -330,8 +331,8 @@ static taper_status read_packed(taper_gpu_emitter *e, const taper_node *node, ta
     return TAPER_OK;
 }
 
-// Returns true if Winograd is used. It needs four times the memory for weights and three dispatches, so most of a
-// segment's arithmetic must be such layers.
+// Returns true if Winograd is used. It needs four times the memory for weights and three dispatches, so it is used only
+// if such layers are most of a segment's arithmetic.
 static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const taper_gpu_geometry *g)
 {
     double all = 0, such = 0;

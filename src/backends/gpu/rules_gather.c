@@ -7,8 +7,8 @@
 
 typedef enum gather { EMBEDDING, SELECT, EACH } gather;
 
-// Reads indices with the sizes of the result; dimensions without an index have stride 0. wraps: negative indices count
-// from the end. The host adjusts them in place, so the tensor must have no other use.
+// Reads indices, with the sizes of the result; dimensions without an index have stride 0. If wraps is set, negative
+// indices count from the end. The host adjusts them in place, so the tensor must have no other use.
 static taper_status read_indices(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *table, int d,
                                  bool wraps, taper_gpu_view *indices)
 {
@@ -57,18 +57,18 @@ static taper_status add_gather(taper_gpu_emitter *e, const taper_gpu_view *table
     return TAPER_OK;
 }
 
-// Gathers rows of the table, by index in its first dimension. The table must be packed along another dimension.
+// Gathers rows of the table, by indices into its first dimension. The table must be packed along another dimension.
 static taper_status add_rows(taper_gpu_emitter *e, const taper_gpu_view *table, const taper_gpu_view *indices,
                              int index_rank, taper_gpu_view *out)
 {
-    // Dimensions of the indices, then those of a row.
+    // The dimensions of the indices come first, then the dimensions of a row.
     taper_shape shape = {.rank = index_rank + table->rank - 1, .dtype = TAPER_F32};
     TAPER_GPU_REFUSE(e, shape.rank > TAPER_GPU_RANK - 1 || shape.rank < 1, "indices of more than four dimensions");
     memcpy(shape.sizes, indices->sizes, (size_t)index_rank * sizeof *shape.sizes);
     memcpy(shape.sizes + index_rank, table->sizes + 1, (size_t)(table->rank - 1) * sizeof *shape.sizes);
     const int rank = shape.rank, packed = table->packed + index_rank - 1;
     TAPER_TRY(taper_gpu_new(e, &shape, packed, out));
-    // An added first dimension is the one that indices select.
+    // An added first dimension is the dimension that the indices select from.
     taper_gpu_view result = *out, from, by;
     from = (taper_gpu_view){.buffer = table->buffer, .offset = table->offset, .rank = rank + 1, .packed = packed + 1};
     by = (taper_gpu_view){
@@ -96,7 +96,7 @@ static taper_status embed(taper_gpu_emitter *e, const taper_node *node, taper_gp
     return add_rows(e, &table, &indices, taper_gpu_shape(e, taper_node_in(node, 1)).rank, out);
 }
 
-// Supports x[i] where i is one tensor of integers.
+// Emits x[i] where i is one tensor of integers.
 taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const unsigned kinds = TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS;
@@ -116,7 +116,7 @@ taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
     TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), kinds, &table));
     const taper_gpu_view before = table;
-    if (table.rank == 1) { // make rows of one element
+    if (table.rank == 1) { // makes the table rows of one element
         const taper_shape rows = {.rank = 2, .dtype = TAPER_F32, .sizes = {table.sizes[0], 1}};
         TAPER_TRY(taper_gpu_reshape(e, &before, &rows, &made));
         TAPER_TRY(taper_gpu_repack(e, &made, 1, &table));
@@ -130,7 +130,7 @@ taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, 
     return TAPER_OK;
 }
 
-// code: the operator.
+// Emits gather and similar operators. code is the operator.
 taper_status taper_gpu_rule_gather(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]), of = taper_gpu_shape(e, taper_node_in(node, 0));

@@ -17,7 +17,8 @@ static taper_status begin(taper_gpu_emitter *e, const taper_node *node, taper_gp
     TAPER_GPU_REFUSE(e, in->rank != 4, "images of other than four dimensions");
     TAPER_TRY(taper_gpu_take_steps(e, result, 1, 2, &chain));
     bool leaves = false;
-    if (kernel == TAPER_GPU_KERNEL_RESIZE) { // written as plain numbers at once, because these results are large
+    // Results of a resize are written as plain numbers at once, because they are large.
+    if (kernel == TAPER_GPU_KERNEL_RESIZE) {
         TAPER_TRY(taper_gpu_new_output(e, *result, &shape, 1, out, &leaves));
     }
     kernel = leaves ? TAPER_GPU_KERNEL_RESIZE_OUT : kernel;
@@ -53,7 +54,7 @@ static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node, unsi
     return taper_gpu_ask_operand_of(e, taper_node_in(node, 0), dtypes);
 }
 
-enum { MOST_WINDOW = 1024 }; // a thread reads the whole window
+enum { MOST_WINDOW = 1024 }; // the largest window, because a thread reads all of it
 
 // Returns the size of a team. An 8 x 8 team shares a large window if there are few results (shaders/pool.comp).
 static uint32_t team_of_window(const taper_gpu_state *s, const taper_gpu_work *w, const int64_t *window)
@@ -62,7 +63,7 @@ static uint32_t team_of_window(const taper_gpu_state *s, const taper_gpu_work *w
     return window[0] * window[1] >= LEAST && taper_gpu_threads(w) < s->fill ? SIDE * SIDE : 1;
 }
 
-// code 0: maximum, 1: mean.
+// Emits a pool. code is 0 for the maximum, 1 for the mean.
 taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];
@@ -156,9 +157,9 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
     return TAPER_OK;
 }
 
-// Returns the input distance per output pixel, as PyTorch does. A given scale applies, unless corners are aligned, or
-// the size of an interpolated image does not change. whole: nearest neighbours of one channel, for which sizes that
-// stay or double decide.
+// Returns the distance in the input for one output pixel, as PyTorch does. A given scale is used, unless corners are
+// aligned, or the size of an interpolated image does not change. whole is set for nearest neighbours of one channel,
+// for which the sizes are used instead of the scale if the size stays or doubles.
 static double scale_of(int64_t in, int64_t out, bool bilinear, bool corners, bool whole, double given)
 {
     if (out == in && (bilinear || whole)) {
@@ -186,7 +187,7 @@ static taper_status read_scale(taper_gpu_emitter *e, const taper_node *node, con
     return taper_read_number(&e->reader, node, name, 0, scale);
 }
 
-// code 0: nearest, 1: bilinear.
+// Emits a resize. code is 0 for nearest, 1 for bilinear.
 taper_status taper_gpu_rule_resize(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];

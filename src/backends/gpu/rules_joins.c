@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Joins (cat): parts are made at their place in the result if possible. A join whose items are the first items of
-// another join is stored inside that one's result. Thus layers that read all previous layers (DenseNet) copy nothing.
+// Joins (cat): if possible, items are computed directly in the memory of the result. A join whose items are the first
+// items of another join is stored inside that join's result. Thus layers that read all previous layers (DenseNet) copy
+// nothing.
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
 
-enum { MOST_PARTS = 256 }; // parts whose places are computed before they are made
+enum { MOST_PARTS = 256 }; // most items whose memory is chosen before they are computed
 
 // Returns the join in this segment that is the only user of a list, or NULL.
 static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *list)
@@ -18,8 +19,8 @@ static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *l
     return row != NULL && row->rule == taper_gpu_rule_cat && row->code == 0 ? user : NULL;
 }
 
-// Reads the dimension of the join. If this is the packed one, every part except the last must be whole vectors, because
-// a vector cannot contain elements of two parts.
+// Reads the dimension of the join. If this is the packed dimension, every item except the last must be whole vectors,
+// because a vector cannot contain elements of two items.
 static taper_status read_join(taper_gpu_emitter *e, const taper_node *join, int *dim, int *packed)
 {
     const taper_node *list = taper_node_in(join, 0)->node;
@@ -66,7 +67,7 @@ static const taper_node *longest_join(taper_gpu_emitter *e, const taper_node *jo
     return longest;
 }
 
-// Returns the part of a join's result that starts `at` elements along dimension d.
+// Returns the slice of a join's result that starts `at` elements along dimension d.
 static taper_gpu_view part_of(const taper_gpu_view *whole, int d, int64_t at, int64_t size)
 {
     taper_gpu_view part = *whole;
@@ -111,8 +112,8 @@ taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *va
     return taper_gpu_new(e, shape, packed, view);
 }
 
-// Copies a part of a quantized join, with the join's scale and zero point. If the node has none, those of the first
-// part apply.
+// Copies an item of a quantized join, with the join's scale and zero point. If the node has none, those of the first
+// item are used.
 static taper_status join_quantized(taper_gpu_emitter *e, const taper_node *node, const taper_ir_value *value,
                                    const taper_gpu_view *from, const taper_gpu_view *to, taper_gpu_table *table)
 {
@@ -134,7 +135,7 @@ static taper_status join_quantized(taper_gpu_emitter *e, const taper_node *node,
     return taper_gpu_look_up(e, &packed, table, to);
 }
 
-// Returns true if a longer join contains this one. *out: its place there.
+// Returns true if a longer join contains this one. *out receives this join's memory in the longer one.
 static bool is_in_longer_join(taper_gpu_emitter *e, const taper_node *join, const taper_gpu_view *first,
                               taper_gpu_view *out)
 {
@@ -153,7 +154,7 @@ static bool is_in_longer_join(taper_gpu_emitter *e, const taper_node *join, cons
     return true;
 }
 
-// code 1: for quantized tensors.
+// Emits a join. code is 1 for quantized tensors.
 taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *list = taper_node_in(node, 0);
@@ -177,8 +178,8 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
     if (slot->planned) {
         out = slot->view;
     } else if (code == 0 && is_in_longer_join(e, node, &first, &out)) {
-        // Parts that are not there yet are moved there.
-    } else { // use the packing of the first part
+        // Items that are not in the result's memory yet are moved there.
+    } else { // uses the packing of the first item
         int packed = first.packed;
         TAPER_TRY(read_join(e, node, &d, &packed));
         TAPER_TRY(taper_gpu_new_result(e, &node->outputs[0], &shape, packed, &out));
@@ -194,7 +195,7 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
         const taper_gpu_view to = part_of(&out, d, at, from.sizes[d]);
         if (code != 0) {
             TAPER_TRY(join_quantized(e, node, taper_node_in(list->node, i), &from, &to, &table));
-        } else if (from.buffer != to.buffer || from.offset != to.offset) { // otherwise it was made there
+        } else if (from.buffer != to.buffer || from.offset != to.offset) { // otherwise the item was computed there
             TAPER_TRY(taper_gpu_move(e, &from, &to));
         }
         at += from.sizes[d];

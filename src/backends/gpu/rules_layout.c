@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements in other places: padding, stacks, flipped and rolled tensors, shuffled pixels and channels. Also tensors
+// Operators that move elements: padding, stacks, flipped and rolled tensors, shuffled pixels and channels. Also tensors
 // filled with one number.
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 // ---- padding
 
-// Returns true if this padding is possible. PyTorch refuses more.
+// Returns true if this padding is possible. PyTorch refuses larger padding.
 static bool may_be(taper_gpu_edge edge, int64_t size, int64_t pad)
 {
     return edge == TAPER_GPU_EDGE_FILL || pad <= 0 || edge == TAPER_GPU_EDGE_REPLICATE ||
@@ -35,7 +35,7 @@ static taper_status read_edge(taper_gpu_emitter *e, const taper_node *node, uint
     return TAPER_OK;
 }
 
-// code: a taper_gpu_edge, or 0 if the argument `mode` gives it.
+// Emits padding. code is a taper_gpu_edge, or 0 if the argument `mode` gives the edge.
 taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -103,7 +103,7 @@ taper_status taper_gpu_rule_flip(taper_gpu_emitter *e, const taper_node *node, u
     for (int d = from.rank; d-- > 0 && flips[packed];) {
         packed = flips[d] ? packed : d;
     }
-    if (flips[packed] && from.sizes[packed] != 1) { // if all are flipped, pack an added dimension of size 1
+    if (flips[packed] && from.sizes[packed] != 1) { // if all are flipped, packs an added dimension of size 1
         taper_shape wide = {.rank = from.rank + 1, .dtype = TAPER_F32, .sizes = {1}};
         taper_gpu_view more;
         TAPER_GPU_REFUSE(e, from.rank == TAPER_GPU_RANK, "six dimensions that are turned around");
@@ -159,7 +159,7 @@ taper_status taper_gpu_rule_roll(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// Repeats the tensor along each dimension, which is a circular move.
+// Emits repeat, which is a circular move along each dimension.
 taper_status taper_gpu_rule_repeat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -190,8 +190,8 @@ taper_status taper_gpu_rule_repeat(taper_gpu_emitter *e, const taper_node *node,
 
 typedef enum shuffle { PIXELS, BACK, CHANNELS } shuffle;
 
-// code: the operator. PIXELS: channels [C r r] become pixels; BACK: the reverse; CHANNELS: channels of groups are
-// interleaved.
+// Emits shuffles. code is the operator. PIXELS: channels [C r r] become pixels; BACK: the reverse; CHANNELS: channels
+// of groups are interleaved.
 taper_status taper_gpu_rule_shuffle(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     static const int64_t orders[3][6] = {{0, 1, 4, 2, 5, 3}, {0, 1, 3, 5, 2, 4}, {0, 2, 1, 3, 4}};
@@ -277,7 +277,7 @@ static void fill_number(void *user, float *to)
 {
     const number_fill *f = user;
     const int64_t last = f->view->sizes[f->view->packed], vectors = taper_gpu_vectors(last);
-    int64_t inner = 1, outer = 1; // vectors inside and outside the packed dimension
+    int64_t inner = 1, outer = 1; // numbers of elements inside and outside the packed dimension
     for (int d = 0; d < f->view->rank; d++) {
         outer *= d == f->view->packed ? 1 : f->view->sizes[d];
     }
@@ -311,7 +311,7 @@ static taper_status ask_float(taper_gpu_emitter *e, const taper_node *node, bool
     return TAPER_OK;
 }
 
-// code: the number, or FULL if the argument `fill_value` gives it.
+// Emits a tensor filled with one number. code is the number, or FULL if the argument `fill_value` gives it.
 taper_status taper_gpu_rule_create(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     enum { FULL = 2, KIND_NUMBER = 9 };
@@ -331,7 +331,7 @@ taper_status taper_gpu_rule_create(taper_gpu_emitter *e, const taper_node *node,
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(&shape, taper_gpu_usual_packed(shape.rank), &view, &vectors),
                      "a tensor that is too large");
     taper_gpu_key key = {.numbers = {number, (double)view.packed, (double)vectors}, .kind = KIND_NUMBER};
-    if (number == 0) { // one vector is used for all
+    if (number == 0) { // one vector is used for all elements
         memset(view.strides, 0, sizeof view.strides);
         vectors = 1;
         key.numbers[1] = key.numbers[2] = 0;

@@ -8,8 +8,8 @@
 
 // ---- linear layers
 
-// Multiplies x [.., l->in], packed along its last dimension, by the constant. The other dimensions of out are those of
-// x.
+// Multiplies x [.., l->in], packed along its last dimension, by the constant weight. The other dimensions of out are
+// those of x.
 static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, taper_gpu_layer *l,
                               const taper_gpu_chain *chain, taper_gpu_view *out)
 {
@@ -24,12 +24,12 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     memcpy(shape.sizes, x->sizes, sizeof x->sizes);
     shape.sizes[last] = l->out;
     TAPER_TRY(taper_gpu_new(e, &shape, last, out));
-    // The leading dimensions become three loops. The kernel has its rows in the last loop.
+    // The leading dimensions become three loops. The kernel's rows are in the last loop.
     taper_gpu_view rows = in; // the input with the sizes of the result
     rows.sizes[last] = l->out;
     const taper_gpu_view *views[4] = {out, &rows, &chain->operands[0], NULL};
     if (taper_gpu_view_loops(views, 2 + chain->operand_count, &loops) && loops.sizes[0] == 1) {
-        if (loops.sizes[1] != 1) { // use the middle loop as the batch
+        if (loops.sizes[1] != 1) { // the middle loop becomes the batch
             for (size_t v = 0; v < 4; v++) {
                 loops.strides[v][0] = loops.strides[v][1];
                 loops.strides[v][1] = 0;
@@ -65,7 +65,7 @@ static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, tap
     p.w_group = 1;
     p.w_tile = p.in_groups * TAPER_GPU_VECTOR * l->tile;
     p.operations = 2.0 * (double)(loops.sizes[0] * loops.sizes[1] * loops.sizes[2] * l->in * l->out);
-    // Weights that exceed the largest buffer are divided into several products, each for some of the results.
+    // Weights that exceed the largest buffer are divided. Each product then computes some of the results.
     const int64_t all = l->out, row = (p.in_groups * TAPER_GPU_VECTOR + 1) * (int64_t)sizeof(float);
     const int64_t whole = TAPER_GPU_VECTOR * l->tile;
     const int64_t most = (int64_t)(e->state->gpu->most_bytes / (uint64_t)row) / whole * whole;
@@ -156,7 +156,7 @@ taper_status taper_gpu_rule_packed_linear(taper_gpu_emitter *e, const taper_node
                : taper_gpu_emit_linear(e, taper_node_in(node, 0), &l, &node->outputs[0], &shape, args.min, args.max);
 }
 
-// addmm: bias + a b.
+// Emits addmm: bias + a b.
 taper_status taper_gpu_rule_addmm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     taper_gpu_layer l = {.transposed_linear = true};
@@ -214,7 +214,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     const int64_t m = a->sizes[rank - 2], k = a->sizes[rank - 1], n = b->sizes[rank - 1];
     const bool dots = b->packed == rank - 2;
     TAPER_TRY(taper_gpu_new(e, shape, rank - 1, out));
-    // Batches become one loop, so that with rows there are three.
+    // Batches become one loop, so that there are three loops with the rows.
     taper_gpu_view from_a = *a, from_b = *b, batches = *out;
     taper_gpu_view all[3];
     taper_gpu_loops loops, of_batches;
@@ -241,7 +241,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3 + chain->operand_count, &of_batches),
                      "batches of more dimensions than a kernel has loops");
     largest_last(&of_batches);
-    // Each batch that does not fit in that loop gets a dispatch of its own.
+    // Batches that do not fit in that loop get separate dispatches.
     const int64_t outer = of_batches.sizes[0] * of_batches.sizes[1];
     TAPER_GPU_REFUSE(e, outer > 64, "batches of more dimensions than a kernel has loops");
     for (int64_t i = 0; i < outer; i++) {
@@ -290,7 +290,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     return TAPER_OK;
 }
 
-// Emits the product of the node. sum: tensor that is added to it, or NULL.
+// Emits the product of the node. sum is the tensor that is added to the product, or NULL.
 static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view a, taper_gpu_view b,
                              const taper_ir_value *sum)
 {
@@ -342,7 +342,7 @@ static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper
     return TAPER_OK;
 }
 
-// a [.., m, k] b [.., k, n], with broadcast batches. code 1: a first argument is added.
+// Emits a [.., m, k] b [.., k, n], with broadcast batches. If code is 1, the first argument is added.
 taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *a_value = taper_node_in(node, code), *b_value = taper_node_in(node, code + 1);
@@ -401,7 +401,7 @@ static bool is_product(const char *at, const char *end, size_t *rank, bool *tran
            (*transposed || (b[i] == a[j] && b[j] == c[j]));
 }
 
-// einsum, if it is a product of matrices.
+// Emits einsum, if it is a product of matrices.
 taper_status taper_gpu_rule_einsum(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_val *text = taper_read_constant(&e->reader, taper_node_in(node, 0));

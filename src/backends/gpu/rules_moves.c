@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Views and slices. Most are another view of the same memory; all others are copied (gpu_moves.c).
+// Views and slices. Most of them are another view of the same memory; the others are copied (gpu_moves.c).
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"
@@ -40,7 +40,7 @@ static bool has_as_many(const taper_gpu_view *view, const taper_shape *shape)
     return fits && there == wanted;
 }
 
-// A view of the same elements with other sizes: view, reshape, flatten, squeeze, unsqueeze …
+// Emits a view of the same elements with other sizes: view, reshape, flatten, squeeze, unsqueeze …
 taper_status taper_gpu_rule_reshape(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -101,7 +101,8 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
     int a = 0, b = 1;
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
-    static const char *const names[3][2] = {{"dim0", "dim1"}, {"axis0", "axis1"}, {NULL, NULL}}; // t has no names
+    // The operator t has no arguments with such names.
+    static const char *const names[3][2] = {{"dim0", "dim1"}, {"axis0", "axis1"}, {NULL, NULL}};
     size_t named = 0;
     while (names[named][0] != NULL && taper_read_argument(node, names[named][0]) == NULL) {
         named++;
@@ -139,7 +140,7 @@ taper_status taper_gpu_piece(taper_gpu_emitter *e, const taper_gpu_view *from, i
     if (start == 0 && count == from->sizes[d]) {
         return TAPER_OK;
     }
-    if (step != 1) { // pack another dimension first
+    if (step != 1) { // packs another dimension first
         taper_gpu_view other;
         TAPER_GPU_REFUSE(e, from->rank < 2 || from->packed == TAPER_GPU_RANK, "every second element of vectors");
         TAPER_TRY(taper_gpu_repack(e, from, d == from->rank - 1 ? d - 1 : from->rank - 1, &other));
@@ -149,8 +150,8 @@ taper_status taper_gpu_piece(taper_gpu_emitter *e, const taper_gpu_view *from, i
         to->strides[d] *= step;
         return TAPER_OK;
     }
-    // Whole vectors, from the start of a vector on. An incomplete last vector must be the end of the dimension, because
-    // otherwise its lanes belong to other elements.
+    // The slice consists of whole vectors, from the start of a vector on. An incomplete last vector must be the end of
+    // the dimension, because otherwise its lanes belong to other elements.
     if (start % TAPER_GPU_VECTOR == 0 && (count % TAPER_GPU_VECTOR == 0 || start + count == from->sizes[d])) {
         to->offset += start / TAPER_GPU_VECTOR * from->strides[d];
         return TAPER_OK;
@@ -180,7 +181,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&result), "a result whose sizes follow from elements, or that is empty");
     TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     start += start < 0 ? from.sizes[d] : 0;
-    start = start < 0 && code == 0 ? 0 : start; // for slice; narrow refuses it
+    start = start < 0 && code == 0 ? 0 : start; // only for slice; narrow refuses such a start
     TAPER_TRY(taper_gpu_piece(e, &from, d, start, result.sizes[d], step, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;
@@ -215,7 +216,7 @@ taper_status taper_gpu_rule_select(taper_gpu_emitter *e, const taper_node *node,
     return TAPER_OK;
 }
 
-// A list of pieces along dimension dim that is unpacked at once: split, chunk, unbind. code 1: unbind.
+// Emits a list of slices along dimension dim that is unpacked at once: split, chunk, unbind. code is 1 for unbind.
 taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
@@ -260,7 +261,7 @@ taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node,
             TAPER_GPU_REFUSE(e, count == 0 && (number == NULL || number->tag != TAPER_INT || number->as.i < 1),
                              "pieces whose sizes are no constants");
             const int64_t total = from.sizes[d];
-            // The argument of chunk is the number of pieces, that of split their size.
+            // The argument of chunk is the number of slices, the argument of split is their size.
             const bool chunks = taper_read_argument(node, "chunks") != NULL;
             const int64_t size = count != 0 ? (i < count ? sizes[i] : 0)
                                  : chunks   ? (total + number->as.i - 1) / number->as.i
@@ -300,14 +301,14 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
         to.sizes[d] = shape.sizes[d];
         to.strides[d] = d < more || from.sizes[d - more] == 1 ? 0 : from.strides[d - more];
     }
-    if (!numbers && from.sizes[from.packed] != shape.sizes[to.packed]) { // the lanes must be filled
+    if (!numbers && from.sizes[from.packed] != shape.sizes[to.packed]) { // true if lanes must be filled
         taper_gpu_view spread = to, there;
         spread.packed = -1;
-        for (int d = 0; d < to.rank && spread.packed < 0; d++) { // use another dimension of size 1 as the packed one
+        for (int d = 0; d < to.rank && spread.packed < 0; d++) { // uses another dimension of size 1 as the packed one
             spread.packed = d >= more && from.sizes[d - more] == 1 && shape.sizes[d] == 1 ? d : -1;
         }
         const taper_gpu_chain none = {0};
-        const bool splat = spread.packed < 0; // copy the first lane to all lanes
+        const bool splat = spread.packed < 0; // true if the first lane must be copied to all lanes
         TAPER_TRY(taper_gpu_new(e, &shape, splat ? to.packed : taper_gpu_usual_packed(shape.rank), &there));
         TAPER_TRY(splat ? taper_gpu_elementwise(e, &to, true, &none, &there) : taper_gpu_move(e, &spread, &there));
         to = there;
@@ -330,7 +331,7 @@ static bool says_float32(const taper_gpu_emitter *e, const taper_node *node)
                 : said->tag == TAPER_INT && said->as.i == TAPER_F32;
 }
 
-// code 1: shape inference does not know the dtype (infer.h).
+// Emits an operator that returns its argument. If code is 1, shape inference does not know the dtype (infer.h).
 taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), to = taper_gpu_shape(e, &node->outputs[0]);

@@ -22,7 +22,7 @@ static taper_status read_same(taper_gpu_emitter *e, const taper_ir_value *value,
     return TAPER_OK;
 }
 
-// lerp: self + weight (end - self).
+// Emits lerp: self + weight (end - self).
 taper_status taper_gpu_rule_lerp(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -61,7 +61,7 @@ taper_status taper_gpu_rule_lerp(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// glu: the first half times the sigmoid of the second half.
+// Emits glu: the first half times the sigmoid of the second half.
 taper_status taper_gpu_rule_glu(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -87,7 +87,7 @@ taper_status taper_gpu_rule_glu(taper_gpu_emitter *e, const taper_node *node, ui
     return TAPER_OK;
 }
 
-// addcmul: self + value tensor1 tensor2.
+// Emits addcmul: self + value tensor1 tensor2.
 taper_status taper_gpu_rule_addcmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -115,7 +115,7 @@ taper_status taper_gpu_rule_addcmul(taper_gpu_emitter *e, const taper_node *node
     return TAPER_OK;
 }
 
-// pow of a number with a tensor as exponent.
+// Emits pow of a number with a tensor as exponent.
 taper_status taper_gpu_rule_power_of(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];
@@ -139,7 +139,7 @@ taper_status taper_gpu_rule_power_of(taper_gpu_emitter *e, const taper_node *nod
     return TAPER_OK;
 }
 
-// An argument: a number, or a tensor broadcast to the result.
+// An argument that is a number, or a tensor that is broadcast to the result.
 typedef struct given {
     bool number, splat;
     double value;
@@ -167,12 +167,12 @@ static taper_status ask_side(taper_gpu_emitter *e, const taper_ir_value *value, 
     return *number ? TAPER_OK : taper_gpu_ask_operand(e, value);
 }
 
-// aten::where: the second argument if the condition is true, otherwise the third.
+// Emits aten::where: the second argument if the condition is true, otherwise the third.
 taper_status taper_gpu_rule_where(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];
     const taper_shape shape = taper_gpu_shape(e, result);
-    given sides[3]; // the condition and the two sides
+    given sides[3]; // the condition and the two choices
     taper_gpu_chain chain = {.most_operands = 2};
     taper_gpu_view out;
     bool numbers[2];
@@ -180,7 +180,8 @@ taper_status taper_gpu_rule_where(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_TRUTHS));
     TAPER_TRY(ask_side(e, taper_node_in(node, 1), &numbers[0]));
     TAPER_TRY(ask_side(e, taper_node_in(node, 2), &numbers[1]));
-    TAPER_GPU_REFUSE(e, numbers[0] && numbers[1], "a choice of two numbers"); // the dtype depends on both numbers
+    // Refused, because the dtype depends on both numbers.
+    TAPER_GPU_REFUSE(e, numbers[0] && numbers[1], "a choice of two numbers");
     if (e->asking) {
         return TAPER_OK;
     }
@@ -208,7 +209,7 @@ taper_status taper_gpu_rule_where(taper_gpu_emitter *e, const taper_node *node, 
     return TAPER_OK;
 }
 
-// clamp with tensors as bounds, either of which may be missing.
+// Emits clamp with tensors as bounds, of which one may be missing.
 taper_status taper_gpu_rule_between(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     static const taper_gpu_step steps[] = {TAPER_GPU_STEP_MAX, TAPER_GPU_STEP_MIN};

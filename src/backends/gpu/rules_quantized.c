@@ -104,7 +104,7 @@ static void add_weights(const taper_tensor *w, int64_t channel, int32_t *sum, do
             at[d--] = 0;
         }
         if (d <= 0) {
-            *sum = (int32_t)(uint32_t)all; // wraps, as on the CPU
+            *sum = (int32_t)(uint32_t)all; // wraps around, as on the CPU
             *sizes = (double)without;
             return;
         }
@@ -132,7 +132,7 @@ static taper_status emit_folded(taper_gpu_emitter *e, const quantized_layer *q, 
     }
     TAPER_GPU_REFUSE(e, !taper_i8_layer_fold(numbers, q->in_scale, (int32_t)q->in_point, 0, q->scale, start, factor),
                      "scales that the fast kernels do not take");
-    // True if floats represent all sums of all channels exactly, for every input.
+    // `small` is true if floats represent all sums of all channels exactly, for every input.
     for (int64_t i = 0; i < l->out; i++) {
         int32_t sum;
         add_weights(l->weight, i, &sum, &sizes);
@@ -190,7 +190,7 @@ static taper_status read_layer(taper_gpu_emitter *e, const taper_node *node, uin
     return e->asking ? TAPER_OK : taper_gpu_quantizer(e, q->x, &q->in_scale, &q->in_point);
 }
 
-// code 1: with relu.
+// Emits a quantized convolution. code is 1 for the operator with relu.
 taper_status taper_gpu_rule_quantized_conv(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     enum { MOST_STEP = 1 << 20 };
@@ -286,7 +286,7 @@ taper_status taper_gpu_rule_quantized_linear(taper_gpu_emitter *e, const taper_n
 
 // ---- sums
 
-// code 1: with relu.
+// Emits a quantized sum. code is 1 for the operator with relu.
 taper_status taper_gpu_rule_quantized_add(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);

@@ -114,10 +114,11 @@ static taper_status state_of(taper_gpu_emitter *e, const taper_gpu_view *states,
 }
 
 typedef struct cell {
-    // Gates: [rows, gates x hidden] from h; state: [rows, hidden]; input: sizes of gates, from x.
+    // gates: [rows, gates x hidden], computed from h; state: [rows, hidden]; input: has the sizes of gates, computed
+    // from x.
     taper_gpu_view gates, state, input;
     taper_gpu_view h; // the new h
-    int64_t c_out;    // vectors from h to c of the result
+    int64_t c_out;    // distance from h to c in the result, in vectors
 } cell;
 
 static taper_status add_cell(taper_gpu_emitter *e, const network *net, const cell *c)
@@ -146,8 +147,8 @@ static taper_status add_cell(taper_gpu_emitter *e, const network *net, const cel
     return TAPER_OK;
 }
 
-// Runs one direction of a layer. x: [steps, rows, in]. h and c: [rows, hidden], first the initial and then the final
-// state. out: [steps, rows, hidden].
+// Runs one direction of a layer. x is [steps, rows, in]. h and c are [rows, hidden], first the initial and then the
+// final state. out is [steps, rows, hidden].
 static taper_status run_direction(taper_gpu_emitter *e, const network *net, const taper_tensor *const *params,
                                   bool backward, const taper_gpu_view *x, taper_gpu_view *h, taper_gpu_view *c,
                                   taper_gpu_view *out)
@@ -240,7 +241,7 @@ static taper_status emit(taper_gpu_emitter *e, const taper_node *node, const net
                          h0.sizes[2] != net->hidden || h0.sizes[1] != x.sizes[net->batch_first ? 0 : 1] ||
                          (net->kind == LSTM && (c0.rank != 3 || memcmp(c0.sizes, h0.sizes, 3 * sizeof *h0.sizes) != 0)),
                      "states of other sizes, or inputs without a batch");
-    enum { MOST_STEPS = 4096 }; // steps of all layers and directions; a step has two dispatches
+    enum { MOST_STEPS = 4096 }; // most steps of all layers and directions; a step has two dispatches
     before = x;
     if (net->batch_first) {
         swap_first(&before, &x);

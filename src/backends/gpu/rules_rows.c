@@ -6,7 +6,7 @@
 
 // ---- sums, means, extremes
 
-// Reads the dimensions to reduce, as flags; without a list, all of them.
+// Reads the dimensions to reduce, as flags. Without a list, all dimensions are reduced.
 static taper_status read_dims(taper_gpu_emitter *e, const taper_node *node, int rank, bool *goes)
 {
     int64_t dims[TAPER_MAX_RANK];
@@ -32,7 +32,7 @@ static taper_status read_dims(taper_gpu_emitter *e, const taper_node *node, int 
 
 enum { MEAN = 256 };
 
-// Reduces `in` over these dimensions. code: a mode of the shader, MEAN. chain: steps that are applied first.
+// Reduces `in` over these dimensions. code is a mode of the shader, or MEAN. chain has steps that are applied first.
 static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view in, const bool *goes,
                            uint32_t code, taper_gpu_chain chain)
 {
@@ -46,7 +46,7 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
     int loop = 2;
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result that is not float32");
     const bool lanes = goes[in.packed];
-    for (int d = in.rank; d-- > 0;) { // from the innermost on: contiguous dimensions become one loop
+    for (int d = in.rank; d-- > 0;) { // from the innermost dimension on; contiguous dimensions become one loop
         elements *= goes[d] ? in.sizes[d] : 1;
         if (!goes[d] || d == in.packed || in.sizes[d] == 1) {
             continue;
@@ -60,13 +60,14 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
         count[loop] = in.sizes[d];
         step[loop] = in.strides[d];
     }
-    // The result with a size of 1 for reduced dimensions. Its layout is that of a tensor with these sizes.
+    // The shape of the result with size 1 for reduced dimensions. The memory has the layout of a tensor with these
+    // sizes.
     taper_shape wide = from;
     for (int d = 0; d < from.rank; d++) {
         wide.sizes[d] = goes[d] ? 1 : from.sizes[d];
     }
     TAPER_TRY(taper_gpu_new(e, &wide, in.packed, &kept));
-    const bool stays = taper_gpu_view_reshape(&kept, &shape, &out); // otherwise its elements are packed again
+    const bool stays = taper_gpu_view_reshape(&kept, &shape, &out); // if false, the elements are packed again
     if (stays) {
         TAPER_TRY(taper_gpu_take_steps(e, &result, out.packed, from.rank == shape.rank ? 2 : 0, &chain));
     }
@@ -90,7 +91,7 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
     taper_gpu_put_float(w, &at, (code & MEAN) != 0 ? 1.0 / (double)elements : 1.0);
     w->constants[11] = code & ~(uint32_t)MEAN;
     w->constants[12] = lanes;
-    // Each workgroup makes one result, with as many threads as it has work for.
+    // Each workgroup computes one result, with as many threads as it has work for.
     const int64_t all = count[0] * count[1] * (lanes ? vectors : 1);
     w->constants[0] = e->state->gpu->is_cpu || all < 16 ? 1 : all < 64 ? 16 : 64;
     w->constants[1] = 1;
@@ -105,7 +106,7 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
     return TAPER_OK;
 }
 
-// code: the mode of the shader; bit 8: a mean.
+// Emits a reduction. code is the mode of the shader; bit 8 is set for a mean.
 taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
@@ -120,7 +121,7 @@ taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, u
     return reduce(e, node, in, goes, code, (taper_gpu_chain){0});
 }
 
-// norm: the root of the sum of squares.
+// Emits norm: the root of the sum of squares.
 taper_status taper_gpu_rule_norm(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));
@@ -147,7 +148,7 @@ taper_status taper_gpu_rule_norm(taper_gpu_emitter *e, const taper_node *node, u
 
 // ---- normalized rows
 
-enum { SUMS = 3 }; // mode of the shader
+enum { SUMS = 3 }; // mode of the shader for cumulative sums
 
 taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int dim, uint32_t mode, double eps,
                             const taper_gpu_chain *chain, taper_gpu_view *out)
@@ -303,7 +304,7 @@ taper_status taper_gpu_rule_layer_norm(taper_gpu_emitter *e, const taper_node *n
     return TAPER_OK;
 }
 
-// Reads weight and bias while nodes are claimed, when their number may not be known.
+// Reads weight and bias while nodes are claimed, when the number of elements may not be known.
 static taper_status ask_affine(taper_gpu_emitter *e, const taper_node *node)
 {
     taper_gpu_affine affine;

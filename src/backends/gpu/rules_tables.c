@@ -24,8 +24,8 @@ static taper_status every_number(taper_gpu_emitter *e, double scale, int64_t zer
     return TAPER_OK;
 }
 
-// Calls the operator on them. Returns TAPER_DECLINED if it fails, because then the CPU reports the error, or if the
-// result has another form.
+// Calls the operator with args. Returns TAPER_DECLINED if it fails, because then the CPU reports the error, or if the
+// result has other sizes or another dtype.
 static taper_status call_on(taper_gpu_emitter *e, const taper_op *op, taper_val *args, size_t count,
                             taper_gpu_table *table)
 {
@@ -87,7 +87,7 @@ static taper_gpu_key key_of(const taper_gpu_table *table)
     enum { KIND = 20, EACH = 4, WHOLE = TAPER_GPU_KEY_NUMBERS - 2 };
     taper_gpu_key key = {.kind = KIND};
     const uint64_t hash = taper_hash(0, table->numbers, sizeof table->numbers);
-    for (size_t i = 0; i < WHOLE; i++) { // words from the whole table
+    for (size_t i = 0; i < WHOLE; i++) { // number of words that are copied from the table
         uint32_t word;
         memcpy(&word, table->numbers + i * (sizeof table->numbers / WHOLE), EACH);
         key.numbers[i] = word;
@@ -122,7 +122,7 @@ taper_status taper_gpu_look_up(taper_gpu_emitter *e, const taper_gpu_view *in, c
     return TAPER_OK;
 }
 
-// An operator on one quantized tensor; its other arguments are constant.
+// Emits an operator on one quantized tensor whose other arguments are constant.
 taper_status taper_gpu_rule_quantized_map(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -173,7 +173,7 @@ static bool has_sizes(const taper_gpu_view *view, const taper_shape *shape)
            memcmp(view->sizes, shape->sizes, (size_t)view->rank * sizeof *view->sizes) == 0;
 }
 
-// code 1: with relu.
+// Emits a quantized product. code is 1 for the operator with relu.
 taper_status taper_gpu_rule_quantized_mul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);
@@ -194,7 +194,8 @@ taper_status taper_gpu_rule_quantized_mul(taper_gpu_emitter *e, const taper_node
         TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, i), TAPER_GPU_QUANTS, &parts[i]));
         TAPER_TRY(taper_gpu_quantizer(e, taper_node_in(node, i), &scales[i], &points[i]));
     }
-    const size_t whole = has_sizes(&parts[0], &shape) ? 0 : 1; // the other one may be broadcast
+    // Number of the argument that has the result's sizes; the other one may be broadcast.
+    const size_t whole = has_sizes(&parts[0], &shape) ? 0 : 1;
     TAPER_GPU_REFUSE(e, !has_sizes(&parts[whole], &shape), "quantized tensors that are both broadcast");
     TAPER_TRY(centered(e, &parts[1 - whole], points[1 - whole], &other));
     int same = parts[whole].packed - (shape.rank - other.rank);

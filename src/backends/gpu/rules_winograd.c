@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// 3x3 convolutions without stride by Winograd's F(4x4, 3x3): tiles of the image are transformed, 36 products of
+// 3x3 convolutions without stride by Winograd's F(4x4, 3x3). Tiles of the image are transformed, 36 products of
 // channels are computed together, and results are transformed back (shaders/winograd_*.comp). This takes a quarter of
 // the multiplications, four times the memory for weights, and three dispatches instead of one.
 #include <string.h>
@@ -22,7 +22,7 @@ bool taper_gpu_winograd_pays(const taper_gpu_emitter *e, const taper_gpu_layer *
     const double most = (double)MOST_BYTES < (double)e->state->gpu->most_bytes / 2
                             ? (double)MOST_BYTES
                             : (double)e->state->gpu->most_bytes / 2;
-    // Elements of the image, the result and the weights, including padding to vectors and tiles.
+    // An upper bound of the channels of image, result and weights, including the padding to vectors and tiles.
     const double channels = (double)(l->in > l->out ? l->in : l->out) + 16;
     return tiles >= LEAST_TILES && PRODUCTS * sizeof(float) * tiles * channels < most &&
            PRODUCTS * sizeof(float) * channels * channels < most;

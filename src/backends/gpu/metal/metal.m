@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Metal devices and their buffers, and the table of the interface. iOS 12 and macOS 11 have all functions that are
-// called. All memory is shared with the host, because Apple's GPUs have none of their own.
+// called. All memory is shared with the host, because Apple's GPUs have no separate memory.
 #import "backends/gpu/metal/metal.h"
 
 #ifdef __APPLE__
@@ -28,7 +28,7 @@ taper_status taper_metal_fail(taper_metal *metal, const char *what, NSError *err
 
 // ---- opening
 
-// Finds the device. The result is a reference, or nil.
+// Finds the device. The result is an owned reference, or nil.
 static id<MTLDevice> find_device(unsigned index, const char *called)
 {
 #if defined(__APPLE__) && TARGET_OS_OSX

@@ -9,7 +9,7 @@
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 
-enum { BINDINGS = TAPER_GPU_BINDINGS + 1 }; // the last binding has the parameters
+enum { BINDINGS = TAPER_GPU_BINDINGS + 1 }; // number of bindings; the last one has the parameters
 
 // ---- pipelines
 
@@ -92,7 +92,7 @@ void taper_metal_pipeline_free(taper_gpu *gpu, taper_gpu_pipeline *pipeline)
 
 typedef struct step {
     const taper_gpu_pipeline *pipeline;
-    id<MTLBuffer> buffers[BINDINGS]; // owned by the backend, which outlives the recording
+    id<MTLBuffer> buffers[BINDINGS]; // buffers, owned by the backend, which outlives the recording
     NSUInteger offsets[BINDINGS];
     MTLSize groups;
     bool barrier;
@@ -186,7 +186,7 @@ static taper_status submit(taper_metal *m, const taper_gpu_recorded *r, size_t f
         return TAPER_OK;
     }
     NSError *const error = [commands error];
-    // An app in the background may not use the GPU now, but may use it later.
+    // An app in the background must not use the GPU now, but may use it later.
     return error != nil && [error code] == MTLCommandBufferErrorNotPermitted
                ? TAPER_DECLINED
                : taper_metal_fail(m, "a command buffer", error);
@@ -199,7 +199,8 @@ taper_status taper_metal_run(taper_gpu *gpu, taper_gpu_recorded *r, double *seco
         if (seconds == NULL) {
             return submit(m, r, 0, r->count, NULL);
         }
-        for (size_t i = 0; i < r->count; i++) { // the system times only command buffers, so each dispatch gets one
+        // The system measures the time of command buffers only, so each dispatch gets one.
+        for (size_t i = 0; i < r->count; i++) {
             TAPER_TRY(submit(m, r, i, i + 1, &seconds[i]));
         }
     }

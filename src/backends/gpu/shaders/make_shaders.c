@@ -39,7 +39,8 @@ static unsigned char *by_planes(const unsigned char *bytes, size_t size)
     return planes;
 }
 
-enum { HEAD = 2, SUM = 4 }; // bytes of zlib around the deflated data
+// HEAD: bytes of zlib's header before the deflated data; SUM: bytes of its checksum after the data.
+enum { HEAD = 2, SUM = 4 };
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See spirv.h. The numbers of opcodes are from the SPIR-V specification, section 3.49. In OpSpecConstantOp they are the
-// numbers of the instructions themselves.
+// Folds specialization constants, see spirv.h. The numbers of opcodes are from the SPIR-V specification, section 3.49.
+// In OpSpecConstantOp they are the numbers of the instructions themselves.
 #include "backends/gpu/vulkan/spirv.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ enum {
     SPEC_CONSTANT = 50,
     SPEC_COMPOSITE = 51,
     SPEC_OP = 52,
-    SPEC_ID = 1, // decoration SpecId
+    SPEC_ID = 1, // number of the decoration SpecId
 };
 
 enum {
@@ -51,8 +51,8 @@ enum {
 // Facts about an id.
 typedef struct meaning {
     enum { UNKNOWN, BOOL_TYPE, NUMBER, COMPOSITE } kind;
-    uint32_t value; // value of a NUMBER (1 or 0 for bool); for a COMPOSITE the index in `made` of its parts
-    uint32_t parts; // number of parts
+    uint32_t value; // value of a NUMBER (1 or 0 for bool); index in `made` of the constituents of a COMPOSITE
+    uint32_t parts; // number of constituents of a COMPOSITE
     uint32_t given; // SpecId of the constant + 1, or 0
 } meaning;
 
@@ -61,7 +61,7 @@ typedef struct folding {
     uint32_t count, bound;
     meaning *ids;
     uint32_t *made;
-    size_t at; // words made so far
+    size_t at; // number of words written so far
 } folding;
 
 static meaning *id_of(const folding *f, uint32_t id)
@@ -198,7 +198,7 @@ static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
     case SPIRV_DECORATE:
         if (words == 4 && from[2] == SPEC_ID) {
             id_of(f, from[1])->given = from[3] < UINT32_MAX ? from[3] + 1 : 0;
-            return true; // the decoration is omitted
+            return true; // the decoration SpecId is omitted
         }
         break;
     case TYPE_BOOL:

@@ -28,18 +28,19 @@ enum {
 };
 
 typedef struct block {
-    uint32_t begin, last, end; // indices of words: the label, the last instruction, the word after it
+    uint32_t begin, last, end; // indices of words: the label; the last instruction; the word after the last instruction
     uint32_t label;
-    uint32_t merge;                   // index of the merge instruction before the last instruction, or 0
-    uint32_t taken;                   // label that a constant condition selects, or 0
-    enum { GONE, EMPTY, LIVE } state; // EMPTY: not reached, but the end of a construct
+    uint32_t merge; // index of the merge instruction before the last instruction, or 0
+    uint32_t taken; // label that a constant condition selects, or 0
+    // GONE: not reached; EMPTY: not reached, but the end of a construct; LIVE: reached.
+    enum { GONE, EMPTY, LIVE } state;
 } block;
 
 // Facts about an id.
 typedef struct meaning {
-    uint32_t block;    // number of a label's block + 1; for a function, that of its first block
+    uint32_t block;    // number of a label's block + 1; for a function, of its first block
     uint32_t function; // index of a function's first word
-    uint8_t truth;     // value of a constant: 1 false, 2 true
+    uint8_t truth;     // value of a bool constant: 1 false, 2 true; 0 for other ids
     bool live, gone;   // live: true for a function that is called; gone: true for the result of an omitted instruction
 } meaning;
 
@@ -52,7 +53,7 @@ typedef struct cutting {
     block *blocks;
     uint32_t *waiting; // numbers of blocks to visit
     size_t block_count, waiting_count;
-    bool is_odd; // true if something is not understood
+    bool is_odd; // true if the module contains something that is not supported
 } cutting;
 
 static meaning *id_of(cutting *c, uint32_t id)
@@ -74,7 +75,7 @@ static uint32_t length_at(const cutting *c, size_t at)
     return c->code[at] >> 16;
 }
 
-// Returns true if every instruction is inside the module and has the words that are read below. Counts the blocks.
+// Returns true if every instruction is inside the module and has all words that are read below. Counts the blocks.
 static bool is_sound(cutting *c)
 {
     static const struct {
@@ -186,7 +187,7 @@ static bool goes_to(const cutting *c, const block *b, uint32_t label)
     case BRANCH_CONDITIONAL:
         return b->taken != 0 ? b->taken == label : last[2] == label || last[3] == label;
     case SWITCH:
-        for (uint32_t i = 2; i < words; i += 2) { // the default label, then those after one-word literals
+        for (uint32_t i = 2; i < words; i += 2) { // the default label, then the labels after one-word literals
             if (last[i] == label) {
                 return true;
             }
@@ -211,7 +212,7 @@ static void reach_from(cutting *c, const block *b)
         reach(c, b->taken != 0 ? b->taken : last[2]);
         reach(c, b->taken != 0 ? b->taken : last[3]);
     } else if (code_at(c, b->last) == SWITCH) {
-        c->is_odd |= words % 2 == 0; // 64-bit literals
+        c->is_odd |= words % 2 == 0; // the literals may have 64 bits
         for (uint32_t i = 2; i < words; i += 2) {
             reach(c, last[i]);
         }
@@ -238,10 +239,10 @@ static void keep_ends(cutting *c)
     }
 }
 
-// Returns true if an instruction inside a function makes the id in its third word.
+// Returns true if an instruction inside a function defines the id in its third word.
 static bool makes_id(uint32_t code)
 {
-    // These instructions store, wait, end blocks or refer to the source.
+    // These instructions define no id: they store, wait, end blocks or refer to the source.
     static const uint16_t others[] = {0, 8, 62, 63, 64, 99, 218, 219, 220, 221, 224, 225, 228, 317};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (code == others[i]) {
@@ -269,7 +270,7 @@ static void copy(cutting *c, size_t from, size_t words)
     c->made_words += words;
 }
 
-// Copies a phi with the pairs whose block still branches here.
+// Copies a phi instruction with the pairs whose block still branches to this label.
 static void copy_phi(cutting *c, size_t at, uint32_t label)
 {
     const size_t begin = c->made_words;
@@ -312,8 +313,8 @@ static bool is_of_gone(cutting *c, size_t at)
            id_of(c, c->code[at + 1])->gone;
 }
 
-// Calls of(c, block, in, begin, end) for everything after the header, block by block. block is NULL for words between
-// blocks. in: id of the enclosing function, or 0.
+// Calls of(c, block, in, begin, end) for all words after the header, block by block. block is NULL for words between
+// blocks. in is the id of the enclosing function, or 0.
 static void walk(cutting *c, void (*of)(cutting *c, const block *b, uint32_t in, size_t begin, size_t end))
 {
     uint32_t in = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Words of SPIR-V for both folding of constants and removal of code. The numbers of opcodes are from the SPIR-V
+// Constants for the folding of constants and the removal of code in SPIR-V. The numbers of opcodes are from the SPIR-V
 // specification, section 3.49.
 #ifndef TAPER_BACKENDS_SPIRV_WORDS_H
 #define TAPER_BACKENDS_SPIRV_WORDS_H
 
 enum {
-    SPIRV_HEADER = 5,         // words before the first instruction
-    SPIRV_BOUND = 3,          // number of the header word with the bound of all ids
+    SPIRV_HEADER = 5,         // number of words before the first instruction
+    SPIRV_BOUND = 3,          // index of the header word with the bound of all ids
     SPIRV_MOST_IDS = 1 << 20, // most ids of a shader that are supported
     SPIRV_CONSTANT_TRUE = 41,
     SPIRV_CONSTANT_FALSE = 42,

@@ -21,7 +21,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return b == 0 ? a : gcd(b, a % b);
 }
 
-static uint64_t both(uint64_t a, uint64_t b) // the least common multiple; Vulkan's limits are powers of two
+static uint64_t both(uint64_t a, uint64_t b) // returns the least common multiple; Vulkan's limits are powers of two
 {
     return a == 0 || b == 0 ? a + b : a / gcd(a, b) * b;
 }
@@ -117,7 +117,7 @@ static const char *choose_family(taper_vulkan *v)
     uint32_t count = MOST_FAMILIES;
     v->call.GetPhysicalDeviceQueueFamilyProperties(v->physical, &count, families);
     v->family = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) { // the family of the graphics queue, which drivers test most
+    for (uint32_t i = 0; i < count; i++) { // prefers the family of the graphics queue, which drivers test most
         if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 && families[i].queueCount != 0 &&
             v->family == UINT32_MAX) {
             v->family = i;
@@ -203,7 +203,8 @@ static const char *make_device(taper_vulkan *v)
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = device_has(v, subset[0]), // must be enabled if it exists
+                                     // This extension must be enabled if it exists.
+                                     .enabledExtensionCount = device_has(v, subset[0]),
                                      .ppEnabledExtensionNames = subset};
     if (v->call.CreateDevice(v->physical, &info, NULL, &v->device) != VK_SUCCESS) {
         v->device = VK_NULL_HANDLE;

@@ -25,7 +25,7 @@ typedef struct taper_vulkan_functions {
 } taper_vulkan_functions;
 
 typedef struct taper_vulkan {
-    taper_gpu gpu; // first member
+    taper_gpu gpu; // must be the first member
     taper_library *library;
     taper_vulkan_functions call;
     VkInstance instance;
@@ -36,13 +36,14 @@ typedef struct taper_vulkan {
     uint32_t family;
     VkPhysicalDeviceMemoryProperties memory;
     VkDeviceSize atom;  // granularity of flushes, in bytes
-    uint64_t tick_mask; // valid bits of a timestamp
+    uint64_t tick_mask; // mask of the valid bits of a timestamp
     // Layouts for the two kinds of shaders: with storage buffers, with texel buffers.
     VkDescriptorSetLayout set_layouts[2];
     VkPipelineLayout layouts[2];
     VkPipelineCache cache;
-    VkCommandPool copies_pool; // pool, buffer and fence for copies, made at the first copy, because this takes
-                               // milliseconds on some drivers
+    // Command pool for copies; pool, buffer and fence are made at the first copy, which takes milliseconds on some
+    // drivers.
+    VkCommandPool copies_pool;
     VkCommandBuffer copies;
     VkFence copied;
 } taper_vulkan;
@@ -53,7 +54,7 @@ const char *taper_vulkan_load(taper_vulkan *vulkan);
 const char *taper_vulkan_load_instance(taper_vulkan *vulkan);
 const char *taper_vulkan_load_device(taper_vulkan *vulkan);
 
-// Returns TAPER_OK, or notes the failure and returns TAPER_DEVICE_LOST.
+// Returns TAPER_OK, or records the failure and returns TAPER_DEVICE_LOST.
 taper_status taper_vulkan_check(taper_vulkan *vulkan, const char *function, VkResult result);
 #define TAPER_VULKAN(vulkan, function, ...)                                                                            \
     taper_vulkan_check(vulkan, "vk" #function, (vulkan)->call.function(__VA_ARGS__))
@@ -76,11 +77,11 @@ static inline VkBuffer taper_vulkan_buffer(const taper_gpu_buffer *buffer)
     return handle;
 }
 
-// vulkan_copy.c
+// The functions of vulkan_copy.c.
 taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, const taper_gpu_range *to, size_t count);
 void taper_vulkan_free_copies(taper_vulkan *vulkan); // frees the objects for copies
 
-// vulkan_pipeline.c
+// The functions of vulkan_pipeline.c.
 taper_status taper_vulkan_make_layouts(taper_vulkan *vulkan);
 void taper_vulkan_free_layouts(taper_vulkan *vulkan);
 taper_status taper_vulkan_pipeline_new(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
@@ -93,7 +94,7 @@ struct taper_gpu_pipeline {
     bool texels;
 };
 
-// vulkan_record.c
+// The functions of vulkan_record.c.
 taper_status taper_vulkan_record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches, size_t count, bool timed,
                                  taper_gpu_recorded **recorded);
 taper_status taper_vulkan_run(taper_gpu *gpu, taper_gpu_recorded *recorded, double *seconds);

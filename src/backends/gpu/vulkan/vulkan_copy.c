@@ -2,7 +2,8 @@
 // Copies between buffers on the device.
 #include "backends/gpu/vulkan/vulkan.h"
 
-// Makes the command pool, the command buffer and the fence of all copies: only one copy is in progress at a time.
+// Makes the command pool, the command buffer and the fence for all copies, because only one copy is in progress at a
+// time.
 static taper_status make_copies(taper_vulkan *v)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -47,7 +48,7 @@ taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, cons
                                   .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                   .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_HOST_READ_BIT};
     TAPER_TRY(make_copies(v));
-    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, v->copies, &begin)); // this resets the buffer
+    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, v->copies, &begin)); // beginning the buffer also resets it
     v->call.CmdPipelineBarrier(v->copies, SHADERS | COPIES, COPIES, 0, 1, &sees, 0, NULL, 0, NULL);
     for (size_t i = 0; i < count; i++) {
         const VkBufferCopy region = {.srcOffset = from[i].offset, .dstOffset = to[i].offset, .size = from[i].bytes};

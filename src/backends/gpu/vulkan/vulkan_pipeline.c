@@ -72,8 +72,9 @@ static taper_status make_pipeline(taper_vulkan *v, VkShaderModule module, const 
                : taper_vulkan_check(v, "vkCreateComputePipelines", VK_ERROR_INITIALIZATION_FAILED);
 }
 
-// Replaces the constants in the shader and removes code that they rule out, as far as this is supported. *code gets the
-// words. room: space for the words of two shaders. TAPER_DECLINED means that the driver must replace the constants.
+// Replaces the constants in the shader and removes code that they rule out, as far as this is supported. *code receives
+// the words. room has space for the words of two shaders. TAPER_DECLINED means that the driver must replace the
+// constants.
 static taper_status fold(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                          uint32_t constant_count, uint32_t *room, VkShaderModuleCreateInfo *code)
 {
@@ -139,7 +140,7 @@ taper_status taper_vulkan_take_compiled(taper_gpu *gpu, const void *data, size_t
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = bytes, .pInitialData = data};
     VkPipelineCache cache;
     if (v->call.CreatePipelineCache(v->device, &info, NULL, &cache) != VK_SUCCESS) {
-        return TAPER_DECLINED; // the driver compiles again
+        return TAPER_DECLINED; // the driver then compiles again
     }
     v->call.DestroyPipelineCache(v->device, v->cache, NULL);
     v->cache = cache;

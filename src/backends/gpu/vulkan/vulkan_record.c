@@ -10,10 +10,10 @@ struct taper_gpu_recorded {
     VkCommandBuffer commands;
     VkDescriptorPool sets_pool;
     VkFence fence;
-    VkQueryPool times; // two timestamps for each dispatch
+    VkQueryPool times; // query pool with two timestamps for each dispatch
     size_t count, view_count, view_room;
     VkBufferView *views;
-    uint64_t *ticks; // room for the timestamps
+    uint64_t *ticks; // memory for the timestamps
 };
 
 // Waits have no time limit. Objects that a driver still uses must not be freed, and the driver reports a lost device.
