@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A claim contains the nodes that the backend supports, except those that depend on an unsupported node which depends
-// on the claim. While the claim is made, the registers of values contain marks, because registers are numbered later.
+// A claim contains the nodes that the backend supports, except nodes after an unsupported node that itself uses a
+// result of the claim. While the claim is made, the registers of values contain marks, because registers are numbered
+// later.
 #include "backends/common/claim.h"
 
 #include "backends/common/shape_nodes.h"
 #include "ir/effects.h"
 #include "ops/list/op_table.h"
 
-// Marks of values: INSIDE: made by a node of the claim; BEHIND: made outside from values of the claim.
+// Marks of values. INSIDE: a node of the claim makes the value. BEHIND: a node outside the claim makes the value from
+// values of the claim.
 enum { NONE, INSIDE, BEHIND };
 
 // The most nodes that are examined after the last node of the claim. Without this bound, many small claims would cost

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the nodes of a region that a backend runs: all nodes that it supports. The exceptions are nodes that depend
-// on the result of an unsupported node which itself depends on a node of the claim.
+// Chooses the nodes of a region that a backend runs (the claim). A claim has all nodes that the backend supports,
+// except nodes after an unsupported node that itself uses a result of the claim.
 #ifndef TAPER_BACKENDS_CLAIM_H
 #define TAPER_BACKENDS_CLAIM_H
 
@@ -12,7 +12,7 @@ struct taper_claimer {
     // Returns the reason why the backend does not support the node (a static text, may be ""), as far as it is known,
     // or NULL if it probably supports it.
     const char *(*refuses)(const taper_claimer *claimer, taper_region *region, taper_node *node);
-    // Returns true if this node alone makes a claim worth its overhead. NULL if any node does.
+    // Returns true if this node alone makes a claim worth its overhead. The pointer is NULL if any node does.
     bool (*pays)(const taper_node *node);
     // True if the backend takes nodes that compute with sizes (shape_nodes.h), together with all their users.
     bool computes_sizes;

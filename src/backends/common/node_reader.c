@@ -86,7 +86,8 @@ taper_status taper_read_number(taper_node_reader *r, const taper_node *node, con
 taper_status taper_read_int_list(taper_node_reader *r, const taper_ir_value *value, int64_t *numbers, size_t *count)
 {
     const taper_val *constant = taper_read_constant(r, value);
-    const taper_node *list = constant == NULL ? value->node : NULL; // a list of constants that is not folded yet
+    // The argument is a list of constants that is not folded yet.
+    const taper_node *list = constant == NULL ? value->node : NULL;
     TAPER_READ_REFUSE(r, constant == NULL && (list == NULL || list->kind != TAPER_NODE_LIST),
                       "an argument that is no constant");
     const bool one = constant != NULL && constant->tag == TAPER_INT;

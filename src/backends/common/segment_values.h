@@ -26,8 +26,8 @@ void taper_segment_values_free(taper_segment_values *values);
 size_t taper_segment_values_argument(const taper_segment_values *values, const taper_ir_value *value);
 // Fills *known with what is known about a value, as taper_node_reader.know requires. user is the taper_segment_values.
 void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known);
-// Returns true if a check of the model (a node without outputs) passes for tensors of these shapes. Otherwise the plain
-// nodes must run, because they report the error.
+// Returns true if a check of the model (a node without outputs) passes for tensors of these shapes. If it would fail,
+// the plain nodes must run, because they report the error.
 bool taper_segment_values_check_holds(const taper_segment_values *values, const taper_node *check);
 
 #endif

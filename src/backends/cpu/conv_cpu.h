@@ -32,11 +32,11 @@ typedef struct taper_conv2d_plan {
     const taper_conv2d *job;
     taper_status (*run)(const struct taper_conv2d_plan *plan); // reads the job's x and args.input, and fills y
     // Computes rows of the result from rows of x, which may be in ring buffers. begin and end are called as in
-    // taper_banded. All three are NULL if this is not supported.
+    // taper_banded. All three functions are NULL if the plan cannot run in bands.
     void (*rows)(const struct taper_conv2d_plan *plan, const taper_band *band);
     taper_status (*begin)(struct taper_conv2d_plan *plan);
     void (*end)(struct taper_conv2d_plan *plan);
-    size_t bytes; // bytes of the whole plan, with the algorithm's members
+    size_t bytes; // number of bytes of the whole plan, with the algorithm's members
     const float *packed;
     const char *name; // name of the kernel, for the profile
     double flops, work;
@@ -64,7 +64,7 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
 TAPER_MUST_USE taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_dense(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
-// Convolutions of many channels to at most four, with a 1x1 kernel (conv_few.c).
+// 1x1 convolutions of many input channels to at most four output channels (conv_few.c).
 bool taper_conv2d_is_few(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_few(taper_conv2d *job);
 // Convolutions with few input channels, as in images. They read x in place, contiguous or channels-last, without an

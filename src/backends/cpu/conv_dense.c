@@ -20,10 +20,10 @@ enum { MERGED = 3 }; // index in a pack request's numbers of minus the number of
 typedef struct dense_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
-    size_t group_floats; // floats of the packed weights of a group
+    size_t group_floats; // number of floats of the packed weights of a group
     size_t groups;       // number of groups; one of them may be several merged groups of the convolution
     size_t group_in, group_out;
-    size_t taps, pixels; // taps of the kernel; pixels of all images
+    size_t taps, pixels; // number of taps of the kernel; number of pixels of all images
     size_t panels, panel_floats;
     taper_tiles tiles;
     taper_conv_strips strips; // strips of conv_strips.h; if count is 0, strips are consecutive pixels

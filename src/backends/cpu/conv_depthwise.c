@@ -13,9 +13,10 @@ typedef struct depthwise_plan {
     taper_conv2d_plan head;
     const taper_dwconv_entry *rows; // row kernel, or NULL if pointers are gathered
     const taper_dwconv_taps_entry *taps_entry;
-    bool dilated; // true if a row kernel runs phase by phase, for a dilation
+    bool dilated; // true if a row kernel runs once for each phase of the dilation
     size_t taps, block, chunk;
-    size_t pairs, most_pairs; // pairs of output rows of an image, or of one of its phases; most pairs of a band
+    // Number of pairs of output rows of an image, or of one of its phases; most pairs of a band.
+    size_t pairs, most_pairs;
 } depthwise_plan;
 
 static void finish(const taper_conv2d *job, size_t count, float *y)

@@ -22,11 +22,14 @@ typedef struct lines_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
     const taper_vector_entry *vector;
-    size_t group_in, group_out, group_floats; // channels of a group; floats of a group's packed weights
-    size_t segment, segments;                 // positions of a piece; number of pieces of a line
-    size_t images, pitch;      // images whose lines are computed together; floats from one of these lines to the next
-    size_t reach;              // distance from the first to the last pixel of a window
-    size_t plane, place_bytes; // floats of a copied line in one phase of the stride; bytes of scratch memory
+    // Number of channels of a group; number of floats of a group's packed weights.
+    size_t group_in, group_out, group_floats;
+    size_t segment, segments; // number of positions of a piece; number of pieces of a line
+    // Number of images whose lines are computed together; number of floats from one of these lines to the next.
+    size_t images, pitch;
+    size_t reach; // distance from the first to the last pixel of a window
+    // Number of floats of a copied line in one phase of the stride; number of bytes of scratch memory.
+    size_t plane, place_bytes;
     // taps: number of taps. near: their offsets in a line that is read in place. laid_out: their offsets in copied
     // lines.
     size_t taps, near[TAPER_PLANAR_TAPS], laid_out[TAPER_PLANAR_TAPS];

@@ -11,7 +11,7 @@ enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
     MOST_PLANES = 1024,  // most input planes of a group, in all phases of the stride
     MOST_SHARED = 32,    // most padding shared by the end of a row and the start of the next one; less than the slack
-    BUNCH_CHANNELS = 16, // channels of a piece; this many fill whole cache lines
+    BUNCH_CHANNELS = 16, // number of channels of a piece, which fill whole cache lines
     BAND_FLOATS = 24 * 1024 // approximate number of floats of a piece's planes
 };
 
@@ -19,10 +19,12 @@ typedef struct planar_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
     const taper_vector_entry *vector;
-    size_t group_in, group_out, group_floats; // channels of a group; floats of a group's packed weights
-    size_t bunch, bunches;                    // groups of a piece; number of pieces for all groups
-    size_t rows, bands;                       // output rows of a band; number of bands
-    size_t pitch, plane_rows, plane;          // floats of a row; rows of a plane; floats of a plane, with slack
+    // Number of channels of a group; number of floats of a group's packed weights.
+    size_t group_in, group_out, group_floats;
+    size_t bunch, bunches; // number of groups of a piece; number of pieces for all groups
+    size_t rows, bands;    // output rows of a band; number of bands
+    // Number of floats of a row; number of rows of a plane; number of floats of a plane, with slack.
+    size_t pitch, plane_rows, plane;
     size_t y_plane, place_bytes;
     size_t taps, offsets[MOST_TAPS];
 } planar_plan;

@@ -14,8 +14,9 @@ typedef struct stem_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
-    size_t row_floats, row_bytes; // floats of a padded row; bytes of all rows and of one row of zeros
-    size_t kc;                    // floats under one kernel row
+    // Number of floats of a padded row; number of bytes of all rows and of one row of zeros.
+    size_t row_floats, row_bytes;
+    size_t kc; // number of floats under one kernel row
     taper_tiles tiles;
 } stem_plan;
 

@@ -172,7 +172,8 @@ static bool cut_evenly(const taper_conv2d *job, const axis *down, const axis *ac
     return true;
 }
 
-// Finds the best strips. Returns false if consecutive pixels are not more work. *cost receives the lowest cost.
+// Finds the best strips. Returns false if they cost no less than strips of consecutive pixels. *cost receives the
+// lowest cost.
 static bool cut(const taper_conv2d *job, size_t mr, taper_conv_strips *strips, double *cost)
 {
     range down[TAPER_CONV_RANGES], across[TAPER_CONV_RANGES];

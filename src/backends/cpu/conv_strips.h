@@ -15,17 +15,17 @@ typedef enum taper_conv_way { TAPER_CONV_ALONG, TAPER_CONV_DOWN, TAPER_CONV_IMAG
 typedef struct taper_conv_region {
     uint32_t first;         // number of the region's first strip in the image
     uint32_t y, x;          // first pixel of the region
-    uint32_t length, parts; // pixels of a line of the region; strips of a line
+    uint32_t length, parts; // number of pixels of a line of the region; number of strips of a line
     bool down;              // true if the lines of the region are columns
 } taper_conv_region;
 
 typedef struct taper_conv_strips {
     size_t count;     // number of strips of all images
-    size_t per_image; // strips of an image, or of all images if strips are across images
+    size_t per_image; // number of strips of an image, or of all images if a strip contains pixels of several images
     taper_conv_region regions[TAPER_CONV_RANGES * TAPER_CONV_RANGES];
     size_t region_count;
     taper_conv_way way;
-    size_t parts; // strips of a column, or of all images; 0 for regions
+    size_t parts; // number of strips of a column, or of all images; 0 for regions
 } taper_conv_strips;
 
 typedef struct taper_conv_strip {
@@ -34,7 +34,8 @@ typedef struct taper_conv_strip {
     taper_conv_way way;
 } taper_conv_strip;
 
-// Computes strips of at most mr pixels. Returns false if they are not less work than consecutive pixels.
+// Computes strips of at most mr pixels. Returns false if these strips are not less work than strips of consecutive
+// pixels.
 bool taper_conv_strips_make(const taper_conv2d *job, size_t mr, taper_conv_strips *strips);
 taper_conv_strip taper_conv_strip_at(const taper_conv_strips *strips, const taper_conv2d *job, size_t index);
 // Returns the share of the work that remains if taps in the padding are omitted, for the best division into strips.

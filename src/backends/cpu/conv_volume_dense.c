@@ -18,8 +18,9 @@ typedef struct dense_plan {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     taper_epilogue epilogue;
-    size_t positions, elements; // elements of an image of the result; elements of an image of the input
-    size_t strip, pieces;       // positions of one product; number of pieces of an image
+    // Number of elements of an image of the result; number of elements of an image of the input.
+    size_t positions, elements;
+    size_t strip, pieces; // number of positions of one product; number of pieces of an image
     size_t taps, groups, group_in, group_out, group_floats;
     int64_t kernel[TAPER_CONV_RANK];
     const float *packed, *x, *zero; // packed weights; x as [image, element, channel]; zeros

@@ -28,7 +28,7 @@ typedef struct taper_volume_axis {
     int64_t in, out;
     int64_t step;                   // distance in the input from one position to the next
     size_t phases;                  // number of phases of the result
-    int64_t positions;              // positions of the first phase, which is the longest one
+    int64_t positions;              // number of positions of the first phase, which is the longest one
     int64_t least, most;            // least and largest steps of all taps
     bool used[TAPER_VOLUME_STRIDE]; // true for each phase of the input that a tap reads
     // For each phase of the input, the range of a padded row that is inside the input.
@@ -52,8 +52,8 @@ typedef struct taper_volume_plan {
     size_t batch, groups, group_in, group_out, group_floats;
     int64_t slab, rows;    // positions of a piece: slices and rows
     size_t slabs, bands;   // number of pieces of one group of one image: along slices and along rows
-    size_t pitch, plane;   // floats of a row; floats of a plane of one phase of the input
-    size_t slice, channel; // floats of a slice in all phases; floats of a channel in all slices
+    size_t pitch, plane;   // number of floats of a row; number of floats of a plane of one phase of the input
+    size_t slice, channel; // number of floats of a slice in all phases; number of floats of a channel in all slices
     size_t y_plane, place_bytes;
     const taper_result_phase *phases; // phases of the result, [depth][height][width]
     const float *packed, *x;

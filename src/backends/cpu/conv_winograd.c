@@ -47,7 +47,7 @@ typedef struct winograd_plan {
     size_t strip;                 // most tiles of a strip
     size_t most;                  // most tiles of a group
     bool streams;                 // true if the weights come from memory
-    size_t panels, panel_floats, block; // number of panels; floats of a panel; panels of a block
+    size_t panels, panel_floats, block; // number of panels; number of floats of a panel; number of panels of a block
     size_t blocks;                      // number of blocks of all panels
     // Panels whose weights are stored together, position by position: the panels of a block, or all.
     size_t packed_block;
@@ -58,10 +58,10 @@ typedef struct winograd_plan {
 typedef struct winograd_run {
     const winograd_plan *plan;
     size_t groups;       // number of groups of tiles, of nearly equal sizes
-    size_t block;        // panels of an item
+    size_t block;        // number of panels of an item
     size_t blocks;       // number of items of a group
     size_t first, items; // first group in this pass; number of items of this pass
-    size_t v_stride;     // floats from one position to the next
+    size_t v_stride;     // number of floats from one position to the next
     taper_places places;
     atomic_uint spread; // set to 1 if an infinity or NaN resulted
 } winograd_run;

@@ -158,7 +158,7 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
     uint32_t at = root->input_count;
     for (const taper_node *node = root->next; node != NULL; node = node->next) {
         size_t position;
-        if (node->output_count != 0) { // true unless the node is a check
+        if (node->output_count != 0) { // true unless the node is a check, which has no output
             const bool normed = c.normed, added = c.added;
             if (node != only_user(&c, &position) || !take(&c, node, position, f)) {
                 return TAPER_DECLINED; // another node cannot be fused, although it was claimed

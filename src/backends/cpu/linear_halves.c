@@ -21,7 +21,7 @@ typedef struct halves_job {
     taper_gemv_half_function *gemv;
     const float *x, *bias; // input and bias as floats; bias may be NULL
     const uint16_t *weight;
-    size_t weight_step; // elements from the weights of one output to the weights of the next output
+    size_t weight_step; // number of elements from the weights of one output to the weights of the next output
     float *y;
     size_t rows, in, out;
 } halves_job;

@@ -29,13 +29,13 @@ typedef struct taper_conv2d_i8_plan {
     const taper_conv2d_i8 *job;
     taper_status (*run)(const struct taper_conv2d_i8_plan *plan); // computes the job's y from its x
     // Computes rows of the result from rows of x, which may be in ring buffers. begin and end are called as in
-    // taper_banded. All three are NULL if this is not supported.
+    // taper_banded. All three functions are NULL if the plan cannot run in bands.
     void (*rows)(const struct taper_conv2d_i8_plan *plan, const taper_band *band);
     taper_status (*begin)(struct taper_conv2d_i8_plan *plan);
     void (*end)(struct taper_conv2d_i8_plan *plan);
-    size_t bytes;         // bytes of the whole plan, with the algorithm's members
-    taper_i8_layer layer; // packed weights; `places` is set, and the other members are valid after packing
-    const int32_t *bias;  // bias for each place of the layer, for the scales of this call
+    size_t bytes;         // number of bytes of the whole plan, with the algorithm's members
+    taper_i8_layer layer; // packed weights; before they are packed, only the member `places` is valid
+    const int32_t *bias;  // bias for each entry of the layer (taper_i8_layer.places), for the scales of this call
     const float *factor;
     const int32_t *middle;  // middle of each sum's range, if `centred` is set
     const uint8_t *padding; // bytes with the input's zero point

@@ -22,9 +22,10 @@ enum {
 typedef struct winograd_plan {
     taper_conv2d_i8_plan head;
     const taper_winograd_i8_entry *entry;
-    size_t phases_h, phases_w, down, along; // numbers of phases of the dilation; tiles of one phase
-    size_t tiles;                           // number of tiles of all images
-    size_t most;                            // most tiles of a group
+    // Numbers of phases of the dilation, by height and width; numbers of tiles of a phase, down and along.
+    size_t phases_h, phases_w, down, along;
+    size_t tiles; // number of tiles of all images
+    size_t most;  // most tiles of a group
     // Number of panels; int16 numbers of a panel; panels of a block; number of blocks.
     size_t panels, panel, block, blocks;
 } winograd_plan;

@@ -17,8 +17,8 @@ typedef struct runs_job {
     const taper_vector_u8_entry *bytes;
     const void *x;
     void *y;
-    size_t inner, channels; // elements of a run; number of runs until the first scale repeats
-    bool has_signs, behind; // has_signs: int8; behind: the zero point is added before rounding
+    size_t inner, channels; // number of elements of a run; number of runs until the first scale repeats
+    bool has_signs, behind; // has_signs: elements are int8, not uint8; behind: the zero point is added before rounding
     float low, high;
     // Scales and zero points by channel, or NULL: run r has the numbers of channel r % channels. If a tensor is NULL,
     // the members below apply to all runs.

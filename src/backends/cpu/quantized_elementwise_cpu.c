@@ -16,7 +16,8 @@ typedef struct convert_job {
     void *y;
     float scale; // scale (to dequantize) or its inverse (to quantize)
     int32_t zero_point;
-    size_t planes, plane, row, rows; // planes of the image; floats of a plane; floats of a row; rows of a plane
+    // Number of planes of the image; number of floats of a plane; number of floats of a row; number of rows of a plane.
+    size_t planes, plane, row, rows;
 } convert_job;
 
 #include "backends/cpu/quantized_planes.h"

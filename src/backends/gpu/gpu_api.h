@@ -89,11 +89,11 @@ struct taper_gpu {
     uint64_t align;                  // alignment of every range, in bytes
     uint32_t most_threads;           // most threads of a workgroup
     uint32_t most_groups[3];         // most workgroups of a dispatch
-    uint32_t shared_bytes;           // bytes of shared memory of a workgroup
-    uint32_t lanes;                  // threads of a subgroup if they can read each other's values, otherwise 0
-    double tick;                     // seconds per tick of a timestamp, or 0 without timestamps
-    atomic_int troubled;             // state of `trouble`, for taper_gpu_note
-    char trouble[160];               // text of taper_gpu_trouble
+    uint32_t shared_bytes;           // number of bytes of shared memory of a workgroup
+    uint32_t lanes;      // number of threads of a subgroup if they can read each other's values, otherwise 0
+    double tick;         // seconds per tick of a timestamp, or 0 without timestamps
+    atomic_int troubled; // state of `trouble`, for taper_gpu_note
+    char trouble[160];   // text of taper_gpu_trouble
 };
 
 // Records a failure for taper_gpu_trouble. Only the first failure is kept, because it is the reason why a device is

@@ -232,7 +232,7 @@ taper_status taper_gpu_check(const taper_segment *segment, taper_call *call, tap
 {
     taper_gpu_state *s = segment->device->state;
     const taper_status status = check(segment, call, r);
-    // Declined because of the inputs of this run, not because of its results.
+    // The run was declined because of its inputs, not because of its results.
     if (status == TAPER_DECLINED && !r->refused) {
         return status;
     }

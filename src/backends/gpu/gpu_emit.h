@@ -11,8 +11,9 @@
 
 typedef struct taper_gpu_value {
     bool made, done; // made: true if the value has memory; done: true if an earlier node computes it
-    bool given;      // true if it is written as a result of the segment already, as plain numbers, and has no other use
-    bool planned;    // true for a join whose result has memory before all its parts are computed
+    // True if the value is already written as a result of the segment, as plain numbers, and has no other use.
+    bool given;
+    bool planned; // true for a join whose result has memory before all its parts are computed
     taper_gpu_view view;
     double scale; // scale of quint8
     int64_t zero_point;
@@ -46,9 +47,9 @@ bool taper_gpu_pays(const taper_node *node);
 
 // ---- for rules
 
-// The dtypes of an operand, as flags: FLOATS are float32, TRUTHS are bool (elements 1 and 0). WHOLES are int64 and
-// int32 from outside, or views of such; they are consecutive floats, not vectors (packed: TAPER_GPU_RANK). QUANTS are
-// quint8, with elements from 0 to 255; scale and zero point are known during recording.
+// The dtypes of an operand, as flags. FLOATS: float32. TRUTHS: bool (elements 1 and 0). WHOLES: int64 and int32 tensors
+// from outside, or views of them; their elements are stored as consecutive floats, not as vectors (packed:
+// TAPER_GPU_RANK). QUANTS: quint8, with elements from 0 to 255; scale and zero point are known during recording.
 enum { TAPER_GPU_FLOATS = 1, TAPER_GPU_TRUTHS = 2, TAPER_GPU_WHOLES = 4, TAPER_GPU_ANY = 7, TAPER_GPU_QUANTS = 8 };
 
 // Finds the memory of a tensor. A tensor from outside is converted to vectors first. Refuses dtypes other than float32,
@@ -88,7 +89,7 @@ TAPER_MUST_USE taper_status taper_gpu_new_output(taper_gpu_emitter *e, const tap
 // Records that the value is stored in this memory.
 void taper_gpu_give(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view);
 // taper_gpu_give_quantized does what taper_gpu_give does, for quint8. taper_gpu_quantizer returns the scale and zero
-// point of a value that was given so.
+// point that were recorded with the value.
 void taper_gpu_give_quantized(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *view,
                               double scale, int64_t zero_point);
 TAPER_MUST_USE taper_status taper_gpu_quantizer(taper_gpu_emitter *e, const taper_ir_value *value, double *scale,

@@ -71,7 +71,7 @@ void taper_gpu_trust(const char *cache_dir, uint64_t hash)
     write_file(cache_dir, "", hash, &v, sizeof v, NULL, 0);
 }
 
-// ---- which way is faster
+// ---- measurements of the device and the plain nodes
 
 typedef struct faster {
     char magic[8];
@@ -106,7 +106,7 @@ void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain)
     write_file(cache_dir, "faster-", hash, &f, sizeof f, NULL, 0);
 }
 
-// ---- what estimates learned
+// ---- corrections of estimates
 
 typedef struct learned {
     char magic[8];

@@ -29,7 +29,7 @@ void taper_gpu_keep_compiled(taper_gpu_state *state, const char *cache_dir);
 // taper_gpu_driver_hash of the device, or 0 if the device was being opened.
 bool taper_gpu_has_crashed(const taper_gpu_state *state, const char *cache_dir, uint64_t *driver);
 uint64_t taper_gpu_driver_hash(const taper_gpu_state *state);
-// The device is marked as tried from taper_gpu_try until taper_gpu_tried; both may be called repeatedly.
+// taper_gpu_try marks the device as tried, and taper_gpu_tried removes the mark. Both may be called repeatedly.
 void taper_gpu_try(taper_gpu_state *state, const char *cache_dir);
 void taper_gpu_tried(taper_gpu_state *state, const char *cache_dir);
 

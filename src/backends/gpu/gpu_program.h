@@ -24,7 +24,7 @@ typedef enum taper_gpu_place {
 
 typedef struct taper_gpu_memory {
     taper_gpu_place place;
-    uint64_t bytes, offset;     // size; offset in the memory that all buffers of this place share
+    uint64_t bytes, offset;     // size; offset in the memory that all buffers of the same taper_gpu_place share
     uint32_t first, last;       // first and last dispatch that uses it
     taper_gpu_weights *weights; // packed constants of WEIGHTS; owned reference
     uint32_t number;            // number of the argument (INPUT, STAYS_IN) or of the result (OUTPUT, STAYS_OUT)
@@ -51,8 +51,8 @@ typedef struct taper_gpu_parameters {
 typedef struct taper_gpu_work {
     taper_gpu_kernel kernel;
     uint32_t constants[TAPER_GPU_CONSTANTS];
-    uint32_t threads[3]; // threads that the whole dispatch needs, in each dimension
-    uint32_t team;       // threads of a workgroup that compute the same results together (common.glsl), or 0
+    uint32_t threads[3]; // number of threads that the whole dispatch needs, in each dimension
+    uint32_t team;       // number of threads of a workgroup that compute the same results together (common.glsl), or 0
     bool shares;         // true if threads load for their neighbours; workgroups are then whole subgroups (LANES)
     uint32_t buffers[TAPER_GPU_BINDINGS]; // numbers of memories, or TAPER_GPU_NONE
     taper_gpu_parameters parameters;
@@ -77,7 +77,8 @@ typedef struct taper_gpu_program {
     size_t work_count, work_capacity;
     taper_gpu_number *numbers;
     size_t number_count, number_capacity;
-    uint64_t bytes[TAPER_GPU_PLACES]; // bytes of each place's buffers, after taper_gpu_program_place
+    // Number of bytes of the buffers of each taper_gpu_place, set by taper_gpu_program_place.
+    uint64_t bytes[TAPER_GPU_PLACES];
 } taper_gpu_program;
 
 void taper_gpu_program_free(taper_gpu_program *program);

@@ -38,7 +38,7 @@ typedef struct taper_gpu_state {
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
     uint64_t shaders_hash;             // hash of the interface's shaders
-    size_t kept_bytes;                 // bytes of compiled code in the kept file (gpu_kept.h)
+    size_t kept_bytes;                 // number of bytes of compiled code in the kept file (gpu_kept.h)
     uint64_t passed[TAPER_GPU_PASSED]; // hashes of recordings whose results were correct (gpu_check.c); 0 for none
     size_t passed_count;
     size_t tries; // number of recordings that have not shown their results yet
@@ -58,7 +58,7 @@ typedef struct taper_gpu_state {
     bool times;                // true if dispatches are timed
     int background;            // make pipelines in the background: 0 never, 1 always, -1 if the run's time is limited
     bool checks;               // true if first results are compared with the CPU's
-    uint32_t group_x, group_y; // threads of a workgroup
+    uint32_t group_x, group_y; // number of threads of a workgroup
     // Number of threads in a row that run together, for rows of any length; 0: all threads of a workgroup run together.
     uint32_t row;
     bool measured;                 // true after the peak was measured (gpu_peak.h)

@@ -88,7 +88,7 @@ enum {
     TAPER_GPU_FROM_E = 1,
     TAPER_GPU_FROM_F = 2,
     TAPER_GPU_SPLAT = 0x400,
-    TAPER_GPU_SPLAT_F = 0x800 // as SPLAT, for operand F of SELECT
+    TAPER_GPU_SPLAT_F = 0x800 // the first lane of operand F of SELECT is used for all lanes
 };
 
 static inline bool taper_gpu_step_is_truth(uint32_t step)

@@ -34,11 +34,12 @@ typedef struct taper_gpu_layer {
     double eps;
     int64_t out, in; // numbers of channels; for a convolution, of all groups
     int64_t groups, kernel[2];
-    int64_t tile;              // number of vectors of results that a thread computes
-    int64_t part_in, part_out; // channels of a part; parts are groups, or merged groups, that are computed separately
-    int64_t first;             // first result channel that is computed, if only some channels of the weight are used
-    bool transposed;           // true for a convolution whose weight is [in, out / groups, …]
-    bool transposed_linear;    // true for a linear layer whose weight is [in, out]
+    int64_t tile; // number of vectors of results that a thread computes
+    // Number of channels of a part; parts are groups, or merged groups, that are computed separately.
+    int64_t part_in, part_out;
+    int64_t first;          // first result channel that is computed, if only some channels of the weight are used
+    bool transposed;        // true for a convolution whose weight is [in, out / groups, …]
+    bool transposed_linear; // true for a linear layer whose weight is [in, out]
 } taper_gpu_layer;
 
 // Reads a constant float32 tensor. If `needed` is false, None is accepted and gives NULL.
@@ -81,17 +82,20 @@ TAPER_MUST_USE taper_status taper_gpu_packed_object(taper_gpu_emitter *e, const 
 
 // ---- the kernel (product.c)
 
-// A product: for each part, `out` [batch, rows, columns] of `part_out` vectors.
+// The arguments of the kernel that multiplies. For each part, the result is the view `out`: batch, rows, columns, and
+// the vectors of the part's result channels.
 typedef struct taper_gpu_product {
     taper_gpu_view in, out;
     int64_t in_strides[3];
-    int64_t in_sizes[2], out_sizes[3];    // in_sizes: rows and columns; out_sizes: batch, rows and columns
-    int64_t parts, in_groups, out_groups; // number of parts; vectors of channels in a part, of input and output
+    int64_t in_sizes[2], out_sizes[3]; // in_sizes: rows and columns; out_sizes: batch, rows and columns
+    // parts: number of parts. in_groups, out_groups: numbers of vectors of channels in a part of the input and of the
+    // output.
+    int64_t parts, in_groups, out_groups;
     int64_t kernel[2], stride[2], padding[2], dilation[2];
     bool padded, linear, guarded, biased, rows_packed, transposed;
     bool exact;           // true for integers whose sums of 32 bits are exact
     int64_t pixels, tile; // results of a thread: neighbouring pixels, and vectors of each pixel (taper_gpu_choose_tile)
-    uint32_t team;        // threads that compute results together
+    uint32_t team;        // number of threads that compute results together
     double outside;       // value of elements in the padding
     uint32_t weights;     // number of the weights' memory
     int64_t w_offset, w_batch, w_part, w_tile, w_row, w_rows, w_group, bias;

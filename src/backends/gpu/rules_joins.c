@@ -195,7 +195,8 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
         const taper_gpu_view to = part_of(&out, d, at, from.sizes[d]);
         if (code != 0) {
             TAPER_TRY(join_quantized(e, node, taper_node_in(list->node, i), &from, &to, &table));
-        } else if (from.buffer != to.buffer || from.offset != to.offset) { // otherwise the item was computed there
+            // Otherwise the item was computed in the result's memory.
+        } else if (from.buffer != to.buffer || from.offset != to.offset) {
             TAPER_TRY(taper_gpu_move(e, &from, &to));
         }
         at += from.sizes[d];

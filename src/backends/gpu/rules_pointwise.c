@@ -180,7 +180,7 @@ taper_status taper_gpu_rule_where(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_TRUTHS));
     TAPER_TRY(ask_side(e, taper_node_in(node, 1), &numbers[0]));
     TAPER_TRY(ask_side(e, taper_node_in(node, 2), &numbers[1]));
-    // Refused, because the dtype depends on both numbers.
+    // Two numbers are refused, because the dtype of the result would depend on both.
     TAPER_GPU_REFUSE(e, numbers[0] && numbers[1], "a choice of two numbers");
     if (e->asking) {
         return TAPER_OK;

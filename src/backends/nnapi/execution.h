@@ -12,7 +12,7 @@ typedef struct taper_nnapi_port {
     uint32_t rank, sizes[TAPER_MAX_RANK]; // sizes in NNAPI's order; for an output, the sizes of the last run
     uint32_t declared[TAPER_MAX_RANK];    // sizes as the network declares them; 0 if only the run determines a size
     bool open;                            // true if a declared size is 0
-    size_t item, at, bytes;               // bytes of an element; offset in the memory; bytes reserved there
+    size_t item, at, bytes; // number of bytes of an element; offset in the memory; number of bytes reserved there
 } taper_nnapi_port;
 
 typedef struct taper_nnapi_execution {

@@ -78,7 +78,7 @@ static uint8_t same_sizes(const taper_image_orders *o, const taper_node *node)
     if (format != NULL && format->tag == TAPER_INT && format->as.i != 1) {
         return format->as.i == 0 ? TAPER_ORDER_PLAIN : format->as.i == 2 ? TAPER_ORDER_LAST : TAPER_ORDER_UNKNOWN;
     }
-    // Node is a softmax if it has a dim.
+    // The node is a softmax if it has an argument dim.
     return argument_named(o, node, "dim") != NULL ? TAPER_ORDER_PLAIN : common(o, node);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A network of NNAPI: operands, some of which have values, and operations between them. It is made from nodes of a
-// graph (translate.h). Then it is compiled for a device (compilation.h), or written to a file in the form of PyTorch's
-// converter (serialize.h).
+// graph (translate.h). Then it is compiled for a device (compilation.h), or written to a file in the format of
+// PyTorch's converter (serialize.h).
 #ifndef TAPER_BACKENDS_NETWORK_H
 #define TAPER_BACKENDS_NETWORK_H
 
@@ -39,8 +39,8 @@ typedef struct taper_network {
     size_t operand_count, operation_count, operand_capacity, operation_capacity;
     uint32_t immediates[256];   // for each hash, 1 + the number of the last immediate operand that has it, or 0
     uint32_t *inputs, *outputs; // numbers of the operands that are inputs and outputs, allocated in the arena
-    // True for each output that is [N, H, W, C] of PyTorch's [N, C, H, W]. For inputs, is_image of the operands says
-    // this.
+    // True for each output whose sizes in the network are [N, H, W, C], while PyTorch's are [N, C, H, W]. For inputs,
+    // is_image of the operands says this.
     bool *output_images;
     uint32_t input_count, output_count;
 } taper_network;
@@ -57,7 +57,7 @@ TAPER_MUST_USE taper_status taper_network_add_immediate(taper_network *network, 
 TAPER_MUST_USE taper_status taper_network_add_operation(taper_network *network, int32_t code, const uint32_t *in,
                                                         uint32_t in_count, const uint32_t *out, uint32_t out_count,
                                                         taper_error *error);
-// Returns the bytes of an element, or 0 for an unsupported type.
+// Returns the number of bytes of an element, or 0 for an unsupported type.
 size_t taper_network_item(int32_t type);
 bool taper_network_is_scalar(int32_t type);
 

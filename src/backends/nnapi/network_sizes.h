@@ -7,13 +7,13 @@
 #include "backends/nnapi/network.h"
 
 typedef enum taper_size_kind {
-    TAPER_SIZE_KNOWN,   // is the constant `number`
-    TAPER_SIZE_INPUT,   // is dimension b, in the operand's order, of input a of the network
-    TAPER_SIZE_ADD,     // is size a + number
-    TAPER_SIZE_TIMES,   // is size a * number
-    TAPER_SIZE_OVER,    // is size a / number, rounded down
-    TAPER_SIZE_SUM,     // is size a + size b
-    TAPER_SIZE_PRODUCT, // is size a * size b
+    TAPER_SIZE_KNOWN,   // the constant `number`
+    TAPER_SIZE_INPUT,   // dimension b, in the operand's order, of input a of the network
+    TAPER_SIZE_ADD,     // the sum of size a and number
+    TAPER_SIZE_TIMES,   // the product of size a and number
+    TAPER_SIZE_OVER,    // size a / number, rounded down
+    TAPER_SIZE_SUM,     // the sum of size a and size b
+    TAPER_SIZE_PRODUCT, // the product of size a and size b
 } taper_size_kind;
 
 // A size and how it is computed. a and b are indices of earlier sizes.

@@ -405,7 +405,7 @@ static taper_status run_device(const taper_segment *segment, taper_call *call, t
     return status;
 }
 
-// ---- measuring which is faster
+// ---- measuring whether the device or the plain nodes are faster
 
 taper_status taper_nnapi_run(const taper_segment *segment, taper_call *call, void *recording)
 {

@@ -14,8 +14,8 @@ typedef struct taper_nnapi_recorded_tensor {
     uint32_t arg;       // number of the argument; only for an input
     taper_dtype stored; // dtype of the elements in the network
     bool image;         // true if the tensor is [N, H, W, C] in the network
-    // The members below are for a result.
-    // Last: true if the result is channels-last in PyTorch too; quantized: has scale; sized: sizes are known.
+    // The members below are for a result. last: true if the result is channels-last in PyTorch too. quantized: true if
+    // it has a scale. sized: true if its sizes are known.
     bool last, quantized, sized;
     taper_dtype dtype;
     double scale;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a network in the form of PyTorch's converter: the words of its blob (format in frontend/nnapi/serialized.h),
-// and the tensors that are its numbered buffers.
+// Writes a network in the format of PyTorch's converter: the words of its blob (described in
+// frontend/nnapi/serialized.h), and the tensors that are its numbered buffers.
 #ifndef TAPER_BACKENDS_SERIALIZE_H
 #define TAPER_BACKENDS_SERIALIZE_H
 

@@ -3,7 +3,8 @@
 // Recordings of the device and the converter use it. The same rules also decide whether an operator is supported, when
 // less is known.
 //
-// Images ([N, C, H, W] in PyTorch) are [N, H, W, C] in a network, unless it has the form of PyTorch's converter.
+// Images ([N, C, H, W] in PyTorch) are [N, H, W, C] in a network, unless nodes are translated as PyTorch's converter
+// does it.
 #ifndef TAPER_BACKENDS_TRANSLATE_H
 #define TAPER_BACKENDS_TRANSLATE_H
 
@@ -12,7 +13,7 @@
 
 typedef struct taper_translate_options {
     int level;    // API level, 27 to 31, of the device or of the phones that will run the file
-    bool pytorch; // true for the form of PyTorch's converter: one operation per node, without transposing
+    bool pytorch; // true to translate as PyTorch's converter does: one operation per node, without transposing
     bool images;  // true if four-dimensional inputs have NNAPI's order of images
     // True if the network is for a file: it has only operand types of PyTorch's format, and no shapes are learned
     // later.
@@ -42,7 +43,8 @@ TAPER_MUST_USE taper_status taper_translate(const taper_translate_options *optio
                                             size_t count, const taper_ir_value *const *results, size_t result_count,
                                             taper_translated *translated, taper_error *error);
 
-// Returns the reason why the node is not supported (a static text), as far as it is known, or NULL if it probably is.
+// Returns the reason why the node is not supported (a static text), as far as it is known, or NULL if it is probably
+// supported.
 const char *taper_translate_refuses(const taper_translate_options *options, taper_node *node);
 
 // Does what taper_translate_refuses does, as taper_claimer.refuses. claimer->user is the taper_translate_options, whose

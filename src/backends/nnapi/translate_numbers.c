@@ -372,7 +372,7 @@ taper_status taper_translate_softmax(taper_translator *t, const taper_node *node
         TAPER_TRY(taper_translate_either(t, x, &in, &image));
         TAPER_REFUSE(t, image, "a softmax of an image, which PyTorch's converter does wrong");
     } else {
-        // True for a softmax over channels.
+        // The input is an image if the softmax is over channels.
         image = !t->asking && shape.rank == 4 && dim == 1 && taper_translate_has_image(t, x);
         TAPER_TRY(image ? taper_translate_image(t, x, &in) : taper_translate_plain(t, x, &in));
     }

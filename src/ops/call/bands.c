@@ -40,7 +40,7 @@ static size_t cut(taper_bands *bands, size_t step)
     bands->scratch = TAPER_OVERREAD; // depthwise kernels read past the last pixel
     for (size_t i = last; i > 0; i--) {
         rows = taper_min_size((rows - 1) * bands->stages[i]->stride + bands->stages[i]->span,
-                              bands->stages[i]->in_rows); // the image has no more rows
+                              bands->stages[i]->in_rows); // a ring needs no more rows than the image has
         bands->rings[i - 1] = rows;
         bands->scratch += rows * bands->stages[i]->in_row;
         touched += bands->stages[i]->weights;
@@ -107,7 +107,7 @@ typedef struct banded_run {
     const char *x;
     char *y;
     taper_places places;
-    size_t rows, parts; // rows of a part of the last result; parts of an image
+    size_t rows, parts; // number of rows of a part of the last result; number of parts of an image
 } banded_run;
 
 // Computes rows [begin, end) of a stage in pieces, because rows may wrap around the end of a ring.
@@ -140,8 +140,8 @@ static void run_part(const banded_run *r, size_t image, size_t begin, size_t end
     size_t from = begin, behind = end;
     made[last] = begin;
     for (size_t i = last; i > 0; i--) {
-        // The ring also has places for the rows of padding. A step then does not wrap around the end of a ring of step
-        // + span - 1 rows.
+        // The ring also has room for the rows of padding. A step then does not wrap around the end of a ring of step +
+        // span - 1 rows.
         const size_t top = from * bands->stages[i]->stride - bands->stages[i]->pad;
         rows_under(bands->stages[i], from, behind, &from, &behind);
         made[i - 1] = from;
@@ -188,7 +188,8 @@ static size_t cut_parts(banded_run *r, const taper_run *run)
 {
     const taper_bands *bands = r->bands;
     const taper_banded *last = bands->stages[bands->count - 1];
-    const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1; // pieces of work per image
+    // Number of pieces of work per image.
+    const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1;
     // A part with few edges must not leave a thread without work.
     const size_t threads = taper_pool_threads(run->pool), share = (last->out_rows * last->images - 1) / threads + 1;
     r->rows = taper_max_size((last->out_rows - 1) / pieces + 1, taper_min_size(bands->least, share));

@@ -28,12 +28,12 @@ typedef struct taper_band {
 } taper_band;
 
 typedef struct taper_banded {
-    size_t images, in_rows, out_rows; // number of images; rows of each image of argument 0 and of the result
-    size_t in_row, out_row;           // bytes of a row of argument 0 and of the result
+    size_t images, in_rows, out_rows; // number of images; number of rows of each image of argument 0 and of the result
+    size_t in_row, out_row;           // number of bytes of a row of argument 0 and of the result
     // Row y of the result needs rows y * stride - pad to y * stride - pad + span - 1 of argument 0, as far as these
     // rows exist.
     size_t stride, span, pad;
-    size_t weights; // bytes that each band reads
+    size_t weights; // number of bytes that each band reads
     double work;    // nanoseconds of the whole call, as in taper_run_range
     // begin runs in the calling thread before all bands. run computes a band, in any thread. end runs after a
     // successful begin; it is NULL if there is nothing to do.
@@ -52,9 +52,9 @@ enum { TAPER_BANDS_MOST = 3 };
 typedef struct taper_bands {
     const taper_banded *stages[TAPER_BANDS_MOST];
     size_t count;
-    size_t step;                    // rows of the last result that are computed at a time
-    size_t rings[TAPER_BANDS_MOST]; // rows in the ring of each result except the last
-    size_t scratch;                 // bytes of all rings, including TAPER_OVERREAD
+    size_t step;                    // number of rows of the last result that are computed at a time
+    size_t rings[TAPER_BANDS_MOST]; // number of rows in the ring of each result except the last
+    size_t scratch;                 // number of bytes of all rings, including TAPER_OVERREAD
     // The fewest rows of the last result per part; with fewer, the rows computed twice at its edges cost too much.
     size_t least;
     double work;

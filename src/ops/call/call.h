@@ -62,8 +62,9 @@ struct taper_run {
     // would pass within `ahead` seconds. Returns TAPER_OK to continue. After it has returned a reason, it never returns
     // TAPER_OK again in this run. NULL if nothing can end the run.
     taper_status (*stop)(struct taper_run *run, double ahead);
-    uint64_t work_left;          // work before the next call of stop, in nanoseconds
-    taper_status ended;          // why taper_run_spend fails from now on; the code that starts a run resets it
+    uint64_t work_left; // work before the next call of stop, in nanoseconds
+    // Reason why taper_run_spend fails from now on, or TAPER_OK; the code that starts a run resets it.
+    taper_status ended;
     bool flushes;                // true during a product of matrices, while denormal numbers are flushed to zero
     double unshared;             // nanoseconds of work since the last shared work (ops/call/parallel.h)
     bool shared;                 // true if some work of the run was shared
@@ -98,7 +99,7 @@ struct taper_call {
     void **state;                     // data kept between calls of one instruction, NULL at first; see ops/call/packs.h
     struct taper_prepared **prepared; // ops/call/prepared.h; NULL if nothing is kept
     taper_tensor *shell;              // result 0 of a step of a recording, whose memory exists already; or NULL
-    const uint32_t *operands;         // operands of the program: arguments, then results; NULL if unknown
+    const uint32_t *operands;         // operands of the instruction: arguments, then results; NULL if unknown
     const struct taper_segment *segment; // segment that this calls, ops/backend.h; NULL for an operator
     const void *plan;                    // a backend's data: what its kernel does in addition to the operator; or NULL
 };
@@ -107,7 +108,8 @@ struct taper_call {
 
 // The operand is a constant that no code changes: a number, a string, a tensor, a closed list, packed weights.
 #define TAPER_OPERAND_FIXED 0x20000000u
-// Returns true if the argument is a constant of the program.
+// Returns true if the program only returns result 0, so that no operator reads it and benefits from a layout other than
+// PyTorch's. Returns false if this is unknown.
 static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
 {
     return call->operands != NULL && (call->operands[at] & TAPER_OPERAND_FIXED) != 0;

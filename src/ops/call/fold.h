@@ -12,9 +12,9 @@ enum { TAPER_FOLD_INPUTS = 16 };
 bool taper_fold(taper_registry *registry, taper_heap *heap, const taper_op *op, const taper_schema *schema,
                 taper_val *args, size_t count, taper_val *result);
 
-// Computes the result of an operator on constant tensors, or of an operator without tensors that makes a small one. The
-// result has at most most_bytes, or is a view of an argument. The caller knows that the operator is cheap for these
-// arguments.
+// Computes the result of an operator on constant tensors, or of an operator without tensor arguments that makes a small
+// tensor. The result has at most most_bytes bytes, or is a view of an argument. The caller knows that the operator is
+// cheap for these arguments.
 bool taper_fold_tensor(taper_registry *registry, taper_heap *heap, const taper_op *op, taper_val *args, size_t count,
                        size_t most_bytes, taper_val *result, bool *view);
 

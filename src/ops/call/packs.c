@@ -5,7 +5,7 @@
 // has written to has no origin any more.
 //
 // New memory takes longer than packing: its pages are half of ResNet50's first run. So the first call that requests a
-// pack gets it in lent memory, which then goes to the next pack. The permanent place of the pack is allocated, but not
+// pack gets it in lent memory, which then goes to the next pack. The permanent memory of the pack is allocated, but not
 // touched. The second request gets the pack there.
 #include "ops/call/packs.h"
 
@@ -171,7 +171,7 @@ static void fill_range(void *argument, size_t begin, size_t end)
 }
 
 // Runs a task while other threads wait for the lock. A thread of the host's pool that waits for parts might run another
-// session, which waits for this lock. So only our own threads help.
+// session, which waits for this lock. Only the library's own threads are therefore used.
 static taper_status on_our_threads(taper_run *run, taper_range_task task, void *argument, size_t parts, double floats)
 {
     if (taper_pool_is_hosts(run->pool)) {
@@ -243,7 +243,7 @@ static taper_status fill_at(taper_run *run, const taper_pack_request *request, v
     return TAPER_OK;
 }
 
-// Fills the pack at its permanent place.
+// Fills the pack in its permanent memory.
 static taper_status fill_kept(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept)
 {
     taper_slabs_touch(&run->packs->slabs, kept->pack.data, request->bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Remembers which packs of a file were read completely and found good, in a small file beside it. Later processes do
-// not check these packs, for a day, if the file of packs is the same one and has not been written to. git's index uses
-// the same criterion. For a model of 100 MB the check is a sixth of the first run.
+// Remembers which packs of a file were read completely and found good. They are listed in a small file beside the file
+// of packs. Later processes do not check these packs, for a day, if the file of packs is the same file and has not been
+// written to. git's index uses the same criterion. For a model of 100 MB the check is a sixth of the first run.
 #ifndef TAPER_OPS_PACKS_CHECKED_H
 #define TAPER_OPS_PACKS_CHECKED_H
 
@@ -12,11 +12,11 @@ typedef struct taper_packs_checked {
     taper_kept_stamp file; // state of the file of packs
     uint8_t *packs;        // 1 for each pack that was good, otherwise 0
     size_t count;
-    bool known; // true if the small file contains this already
+    bool known; // true if the small file already contains these facts
 } taper_packs_checked;
 
-// Reads the file at path, about a file of `count` packs with this stamp. If it says nothing about that file, or memory
-// is missing, no pack counts as checked.
+// Reads the small file at `path`, about a file of `count` packs with this stamp. If the small file is about another
+// file, or memory is missing, no pack counts as checked.
 void taper_packs_checked_read(taper_packs_checked *c, const taper_allocator *allocator, const char *path,
                               const taper_kept_stamp *stamp, size_t count);
 void taper_packs_checked_free(taper_packs_checked *c, const taper_allocator *allocator);

@@ -19,14 +19,14 @@ typedef struct file_header {
     char magic[MAGIC_BYTES];
     uint32_t format, word; // word: bytes of size_t, and of a pack's alignment
     uint64_t build, model, model_bytes;
-    uint64_t count, index_at, size; // number of packs; offset of the index; bytes of the file
+    uint64_t count, index_at, size; // number of packs; offset of the index; number of bytes of the file
     uint64_t index_sum, header_sum; // header_sum: hash of the bytes before it
 } file_header;
 
 typedef struct index_entry {
     uint64_t hash; // hash of the name
     taper_pack_name name;
-    uint64_t at, bytes; // offset in the file; bytes of the pack, without the TAPER_OVERREAD bytes that follow
+    uint64_t at, bytes; // offset in the file; number of bytes of the pack, without the TAPER_OVERREAD bytes that follow
     uint64_t sum;       // taper_packs_sum of the bytes
 } index_entry;
 
@@ -50,7 +50,8 @@ struct taper_packs_file {
 
 // ---- names
 
-// Returns an odd number for a place in the model's file, or an even number that is a hash.
+// Returns an odd number that identifies the bytes by their offset in the model's file, or an even hash of the bytes if
+// they are not in that file.
 static uint64_t bytes_of(const taper_packs_file *file, const taper_storage *origin)
 {
     const uintptr_t begin = (uintptr_t)file->source.data, at = (uintptr_t)origin->data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packed weights in a file for later processes. They map the file, and packing becomes page faults. The name of a pack
-// is the layout and the kernel it was made for, its numbers, and its tensors. A tensor is identified by the place of
+// is the layout and the kernel it was made for, its numbers, and its tensors. A tensor is identified by the offset of
 // its bytes in the model's file, or by a hash of them if they are not in that file. The whole file is identified by the
 // model, the sources of this build and the word size of the machine. A file that differs in any respect is ignored and
 // written again.
@@ -14,7 +14,9 @@ typedef struct taper_pack_name {
     char layout[40], kernel[24];
     int64_t numbers[TAPER_PACK_NUMBERS];
     struct {
-        uint64_t bytes;    // place of the model tensor's bytes (odd) or a hash of them (even); 0 for no tensor
+        // Odd number for the tensor's offset and length in the model's file, or even hash of its bytes; 0 for no
+        // tensor.
+        uint64_t bytes;
         uint64_t geometry; // hash of dtype, sizes and strides
         int64_t offset;    // offset in the storage, in elements
     } tensors[TAPER_PACK_TENSORS];

@@ -63,7 +63,7 @@ static void say_there(taper_kept_pack *kept)
     atomic_store_explicit(&kept->is_there, true, memory_order_release);
 }
 
-// Returns true if the run keeps no packs other than the filled ones.
+// Returns true if the run may keep only packs that are already filled, and this pack is not filled.
 static bool is_lent_alone(const taper_run *run, const taper_kept_pack *kept)
 {
     return run->stands_in && (kept == NULL || !is_there(kept));

@@ -55,7 +55,7 @@ struct taper_packs {
         atomic_bool is_there; // read without the lock at the end of a run
         atomic_bool never;    // is_there of packs that are only lent, always false
     } lending;
-    size_t mapped_bytes; // bytes of packs in the mapped file
+    size_t mapped_bytes; // number of bytes of packs in the mapped file
     taper_packs_keeping keeping;
 };
 

@@ -109,7 +109,8 @@ bool taper_guard_holds(const taper_guard *g, taper_val value)
 
 // ---- constants
 
-// Returns true if the content of the value can be written to without a trace here: an object, or a list of objects.
+// Returns true if the content of the value can change without being noticed by this file's checks: an object, or a list
+// of objects.
 static bool is_changeable(taper_val value)
 {
     if (value.tag == TAPER_LIST) {
@@ -204,7 +205,7 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
         return NULL;
     }
     if (taper_prepared_waited(*call->prepared) && taper_prepared_fits(*call->prepared, call)) {
-        return NULL; // the pack that it waited for is now in place
+        return NULL; // the pack that the call waited for is now at its permanent address
     }
     for (size_t i = 0; i < call->arg_count; i++) {
         guards += !taper_arg_is_constant(call, i);

@@ -23,12 +23,12 @@ void taper_segment_storages(const taper_prepared *prepared, taper_each_storage *
     (void)prepared, (void)each, (void)user;
 }
 #else
-// The data of a segment with recordings for calls of one form.
+// A recording, for calls of a segment with arguments of the same shapes and dtypes, and the facts about it.
 typedef struct recording {
     const taper_segment *segment;
     bool declined;   // true if the backend declined these shapes, so that it is not asked again
-    const char *why; // why it declined
-    double since;    // time at which a run declined, in seconds; 0 if none did
+    const char *why; // reason why the backend declined
+    double since;    // time in seconds at which the last run was declined, or 0
     max_align_t data[];
 } recording;
 
@@ -82,7 +82,7 @@ static taper_status record(const taper_segment *segment, taper_call *call, recor
     return status;
 }
 
-// Runs a call whose arguments cannot be compared. It is prepared only for itself.
+// Runs a call whose arguments cannot be compared. The recording is used only for this call.
 static taper_status run_once(const taper_segment *segment, taper_call *call, size_t bytes)
 {
     if (segment->device->backend->lasting) {
@@ -122,7 +122,8 @@ static bool is_there(const taper_device *device, const taper_tensor *x)
     return taper_tensor_is_away(x) && x->storage->memory->owner == device->owner;
 }
 
-// Converts the argument to the form. If *own, it is a new value that the caller releases after the call.
+// Converts the argument to the form that the segment needs. If *own is set, the result is a new value that the caller
+// releases after the call.
 static taper_status bring(const taper_call *call, taper_form form, taper_val *arg, bool *own)
 {
     taper_device *device = call->segment->device;
@@ -192,8 +193,8 @@ static taper_status call_away(taper_call *call)
     memset(own, 0, count);
     memcpy(vals, args, count * sizeof *vals);
     taper_status status = TAPER_OK;
-    // The first pass brings inputs to the host, lists included. The second copies from there, because a device may need
-    // the same tensor.
+    // The first pass brings inputs to the host, lists included. The second pass copies inputs from the host to the
+    // device. The passes are separate because one tensor may be needed in both memories.
     for (int away = 0; away < 2; away++) {
         for (size_t i = 0; status == TAPER_OK && i < count; i++) {
             if ((call->segment->forms[i] == TAPER_FORM_DEVICE && vals[i].tag == TAPER_TENSOR) == (away == 1)) {

@@ -6,11 +6,11 @@
 
 #include "platform/platform.h"
 
-typedef struct taper_slabs { // initialized to zero, except the allocator
+typedef struct taper_slabs { // before the first use, all members except the allocator must be zero
     const taper_allocator *allocator;
     struct taper_slab *slabs; // list of slabs; new packs go to the first
     size_t slab_bytes;        // size of the next slab, in bytes
-    size_t bytes;             // bytes of the packs in all slabs
+    size_t bytes;             // number of bytes of the packs in all slabs
 } taper_slabs;
 
 // Returns memory aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD bytes after it, or NULL if memory is missing.

@@ -52,7 +52,7 @@ typedef struct taper_ew_walk {
 
 typedef enum taper_ew_promote {
     TAPER_EW_KEEP, // computes in the common dtype
-    TAPER_EW_FLOAT // as KEEP, but integers and bool become float32
+    TAPER_EW_FLOAT // computes in the common dtype, or in float32 if that is an integer dtype or bool
 } taper_ew_promote;
 
 typedef enum taper_ew_result {
@@ -121,8 +121,8 @@ static inline void taper_ew_input_scalar(taper_ew *ew, taper_scalar scalar)
 // Returns the common dtype of the inputs after the operator's promotion.
 taper_dtype taper_ew_common(const taper_ew *ew);
 TAPER_MUST_USE taper_status taper_ew_run(taper_call *call, taper_ew *ew);
-// Does the work of taper_ew_run for at most a few thousand floats of equal shape and layout (elementwise_plain.c). Sets
-// *done to false, and does nothing, if the call does not suit.
+// Does the work of taper_ew_run for at most a few thousand floats of equal shape and layout (elementwise_plain.c). For
+// other calls, sets *done to false and does nothing.
 TAPER_MUST_USE taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done);
 // Does the work of taper_ew_run, but stores the result in a new tensor instead of a result of the call. The caller owns
 // *result.
@@ -176,8 +176,8 @@ void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *co
 TAPER_MUST_USE taper_status taper_ew_broadcast(size_t *rank, int64_t *result, const taper_tensor *tensor,
                                                taper_error *error);
 
-// Placed before a loop whose result may be one of its inputs. The loop reads and writes the same element, so GCC may
-// vectorize it despite the alias. clang finds that out itself.
+// TAPER_EW_VECTOR precedes a loop whose result may be one of its inputs. The loop reads and writes the same element, so
+// GCC may vectorize it despite the alias. clang does not need this.
 #if defined(__GNUC__) && !defined(__clang__)
 #define TAPER_EW_VECTOR _Pragma("GCC ivdep")
 #else

@@ -12,7 +12,7 @@ typedef struct bessel {
     double j[2], y[2];
 } bessel;
 
-// Hankel's expansion. x is at least ASYMPTOTIC.
+// Computes the functions by Hankel's expansion. x is at least ASYMPTOTIC.
 static bessel bessel_far(double x)
 {
     bessel b;
@@ -39,7 +39,8 @@ static bessel bessel_far(double x)
     return b;
 }
 
-// Miller's downward recurrence, from an order at which J vanishes, and Neumann's series for Y. 0 < x < ASYMPTOTIC.
+// Computes J by Miller's downward recurrence, from an order at which J vanishes, and Y by Neumann's series. x is
+// greater than 0 and less than ASYMPTOTIC.
 static bessel bessel_near(double x)
 {
     const double logarithm = log(x / 2) + EULER;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise operators on floats by the vector kernels (elementwise_vector.c): the choice of a kernel for a walk, and
-// its loops. A plan depends on the operator, its numbers, and the sizes and steps of the walk. A prepared call
-// therefore keeps it.
+// its loops. A plan depends only on the operator, its numbers, and the sizes and steps of the walk, so a prepared call
+// keeps its plan.
 #ifndef TAPER_OPS_ELEMENTWISE_VECTOR_H
 #define TAPER_OPS_ELEMENTWISE_VECTOR_H
 

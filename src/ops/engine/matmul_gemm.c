@@ -11,8 +11,8 @@ enum {
     MR = TAPER_TILE_ROWS,
     NR = TAPER_TILE_COLUMNS,
     KC = 256,
-    MC = 64, // rows of a block; a multiple of MR
-    NC = 256 // columns of a block; a multiple of NR
+    MC = 64, // number of rows of a block, a multiple of MR
+    NC = 256 // number of columns of a block, a multiple of NR
 };
 
 typedef void tile_function_f32(const float *a, const float *b, int64_t k, float *sums);

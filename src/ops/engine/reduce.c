@@ -341,7 +341,7 @@ static double finish_one(const walk *w, double first, double second, double cent
 {
     const double freedom = w->count - w->r->correction;
     if (w->r->overflow > 0 && first >= w->r->overflow) {
-        first = (double)INFINITY; // as in PyTorch, even if the root of this sum would be finite
+        first = (double)INFINITY; // PyTorch returns infinity here, even if the root of this sum would be finite
     }
     switch ((taper_reduce_finish)w->r->finish) {
     case TAPER_FINISH_MEAN:

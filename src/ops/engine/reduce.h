@@ -80,7 +80,7 @@ TAPER_MUST_USE taper_status taper_reduce_supported(const taper_call *call, const
 // Types and functions of the engine for other files, such as reduce_index.c. This struct is a dimension of a walk over
 // the results.
 typedef struct taper_reduce_dim {
-    int64_t size, in, out; // steps in bytes, of the input (in) and the result (out)
+    int64_t size, in, out; // size of the dimension; its steps in bytes, in the input (in) and in the result (out)
 } taper_reduce_dim;
 
 // Sorts the dimensions by `in`, the smallest first, and merges dimensions that are contiguous in both tensors. Returns

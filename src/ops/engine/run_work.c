@@ -12,7 +12,8 @@
 
 // ---- tensors
 
-// The elements of a piece; the nanoseconds for an element, which may be converted or not in the cache.
+// COPY_PIECE: number of elements of a piece. WORK_OF_A_COPY: nanoseconds for an element, which may be converted or not
+// in the cache.
 enum { COPY_PIECE = 1 << 20, WORK_OF_A_COPY = 4 };
 
 // Returns the part [start, start + size) of a dimension as a view on the stack, which must not outlive the caller's
@@ -75,7 +76,7 @@ taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor
     }
     const size_t lead = (size_t)(to->rank - from->rank);
     const bool own = widest >= lead && from->rank <= to->rank && from->sizes[widest - lead] != 1;
-    // The second condition is a copy that will fail, because the sizes do not match.
+    // The second condition is true for a copy that will fail, because the sizes do not match.
     if (count <= COPY_PIECE || (own && from->sizes[widest - lead] != to->sizes[widest])) {
         TAPER_TRY(taper_run_spend(run, (uint64_t)count * WORK_OF_A_COPY));
         return taper_tensor_copy(to, from, run->error);
@@ -95,7 +96,7 @@ typedef struct planes {
     const taper_vector_entry *vector;
     const float *from;
     float *to;
-    size_t channels, pixels; // channels and pixels of one image
+    size_t channels, pixels; // numbers of channels and pixels of one image
 } planes;
 
 static void planes_range(void *argument, size_t begin, size_t end)
@@ -178,7 +179,7 @@ taper_status taper_run_memset(taper_run *run, void *to, int byte, size_t size)
 {
     for (size_t at = 0; at < size; at += TAPER_WORK_PIECE) {
         const size_t piece = taper_min_size(TAPER_WORK_PIECE, size - at);
-        // Nanoseconds per byte of memory that is touched for the first time: one half.
+        // The memory is touched for the first time, which takes half a nanosecond per byte.
         TAPER_TRY(taper_run_spend(run, piece / 2));
         memset((char *)to + at, byte, piece);
     }

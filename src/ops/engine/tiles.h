@@ -13,10 +13,10 @@
 #include "ops/kernels/kernel_select.h"
 
 typedef struct taper_tiles {
-    size_t strips, group;         // number of strips; strips in a group
-    size_t panels, block, blocks; // number of panels; panels in a block; number of blocks
+    size_t strips, group;         // number of strips; number of strips in a group
+    size_t panels, block, blocks; // number of panels; number of panels in a block; number of blocks
     size_t rows, unit;            // unit: a number of rows; every strip except the last has a multiple of it
-    size_t even, longer;          // even: units in a strip, of which the first `longer` strips have one more
+    size_t even, longer; // even: number of units in a strip; longer: number of the first strips that have one unit more
     size_t count;
 } taper_tiles;
 

@@ -152,7 +152,8 @@ void taper_move_plane(const taper_run *run, size_t item, size_t lines, size_t n,
     }
 }
 
-// The elements between two checks of the run; the nanoseconds for an element, which may not be in the cache.
+// PIECE: number of elements between two checks of the run. WORK_OF_A_MOVE: nanoseconds for an element, which may not be
+// in the cache.
 enum { PIECE = 1 << 20, WORK_OF_A_MOVE = 4 };
 
 static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim inner, char *to, const char *from)

@@ -47,14 +47,15 @@ static void move_any(size_t item, int64_t rows, int64_t columns, char *to, int64
 void taper_move_transposed(const taper_run *run, size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row,
                            const char *from, int64_t from_column)
 {
-    if (item == sizeof(float) && to_row >= 0 && from_column >= 0 && !run->portable) { // for any dtype of 4 bytes
+    // This kernel transposes elements of any dtype of 4 bytes.
+    if (item == sizeof(float) && to_row >= 0 && from_column >= 0 && !run->portable) {
         taper_vector_f32_select(run->cpu)->transpose((size_t)columns, (size_t)rows, (const float *)(const void *)from,
                                                      (size_t)from_column / item, (float *)(void *)to,
                                                      (size_t)to_row / item);
         return;
     }
     const int64_t width = (int64_t)item;
-    int64_t tall = 0, wide = 0; // rows and columns that squares have moved
+    int64_t tall = 0, wide = 0; // numbers of rows and columns that the squares have transposed
     if (move_squares(item, rows, columns, to, to_row, from, from_column, &tall, &wide)) {
         return;
     }

@@ -222,8 +222,8 @@ void taper_strides_like(const taper_tensor *tensor, const int64_t *sizes, int64_
         memcpy(strides, own, rank * sizeof *own);
         return;
     }
-    // Insertion sort, innermost first. A stride of 0 does not decide the order, nor do equal strides with equal sizes.
-    // The search then goes on with the next dimension.
+    // Insertion sort, innermost first. A stride of 0, or equal strides with equal sizes, do not decide the order. The
+    // next dimension is then compared.
     size_t order[TAPER_MAX_RANK] = {0};
     for (size_t i = 0; i < rank; i++) {
         order[i] = rank - 1 - i;

@@ -3,7 +3,7 @@
 // smallest integer, and narrower integers are the low bits of that.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set; every entry gives the same bits.
-// No element is read or written other than the named ones. y must not overlap x.
+// Only the elements that the arguments name are read or written. y must not overlap x.
 #ifndef TAPER_KERNELS_CAST_H
 #define TAPER_KERNELS_CAST_H
 

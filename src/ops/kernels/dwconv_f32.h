@@ -2,9 +2,9 @@
 // Depthwise convolution of NHWC floats (one filter per channel), with bias and clamp.
 //
 // Two interfaces use the same packed weights:
-// - rows: 3x3, 5x5 and 7x7 with stride 1 (3x3 and 5x5 also with 2), without dilation. Several output pixels are
-//   computed together and share loads of inputs and weights. taper_dwconv_f32_select returns the entry, or NULL if the
-//   shape has none.
+// - rows: 3x3, 5x5 and 7x7 with stride 1 (3x3 and 5x5 also with stride 2), without dilation. Several output pixels are
+//   computed together and share loads of inputs and weights. taper_dwconv_f32_select returns the entry, or NULL if no
+//   entry has this shape.
 // - taps: any kernel, stride and dilation, with a pointer per output pixel and tap as in igemm.
 //   taper_dwconv_taps_f32_select returns the entry.
 // Both entries of an instruction set have the same block of channels, so the packing does not depend on the choice.
@@ -14,8 +14,9 @@
 // - rows[] has pointers to (out_rows - 1) * stride + kh input rows, from row (first output row) * stride - pad_top on.
 //   NULL is a row of padding. The kernel itself handles columns of padding.
 // - Order of work: one call computes all output rows of a thread for a chunk of taper_dwconv_f32_chunk channels, then
-//   the next chunk follows (channel_offset, channels, w and out move). On small maps with many channels a row then
-//   stays in L1 until its last use. On large maps the chunk is all channels, because memory is read fastest in order.
+//   the next chunk follows (with other values of channel_offset, channels, w and out). On small maps with many channels
+//   a row then stays in L1 until its last use. On large maps the chunk is all channels, because memory is read fastest
+//   in order.
 // - A map that does not fit into L2 is bound by memory: 3 of MobileNetV2's 17 layers take half of its depthwise time.
 //   Compute bands of rows together with the pointwise convolutions before and after, through scratch in L2.
 // - Two output rows are computed together, so bands for threads should have an even number of rows.
@@ -34,9 +35,9 @@ typedef struct taper_dwconv_rows {
     const float *const *rows;
     size_t channel_offset; // floats added to each row pointer that is not NULL
     size_t channels;
-    size_t in_width, in_stride; // width in pixels; floats between pixels
+    size_t in_width, in_stride; // width in pixels; number of floats between pixels
     size_t pad_left;
-    // Number of rows and of pixels in a row; floats between pixels and between rows.
+    // Number of rows; number of pixels in a row; numbers of floats between pixels and between rows.
     size_t out_rows, out_width, out_stride, out_row_stride;
     const float *w; // packed weights, from the first channel of the call on
     float *out;
@@ -54,7 +55,7 @@ typedef struct taper_dwconv_entry {
     const char *name;
     uint64_t cpu;
     uint32_t kernel, stride; // kernel size and stride, in both directions
-    uint32_t block;          // channels of a block of packed weights
+    uint32_t block;          // number of channels of a block of packed weights
     uint32_t over_read;
     taper_dwconv_f32_function *run;
 } taper_dwconv_entry;

@@ -27,14 +27,14 @@ typedef struct window {
     // number of remaining outputs.
     size_t turns, rest;
     float *out[2];
-    size_t out_step[2]; // bytes between columns of outputs; 0 for a row that does not exist
+    size_t out_step[2]; // number of bytes between columns of outputs; 0 for a row that does not exist
 } window;
 
 // The values that the channels of a segment share, except the weights.
 typedef struct window_constants {
     const float *w; // bias of four channels, then their nine weights
     float bounds[2];
-    size_t skipped;                  // columns of inputs that the turns of the loop consume
+    size_t skipped;                  // number of columns of inputs that the turns of the loop consume
     _Alignas(16) float bias[2 * VN]; // the bias of four channels, twice
 } window_constants;
 _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_constants, bias) == 32,
@@ -190,7 +190,8 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
                                    void slide(window *s, window_constants *k, size_t times))
 {
     static const float zeros[VN];
-    // Outputs of channels that do not exist; outputs of a row that does not exist, which overwrite each other.
+    // Buffers for outputs of channels that do not exist, and for outputs of a row that does not exist (which overwrite
+    // each other).
     float made[2][SEGMENT * VN];
     const size_t first = x * stride, count = j->out_width - x < SEGMENT ? j->out_width - x : SEGMENT;
     const size_t column = first > j->pad_left ? first - j->pad_left : 0;

@@ -98,7 +98,7 @@ typedef struct block {
 #define WEIGHTS_SECOND LINE("ld1 {v19.4s, v20.4s, v21.4s, v22.4s}, [x11], #64") LINE("ldr q23, [x11], #16")
 #define WEIGHTS_BOTH WEIGHTS_FIRST WEIGHTS_SECOND
 
-// A loop over `count` rows of inputs that are added to the same rows of outputs.
+// Loops over `count` rows of inputs, which are added to the same rows of outputs.
 #define ROWS(count, stride, which) \
     LINE("mov x12, #" #count) \
     LINE("2:") \
@@ -152,7 +152,7 @@ BLOCK(2)
 // The position of a block: outputs from x on, in rows y and y + 1. The second row may not exist.
 typedef struct block_place {
     size_t y, x;
-    size_t before, behind; // columns of padding before and after the image
+    size_t before, behind; // number of columns of padding before and after the image
     int two;
 } block_place;
 
@@ -187,7 +187,7 @@ TAPER_TEMPLATE void any_block(const size_t stride, const taper_dwconv_rows *j, c
 TAPER_TEMPLATE void blocks_at(const size_t stride, const taper_dwconv_rows *j, const block_place *at,
                               const float *bounds, void run(const block *s, size_t channel))
 {
-    float beside[OUTPUTS * VN]; // outputs of a row that does not exist
+    float beside[OUTPUTS * VN]; // buffer for the outputs of a row that does not exist
     const size_t first = at->x * stride, column = first > j->pad_left ? first - j->pad_left : 0;
     block s = {.in_step = j->in_stride * sizeof(float),
                .absent = ((size_t)1 << at->before) - 1 + (at->behind > 0 ? 8 : 0) + (at->behind > 1 ? 4 : 0),

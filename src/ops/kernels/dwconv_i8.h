@@ -10,17 +10,17 @@
 //   a run of one. Taps in padding point to bytes that equal the input's zero point: one pixel for a run of one,
 //   otherwise as many pixels as the run has.
 // - For 3x3 without dilation some entries read inputs that pixels share only once. They compute an even number of rows
-//   with stride 1 together (`rows`), or one row with stride 2 (`columns`). The last one or two columns of a pixel are
-//   the first columns of the next pixel. Only the first pixel has its own first column, which may be padding. With
-//   stride 1 the last column of the last pixel may be `edge`.
+//   with stride 1 together (`rows`), or one row with stride 2 (`columns`). The last one or two columns of a pixel's
+//   window are the first columns of the next pixel's window. Only the first pixel has its own first column, which may
+//   be padding. With stride 1 the last column of the last pixel may be `edge`.
 // - A zero point z is added to the bias: bias + (shift - z) * the channel's sum of weights.
 //
-// Order of channels: bias, scale, sums and weights are in the kernel's own order. Channel c has place
-// taper_dwconv_i8_place(c) of taper_dwconv_i8_places. Entries with `words` store weights in 16 bits: per piece of
-// channels, per two taps, per place, two weights. Other entries store bytes, as dot product instructions need them: per
-// piece of channels, per four taps, per place, four weights. Entries with `columns` store the 9 taps by columns of the
-// kernel: 0, 3, 6, then 1, 4, 7, then 2, 5, 8, each column with a fourth weight that is ignored (packing sets it to
-// zero).
+// Order of channels: bias, scale, sums and weights are in the kernel's own order. In this order channel c has index
+// taper_dwconv_i8_place(c), and there are taper_dwconv_i8_places indices. Entries with `words` store weights in 16
+// bits: for each piece of channels, for each two taps, for each index: two weights. Other entries store bytes, as dot
+// product instructions need them: for each piece of channels, for each four taps, for each index: four weights. Entries
+// with `columns` store the 9 taps by columns of the kernel: 0, 3, 6, then 1, 4, 7, then 2, 5, 8, each column with a
+// fourth weight that is ignored (packing sets it to zero).
 //
 // over_read: bytes after the last channel that may be read.
 #ifndef TAPER_KERNELS_DWCONV_I8_H
@@ -32,7 +32,7 @@
 
 typedef struct taper_dwconv_i8 {
     size_t pixels, channels, taps;
-    size_t rows;  // rows of the result: 1, or an even number if the entry computes rows together
+    size_t rows;  // number of rows of the result: 1, or an even number if the entry computes rows together
     bool columns; // true to compute one row with stride 2 by columns; only for entries with `columns`
     // One pointer per tap. For several rows one pointer per column of each input row: a[3 * row + column].
     const uint8_t *const *a;
@@ -40,7 +40,7 @@ typedef struct taper_dwconv_i8 {
     size_t step;
     const int8_t *w;
     uint8_t *c;
-    size_t c_stride, c_row; // bytes between pixels of the result, and between rows
+    size_t c_stride, c_row; // number of bytes between pixels of the result, and between rows
     taper_i8_epilogue e;    // float results are not supported, so e.shift is not used
 } taper_dwconv_i8;
 
@@ -49,7 +49,8 @@ typedef void taper_dwconv_i8_function(const taper_dwconv_i8 *job);
 typedef struct taper_dwconv_i8_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t block, least; // channels of a piece; the last piece has halves of it, down to `least`
+    // Number of channels of a piece; the last piece may have a half, a quarter and so on, down to `least`.
+    uint32_t block, least;
     uint32_t over_read;
     uint32_t shift;
     uint32_t rows;    // if above 1, an even number: most rows of 3x3 with stride 1 and without dilation in one call

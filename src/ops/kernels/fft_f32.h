@@ -3,7 +3,7 @@
 // then their imaginary parts. ops/signal/fft_plan.c combines the steps.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set; every entry gives the same bits.
-// No point is read or written other than the named ones.
+// Only the points that the arguments name are read or written.
 #ifndef TAPER_KERNELS_FFT_F32_H
 #define TAPER_KERNELS_FFT_F32_H
 

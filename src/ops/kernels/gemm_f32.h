@@ -39,9 +39,10 @@
 // convolutions of few channels in planes: a tap is a channel and a kernel row, kc the kernel's width, m a row of
 // pixels.
 //
-// The summand (add) of the epilogue may be the memory of C (C += A * W), which also allows to divide K. Sums run over
-// taps, then over k, in this order; for one and two rows in up to 4 partial sums. They use FMA if the entry has it. No
-// element of A, W, the summand or C is touched other than the named ones (over_read is 0 in every entry).
+// The summand (add) of the epilogue may be the memory of C (C += A * W), which also permits dividing K. Sums run over
+// taps, then over k, in this order; for one and two rows in up to 4 partial sums. They use FMA if the entry has it.
+// Only the elements of A, W, the summand and C that the arguments name are read or written (over_read is 0 in every
+// entry).
 #ifndef TAPER_KERNELS_GEMM_F32_H
 #define TAPER_KERNELS_GEMM_F32_H
 
@@ -53,7 +54,7 @@
 
 typedef struct taper_gemm_epilogue {
     const float *add;  // first element of the summand (residual), or NULL
-    size_t add_stride; // floats between rows of the summand
+    size_t add_stride; // number of floats between rows of the summand
     float min, max;    // clamp; -INFINITY and INFINITY for none. A NaN stays NaN
 } taper_gemm_epilogue;
 
@@ -70,8 +71,8 @@ typedef void taper_gemm_f32_windows_function(size_t m, size_t nc, size_t kc, siz
 typedef struct taper_gemm_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit that the entry needs
-    uint32_t mr, nr;    // most rows of a strip; columns of a panel of packed weights
-    uint32_t over_read; // bytes that may be read after an input
+    uint32_t mr, nr;    // most rows of a strip; number of columns of a panel of packed weights
+    uint32_t over_read; // number of bytes that may be read after an input
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
     taper_gemm_f32_windows_function *windows; // NULL if copying rows together is faster, and in small builds

@@ -7,7 +7,7 @@
 // - Otherwise blocks of weights are converted to floats, and the kernel of gemm_f32.h multiplies (gemm_half_widen.h).
 //   This takes half the memory and about the same time, and rounds only the weights.
 //
-// A result therefore differs from the float one by the rounding of weights and inputs, and at most by that of sums of
+// A result therefore differs from the result in floats by the rounding of weights and inputs, and perhaps of sums of
 // `rounds` halves. A number outside the range of a half becomes infinite.
 #ifndef TAPER_KERNELS_GEMM_HALF_H
 #define TAPER_KERNELS_GEMM_HALF_H
@@ -31,9 +31,9 @@ static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 }
 
 // ---- packed weights of any entry, in the units of gemm_f32.h: a panel of halves is {bias[nr] as floats, then for
-// every tap, for every kr elements: halves [nr][kr]}, with zeros where the last kr of a tap are not there.
+// every tap, for every kr elements: halves [nr][kr]}, with zeros for elements that do not exist.
 
-// Returns the floats from one panel to the next. It cannot overflow, because the weights exist.
+// Returns the number of floats from one panel to the next. It cannot overflow, because the weights exist.
 size_t taper_gemm_panel_floats(const taper_gemm_entry *entry, size_t ks, size_t kc);
 // Returns the number of floats of packed weights, or 0 if it does not fit into size_t.
 size_t taper_gemm_packed_count(const taper_gemm_entry *entry, size_t n, size_t ks, size_t kc);

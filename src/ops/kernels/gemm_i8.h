@@ -40,7 +40,7 @@ typedef struct taper_gemm_i8 {
     size_t mr, nc, kc, ks; // mr: number of rows, from 1 to the entry's mr
     const uint8_t *const *a;
     size_t a_tap_stride, a_offset; // distance between taps in pointers; bytes added to each pointer
-    size_t a_step;                 // bytes between rows if there is a single tap; 0 if the distances differ
+    size_t a_step;                 // number of bytes between rows if there is a single tap; 0 if the distances differ
     const int8_t *w;     // packed weights from the first column of the call on, which is the first column of a panel
     void *c;             // results, uint8_t or float
     size_t c_stride;     // distance between rows of the results, in elements
@@ -48,8 +48,9 @@ typedef struct taper_gemm_i8 {
 } taper_gemm_i8;
 
 typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
-// Computes overlapping rows, as windows of gemm_f32.h. a has a pointer for each tap, and row i is i * step bytes after
-// it. step is 4 or 8, and mr is at least the entry's mr. Each row of a tap is read up to a whole group of kr.
+// Computes overlapping rows, as the functions windows of gemm_f32.h do. a has a pointer for each tap, and row i is i *
+// step bytes after it. step is 4 or 8, and mr is at least the entry's mr. Each row of a tap is read up to a whole group
+// of kr.
 typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t step);
 // Computes any number of rows of a single tap, which are a_step apart. a has a pointer to the first row; results are
 // bytes. Returns 0, with nothing done, if this kernel is not faster for the job than strips of rows.
@@ -61,10 +62,10 @@ typedef void taper_gemm_i8_marks_function(const int8_t *panel, size_t groups, in
 typedef struct taper_gemm_i8_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit that the entry needs
-    uint32_t mr, nr;    // most rows of a call; columns of a panel of packed weights
+    uint32_t mr, nr;    // most rows of a call; number of columns of a panel of packed weights
     uint32_t kr;        // number of contiguous k of a column in a panel
     uint32_t shift;     // number that is subtracted from A, see above
-    uint32_t over_read; // bytes that may be read after an input
+    uint32_t over_read; // number of bytes that may be read after an input
     uint32_t marks;     // kind of the marks of the entry's panels, see below
     taper_gemm_i8_function *run;
     taper_gemm_i8_windows_function *windows;  // function for overlapping rows, or NULL
@@ -94,8 +95,8 @@ taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 //
 // TAPER_I8_OF_STEPS (kr is 4): one byte for every two groups, in the panel's order. It has bits for inputs of at most
 // 127, and from TAPER_I8_WIDE on for all inputs. TAPER_I8_TWO: sums of two products fit, but not all sums of a lane's
-// four products. TAPER_I8_FIRST and TAPER_I8_SECOND: in this group not even two fit. A last byte is not 0 if there are
-// enough such groups that products of 16 bits are faster.
+// four products. TAPER_I8_FIRST and TAPER_I8_SECOND: in this group not even two products fit. A last byte is not 0 if
+// there are enough such groups that products of 16 bits are faster.
 enum { TAPER_I8_NONE, TAPER_I8_OF_SIXTEENS, TAPER_I8_OF_STEPS };
 #include "ops/kernels/gemm_i8_marks.h"
 enum { TAPER_I8_TWO = 1, TAPER_I8_END = 2, TAPER_I8_ONE = 4 };
@@ -106,7 +107,7 @@ static inline int taper_gemm_i8_half(size_t kr, size_t ks, size_t kc)
     return ks == 1 && kc > kr && (kc - 1) % kr < kr / 2;
 }
 
-// Returns the bytes of the marks of a panel of `groups` groups.
+// Returns the number of bytes of the marks of a panel of `groups` groups.
 static inline size_t taper_gemm_i8_marks(uint32_t kind, size_t groups)
 {
     return kind == TAPER_I8_OF_SIXTEENS ? (groups / 2 + 16) / 16 * 16
@@ -125,7 +126,8 @@ typedef struct taper_gemm_i8_pack {
 // Kernels may read this many bytes after the last panel.
 #define TAPER_GEMM_I8_TAIL 128
 
-// Return the bytes of one panel, and of all panels with the tail, or 0 if the number does not fit into size_t.
+// Return the number of bytes of one panel, and of all panels with the tail, or 0 if the number does not fit into
+// size_t.
 size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, size_t kc);
 size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, size_t ks, size_t kc);
 // Packs all panels. column_sums receives the sum of the weights of each column, for all columns of whole panels.

@@ -12,7 +12,7 @@
 // The source of a panel's groups of inputs.
 typedef struct walk {
     int8_t *a;
-    size_t groups, tap_groups; // groups of all taps; groups of one tap
+    size_t groups, tap_groups; // number of groups of all taps; number of groups of one tap
     int whole;                 // 1 if all groups are gathered before the first panel
     int half;                  // 1 if the second half of the last group's k is missing
 } walk;
@@ -31,7 +31,8 @@ typedef struct results {
 // Rearranges 16 k of all rows, from p[0] + k and so on: 16 / KR groups from `group` on.
 TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, size_t k);
 // Computes the sums of `groups` groups for nv vectors of four columns, starting from start[0 .. NR). It may read one
-// group more of A, and TAPER_GEMM_I8_TAIL bytes more of w. marks: those after the whole panel (taper_gemm_i8_marks).
+// group more of A, and TAPER_GEMM_I8_TAIL bytes more of w. marks: the marks after the whole panel
+// (taper_gemm_i8_marks).
 TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int half, const int8_t *a, const int8_t *w,
                             const int8_t *marks, const int32_t *start, int32x4_t acc[][ACC]);
 // Does what product does for MR_MAX rows whose inputs are gathered in pieces: any number of groups, without half groups

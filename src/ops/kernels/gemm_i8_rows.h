@@ -11,8 +11,9 @@ enum {
     MIXED = 3,      // tile type for a panel of 24 columns: 16 of each row, and 8 of two rows in one register
     // Most inputs of a row; more would come from the L2 cache for each tile, and tiles with more rows are then faster.
     ROWS_INPUTS = 512,
-    ROWS_BYTES = 24 * 1024, // bytes of the rows that are multiplied with all panels; they stay in the L1 cache
-    ROWS_BYTES_OF_C = 64,   // bytes of each row of C that are in that cache: one line
+    // Number of bytes of the rows that are multiplied with all panels; they stay in the L1 cache.
+    ROWS_BYTES = 24 * 1024,
+    ROWS_BYTES_OF_C = 64, // number of bytes of each row of C that are in the L1 cache: one line
 };
 
 // The position in the inputs of a tile's first row, which advances by four. For windows it is `at` bytes after each
@@ -20,7 +21,8 @@ enum {
 typedef struct rows_source {
     const uint8_t *x;
     const uint8_t *const *tap;
-    size_t at, left, groups; // offset of windows in bytes; groups left of the tap; groups of a tap
+    // Offset of windows in bytes; number of groups that are left of the tap; number of groups of a tap.
+    size_t at, left, groups;
 } rows_source;
 
 // Adds the products of four inputs per row. step is the number of bytes between rows of windows, or 0 if rows are

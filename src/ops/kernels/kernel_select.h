@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Chooses kernels: the first entry of a family's list whose instruction set is in `cpu` (TAPER_ISA_ bits, as
-// taper_cpu_features returns them). Unless noted below there always is one, because the portable entry is last and
+// taper_cpu_features returns them). Unless noted below there is always an entry, because the portable entry is last and
 // needs no instruction set.
 #ifndef TAPER_KERNELS_SELECT_H
 #define TAPER_KERNELS_SELECT_H

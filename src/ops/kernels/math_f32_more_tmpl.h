@@ -162,8 +162,8 @@ TAPER_TEMPLATE V v_erfc(V x)
     return v_pick(v_less(whole, v_set(0.5f)), v_sub(one, v_fma(v_erf_small(v_mul(x, x)), x, x)), far);
 }
 
-// erfinv(x) = x p(w), w = -log(1 - x^2). Up to w = 5 the polynomial is in w - 5/2, beyond in sqrt(w) - 3. The result is
-// infinite at 1 and NaN beyond.
+// erfinv(x) = x p(w), w = -log(1 - x^2). For w up to 5 the polynomial p is in w - 5/2, for larger w in sqrt(w) - 3. The
+// result is infinite for |x| = 1, and NaN for larger |x|.
 TAPER_TEMPLATE V v_erfinv(V x)
 {
     const V a = v_abs(x), one = v_set(1.0f);

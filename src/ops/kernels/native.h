@@ -4,9 +4,9 @@
 // loops (ops/math), which compute in the widest type of a class, except for the rounding of complex numbers.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set. n is a multiple of
-// TAPER_NATIVE_STEP, so that loops have no rest. No element is read or written other than the named ones. The result
-// may be one of the inputs, but must not overlap one otherwise. All three inputs are pointers to readable memory, also
-// for operators with fewer operands.
+// TAPER_NATIVE_STEP, so that loops have no rest. Only the elements that the arguments name are read or written. The
+// result may be one of the inputs, but must not overlap one otherwise. All three inputs are pointers to readable
+// memory, also for operators with fewer operands.
 #ifndef TAPER_KERNELS_NATIVE_H
 #define TAPER_KERNELS_NATIVE_H
 
@@ -155,7 +155,7 @@ typedef struct taper_native_numbers {
     STEPWISE(TRIGAMMA, F32, float, !(fabsf(x) > 8192.0f) | (x > 0), s_trigamma(x, s_sine(x)),                          \
              s_trigamma(x, sinf((float)S_PI * x)))
 
-// WHERE(type, T) computes x != 0 ? y : z.
+// The rows WHERE(type, T) compute x != 0 ? y : z.
 #define TAPER_NATIVE_WHERES(WHERE)                                                                                     \
     WHERE(U8, uint8_t)                                                                                                 \
     WHERE(I16, uint16_t)                                                                                               \
@@ -238,14 +238,15 @@ typedef enum taper_native {
 typedef bool taper_native_function(size_t n, const void *const *in, void *out, const taper_native_numbers *p);
 
 // Reductions that vector_f32.h lacks. FOLD(reduction, type, T, A, start value, joined, merged): `joined` adds an
-// element x of type T to an accumulator a of type A; `merged` adds an accumulator x to a. A NaN remains.
+// element x of type T to an accumulator a of type A; `merged` adds an accumulator x to a. An accumulator that is NaN
+// stays NaN.
 typedef enum taper_native_fold {
     TAPER_FOLD_SUM,
     TAPER_FOLD_NANSUM, // sum in which a NaN counts as 0
     TAPER_FOLD_PRODUCT,
     TAPER_FOLD_MOST,
     TAPER_FOLD_LEAST,
-    TAPER_FOLD_ANY, // true if any element is nonzero: 0 or 1, as is EVERY
+    TAPER_FOLD_ANY, // 1 if any element is nonzero, otherwise 0; EVERY: 1 if all are
     TAPER_FOLD_EVERY,
     TAPER_FOLD_NONZERO, // number of nonzero elements
     TAPER_FOLD_COUNT,
@@ -255,7 +256,7 @@ typedef enum taper_fold_type {
     TAPER_FOLD_F32, // floats, accumulated as doubles
     TAPER_FOLD_F64,
     TAPER_FOLD_I64,
-    TAPER_FOLD_I32, // int32, accumulated as int64, as is U8
+    TAPER_FOLD_I32, // int32, accumulated as int64; U8: uint8, accumulated as int64
     TAPER_FOLD_U8,
     TAPER_FOLD_C64, // pairs of floats, accumulated as pairs of doubles
     TAPER_FOLD_TYPES
@@ -300,8 +301,8 @@ typedef struct taper_native_folder {
 typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
                              int32_t *where);
 
-// Finds the maximum of each of n channels over `places` pixels, and the maximum's number in `at`: the first of equal
-// ones. The last NaN wins over every number. If no element is above -inf, the number is `first`.
+// Finds the maximum of each of n channels over `places` pixels, and the number of its pixel in `at`: the first pixel
+// with the maximum. The last NaN wins over every number. If no element is above -inf, the number is `first`.
 typedef void taper_window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first,
                               float *most, int64_t *where);
 // Returns the sum of (x - mean)².

@@ -135,7 +135,7 @@ static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride,
 typedef float window_floats __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t window_ints __attribute__((vector_size(32)));
 
-// Computes neighbouring vectors together, so that a cache line is read once if places are far apart.
+// Computes neighbouring vectors together, so that a cache line is read once if pixels are far apart.
 TAPER_TEMPLATE void window_block(const size_t vectors, size_t places, const float *const *x, size_t c,
                                  const int32_t *at, int32_t first, float *most, int64_t *where)
 {

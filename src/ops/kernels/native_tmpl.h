@@ -13,8 +13,8 @@
 #include "ops/kernels/math_f32_more_tmpl.h"
 #include "ops/kernels/math_special_tmpl.h"
 
-// The loop reads and writes the same element, so GCC may vectorize it although the result may be an input. clang finds
-// that out itself.
+// The loop reads and writes the same element, so GCC may vectorize it although the result may be an input. clang does
+// not need this.
 #if defined(__GNUC__) && !defined(__clang__)
 #define VECTORIZED _Pragma("GCC ivdep")
 #else
@@ -136,7 +136,7 @@ TAPER_NATIVES(NATIVE)
 
 // A quotient of two integers with less than 32 bits is not rounded up to an integer: the fraction is larger than a
 // double's last place. The same is true for 16 bits and floats. If a step has wider integers, it is divided one by one.
-// The smallest int64 is too, because its quotient by -1 overflows.
+// A step with the smallest int64 is also divided one by one, because its quotient by -1 overflows.
 static bool fits(const int64_t *a, const int64_t *b)
 {
     int64_t beyond = 0;

@@ -20,9 +20,10 @@
 enum { TAPER_PLANAR_SLACK = 64, TAPER_PLANAR_TAPS = 128 };
 
 typedef struct taper_planar {
-    size_t inputs, taps, outputs; // inputs: number of planes; outputs: number in the block
+    // Inputs: number of planes; taps: number of taps; outputs: number of outputs of the block.
+    size_t inputs, taps, outputs;
     const float *x;
-    size_t x_plane;         // floats between planes
+    size_t x_plane;         // number of floats between planes
     const size_t *offsets;  // one offset per tap, in floats
     const float *w;         // weights of the block, in the order described above
     size_t w_first, w_taps; // the call uses `taps` of w_taps taps, from w_first on; if w_taps is 0, it uses all
@@ -37,7 +38,7 @@ typedef void taper_planar_f32_function(const taper_planar *planar, size_t count)
 typedef struct taper_planar_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t block, lanes; // most outputs of a block; floats of a vector
+    uint32_t block, lanes; // most outputs of a block; number of floats of a vector
     taper_planar_f32_function *run;
 } taper_planar_entry;
 

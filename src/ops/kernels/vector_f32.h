@@ -2,9 +2,9 @@
 // Elementwise, pooling, reduction and reordering kernels on floats. One entry per instruction set has all of them:
 //   const taper_vector_entry *v = taper_vector_f32_select(cpu);  v->unary[TAPER_UNARY_SIGMOID](n, x, y, NULL);
 //
-// No kernel of this family reads or writes an element other than the named ones. y may be x (or a or b) itself, but
-// must not overlap it otherwise. Strides are in floats. min and max are a clamp, -INFINITY and INFINITY for none; a NaN
-// stays NaN.
+// A kernel of this family reads and writes only the elements that its arguments name. y may be x (or a or b) itself,
+// but must not overlap it otherwise. Strides are in floats. min and max are a clamp, -INFINITY and INFINITY for none; a
+// NaN stays NaN.
 //
 // Accuracy, measured on one float in 101 against double precision (kernel_check --thorough), in units of the last
 // place:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise kernels on quantized numbers: sums of two tensors, quantizing, dequantizing, maxima. Every entry gives
-// the same bits. No element is read or written other than the named ones. y may be an input.
+// the same bits. Only the elements that the arguments name are read or written. y may be an input.
 #ifndef TAPER_KERNELS_VECTOR_U8_H
 #define TAPER_KERNELS_VECTOR_U8_H
 

@@ -28,7 +28,8 @@
 
 #include "ops/kernels/arch.h"
 
-enum { TAPER_WINOGRAD_SIDE = 9, TAPER_WINOGRAD_POSITIONS = 81 }; // inputs on a side, and in all, of the largest tile
+// Number of inputs on a side of the largest tile; number of all its inputs.
+enum { TAPER_WINOGRAD_SIDE = 9, TAPER_WINOGRAD_POSITIONS = 81 };
 
 // The positions on a side of a tile with 2, 3 or 4 outputs; there are as many as inputs.
 static const uint8_t taper_winograd_f4_positions[3][TAPER_WINOGRAD_SIDE] = {
@@ -45,7 +46,7 @@ typedef struct taper_winograd_output {
     const float *bias; // bias of each channel, from the first channel of the call on
     float *y;
     const float *add;     // summand with the strides of y, or NULL; must not be y
-    size_t row, pixel;    // floats between rows and between pixels of y
+    size_t row, pixel;    // number of floats between rows and between pixels of y
     size_t rows, columns; // number of the tile's outputs to write
     float min, max;       // clamp, as in taper_gemm_epilogue
 } taper_winograd_output;
@@ -59,7 +60,8 @@ typedef void taper_winograd_weights_function(size_t count, const float *g, size_
 typedef struct taper_winograd_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t outputs, stride, lanes; // outputs on a tile's side; stride of the convolution; floats of a vector
+    // Outputs on a tile's side; stride of the convolution; number of floats of a vector.
+    uint32_t outputs, stride, lanes;
     taper_winograd_input_function *input;
     taper_winograd_output_function *output;
     taper_winograd_weights_function *weights;

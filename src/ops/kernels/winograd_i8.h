@@ -56,7 +56,7 @@ typedef void taper_winograd_i8_product_function(const taper_winograd_i8_product 
 typedef struct taper_winograd_i8_output {
     const int32_t *middle; // middle of each channel's sums, from the first channel of the call on
     uint8_t *y;
-    size_t row, pixel;    // bytes between rows and between pixels of y
+    size_t row, pixel;    // number of bytes between rows and between pixels of y
     size_t rows, columns; // number of the tile's outputs to write
     taper_i8_epilogue e;  // parameters of byte results
 } taper_winograd_i8_output;
@@ -68,7 +68,8 @@ typedef void taper_winograd_i8_output_function(size_t channels, const int32_t *m
 typedef struct taper_winograd_i8_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t mr, nr, kr;    // as in gemm_i8.h; kr is 1 or 2
+    // Mr: most rows of a product; nr: columns of a panel; kr: contiguous inputs of a column, 1 or 2.
+    uint32_t mr, nr, kr;
     uint32_t inputs, lanes; // number of channels of a vector in input() and in output()
     uint32_t cost;          // cost of a product, in sixteenths of a product of bytes with the same instruction set
     taper_winograd_i8_input_function *input;

@@ -138,9 +138,9 @@ TAPER_TEMPLATE void product_strip(const size_t mr, const taper_winograd_i8_produ
     }
 }
 
-// ---- the functions
+// ---- the functions of an entry
 
-// Builds for size have no rows of this family.
+// Builds for size have no entries of this family.
 #if !TAPER_WINOGRAD_I8
 #define WINOGRAD_I8(isa)
 #define WINOGRAD_I8_PRODUCT(isa)

@@ -23,7 +23,7 @@ TAPER_TEMPLATE void pair(V even, V odd, float p, V *v)
     v[1] = v_fma(v_set(-p), odd, even);
 }
 
-// ---- f2
+// ---- f2: 2 outputs of 4 inputs
 
 TAPER_TEMPLATE void f2_input(const V *d, V *v)
 {
@@ -47,7 +47,7 @@ TAPER_TEMPLATE void f2_weights(const double *g, double *u)
     u[3] = g[2];
 }
 
-// ---- f4
+// ---- f4: 4 outputs of 6 inputs
 
 #define P 0.65625f
 #define Q 1.5f
@@ -120,7 +120,7 @@ TAPER_TEMPLATE void f4_weights(const double *g, double *u)
 #undef P
 #undef Q
 
-// ---- s4
+// ---- s4: 4 outputs of 9 inputs, with stride 2
 
 #define P 0.5f
 #define Q 1.25f

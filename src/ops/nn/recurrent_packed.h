@@ -13,9 +13,9 @@ typedef struct taper_rnn_packed {
     taper_rnn_kind kind;
     const taper_rnn_weights *weights; // weights, borrowed like every argument of taper_rnn_packed_open
     size_t in, hidden, projected, gates;
-    size_t block, blocks;             // units of a block; number of blocks, of which the last one is padded
-    size_t width;                     // floats of a row of gates, which are ordered by block, then by gate
-    size_t panel_floats;              // floats of a panel of the state's weights
+    size_t block, blocks;             // number of units of a block; number of blocks, of which the last one is padded
+    size_t width;                     // number of floats of a row of gates, which are ordered by block, then by gate
+    size_t panel_floats;              // number of floats of a panel of the state's weights
     taper_pack input, state, project; // packed weights of the input, the state and the projection
     float *fresh, *products;          // new states; for GRU, the part of the new gate that comes from the state
     size_t scratch_bytes;

@@ -25,7 +25,8 @@ typedef struct requantize_work {
     float scale, inverse;
     int64_t from_point, point;
     bool relu, relu_after, same;
-    int64_t channels, wide; // channels of a run, of which the first `wide` are computed as in vectors
+    // Number of channels of a run; `wide`: number of its first channels that are computed as vectors do it.
+    int64_t channels, wide;
     uint8_t tables[2][256]; // the result for each byte: in plain loops, and in vectors
 } requantize_work;
 

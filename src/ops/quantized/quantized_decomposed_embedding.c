@@ -11,7 +11,7 @@
 
 typedef struct table_job {
     taper_tensor *weight, *scales, *points, *indices; // contiguous tensors, owned; points may be NULL
-    int64_t width, group, groups;                     // columns of a row; columns of a group; groups of a row
+    int64_t width, group, groups; // number of columns of a row; number of columns of a group; number of groups of a row
     int bits;
     bool has_signs; // true if the bytes are signed
     taper_tensor *y;

@@ -14,7 +14,7 @@
 typedef struct table {
     const uint8_t *data;
     int64_t rows, row_bytes, columns;
-    int bits; // bits of an element
+    int bits; // number of bits of an element
     int per_byte;
     const taper_tensor *quantized; // packed parameters, or NULL for fused rows
 } table;

@@ -199,7 +199,7 @@ typedef struct byte_groups {
     const float *weight, *bias; // one number per element, or NULL for 1 and 0
     // If channels is not 0, weight and bias have one number per channel; NULL: 1 and 0.
     int64_t channels, per_group, pixels;
-    int64_t count; // elements of a group
+    int64_t count; // number of elements of a group
     double eps;
 } byte_groups;
 

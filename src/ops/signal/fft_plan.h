@@ -30,7 +30,7 @@ typedef struct taper_fft {
     size_t padded;
     // Length of the passes: padded, or m, or m / 8 if eight interleaved parts of one line are transformed.
     size_t length;
-    size_t lanes; // lines in a group: 1 or TAPER_FFT_LANES
+    size_t lanes; // number of lines in a group: 1 or TAPER_FFT_LANES
     double scale; // factor for the results; taper_fft_begin sets 1, and the caller may change it afterwards
     size_t stage_count;
     uint32_t stages[TAPER_FFT_STAGES]; // the factors of `length`, in the order of the passes

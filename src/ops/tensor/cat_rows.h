@@ -6,9 +6,9 @@
 // The rows of the result, in memory order. Each row has a piece of every tensor.
 enum { TOGETHER = 16, LEAST_PIECE = 64 };
 typedef struct cat_rows {
-    size_t count, row; // number of tensors; bytes of a row of the result
+    size_t count, row; // number of tensors; number of bytes of a row of the result
     const char *from[TOGETHER];
-    size_t bytes[TOGETHER]; // bytes of each tensor's piece
+    size_t bytes[TOGETHER]; // number of bytes of each tensor's piece
     char *to;
 } cat_rows;
 

@@ -12,7 +12,7 @@ typedef bool row_function(const gather_job *job, const int64_t *index, char *tab
 struct gather_job {
     taper_gather g;
     row_function *row;
-    size_t n, pieces; // elements of a row; pieces of a row
+    size_t n, pieces; // number of elements of a row; number of pieces of a row
     int64_t index_step, table_step, other_step;
     size_t rank, outer[TAPER_MAX_RANK]; // dimensions other than the dimension of a row
     atomic_bool bad;

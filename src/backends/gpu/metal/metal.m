@@ -61,7 +61,7 @@ static void read_limits(taper_metal *m)
     const char *name = [[m->device name] UTF8String];
     snprintf(gpu->name, sizeof gpu->name, "%s", name != NULL ? name : "");
     gpu->vendor = APPLE;
-    // Drivers are part of the system, so its version is theirs.
+    // Drivers are part of the system, so the system's version is used as the driver's version.
     gpu->driver = (uint32_t)(system.majorVersion << 16 | system.minorVersion << 8 | system.patchVersion);
     gpu->most_bytes = [m->device maxBufferLength];
     gpu->align = OFFSETS;

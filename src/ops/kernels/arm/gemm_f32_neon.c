@@ -24,7 +24,7 @@ _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
 // The panels of a strip. Strides, and steps to the next panel, are in bytes.
 typedef struct strip {
     tap *taps;
-    size_t count, kc;   // number of taps; elements of a tap
+    size_t count, kc;   // number of taps; number of elements of a tap
     const float *first; // initial sums: the bias (stride 0) or earlier sums
     size_t first_stride, first_next;
     const float *w;
@@ -36,7 +36,7 @@ typedef struct strip {
     const float *bounds; // minimum and maximum
     size_t clamps;       // bit 0: there is a minimum; bit 1: there is a maximum
     size_t nc;           // number of columns, a multiple of 8
-    size_t rows_step;    // bytes from a row of A to the same row of the next strip
+    size_t rows_step;    // number of bytes from a row of A to the same row of the next strip
 } strip;
 
 // Registers: v0 to v19 are the sums, four for each row. With one or two rows the others have partial sums, because the
@@ -214,7 +214,7 @@ typedef struct strip {
 typedef struct place {
     const float *first, *w, *add;
     float *c;
-    size_t columns; // columns that are left, minus W
+    size_t columns; // number of columns that are left, minus W
 } place;
 #define TILES(mr, W) \
     TAPER_TEMPLATE void tiles_##mr##x##W(const strip *s, place *at) \

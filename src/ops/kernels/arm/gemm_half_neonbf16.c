@@ -17,7 +17,7 @@ enum {
     FOURS = 128,           // k of a block, divided by four
     PITCH = 2 * 4 * FOURS, // bf16 numbers in two rows of a block
     MOST_PIECES = 32,      // the most pieces of a block
-    PAIRS = NR / 2         // pairs of columns in a panel
+    PAIRS = NR / 2         // number of pairs of columns in a panel
 };
 
 typedef struct piece { // consecutive elements of a row of A, within one or more taps
@@ -32,7 +32,7 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t mr, nc, panel; // rows; columns; floats of a panel
+    size_t mr, nc, panel; // number of rows; number of columns; number of floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
@@ -169,7 +169,7 @@ static void multiply(block *b, const call *t)
     b->count = b->fours = 0;
 }
 
-// ---- the functions
+// ---- gemm and igemm
 
 // Appends elements of a tap to the block. They join the previous piece if they continue it.
 static void add_piece(block *b, size_t mr, const float **rows, size_t row, size_t depth)

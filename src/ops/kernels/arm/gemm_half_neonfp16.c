@@ -29,7 +29,7 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t mr, nc, panel; // rows; columns; floats of a panel
+    size_t mr, nc, panel; // number of rows; number of columns; number of floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
@@ -227,7 +227,7 @@ EACH_MR(STRIP)
 #define STRIP_NAME(mr) strip_##mr,
 static void (*const strips[])(const block *b, const call *t) = {EACH_MR(STRIP_NAME)};
 
-// ---- the functions
+// ---- gemm and igemm
 
 static void multiply(block *b, const call *t)
 {

@@ -17,13 +17,13 @@
 enum {
     NR = 32,
     MR = 28,            // mr of the entry: twice the mr of the avx512bf16 kernel
-    MOST_ROWS = 32,     // rows of two tiles
-    STEP_PAIRS = 16,    // pairs of k in a step
-    STEP = 64,          // bytes of a row of A in a step
-    ROW_BYTES = 4 * NR, // bytes of a pair of k of the weights, for all columns
+    MOST_ROWS = 32,     // number of rows of two tiles
+    STEP_PAIRS = 16,    // number of pairs of k in a step
+    STEP = 64,          // number of bytes of a row of A in a step
+    ROW_BYTES = 4 * NR, // number of bytes of a pair of k of the weights, for all columns
     BLOCK = 18,         // most steps of A that are arranged at a time: 36 KB
     WAITING = 6,        // most panels whose sums are kept while A is arranged again; at least three
-    FETCH_AHEAD = 8192, // bytes, see gemm_f32_avx512.c
+    FETCH_AHEAD = 8192, // distance of prefetches in bytes, see gemm_f32_avx512.c
 };
 
 typedef struct scratch {
@@ -37,7 +37,7 @@ typedef struct rows_of_a {
     const float *a;
     size_t a_stride;
     const float *const *pointers; // NULL if the rows have one tap
-    // Tap_stride: distance between taps in pointers; offset: bytes that are added to each pointer except `zero`.
+    // Distance between taps in pointers; number of bytes that are added to each pointer except `zero`.
     size_t tap_stride, offset;
     const float *zero;
 } rows_of_a;
@@ -51,7 +51,7 @@ typedef struct pending {
 typedef struct product {
     rows_of_a from;
     size_t mr, nc, kc, ks;
-    size_t pairs, steps; // pairs in K; steps of K, including one that is not whole
+    size_t pairs, steps; // number of pairs in K; number of steps of K, including one that is not whole
     const float *w;
     float *c;
     size_t c_stride;
@@ -187,10 +187,10 @@ MULTIPLY(2, 2)
 // Computes all panels of a strip.
 static void run_strip(const product *p)
 {
-    // Panel: floats of a panel; panels: number of panels.
+    // Number of floats of a panel; number of panels.
     const size_t panel = (p->pairs + 1) * NR, panels = (p->nc - 1) / NR + 1;
     const size_t blocks = (p->steps - 1) / BLOCK + 1, together = blocks == 1 ? panels : WAITING;
-    // Results of the panel before the last one, and of the last one.
+    // The pending results of the last two panels.
     pending before[2] = {{NULL, NULL, 0, 0, 0, 0}, {NULL, NULL, 0, 0, 0, 0}};
     for (size_t group = 0; group < panels; group += together) {
         const size_t group_end = min(group + together, panels);
@@ -243,7 +243,7 @@ static void run_strips(product *p, size_t m)
     tiles_release();
 }
 
-// ---- the functions
+// ---- gemm and igemm
 
 // Returns true if the kernel for vectors is faster: for products of one row, and for so few k that most of a tile is
 // empty. Vectors add in another order. The numbers of columns and of rows in a call must not decide, because they

@@ -19,16 +19,16 @@
 #include "ops/kernels/gemm_i8_avx512.h"
 
 enum {
-    MOST_ROWS = 32,     // rows of two tiles; the entry has 28 rows, twice the number of VNNI's kernel
+    MOST_ROWS = 32,     // number of rows of two tiles; the entry has 28 rows, twice the number of VNNI's kernel
     GROUP = 4,          // k in 32 bits
-    STEP_GROUPS = 16,   // groups of k in a step
-    STEP = 64,          // bytes of a row of A in a step
-    ROW_BYTES = 128,    // bytes of a group of k of the weights, for all columns
+    STEP_GROUPS = 16,   // number of groups of k in a step
+    STEP = 64,          // number of bytes of a row of A in a step
+    ROW_BYTES = 128,    // number of bytes of a group of k of the weights, for all columns
     BLOCK = 18,         // most steps of A that are arranged at a time: 36 KB
     WAITING = 6,        // most panels whose sums are kept while A is arranged again; at least three
     DIRECT_PANELS = 2,  // most panels for which rows are not copied
-    FETCH_AHEAD = 8192, // bytes, see gemm_i8_tmpl.h
-    VECTOR_ROWS = 14,   // rows of VNNI's kernel
+    FETCH_AHEAD = 8192, // distance of prefetches in bytes, see gemm_i8_tmpl.h
+    VECTOR_ROWS = 14,   // number of rows of VNNI's kernel
     // Cycles of the configuration and of the last panel's requantization, which other work does not overlap.
     SETTING_UP = 150,
     MOVING_SUMS = 360, // cycles of storing and loading a panel's sums, in excess of VNNI's kernel; measured
@@ -49,9 +49,10 @@ typedef struct pending {
 
 typedef struct product {
     const taper_gemm_i8 *job;
-    size_t window, first;              // for windows: bytes from row to row; number of the first row
-    size_t groups, steps;              // groups in K; steps of K, including one that is not whole
-    size_t a_stride, a_second, a_step; // bytes of A from row to row, from row 0 to row 16, and from step to step
+    size_t window, first; // for windows: bytes from row to row; number of the first row
+    size_t groups, steps; // number of groups in K; number of steps of K, including one that is not whole
+    // Number of bytes of A from row to row, from row 0 to row 16, and from step to step.
+    size_t a_stride, a_second, a_step;
     scratch *s;
 } product;
 
@@ -203,7 +204,7 @@ static void run_panels(product *p, bool direct)
     const size_t panel = p->groups * ROW_BYTES, panels = (t->nc - 1) / NR + 1;
     const size_t block = direct ? p->steps : BLOCK, blocks = (p->steps - 1) / block + 1;
     const size_t together = blocks == 1 ? panels : WAITING;
-    // Results of the panel before the last one, and of the last one.
+    // The pending results of the last two panels.
     pending before[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
     for (size_t group = 0; group < panels; group += together) {
         const size_t group_end = min(group + together, panels);
@@ -257,7 +258,7 @@ static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
     tiles_release();
 }
 
-// ---- the functions
+// ---- the functions of the entry
 
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
 // Returns true if the kernel for vectors takes fewer cycles. Vectors take one cycle per 128 products. A tile with one

@@ -14,11 +14,11 @@
 #define SPLIT 4 // partial sums of a tile of one row, which hide the latency of the dot product
 
 enum {
-    PAIRS = 256,            // pairs of k in a block of A
-    PITCH = PAIRS + VN,     // pairs from one row of the block to the next; whole vectors are written
+    PAIRS = 256,            // number of pairs of k in a block of A
+    PITCH = PAIRS + VN,     // number of pairs from one row of the block to the next; whole vectors are written
     MOST_PIECES = PAIRS,    // the most pieces of a block
-    ROW_BYTES = 2 * NR * 2, // bytes of a pair of k of the weights, for all columns
-    FETCH_AHEAD = 8192      // bytes, see gemm_f32_avx512.c
+    ROW_BYTES = 2 * NR * 2, // number of bytes of a pair of k of the weights, for all columns
+    FETCH_AHEAD = 8192      // distance of prefetches in bytes, see gemm_f32_avx512.c
 };
 
 typedef struct piece { // consecutive pairs of one tap
@@ -33,7 +33,7 @@ typedef struct block {
 } block;
 
 typedef struct call {
-    size_t nc, panel; // columns; floats of a panel
+    size_t nc, panel; // number of columns; number of floats of a panel
     const float *w;
     float *c;
     size_t c_stride;
@@ -184,7 +184,7 @@ EACH_MR(STRIP)
 #define STRIP_NAME(mr) strip_##mr,
 static void (*const strips[])(const block *b, const call *t) = {EACH_MR(STRIP_NAME)};
 
-// ---- the functions
+// ---- gemm and igemm
 
 static void begin(block *b)
 {

@@ -16,7 +16,7 @@ enum {
     GROUP_BYTES = STEP_BYTES / 2,
     ROW_BYTES = 4608,       // most bytes of a gathered row: 3x3 of 512 channels
     MOST_HIGHS = 512,       // most inputs above 127 in a strip that are added separately
-    COLUMNS_FOR_HIGHS = 48, // least columns for which adding them separately is worth it
+    COLUMNS_FOR_HIGHS = 48, // fewest columns for which adding them separately is worth it
 };
 
 // Methods of adding the products of a strip: by the template's instructions, as bytes, or as 16-bit numbers.
@@ -112,7 +112,7 @@ TAPER_TEMPLATE void magnitudes(const int8_t *w, Q sums[2])
 {
     const Q x = I8(load)(w), none = B(setzero)(), one = P(set1_epi8)(1);
     sums[0] = P(maddubs_epi16)(P(max_epi8)(x, none), one);
-    // Unsigned bytes, because the magnitude may be 128.
+    // The magnitudes are unsigned bytes, because a magnitude may be 128.
     sums[1] = P(maddubs_epi16)(P(sub_epi8)(none, P(min_epi8)(x, none)), one);
 }
 
@@ -153,7 +153,7 @@ TAPER_TEMPLATE void add_masked(const size_t mr, const size_t nv, const uint8_t *
         two_products(nv, p[i] + at, b, P(set1_epi16)(1), acc[i]);
 }
 
-// If in a group not even two products fit, its products are added one by one: first those of even k, then those of odd
+// If in a group not even two products fit, its products are added one by one: first the products of even k, then of odd
 // k.
 TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, bool exact, const uint8_t *const *p, size_t at,
                               const int8_t *w, S acc[MR_MAX][2])
