@@ -51,7 +51,8 @@ static taper_status hash_value(taper_run *run, taper_val value, int depth, uint6
     case TAPER_INT:
         h = (uint64_t)value.as.i;
         break;
-    case TAPER_DEVICE: // as in c10/core/Device.h: the kind, then the index as a byte, which is -1 if there is no index
+    // PyTorch hashes the kind, then the index as a byte, which is -1 if there is no index (c10/core/Device.h).
+    case TAPER_DEVICE:
         h = (uint64_t)value.as.i >> 8 << 16 | (((uint64_t)value.as.i & 0xff) + 0xff) % 0x100;
         break;
     case TAPER_DOUBLE: {

@@ -25,7 +25,7 @@ typedef enum taper_number_code {
     TAPER_NUMBER_MATHREMAINDER,
     TAPER_NUMBER_FMOD,
     TAPER_NUMBER_POW,
-    TAPER_NUMBER_POW_SCALAR, // as POW, but 0 to a negative power is allowed
+    TAPER_NUMBER_POW_SCALAR, // power; 0 to a negative power is allowed
     TAPER_NUMBER_COPYSIGN,
     TAPER_NUMBER_ATAN2,
     TAPER_NUMBER_LOG,

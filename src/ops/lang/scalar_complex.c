@@ -32,7 +32,7 @@ taper_pair taper_pair_div(taper_pair a, taper_pair b)
 static taper_pair c_exp(taper_pair z)
 {
     const double size = exp(z.re);
-    if (!isfinite(z.im) && isinf(z.re)) { // as in glibc: exp(-inf) is 0 in any direction
+    if (!isfinite(z.im) && isinf(z.re)) { // exp(-inf) is 0 for any imaginary part, as in glibc
         return z.re < 0 ? pair(0, 0) : pair(size, NAN);
     }
     return z.im == 0 ? pair(size, z.im) : pair(size * cos(z.im), size * sin(z.im));

@@ -89,7 +89,7 @@ static bool every(const taper_string *s, unsigned code)
     return s->length != 0 || code == TAPER_STRING_PRINTABLE;
 }
 
-// Islower and isupper: the string has letters, and none has the other case.
+// Returns the result of islower or isupper: true if the string has letters and no letter has the other case.
 static bool cased(const taper_string *s, bool upper)
 {
     bool found = false;

@@ -99,7 +99,7 @@ static taper_status add_percent(taper_call *call, taper_text *text, char key, ta
                               ivalue_kind(value));
         }
         const bool whole = value.tag == TAPER_INT;
-        // As PyTorch, which casts a float to a 32-bit int: a number out of range gives INT32_MIN.
+        // A float is cast to a 32-bit int, as in PyTorch: a number out of range gives INT32_MIN.
         if (key == 'd' || key == 'i') {
             const double number = whole ? 0 : value.as.f;
             const bool fits = number > -2147483649.0 && number < 2147483648.0;

@@ -46,7 +46,7 @@ static const char *joined(const char *first, size_t length, const char *middle, 
 // Moves the words that belong only to this row from the end of its flags to `own`.
 static void split_own(row *r)
 {
-    // In the order in which rows have them.
+    // The words, in the order in which rows have them.
     static const char *const words[] = {"WANTS(", "FORM(", "ON_QUANTIZED(", "CPP("};
     const char *own = NULL;
     for (size_t i = 0; own == NULL && i < sizeof words / sizeof *words; i++) {
@@ -92,7 +92,7 @@ static const char *in_place_schema(const row *of)
 }
 
 // Changes "aten::relu(Tensor self) -> Tensor" to "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)". The
-// overload is the rest of the form's id after the operator's name.
+// overload is the rest of the variant's id after the operator's name.
 static const char *out_schema(const row *form, const row *of)
 {
     static const char end[] = ") -> Tensor";

@@ -8,25 +8,25 @@
 //
 //     IN_PLACE(id, of, flags)
 //     OUT(id, of, flags)
-// are the form of an operator that writes to `self`, and the form that writes to an out tensor. `of` is the id of the
-// functional row, which has all arguments except that tensor. Schema, kernel, param and flags follow from it
-// (expand_rows.h). The flags here are those that the form adds, about how it writes. A form with another kernel, with
-// other arguments or with several out tensors is a row of its own.
+// are the variant of an operator that writes to `self`, and the variant that writes to an out tensor. `of` is the id of
+// the functional row, which has all arguments except that tensor. Schema, kernel, param and flags follow from it
+// (expand_rows.h). The flags here are added to the flags of the functional row, and say how the variant writes. A
+// variant with another kernel, with other arguments or with several out tensors has a separate OP( ).
 //
-// Words that are not facts of the library follow the flags, in this order. All except the first belong only to the row,
-// not to its forms.
+// Words that are not facts of the library follow the flags, in this order. All except WANTS( ) belong only to the row,
+// not to its variants.
 //
 //     WANTS(what)
-// A selective build with this row has that part of the library (op_features.h).
+// A selective build with this row has the part `what` of the library (op_features.h).
 //
 //     FORM(id)
-// The row is the in-place form of that row, with the same arguments. It is not an IN_PLACE( ), because its kernel or
-// facts differ.
+// The row is the in-place variant of the row with this id, and has the same arguments. It is not an IN_PLACE( ),
+// because its kernel or facts differ.
 //
 //     ON_QUANTIZED(what, kernel)
 // How a call with a quantized tensor runs. UNIFORM: the kernel runs it (the row's own if none is named), and tensors
-// quantized per channel are refused. CHANNELS: the kernel takes those too. ANY, without a kernel: the row takes all
-// quantized tensors. A row without the word refuses quantized tensors.
+// quantized per channel are refused. CHANNELS: the kernel takes tensors quantized per channel too. ANY, without a
+// kernel: the row takes all quantized tensors. A row without the word refuses quantized tensors.
 //
 //     CPP(FUNCTION), METHOD, BOTH or NONE
 // Says that the C++ binding has at::name( ), Tensor::name( ), both or neither, if that differs from the usual choice

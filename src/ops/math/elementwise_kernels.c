@@ -338,7 +338,7 @@ static taper_status run_clamp(taper_call *call, size_t low, size_t high)
         }
     }
     ew.common = (int)common;
-    if (isnan(bounds[0].f) || isnan(bounds[1].f)) { // as in PyTorch, a bound that is NaN makes every element NaN
+    if (isnan(bounds[0].f) || isnan(bounds[1].f)) { // a bound that is NaN makes every element NaN, as in PyTorch
         taper_ew_input_scalar(&ew, taper_scalar_double(NAN));
         ew.op = &taper_ew_mul;
     }

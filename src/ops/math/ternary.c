@@ -12,7 +12,7 @@ WHERE(c128, taper_c128)
 const taper_ew_op taper_ew_where = {
     .loops = {where_f32, where_f64, where_i64, where_u8, where_c128}, .masks = 1, .native = TAPER_EW_NATIVE(where)};
 
-// Used by clamp, whose result is NaN if any of the three operands is NaN.
+// Macros for clamp, whose result is NaN if any of the three operands is NaN.
 #define UP(v, low) ((v) != (v) ? (v) : (low) != (low) ? (low) : (v) < (low) ? (low) : (v))
 #define DOWN(v, high) ((v) != (v) ? (v) : (high) != (high) ? (high) : (v) > (high) ? (high) : (v))
 #define REALS(name, type)                                                                                              \

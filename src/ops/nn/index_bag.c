@@ -10,7 +10,7 @@
 enum { BAG_SUM = 0, BAG_MEAN = 1, BAG_MAX = 2 };
 
 typedef struct bags {
-    // Tensors; indices as a vector; sample_weights may be NULL.
+    // The tensors. indices is a vector, and sample_weights may be NULL.
     const taper_tensor *weight, *indices, *offsets, *sample_weights;
     int64_t mode, padding;      // mode: sum, mean or max; padding: index that is ignored, or -1
     int64_t count, index_count; // number of bags; number of indices

@@ -270,7 +270,7 @@ static const prepack_form forms[] = {
     {&metal_linear_class, false, 4, {0, 1, 2, 3}},
     {&vulkan_old_conv_class, false, 8, {0, 1, 2, 3, 4, 5, 6, 7}},
     {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 4, -1, -1, -3, 5, 6, 7}},
-    {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 5, -2, -1, 4, 6, 7, 8}}, // for the transposed convolution
+    {&vulkan_conv_class, true, 11, {0, 1, 2, 3, 5, -2, -1, 4, 6, 7, 8}}, // this row is for the transposed convolution
     {&vulkan_linear_class, true, 2, {0, 1}},
     {&vulkan_gru_class, true, 7, {0, 1, 2, 3, 4, 5, 6}},
     {&vulkan_lstm_class, true, 7, {0, 1, 2, 3, 4, 5, 6}},

@@ -2,7 +2,7 @@
 // Bilinear interpolation of floats. For an NHWC result, the pixels of an output row are computed from their four
 // neighbours, a piece of the row at a time. For planes (from planes or from NHWC), two input rows at a time are
 // interpolated to the output's width, then blended. If an image shrinks, each pair of rows is used once, so both steps
-// are one pass. As in PyTorch, interpolation along rows comes first.
+// are one pass. Interpolation along rows comes first, as in PyTorch.
 #include "ops/call/parallel.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/resize.h"

@@ -298,7 +298,8 @@ TAPER_KERNEL(taper_op_choose_qparams)
 static taper_status dequantize(taper_call *call, const char *name, taper_tensor *q, taper_tensor **y)
 {
     taper_run *run = call->run;
-    if (!taper_dtype_is_quantized((taper_dtype)q->dtype)) { // as PyTorch, which returns q.to(float32)
+    // If the tensor is not quantized, PyTorch returns q.to(float32).
+    if (!taper_dtype_is_quantized((taper_dtype)q->dtype)) {
         return taper_tensor_cast(run, q, TAPER_F32, y);
     }
     TAPER_TRY(taper_q_check_tensor(run, name, q));

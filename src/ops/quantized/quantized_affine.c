@@ -16,7 +16,7 @@
 
 typedef struct blocks {
     size_t rank; // rank of the view in which blocks are dimensions
-    // sizes of the view; counts: the same, with 1 for dimensions within a block.
+    // sizes: sizes of the view. counts: the same sizes, with 1 for dimensions within a block.
     int64_t sizes[TAPER_MAX_RANK], counts[TAPER_MAX_RANK];
     bool inside[TAPER_MAX_RANK]; // true for a dimension that is within a block and larger than 1
 } blocks;

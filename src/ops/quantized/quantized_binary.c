@@ -182,7 +182,8 @@ taper_status taper_q_multiply(taper_call *call, bool relu, taper_q_row_function 
     taper_tensor *y;
     TAPER_TRY(read_pair(call, relu, &p));
     TAPER_TRY(ret_pair(call, &p, &y));
-    if (taper_q_out(call, 0) == NULL && p.dtype == TAPER_QI8 && p.point < 127) { // as XNNPACK's kernel
+    // The factor is computed as in XNNPACK's kernel.
+    if (taper_q_out(call, 0) == NULL && p.dtype == TAPER_QI8 && p.point < 127) {
         p.multiplier = p.a_scale * p.b_scale / p.scale;
         if (!(p.multiplier >= 0x1p-16f && p.multiplier < 256)) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

@@ -62,7 +62,7 @@ TAPER_MUST_USE taper_status taper_qlinear_dynamic(taper_call *call, const taper_
                                                   int64_t rows, bool relu, float *y);
 
 // ---- convolution
-// The sizes are the conv.rank + 2 of the input and of the result. x and y are NHWC.
+// The sizes are the conv.rank + 2 sizes of the input and of the result. x and y are NHWC.
 typedef struct taper_qconv_job {
     const taper_qconv_params *params;
     const taper_q_input *x;

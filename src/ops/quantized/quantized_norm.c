@@ -16,7 +16,7 @@ typedef struct norm_work {
     taper_dtype dtype;
     taper_q_range range;
     int64_t x_point, point;
-    float scale, inverse; // scale: that of x; inverse: 1 / the scale of the result
+    float scale, inverse; // scale: scale of x; inverse: 1 / scale of the result
 } norm_work;
 
 // Reads a contiguous float32 vector of `count` elements and retains it. *vector is NULL if the argument is None.

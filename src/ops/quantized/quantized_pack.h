@@ -19,7 +19,7 @@ typedef struct taper_i8_layer {
     int8_t *weights;
 } taper_i8_layer;
 
-// Returns the bytes of a pack, or 0 if it does not fit into size_t.
+// Returns the number of bytes of a pack, or 0 if it does not fit into size_t.
 size_t taper_i8_layer_bytes(size_t places, size_t weight_bytes);
 taper_i8_layer taper_i8_layer_of(void *pack, size_t places);
 

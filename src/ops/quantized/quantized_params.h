@@ -25,7 +25,7 @@ typedef struct taper_qlinear_params {
 } taper_qlinear_params;
 
 typedef struct taper_qconv_params {
-    // Qint8 [out, in / groups, kernel…], or if transposed [in, out / groups, kernel…]; no size is 0.
+    // The weight: qint8 [out, in / groups, kernel…], or if transposed [in, out / groups, kernel…]. No size is 0.
     taper_tensor *weight;
     taper_tensor *bias;     // bias, float32 [out], any stride; or NULL
     taper_conv_params conv; // parameters of the convolution; rank 2 or 3; padding_end equals padding

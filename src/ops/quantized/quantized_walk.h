@@ -51,7 +51,7 @@ void taper_q_table_row(const void *tables, const taper_q_row *row);
 // A function to apply to each element: y[i] = quantize(value(dequantize(x[i]))).
 typedef struct taper_q_map {
     float (*value)(const struct taper_q_map *map, float x);
-    // Value as computed in vectors; NULL: the same function.
+    // Computes value() as PyTorch's vectors do. NULL if value() does so itself.
     float (*value_wide)(const struct taper_q_map *map, float x);
     float p[4];         // parameters of value
     float inverse_wide; // 1 / the result's scale, as used in vectors; 0: it is 1f / (float)scale

@@ -12,7 +12,7 @@ typedef struct row_copies {
     const char *from;
     char *to;
     const taper_tensor *index;
-    int64_t index_step, count; // stride of the indices; their number
+    int64_t index_step, count; // stride of the indices; number of indices
     size_t size, row;          // size: rows in an outer block of `from`; row: bytes of a row
 } row_copies;
 

@@ -12,9 +12,10 @@ typedef struct unique {
     taper_dtype dtype;
     taper_tensor *keys; // rows of `width` keys; owned
     taper_tensor *order,
-        // Both owned; order: the rows in sorted order, or NULL if they keep their order; starts: where groups begin.
+        // Owned tensors. order: the rows in sorted order, or NULL if they keep their order. starts: the index at which
+        // each group begins.
         *starts;
-    // Owned, or NULL; for each key from `least` on, its count, and later its index among the unique keys.
+    // Owned, or NULL. It has for each key from `least` on its count, and later the key's index among the unique keys.
     taper_tensor *table;
     int64_t width, count, found, least, values;
 } unique;
