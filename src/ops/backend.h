@@ -55,8 +55,8 @@ typedef struct taper_device {
 
 // Nodes of one block, in order, that may be computed together. They are operators without effects, and lists
 // (taper_backend.copies). Their results are new, or written in place if no other node can see that. An item is NULL if
-// the node is already in a segment. Other nodes may lie between these nodes. Values have types as far as schemas tell,
-// also in files that store no types.
+// the node is already in a segment. The block may contain other nodes between these nodes. Values have types as far as
+// schemas tell, also in files that store no types.
 typedef struct taper_region {
     taper_node *const *nodes;
     size_t count;
@@ -109,7 +109,7 @@ typedef void taper_each_storage(void *user, const taper_device_storage *storage)
 
 struct taper_backend {
     size_t struct_size;
-    const char *name; // for example "cpu"
+    const char *name; // name of the backend, for example "cpu"
     taper_device_kind kind;
     size_t state_bytes; // number of bytes of taper_device.state
     // True if the results are new tensors even for operators that return views. The backend is then also given views

@@ -12,7 +12,7 @@ bool taper_is_shape_node(const taper_node *node);
 // taper_shape_node_evaluate returns output `output` of the node as a new reference (lists are on the heap), or None if
 // it is not known. arg returns what is known about the input with that number: a value, or the shape of a tensor.
 typedef struct taper_shape_argument {
-    const taper_val *value; // known value, or NULL
+    const taper_val *value; // the value if it is known, otherwise NULL
     taper_shape shape;
 } taper_shape_argument;
 taper_val taper_shape_node_evaluate(const taper_node *node, size_t output, taper_heap *heap,

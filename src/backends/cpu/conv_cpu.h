@@ -16,8 +16,8 @@ typedef struct taper_conv2d {
     size_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, groups;
     size_t stride_h, stride_w, dilation_h, dilation_w;
     int64_t pad_top, pad_left;
-    const float *x; // input, NHWC, dense
-    float *y;       // result, NHWC, dense
+    const float *x; // input, in NHWC without gaps
+    float *y;       // result, in NHWC without gaps
     taper_epilogue epilogue;
     // Factor and offset of each output channel, from batch norm and bias. NULL if there is no batch norm. Filled when
     // weights are packed.

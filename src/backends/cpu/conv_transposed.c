@@ -25,9 +25,9 @@ typedef struct transposed_plan {
 typedef struct transposed_band {
     const transposed_plan *plan;
     size_t first, end;
-    float *columns;    // contributions as [row, pixel][group][tap][channel]
+    float *columns;    // contributions, ordered [row, pixel][group][tap][channel]
     size_t low, high;  // rows of each image's result to which the band contributes
-    taper_tiles tiles; // tiles of the product
+    taper_tiles tiles; // division of the product into tiles
 } transposed_band;
 
 // ---- initial values of the result, and its bounds

@@ -26,7 +26,7 @@ typedef struct winograd_plan {
     size_t phases_h, phases_w, down, along;
     size_t tiles; // number of tiles of all images
     size_t most;  // most tiles of a group
-    // Number of panels; int16 numbers of a panel; panels of a block; number of blocks.
+    // Number of panels; number of int16 numbers of a panel; number of panels of a block; number of blocks.
     size_t panels, panel, block, blocks;
 } winograd_plan;
 

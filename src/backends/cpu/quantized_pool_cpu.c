@@ -15,7 +15,7 @@ enum { MOST_TAPS = 1024, MAX_ROW_BYTES = 8192 };
 typedef struct pool_u8 {
     const taper_pooling *pooling;
     const taper_vector_u8_entry *vector;
-    const taper_dwconv_i8_entry *entry; // kernel of averages
+    const taper_dwconv_i8_entry *entry; // kernel that computes averages
     const uint8_t *x;
     uint8_t *y;
     size_t channels, in_h, in_w, out_h, out_w;

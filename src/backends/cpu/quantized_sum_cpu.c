@@ -39,7 +39,7 @@ bool taper_u8_sum_factors(const taper_quantizer *a, const taper_quantizer *b, do
     }
     int exponent;
     frexpf(greater, &exponent);
-    const int shift = 22 - exponent; // from 14 to 31
+    const int shift = 22 - exponent; // the shift is from 14 to 31
     sum->shift = (uint32_t)shift;
     sum->a_factor = (int32_t)lrintf(ldexpf(of_a, shift));
     sum->b_factor = (int32_t)lrintf(ldexpf(of_b, shift));

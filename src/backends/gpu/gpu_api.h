@@ -42,7 +42,7 @@ typedef struct taper_gpu_buffer {
     void *data;          // permanent mapping for the host, or NULL if it has none
     bool coherent;       // true if host and device see each other's writes without flush or invalidate
     bool cached;         // true if the host reads it as fast as ordinary memory
-    uint64_t handles[3]; // handles of the interface
+    uint64_t handles[3]; // handles of the graphics interface for the buffer
 } taper_gpu_buffer;
 
 typedef struct taper_gpu_range {
@@ -93,7 +93,7 @@ struct taper_gpu {
     uint32_t lanes;      // number of threads of a subgroup if they can read each other's values, otherwise 0
     double tick;         // seconds per tick of a timestamp, or 0 without timestamps
     atomic_int troubled; // state of `trouble`, for taper_gpu_note
-    char trouble[160];   // text of taper_gpu_trouble
+    char trouble[160];   // text that taper_gpu_trouble returns
 };
 
 // Records a failure for taper_gpu_trouble. Only the first failure is kept, because it is the reason why a device is
@@ -106,7 +106,7 @@ const char *taper_gpu_trouble(const taper_gpu *gpu); // text is valid as long as
 // at a time uses a device. Exceptions are buffer_new, buffer_free, pipeline_new and pipeline_free, which may run at the
 // same time for objects that no other thread uses.
 struct taper_gpu_api {
-    const char *name; // name, such as "vulkan"
+    const char *name; // name of the interface, such as "vulkan"
     // Two shaders for each kernel (gpu_kernels.h): one reads storage buffers, one reads texel buffers.
     const taper_gpu_packed *shaders;
     // Opens the device with this number, or the device whose name contains `called`. A driver that computes on the CPU

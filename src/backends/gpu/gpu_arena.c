@@ -51,7 +51,7 @@ static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t cou
             m->offset = placed[i]->offset + rounded(placed[i]->bytes, align);
         }
     }
-    size_t at = count; // insert m in order
+    size_t at = count; // inserts m so that the array remains sorted
     for (; at > 0 && placed[at - 1]->offset > m->offset; at--) {
         placed[at] = placed[at - 1];
     }

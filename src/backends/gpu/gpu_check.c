@@ -75,7 +75,7 @@ static taper_status compare(taper_call *call, const taper_val *plain, double mos
             *most = INFINITY;
             return TAPER_OK;
         }
-        taper_tensor *both[2] = {NULL, NULL}; // expected result; actual result
+        taper_tensor *both[2] = {NULL, NULL}; // the expected result and the actual result
         taper_status status = flat(call->run, plain[i].as.tensor, &both[0]);
         if (status == TAPER_OK) {
             status = flat(call->run, x, &both[1]);
@@ -215,7 +215,7 @@ static taper_status check(const taper_segment *segment, taper_call *call, taper_
         return refuse(segment, call, r, "the driver gave two results for one input");
     }
     status = against_cpu(segment, call, &most);
-    if (status != TAPER_OK) { // the plain nodes start again
+    if (status != TAPER_OK) { // the plain nodes then run from the start
         drop_results(call);
         return status;
     }

@@ -15,7 +15,7 @@ typedef struct taper_gpu_value {
     bool given;
     bool planned; // true for a join whose result has memory before all its parts are computed
     taper_gpu_view view;
-    double scale; // scale of quint8
+    double scale; // scale, if the value is quint8
     int64_t zero_point;
 } taper_gpu_value;
 
@@ -27,7 +27,7 @@ typedef struct taper_gpu_emitter {
     taper_gpu_program *program;
     const taper_segment_values *known;
     taper_gpu_value *values;    // values of the body, by id - first_id
-    taper_gpu_value *arguments; // values of the arguments
+    taper_gpu_value *arguments; // values of the segment's arguments
     uint32_t first_id;
     size_t value_count;
     const taper_node *node; // node whose rule is running

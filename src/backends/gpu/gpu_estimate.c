@@ -9,7 +9,7 @@
 
 // Rates that layers reach in practice; data sheets have higher rates.
 typedef struct rates {
-    double flops, bytes;     // rates per second
+    double flops, bytes;     // floating-point operations per second; bytes per second
     double dispatch, submit; // seconds for each dispatch; seconds for each submission
     double host;             // bytes per second from and to the host
 } rates;

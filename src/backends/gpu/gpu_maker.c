@@ -82,7 +82,7 @@ bool taper_gpu_make_wishes(taper_gpu_state *s)
     if (s->wishes == NULL || s->makes) {
         return true;
     }
-    taper_background_join(s->maker); // the thread has ended
+    taper_background_join(s->maker); // the thread has ended, so joining does not wait
     s->maker = NULL;
     s->makes = taper_background_start(s->allocator, work, s, &s->maker);
     while (!s->makes && s->wishes != NULL) {

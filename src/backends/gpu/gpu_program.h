@@ -45,7 +45,8 @@ typedef struct taper_gpu_parameters {
     float low[TAPER_GPU_STEPS], high[TAPER_GPU_STEPS];
     taper_gpu_strides out, e, f;
     uint32_t sizes[3], groups, tail;
-    uint32_t more[TAPER_GPU_PARAMETERS - 2 * TAPER_GPU_STEPS - 3 * 5 - 5]; // parameters of the kernel
+    // Further parameters, which the kernel defines.
+    uint32_t more[TAPER_GPU_PARAMETERS - 2 * TAPER_GPU_STEPS - 3 * 5 - 5];
 } taper_gpu_parameters;
 
 typedef struct taper_gpu_work {

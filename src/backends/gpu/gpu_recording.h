@@ -17,7 +17,7 @@ typedef struct taper_gpu_port {
     uint32_t most, below; // limits of an argument, as in taper_gpu_memory
     bool wraps;           // true if negative indices count from the end, as in taper_gpu_memory
     int64_t sizes[TAPER_MAX_RANK];
-    double scale; // scale, for quint8
+    double scale; // scale of a quint8 tensor
     int32_t zero_point;
 } taper_gpu_port;
 

@@ -25,8 +25,8 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_TANH,
     TAPER_GPU_STEP_GELU,
     TAPER_GPU_STEP_GELU_TANH,
-    TAPER_GPU_STEP_LEAKY_RELU, // slope is low
-    TAPER_GPU_STEP_ELU,        // alpha is low
+    TAPER_GPU_STEP_LEAKY_RELU, // leaky relu with slope `low`
+    TAPER_GPU_STEP_ELU,        // elu with alpha `low`
     TAPER_GPU_STEP_EXP,
     TAPER_GPU_STEP_LOG,
     TAPER_GPU_STEP_SQRT,
@@ -39,12 +39,12 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_FLOOR,
     TAPER_GPU_STEP_CEIL,
     TAPER_GPU_STEP_ERF,
-    TAPER_GPU_STEP_PRELU,      // slope is s
-    TAPER_GPU_STEP_HARDSHRINK, // lambda is low
-    TAPER_GPU_STEP_THRESHOLD,  // threshold is low, value is high
+    TAPER_GPU_STEP_PRELU,      // prelu with slope s
+    TAPER_GPU_STEP_HARDSHRINK, // hardshrink with lambda `low`
+    TAPER_GPU_STEP_THRESHOLD,  // threshold with threshold `low` and value `high`
     TAPER_GPU_STEP_SQUARE,
     TAPER_GPU_STEP_MISH,
-    TAPER_GPU_STEP_SOFTPLUS, // beta is low, threshold is high
+    TAPER_GPU_STEP_SOFTPLUS, // softplus with beta `low` and threshold `high`
     // Truth values are the numbers 1 and 0. Every number except 0 is true.
     TAPER_GPU_STEP_EQ, // v = v == s
     TAPER_GPU_STEP_NE,

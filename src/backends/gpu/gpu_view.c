@@ -107,7 +107,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
         a = first_a - 1;
         b = first_b - 1;
     }
-    if (from->packed == TAPER_GPU_RANK) { // true for plain numbers
+    if (from->packed == TAPER_GPU_RANK) { // the view has plain numbers instead of vectors
         view->packed = TAPER_GPU_RANK;
         return true;
     }

@@ -52,7 +52,7 @@ bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *
 // be 0). Dimensions that are consecutive in all views are merged. Returns false if more than three remain.
 typedef struct taper_gpu_loops {
     int64_t sizes[3];
-    int64_t strides[4][3]; // strides of each view
+    int64_t strides[4][3]; // strides of each view along the three loops
 } taper_gpu_loops;
 bool taper_gpu_view_loops(const taper_gpu_view *const *views, size_t count, taper_gpu_loops *loops);
 

@@ -356,7 +356,7 @@ taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *n
     const taper_shape apart = {
         .rank = 5, .dtype = TAPER_F32, .sizes = {shape.sizes[0], shape.sizes[1], 3, heads, size / heads}};
     TAPER_GPU_REFUSE(e, !taper_gpu_view_reshape(&all, &apart, &parts), "heads within vectors");
-    for (int i = 0; i < 3; i++) { // [batch, heads, rows, depth]
+    for (int i = 0; i < 3; i++) { // views q, k and v as [batch, heads, rows, depth]
         x[i] = (taper_gpu_view){.buffer = parts.buffer,
                                 .rank = 4,
                                 .packed = 3,

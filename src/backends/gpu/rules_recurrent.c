@@ -117,7 +117,7 @@ typedef struct cell {
     // gates: [rows, gates x hidden], computed from h; state: [rows, hidden]; input: has the sizes of gates, computed
     // from x.
     taper_gpu_view gates, state, input;
-    taper_gpu_view h; // the new h
+    taper_gpu_view h; // state h after the step
     int64_t c_out;    // distance from h to c in the result, in vectors
 } cell;
 

@@ -8,7 +8,7 @@
 
 // The reason why the device does not support a network.
 typedef struct taper_nnapi_refusal {
-    const char *why;   // static text
+    const char *why;   // reason, a static text
     int32_t operation; // number of the first unsupported operation, or -1 for another reason
 } taper_nnapi_refusal;
 

@@ -7,9 +7,9 @@
 #include "backends/common/segment_values.h"
 
 typedef enum taper_image_order {
-    TAPER_ORDER_PLAIN,  // contiguous
-    TAPER_ORDER_LAST,   // channels-last
-    TAPER_ORDER_UNKNOWN // order of a view, or not determined yet
+    TAPER_ORDER_PLAIN,  // the result is contiguous
+    TAPER_ORDER_LAST,   // the result is channels-last
+    TAPER_ORDER_UNKNOWN // the order of a view, or not determined yet
 } taper_image_order;
 
 typedef struct taper_image_orders {

@@ -10,7 +10,7 @@
 #include "ir/tensor_def.h"
 
 typedef struct taper_network_operand {
-    int32_t type; // operand type, ANEURALNETWORKS_…
+    int32_t type; // type of the operand, a code ANEURALNETWORKS_…
     uint32_t rank;
     uint32_t sizes[TAPER_MAX_RANK]; // sizes in NNAPI's order; 0 until the inputs are known
     float scale;
@@ -26,7 +26,7 @@ typedef struct taper_network_operand {
 } taper_network_operand;
 
 typedef struct taper_network_operation {
-    int32_t code; // operation, ANEURALNETWORKS_…
+    int32_t code; // operation, a code ANEURALNETWORKS_…
     uint32_t in_count, out_count;
     const uint32_t *in, *out; // numbers of the operands, allocated in the arena
 } taper_network_operation;

@@ -73,8 +73,8 @@ enum {
     ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL = 11,
     ANEURALNETWORKS_TENSOR_QUANT16_ASYMM = 12,
     ANEURALNETWORKS_TENSOR_QUANT8_SYMM = 13,
-    ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED = 14, // exists since level 30
-    ANEURALNETWORKS_MODEL = 15                       // exists since level 30
+    ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED = 14, // this value exists since level 30
+    ANEURALNETWORKS_MODEL = 15                       // this value exists since level 30
 };
 
 // Values of at most this many bytes are copied when they are set. Longer values must remain valid until the model is
@@ -135,7 +135,7 @@ enum {
     ANEURALNETWORKS_SQRT = 88,
     ANEURALNETWORKS_TRANSPOSE_CONV_2D = 91,
     ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR = 94,
-    ANEURALNETWORKS_HARD_SWISH = 99 // exists since level 30
+    ANEURALNETWORKS_HARD_SWISH = 99 // this value exists since level 30
 };
 
 enum {
@@ -168,7 +168,7 @@ enum {
 enum {
     ANEURALNETWORKS_DURATION_ON_HARDWARE = 0,
     ANEURALNETWORKS_DURATION_IN_DRIVER = 1,
-    ANEURALNETWORKS_FENCED_DURATION_ON_HARDWARE = 2, // exists since level 30
+    ANEURALNETWORKS_FENCED_DURATION_ON_HARDWARE = 2, // this value exists since level 30
     ANEURALNETWORKS_FENCED_DURATION_IN_DRIVER = 3
 };
 

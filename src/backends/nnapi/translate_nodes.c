@@ -10,7 +10,7 @@
 typedef struct rule_row {
     taper_translate_rule *rule;
     uint16_t work; // TAPER_WORK_ number of the operator
-    int8_t code;   // argument of the rule
+    int8_t code;   // argument that the rule gets
     int8_t since;  // first API level that supports the operator
     bool fuses;    // true if the rule can include a following activation
 } rule_row;
@@ -77,7 +77,7 @@ static bool is_shuffle(const taper_translator *t, const taper_node *node, const 
                       five = taper_translate_shape(t, &node->outputs[0]),
                       y = taper_translate_shape(t, &(*end)->outputs[0]);
     if (x.rank != 4 || five.rank != 5 || y.rank != 4) {
-        return t->asking && x.rank < 0; // unknown shapes may fit
+        return t->asking && x.rank < 0; // while asking, unknown shapes are assumed to fit
     }
     bool same = true;
     size_t open = 0; // counts unknown sizes, because one unknown size follows from the others

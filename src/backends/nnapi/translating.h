@@ -35,7 +35,7 @@ typedef struct taper_translator {
     size_t input_count, input_capacity;
     taper_error *error;
     const taper_ir_value *result; // result of the node, or of a following activation that the node includes
-    int32_t fuse;                 // a code ANEURALNETWORKS_FUSED_…
+    int32_t fuse;                 // activation of the operation, a code ANEURALNETWORKS_FUSED_…
     int32_t code;                 // argument of the rule (translate_list.inc)
 } taper_translator;
 

@@ -45,7 +45,7 @@ typedef struct taper_part {
 struct taper_run {
     taper_heap *heap;
     struct taper_pool *pool; // threads that share the work (platform/threads.h)
-    uint64_t cpu;            // allowed TAPER_ISA_ bits
+    uint64_t cpu;            // TAPER_ISA_ bits of the instruction sets that kernels may use
     taper_error *error;
     struct taper_registry *registry;
     struct taper_packs *packs;         // packed weights, ops/call/packs.h; NULL if none are kept
@@ -76,7 +76,7 @@ struct taper_run {
     // layers. NULL unless a segment is profiled.
     void (*part)(void *user, size_t index, size_t count, const taper_part *part);
     void *part_user;
-    const struct taper_op *current; // the operator being run
+    const struct taper_op *current; // operator that is running
     struct taper_context *context;  // context that the host's own operators need; NULL if they cannot be called
     // Compiler of the model, for programs made during a run; NULL if there is none.
     const struct taper_compiler *compiler;
@@ -92,7 +92,7 @@ struct taper_call {
     const taper_op *op;
     const void *param; // parameter of the row, which distinguishes rows with one kernel
     const taper_schema *schema;
-    taper_val *args; // arguments, borrowed
+    taper_val *args; // arguments of the call, borrowed
     size_t arg_count;
     taper_val *rets; // owned references, set by the kernel; None before
     size_t ret_count;
@@ -134,12 +134,12 @@ inline bool taper_arg_is_none(const taper_call *call, size_t at)
 const char *taper_arg_name(const taper_call *call, size_t at);
 TAPER_MUST_USE taper_status taper_arg_tensor(const taper_call *call, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_arg_tensor_or_none(const taper_call *call, size_t at,
-                                                     taper_tensor **tensor); // NULL for None
+                                                     taper_tensor **tensor); // *tensor is NULL for None
 TAPER_MUST_USE taper_status taper_arg_bool(const taper_call *call, size_t at, bool *flag);
 TAPER_MUST_USE taper_status taper_arg_int(const taper_call *call, size_t at, int64_t *number);
 TAPER_MUST_USE taper_status taper_arg_int_or(const taper_call *call, size_t at, int64_t otherwise,
-                                             int64_t *number);                                   // `otherwise` for None
-TAPER_MUST_USE taper_status taper_arg_double(const taper_call *call, size_t at, double *number); // also accepts ints
+                                             int64_t *number); // *number is `otherwise` for None
+TAPER_MUST_USE taper_status taper_arg_double(const taper_call *call, size_t at, double *number); // also accepts an int
 TAPER_MUST_USE taper_status taper_arg_double_or(const taper_call *call, size_t at, double otherwise, double *number);
 TAPER_MUST_USE taper_status taper_arg_string(const taper_call *call, size_t at, const taper_string **string);
 TAPER_MUST_USE taper_status taper_arg_list(const taper_call *call, size_t at, taper_list **list);

@@ -33,7 +33,7 @@ taper_status taper_fit(const taper_schema_arg *declared, const char *what, size_
     }
     if (value->tag == TAPER_INT && base->kind == TAPER_TYPE_LIST && base->items[0]->kind == TAPER_TYPE_INT &&
         declared->size >= 0) {
-        return TAPER_OK; // taper_arg_ints repeats the number
+        return TAPER_OK; // an int for a list argument is accepted, because taper_arg_ints repeats it
     }
     return unfit(declared, what, at, *value, error);
 }

@@ -13,7 +13,7 @@ struct taper_generator {
     taper_refs refs;
     taper_context *context;
     taper_mutex *lock;
-    struct taper_rng *rng; // ops/engine/random.h
+    struct taper_rng *rng; // the random numbers (ops/engine/random.h)
 };
 
 // Makes the run draw from the generator, or from `own` if generator is NULL. The run keeps a reference.

@@ -27,7 +27,7 @@ typedef struct index_entry {
     uint64_t hash; // hash of the name
     taper_pack_name name;
     uint64_t at, bytes; // offset in the file; number of bytes of the pack, without the TAPER_OVERREAD bytes that follow
-    uint64_t sum;       // taper_packs_sum of the bytes
+    uint64_t sum;       // taper_packs_sum of the pack's bytes
 } index_entry;
 
 static const char magic[MAGIC_BYTES] = "Taper's packs\r\n";

@@ -26,7 +26,7 @@ typedef struct taper_packs_file taper_packs_file;
 
 // The model's file, mapped or given by the host. Its bytes are not read.
 typedef struct taper_packs_source {
-    uint64_t identity; // hash of the content
+    uint64_t identity; // hash of the content of the model's file
     const void *data;
     size_t size;
 } taper_packs_source;

@@ -30,7 +30,7 @@ typedef struct taper_guard {
     int64_t zero_point;
     union {
         int64_t number;
-        int64_t sizes[2 * TAPER_GUARD_RANK]; // sizes, then strides
+        int64_t sizes[2 * TAPER_GUARD_RANK]; // sizes of a tensor, then its strides
     } as;
 } taper_guard;
 

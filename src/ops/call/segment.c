@@ -431,7 +431,7 @@ taper_status taper_segment_run_plain(const taper_segment *segment, taper_device 
     if (values == NULL) {
         return taper_fail_memory(call->run->error);
     }
-    memset(values, 0, bytes); // zeros are None
+    memset(values, 0, bytes); // a value of zeros is None
     uint32_t *last = (uint32_t *)(values + count + most + 1), number = 1;
     find_last(body, first, last);
     taper_status status = TAPER_OK;

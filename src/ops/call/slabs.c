@@ -6,7 +6,7 @@
 
 typedef struct taper_slab {
     struct taper_slab *next;
-    char *data; // `size` bytes, aligned
+    char *data; // memory of `size` bytes, aligned
     size_t size, used;
     size_t touched; // bytes for which large pages were requested, rounded up to a whole large page
     void *raw;

@@ -15,7 +15,7 @@ typedef enum taper_ew_class {
     TAPER_EW_F32,
     TAPER_EW_F64,
     TAPER_EW_I64,
-    TAPER_EW_U8, // bool
+    TAPER_EW_U8, // class of bool
     TAPER_EW_C128,
     TAPER_EW_CLASSES
 } taper_ew_class;
@@ -73,7 +73,7 @@ typedef struct taper_ew_op {
     uint8_t promote, result;
     uint8_t scalars; // number of arguments after the operands that are numbers for args
     uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
-    bool no_bool;    // bool is refused
+    bool no_bool;    // true if the operator refuses bool
     uint8_t kernel;  // vector kernel for floats (elementwise_loops.h); 0: none
     uint8_t native;  // kernel of ops/kernels/native.h; 0: none
     bool converts;   // true if the operator only converts to another dtype

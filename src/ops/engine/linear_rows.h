@@ -11,7 +11,7 @@
 // bias is [out] and contiguous, or NULL. Neither tensor is empty. Both are float32, except that taper_linear_pack also
 // accepts a weight in the half precision of the entry.
 typedef struct taper_linear_weights {
-    taper_tensor *weight, *bias; // borrowed
+    taper_tensor *weight, *bias; // tensors borrowed from the caller
     bool weight_is_in_out;
     const taper_vector_entry *vector; // kernels; their function `transpose` packs the weights
 } taper_linear_weights;

@@ -89,7 +89,7 @@ static inline taper_tensor *taper_tensor_keep(taper_tensor *tensor)
 typedef struct taper_shape_text {
     char text[32 + 22 * TAPER_MAX_RANK];
 } taper_shape_text;
-taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes); // "[2, 3]"
+taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes); // returns a text such as "[2, 3]"
 #define TAPER_SHAPE(tensor) (taper_shape_print((tensor)->rank, (tensor)->sizes).text)
 
 // Returns a tensor on the stack that has other sizes and strides and shares the storage of `tensor`. It must not

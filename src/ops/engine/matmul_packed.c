@@ -20,7 +20,7 @@ typedef struct product_job {
     size_t m, n, k;
     size_t a_row, a_column, b_row, b_column, c_row;
     size_t panel_floats;
-    taper_tiles tiles;    // tiles of one product
+    taper_tiles tiles;    // division of one product into tiles
     size_t count;         // number of products
     size_t turned_floats; // number of floats of a contiguous copy of a left matrix; 0: none is needed
     // Memory per thread: the packed right matrix unless it is shared, then the copy of the left matrix.

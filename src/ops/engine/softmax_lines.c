@@ -170,7 +170,7 @@ static void block_lines(void *argument, int64_t in, int64_t out, size_t lanes)
     const soft_job *job = argument;
     const taper_reduce_dim line = job->lines->line, next = job->lines->kept[0];
     const size_t n = (size_t)line.size, beside = (size_t)job->inner.size;
-    const size_t width = beside * lanes; // floats of a row
+    const size_t width = beside * lanes; // number of floats of a row
     const int64_t step = (int64_t)(width * sizeof(float));
     float block[TURNED];
     float *y = (float *)(void *)(job->y + out);

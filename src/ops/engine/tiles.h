@@ -28,7 +28,7 @@ taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_
 
 typedef struct taper_tile {
     size_t first, count;     // first row; number of rows
-    size_t panel, panel_end; // panels [panel, panel_end)
+    size_t panel, panel_end; // the tile has the panels [panel, panel_end)
     size_t strip, group_first, group_end;
 } taper_tile;
 

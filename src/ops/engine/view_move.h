@@ -98,7 +98,7 @@ static inline taper_error *taper_call_error(const taper_call *call)
 {
     return call->run->error;
 }
-inline void taper_tensor_drop(taper_tensor *tensor) // accepts NULL
+inline void taper_tensor_drop(taper_tensor *tensor) // accepts a NULL tensor
 {
     if (tensor != NULL) {
         taper_obj_release(&tensor->head);

@@ -253,7 +253,7 @@ typedef enum taper_native_fold {
     TAPER_FOLD_NONE = TAPER_FOLD_COUNT
 } taper_native_fold;
 typedef enum taper_fold_type {
-    TAPER_FOLD_F32, // floats, accumulated as doubles
+    TAPER_FOLD_F32, // sum of floats, accumulated as doubles
     TAPER_FOLD_F64,
     TAPER_FOLD_I64,
     TAPER_FOLD_I32, // int32, accumulated as int64; U8: uint8, accumulated as int64

@@ -10,16 +10,16 @@
 // The products and the sum fit into 32 bits. The division rounds halves away from zero. Adding the zero point saturates
 // to 16 bits.
 typedef struct taper_u8_sum {
-    int32_t a_factor, b_factor; // from 0 to 2^22
+    int32_t a_factor, b_factor; // factors, from 0 to 2^22
     int32_t offset;
-    uint32_t shift; // from 1 to 31
+    uint32_t shift; // number of bits, from 1 to 31
     int32_t zero_point, min, max;
 } taper_u8_sum;
 
 // The parameters of y = max(sat16(rne((a - a_point) * (b - b_point) * multiplier)) + zero_point, min), clamped to [0,
 // 255]. The scaled product fits into 32 bits.
 typedef struct taper_u8_product {
-    float multiplier; // from 0 to TAPER_U8_MULTIPLIER
+    float multiplier; // factor from 0 to TAPER_U8_MULTIPLIER
     int32_t a_point, b_point, zero_point, min;
 } taper_u8_product;
 

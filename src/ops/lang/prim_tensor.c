@@ -31,7 +31,7 @@ TAPER_KERNEL(taper_op_tensor_layout)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    taper_ret(call, 0, taper_val_int(0)); // the layout "strided"
+    taper_ret(call, 0, taper_val_int(0)); // the number of the layout "strided"
     return TAPER_OK;
 }
 

@@ -66,7 +66,7 @@ static double real_math(unsigned code, double x)
         return rint(x);
     case TAPER_MATH_NEG:
         return -x;
-    default: // code TAPER_MATH_ANGLE
+    default: // the code is TAPER_MATH_ANGLE
         return signbit(x) ? pi : 0;
     }
 }

@@ -254,7 +254,7 @@ static taper_status check_counts(taper_error *error, const subscripts *subs, con
 
 typedef struct einsum_work {
     subscripts subs[MAX_OPERANDS];
-    taper_tensor *tensors[MAX_OPERANDS]; // operands, borrowed
+    taper_tensor *tensors[MAX_OPERANDS]; // the operands, borrowed from the call
     operand first, next;
     taper_dtype common; // promoted dtype of all operands
     equation eq;

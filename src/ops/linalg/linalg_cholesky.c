@@ -3,7 +3,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { L, INFOS, X }; // slots of temporaries
+enum { L, INFOS, X }; // numbers of the slots for temporaries
 
 // Factors argument 0 into slot L, from its upper or lower triangle.
 static taper_status factor(taper_linalg *w, bool upper, taper_tensor **a)

@@ -4,7 +4,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { FIRST, SECOND, RESULT }; // slots of temporaries
+enum { FIRST, SECOND, RESULT }; // numbers of the slots for temporaries
 
 // Broadcasts the tensor to sizes, and copies it to contiguous memory of this dtype, with dimension dim moved to the
 // end.

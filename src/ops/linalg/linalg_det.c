@@ -3,7 +3,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { LU, PIVOTS, INFOS, FIRST, SECOND }; // slots of temporaries
+enum { LU, PIVOTS, INFOS, FIRST, SECOND }; // numbers of the slots for temporaries
 
 // Stores determinants in slot FIRST. If logarithm is set, it stores signs in FIRST and logarithms of moduli in SECOND.
 static taper_status determinants(taper_linalg *w, bool logarithm, taper_tensor **a)

@@ -6,7 +6,8 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { VALUES, VECTORS, IMAGINARY, RIGHT, INFOS, SCRATCH }; // slots of temporaries; SCRATCH is the first of four
+// Numbers of the slots for temporaries; SCRATCH is the first of four.
+enum { VALUES, VECTORS, IMAGINARY, RIGHT, INFOS, SCRATCH };
 
 static char *at_matrix(taper_tensor *tensor, int64_t index, int64_t elements)
 {

@@ -5,7 +5,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { LD, PIVOTS, INFOS, X }; // slots of temporaries
+enum { LD, PIVOTS, INFOS, X }; // numbers of the slots for temporaries
 
 // Returns the element across the diagonal from x: x, or its conjugate if Hermitian.
 static taper_c128 mirrored(bool hermitian, taper_c128 x)

@@ -4,7 +4,8 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { A, X, RESIDUALS, RANK, SINGULAR, SCRATCH }; // slots of temporaries; SCRATCH is the first of three
+// Numbers of the slots for temporaries; SCRATCH is the first of three.
+enum { A, X, RESIDUALS, RANK, SINGULAR, SCRATCH };
 
 typedef struct lstsq {
     taper_lstsq_driver driver;

@@ -3,7 +3,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { LU, PIVOTS, INFOS, P, L, U, X }; // slots of temporaries
+enum { LU, PIVOTS, INFOS, P, L, U, X }; // numbers of the slots for temporaries
 
 taper_status taper_linalg_factor(taper_linalg *w, const taper_tensor *a, bool transposed, size_t lu, size_t pivots,
                                  size_t infos)

@@ -5,7 +5,8 @@
 #include "ops/linalg/linalg.h"
 #include "ops/list/shared_kernels.h"
 
-enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH }; // slots of temporaries; SCRATCH is the first of four
+// Numbers of the slots for temporaries; SCRATCH is the first of four.
+enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH };
 
 // The kinds of norms. The argument gives FROBENIUS and NUCLEAR as strings.
 typedef enum norm_kind { NORM_ONE, NORM_TWO, NORM_INFINITE, NORM_FROBENIUS, NORM_NUCLEAR } norm_kind;

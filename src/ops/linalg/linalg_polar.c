@@ -8,7 +8,8 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { LEFT, VALUES, RIGHT, OUT, FACTOR, SCRATCH }; // slots of temporaries; SCRATCH is the first of four
+// Numbers of the slots for temporaries; SCRATCH is the first of four.
+enum { LEFT, VALUES, RIGHT, OUT, FACTOR, SCRATCH };
 
 // Computes x[slot, i]: the sum over j of weight(values[j]) * left's column j * the adjoint of right's column j. left
 // and right have double precision.

@@ -3,7 +3,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { BASE, LU, PIVOTS, INFOS, EXTRA, RESULT, ROOM }; // slots of temporaries
+enum { BASE, LU, PIVOTS, INFOS, EXTRA, RESULT, ROOM }; // numbers of the slots for temporaries
 
 // ---- powers
 
@@ -141,7 +141,7 @@ static taper_status exponential(taper_linalg *w, const taper_dense *x, taper_den
         }
         return TAPER_OK;
     }
-    (void)frexp(norm, &halvings); // norm < 2^halvings
+    (void)frexp(norm, &halvings); // the norm is less than 2^halvings
     halvings = norm == 0.0 || halvings + 1 < 0 ? 0 : halvings + 1;
     taper_vector_scale(x->complex, items, taper_c(ldexp(1.0, -halvings), 0.0), x->data, 1);
     taper_dense_identity(&p);

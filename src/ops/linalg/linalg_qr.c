@@ -4,7 +4,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { Q, R, TAU, OTHER }; // slots of temporaries
+enum { Q, R, TAU, OTHER }; // numbers of the slots for temporaries
 
 static taper_c128 *tau_of(taper_tensor *taus, int64_t index)
 {

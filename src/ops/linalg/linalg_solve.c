@@ -5,7 +5,7 @@
 #include "ops/engine/view_shape.h"
 #include "ops/linalg/linalg.h"
 
-enum { RESULT, LU, PIVOTS, INFOS, EXTRA, FLAT }; // slots of temporaries
+enum { RESULT, LU, PIVOTS, INFOS, EXTRA, FLAT }; // numbers of the slots for temporaries
 
 taper_status taper_linalg_solve(taper_linalg *w, const taper_tensor *a, const taper_tensor *b,
                                 taper_linalg_system *system)

@@ -6,7 +6,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg_lapack.h"
 
-enum { U, S, VH, ATOL, RTOL, RESULT, SCRATCH }; // slots of temporaries; SCRATCH is the first of four
+enum { U, S, VH, ATOL, RTOL, RESULT, SCRATCH }; // numbers of the slots for temporaries; SCRATCH is the first of four
 
 static char *at_matrix(taper_tensor *tensor, int64_t index, int64_t elements)
 {

@@ -3,7 +3,7 @@
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
-enum { A, X }; // slots of temporaries
+enum { A, X }; // numbers of the slots for temporaries
 
 typedef struct triangle {
     bool upper, transposed, unit, left;

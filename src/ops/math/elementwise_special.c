@@ -214,7 +214,7 @@ TAPER_KERNEL(taper_op_result_type)
 static taper_status dtype_pair(const taper_call *call, taper_dtype *a, taper_dtype *b)
 {
     int64_t number;
-    TAPER_TRY(taper_arg_int(call, 0, &number)); // fails for None
+    TAPER_TRY(taper_arg_int(call, 0, &number)); // fails if the argument is None
     TAPER_TRY(taper_arg_int(call, 1, &number));
     TAPER_TRY(taper_arg_dtype_or(call, 0, TAPER_F32, a));
     return taper_arg_dtype_or(call, 1, TAPER_F32, b);

@@ -277,7 +277,7 @@ typedef struct mha_work {
     taper_tensor *qkv;    // query, key and value, [B, T, 3 embed]
     taper_tensor *scores; // scores, [B, heads, T, T]
     taper_tensor *joined; // heads joined, [B, T, embed]
-    taper_tensor *mask;   // the mask as bool
+    taper_tensor *mask;   // the mask, converted to bool
 } mha_work;
 
 // Computes q, k and v next to each other. If query, key and value are one tensor, it needs only one product.

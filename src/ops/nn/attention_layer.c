@@ -23,7 +23,7 @@ enum {
 
 typedef struct encoder {
     taper_mha mha;
-    taper_tensor *given[LAYER_TENSORS]; // the arguments, borrowed
+    taper_tensor *given[LAYER_TENSORS]; // tensor arguments, borrowed from the call
     taper_tensor *own[LAYER_TENSORS];   // contiguous copies of the arguments in the working dtype
     bool gelu, norm_first;
     double eps;

@@ -17,7 +17,7 @@ typedef struct taper_conv_params {
     // Padding after the last element, in elements. It differs from padding for 'same' with an even kernel.
     int64_t padding_end[TAPER_CONV_RANK];
     int64_t dilation[TAPER_CONV_RANK];
-    int64_t output_padding[TAPER_CONV_RANK]; // output_padding of transposed convolutions
+    int64_t output_padding[TAPER_CONV_RANK]; // argument output_padding of transposed convolutions
 } taper_conv_params;
 
 // The parameter of convolution operators. Most of PyTorch's convolutions have a fixed number of dimensions. The others

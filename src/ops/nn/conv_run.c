@@ -31,7 +31,7 @@ typedef struct patches {
     const conv_job *job;
     const void *x;
     bool points;
-    int64_t first, count; // range of output positions
+    int64_t first, count; // output positions: the first one, and their number
     void *column;
 } patches;
 

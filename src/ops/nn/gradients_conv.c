@@ -10,7 +10,7 @@
 // channels of many / groups, kernel].
 typedef struct conv_gradient {
     taper_call *call;
-    taper_tensor *few, *many, *weight; // contiguous tensors, owned
+    taper_tensor *few, *many, *weight; // contiguous tensors, owned by this struct
     size_t dims;
     int64_t stride[3], padding[3], dilation[3], groups;
     bool transposed;

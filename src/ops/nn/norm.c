@@ -77,7 +77,7 @@ typedef enum norm_layout { NORM_CONTIGUOUS, NORM_BATCH, NORM_SUGGESTED } norm_la
 
 typedef struct norm_work {
     taper_norm norm;
-    taper_tensor *x; // the input, retained
+    taper_tensor *x; // the input, as a retained reference
     taper_tensor *y;
     int64_t groups_of_scale; // number of (scale, shift) pairs
     double *mean, *squares;  // statistics per channel and sample, or per `joined` channels of a sample

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef struct taper_row_pair {
-    float *rows[2];  // upper and lower row
+    float *rows[2];  // memory of the upper row and of the lower row
     int64_t held[2]; // index of each row in the input; -1 if no row is stored
 } taper_row_pair;
 

@@ -71,7 +71,7 @@ static void integer_row(const void *work, const taper_q_row *row)
         const int64_t b = taper_q_load(p->dtype, row->b, row->b_at + i * row->b_step);
         const int64_t sum = wrap(p->bias + wrap(a * p->a_multiplier) + wrap(b * p->b_multiplier));
         const int64_t up = p->half_up || sum >= 0 ? sum + half : sum + half - 1;
-        const int64_t q = up >= 0 ? up / unit : -((-up + unit - 1) / unit); // division that rounds down
+        const int64_t q = up >= 0 ? up / unit : -((-up + unit - 1) / unit); // this division rounds down
         const int64_t held = q < INT16_MIN ? INT16_MIN : q > INT16_MAX ? INT16_MAX : q;
         taper_q_store(p->dtype, row->y, row->y_at + i * row->y_step, taper_q_clamp(held + p->point, p->range));
     }

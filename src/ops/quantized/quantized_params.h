@@ -85,7 +85,7 @@ TAPER_MUST_USE taper_status taper_qembedding_make(taper_run *run, taper_tensor *
 
 // ---- states, for the classes that other files read
 typedef struct taper_q_state {
-    const char *name; // class name, for messages
+    const char *name; // name of the class, for messages
     const taper_val *items;
     size_t count;
 } taper_q_state;

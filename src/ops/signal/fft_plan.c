@@ -137,7 +137,7 @@ static void put(const taper_fft *fft, void *table, size_t at, double re, double 
 // at most two units in the last place. The table uses a buffer of the plan while that is free.
 typedef struct circle {
     size_t n, fine; // fine: number of fine steps, a power of two; 0 if there is no table, and each root is computed
-    unsigned shift; // log2 of fine
+    unsigned shift; // logarithm of `fine` to base 2
     double *steps;  // table of pairs (re, im): the fine steps, then the coarse steps
 } circle;
 

@@ -11,7 +11,7 @@
 
 // The spectrum: batch x bins x count (frames) complex numbers. Strides are in complex numbers.
 typedef struct spectrum {
-    taper_tensor *tensor; // owned reference
+    taper_tensor *tensor; // the spectrum, an owned reference
     bool batched;
     int64_t batch, bins, count;
     int64_t strides[3];

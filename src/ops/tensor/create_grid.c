@@ -203,7 +203,8 @@ static void powers(taper_run *run, taper_dtype dtype, taper_scalar x, int64_t n,
     for (int64_t i = 0; i < n && taper_run_goes_on(run, 30); i++) {
         char *p = row + (size_t)(increasing ? i : n - 1 - i) * item;
         taper_scalar_store(dtype, p, &power);
-        taper_scalar_load(dtype, p, &power); // rounded as a running product in that dtype is
+        // The product so far is rounded to the dtype, as PyTorch's running product is.
+        taper_scalar_load(dtype, p, &power);
         const double re = power.f * x.f - power.im * x.im;
         power.im = power.f * x.im + power.im * x.f;
         power.f = re;

@@ -170,9 +170,9 @@ TAPER_KERNEL(taper_op_take_along_dim)
 // ---- scatter
 
 typedef struct scatter {
-    taper_tensor *self;         // self, retained
-    const taper_tensor *index;  // index, borrowed
-    const taper_tensor *source; // source, borrowed; NULL: the source is `number`
+    taper_tensor *self;         // the argument self, as a retained reference
+    const taper_tensor *index;  // the argument index, borrowed from the call
+    const taper_tensor *source; // the argument source, borrowed; NULL if the source is `number`
     unsigned char number[16];
     size_t dim;
 } scatter;

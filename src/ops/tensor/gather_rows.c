@@ -19,7 +19,7 @@ struct gather_job {
 };
 
 enum { PIECE = 16384 };         // most elements of a row for one step of a task
-static const double EACH = 1.5; // nanoseconds per element
+static const double EACH = 1.5; // time for an element, in nanoseconds
 
 #include "ops/tensor/gather_rows_steps.h"
 

@@ -86,7 +86,7 @@ static taper_status collect(taper_call *call, const taper_tensor *self, index_pl
         } else if (x->dtype == TAPER_I64) {
             taper_obj_retain(&x->head);
             plan->indices[at] = x;
-        } else if (x->dtype == TAPER_I32) { // accepted since PyTorch 2
+        } else if (x->dtype == TAPER_I32) { // int32 indices are accepted since PyTorch 2
             TAPER_TRY(taper_tensor_cast(run, x, TAPER_I64, &plan->indices[at]));
         } else {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,

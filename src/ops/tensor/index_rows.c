@@ -9,9 +9,9 @@
 #include "ops/tensor/gather_rows.h"
 
 typedef struct rows {
-    taper_tensor *self;   // self, retained, see taper_inplace_begin
-    taper_tensor *index;  // index, borrowed
-    taper_tensor *source; // source, borrowed; NULL for index_fill
+    taper_tensor *self;   // the argument self, retained (taper_inplace_begin)
+    taper_tensor *index;  // the argument index, borrowed from the call
+    taper_tensor *source; // the argument source, borrowed; NULL for index_fill
     size_t dim;
     int64_t count, size, index_step;
 } rows;

@@ -15,7 +15,7 @@ typedef struct quantile {
     bool all, keep, skip_nan;
     size_t dim;
     quantile_mode mode;
-    int64_t wanted; // number of quantiles
+    int64_t wanted; // number of quantiles to compute
 } quantile;
 
 static taper_status read_mode(const taper_call *call, quantile_mode *mode)

@@ -215,7 +215,7 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     }
     status = taper_tensor_new(call->run->heap, TAPER_I64, keep ? x->rank : 0, ones, NULL, &result, error);
     if (status == TAPER_OK) {
-        taper_tensor scalar = taper_tensor_local(result); // the result without dimensions
+        taper_tensor scalar = taper_tensor_local(result); // a view of the result without dimensions
         scalar.rank = 0;
         if (!taper_pick_lines(call->run, line, 0, smallest, false, NULL, &scalar, &status)) {
             pick_lines(call->run, line, 0, smallest, false, NULL, &scalar);

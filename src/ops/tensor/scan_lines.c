@@ -22,7 +22,7 @@ struct scan_job {
     const char *x;
     char *y, *positions; // results; positions is NULL if they are not wanted
     int64_t item;
-    const taper_native_entry *native; // kernels for log-sums
+    const taper_native_entry *native; // kernels that compute log-sums
     bool wide;                        // true if the elements are doubles
 };
 

@@ -13,8 +13,8 @@ typedef enum segment_kind { SEGMENT_MAX, SEGMENT_MEAN, SEGMENT_MIN, SEGMENT_SUM,
 
 typedef struct segments {
     segment_kind kind;
-    taper_tensor *data;  // data, contiguous; owned
-    taper_tensor *given; // lengths or offsets, contiguous; owned
+    taper_tensor *data;  // the data as a contiguous tensor; owned
+    taper_tensor *given; // lengths or offsets as a contiguous tensor; owned
     bool offsets;
     size_t axis;
     int64_t outer, inner, count; // outer: number of lines; inner: elements of a step; count: segments of a line

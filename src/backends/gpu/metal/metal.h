@@ -19,7 +19,7 @@ typedef struct taper_metal {
 
 struct taper_gpu_pipeline {
     id<MTLComputePipelineState> state;
-    MTLSize threads; // threads of a workgroup
+    MTLSize threads; // numbers of threads of a workgroup
 };
 
 static inline id<MTLBuffer> taper_metal_buffer(const taper_gpu_buffer *buffer)

@@ -13,7 +13,7 @@ struct taper_gpu_recorded {
     VkQueryPool times; // query pool with two timestamps for each dispatch
     size_t count, view_count, view_room;
     VkBufferView *views;
-    uint64_t *ticks; // memory for the timestamps
+    uint64_t *ticks; // memory to which timestamps are read
 };
 
 // Waits have no time limit. Objects that a driver still uses must not be freed, and the driver reports a lost device.

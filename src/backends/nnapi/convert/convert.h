@@ -19,8 +19,8 @@ typedef struct taper_nnapi_part {
     const taper_network *network;
     const taper_ir_value *const *inputs; // values of the network's inputs
     const double *scales;                // exact scales of the network's quantized outputs
-    size_t number;                       // index of the module
-    int preference;                      // a code ANEURALNETWORKS_PREFER_…
+    size_t number;                       // number of the module within the file
+    int preference;                      // what execution should be optimized for, a code ANEURALNETWORKS_PREFER_…
     bool relax;
 } taper_nnapi_part;
 

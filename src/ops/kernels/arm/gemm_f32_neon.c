@@ -33,7 +33,7 @@ typedef struct strip {
     size_t add_stride, add_next;
     float *c;
     size_t c_stride, c_next;
-    const float *bounds; // minimum and maximum
+    const float *bounds; // minimum and maximum of the results
     size_t clamps;       // bit 0: there is a minimum; bit 1: there is a maximum
     size_t nc;           // number of columns, a multiple of 8
     size_t rows_step;    // number of bytes from a row of A to the same row of the next strip

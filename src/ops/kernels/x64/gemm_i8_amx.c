@@ -20,7 +20,7 @@
 
 enum {
     MOST_ROWS = 32,     // number of rows of two tiles; the entry has 28 rows, twice the number of VNNI's kernel
-    GROUP = 4,          // k in 32 bits
+    GROUP = 4,          // number of k in 32 bits
     STEP_GROUPS = 16,   // number of groups of k in a step
     STEP = 64,          // number of bytes of a row of A in a step
     ROW_BYTES = 128,    // number of bytes of a group of k of the weights, for all columns

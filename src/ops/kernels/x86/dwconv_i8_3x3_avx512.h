@@ -15,7 +15,7 @@
 enum { MOST_PARTS = 4 };
 
 typedef struct parts {
-    size_t pixels;            // pixels of each part
+    size_t pixels;            // number of pixels of each part
     size_t start[MOST_PARTS]; // first pixel of each part
 } parts;
 
@@ -264,7 +264,7 @@ TAPER_TEMPLATE void make_two(const size_t count, const size_t half, const int pl
     __m512i r[3][2];
     j->to = to;
     TAPER_UNROLL
-    for (size_t g = 0; g < 2; g++) { // the first two columns
+    for (size_t g = 0; g < 2; g++) { // loads the first two columns
         __m512i x[4];
         TAPER_UNROLL
         for (size_t i = 0; i < 4; i++)
