@@ -10,7 +10,7 @@
 #include "ops/list/op_features.h"
 
 enum {
-    // The fewest channels for 4x4 tiles; with fewer, their error is more than twice that of direct sums.
+    // The fewest channels for 4x4 tiles; with fewer channels, their error is more than twice the error of direct sums.
     LEAST_CHANNELS_FOUR = 64,
     LEAST_CHANNELS = 16, // the fewest channels for transforms; with fewer, these cost as much as the products save
     ROW_OVERHEAD = 2,    // a strip of r rows costs as much as r + 2 rows, because it loads the weights

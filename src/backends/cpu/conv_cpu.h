@@ -81,8 +81,8 @@ TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
 bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry, size_t *group_floats,
                               taper_pack_request *request);
 // Convolutions of lines in PyTorch's order by the planar kernel, also depthwise (conv_lines.c). The result (job->y) is
-// then contiguous. taper_conv2d_as_lines returns true if the job has this form. It changes the job of a 1x1 kernel so
-// that an image becomes one line.
+// then contiguous. taper_conv2d_as_lines returns true if the job is such a convolution. It changes the job of a 1x1
+// kernel so that an image becomes one line.
 bool taper_conv2d_as_lines(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_lines(taper_conv2d *job);
 // Returns true if planes are faster than a product over merged groups (conv_algorithm.c).

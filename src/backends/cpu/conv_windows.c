@@ -147,7 +147,7 @@ static void end_bands(taper_conv2d_plan *head)
 
 static taper_status run_plan(const taper_conv2d_plan *head)
 {
-    // Not const, because run_plan opens and closes the plan's places.
+    // The plan is not const, because run_plan allocates and frees its scratch memory (taper_places).
     windows_plan *plan = (windows_plan *)(uintptr_t)head;
     TAPER_TRY(begin_bands(&plan->head));
     const taper_status status =
@@ -190,10 +190,10 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     return plan->scratch <= (size_t)TAPER_LIMIT_TENSOR_BYTES / 2;
 }
 
-// Returns true if this is faster than conv_stem.c. The last tile of a row repeats some pixels. conv_stem.c has no such
-// edges, because its strips continue in the next row. The cost of repeated pixels must be less than the cost of its
-// copies. Copies are counted in products of one output, per kernel row of a pixel and per float under it, measured with
-// vectors of 16 floats.
+// Returns true if reading windows is faster than conv_stem.c. The last tile of a row repeats some pixels. conv_stem.c
+// has no such edges, because its strips continue in the next row. The cost of repeated pixels must be less than the
+// cost of its copies. Copies are counted in products of one output, per kernel row of a pixel and per float under it,
+// measured with vectors of 16 floats.
 static bool wastes_little(const taper_conv2d *job, const taper_gemm_entry *entry)
 {
     enum { OF_A_ROW = 100, OF_A_FLOAT = 5, MEASURED_COLUMNS = 32 };

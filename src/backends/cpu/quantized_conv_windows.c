@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized convolutions of few channels. The planes of a window are the rows that it reads, of each channel. Four
-// planes are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows in
-// place. If this needs fewer taps, a remaining plane is used alone, with four neighbouring pixels per tap. Thus 3x3
-// with three channels takes 7 dot products of four bytes, 28 products for 27 numbers.
+// Quantized convolutions of few channels. A window has a plane for each kernel row of each input channel. Four planes
+// are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows in place.
+// If fewer taps are needed then, a remaining plane is used alone, with four neighbouring pixels per tap. Thus 3x3 with
+// three channels takes 7 dot products of four bytes, 28 products for 27 numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "backends/cpu/quantized_conv_images.h"
 #include "ops/engine/tiles.h"
@@ -169,7 +169,7 @@ static void end_bands(taper_conv2d_i8_plan *head)
 
 static taper_status run_plan(const taper_conv2d_i8_plan *head)
 {
-    // Not const, because run_plan opens and closes the plan's places.
+    // The plan is not const, because run_plan allocates and frees its scratch memory (taper_places).
     windows_plan *plan = (windows_plan *)(uintptr_t)head;
     TAPER_TRY(begin_bands(&plan->head));
     const taper_status status =
@@ -247,9 +247,9 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     return plan->line_at < most / 2 && copies < most / 2 && plan->scratch <= most;
 }
 
-// Returns true if this multiplies less than the dense path. The dense path multiplies four bytes for every pixel under
-// a kernel row, and none of its tiles repeats pixels at the end of a row. Its gathering of pointers costs about as much
-// as two pixels of each kernel row.
+// Returns true if reading windows takes fewer multiplications than the dense path. The dense path multiplies four bytes
+// for every pixel under a kernel row, and none of its tiles repeats pixels at the end of a row. Its gathering of
+// pointers costs about as much as two pixels of each kernel row.
 static bool multiplies_little(const windows_plan *plan)
 {
     enum { GATHERED = 2 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized 3x3 convolution with stride 1 by Winograd's transforms in integers (ops/kernels/winograd_i8.h). Its bytes
-// equal those of direct products. A dilation of d makes d x d convolutions of every d-th row and column.
+// Quantized 3x3 convolution with stride 1 by Winograd's transforms in integers (ops/kernels/winograd_i8.h). The
+// resulting bytes equal the bytes of direct products. A dilation of d makes d x d convolutions of every d-th row and
+// column.
 //
 // Tiles are taken in groups. An item is a block of columns of a group. Its thread transforms the group's inputs,
 // multiplies at all positions and transforms the products back, in scratch memory of its own (see conv_winograd.c).
@@ -298,9 +299,9 @@ static bool all_hold(const taper_conv2d_i8 *job)
     return hold;
 }
 
-// Returns true if this is faster than direct products. Costs are counted in products of a vector of bytes. Weights of
-// 16 bits have eight times the bytes. If they do not fit in a cache, all threads wait for the same memory, although a
-// part of this time overlaps with products.
+// Returns true if Winograd's transforms are faster than direct products. Costs are counted in products of a vector of
+// bytes. Weights of 16 bits have eight times the bytes. If they do not fit in a cache, all threads wait for the same
+// memory, although a part of this time overlaps with products.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
     enum { LEAST_STREAMED = 12 }; // fewest tiles for which this much memory traffic is worth it

@@ -10,7 +10,7 @@
 #include "backends/gpu/gpu_view.h"
 #include "backends/gpu/gpu_weights.h"
 
-enum { TAPER_GPU_MOST_WHOLE = 1 << 24 }; // every integer up to this is exact as a float
+enum { TAPER_GPU_MOST_WHOLE = 1 << 24 }; // every integer up to this number is exact as a float
 
 typedef enum taper_gpu_place {
     TAPER_GPU_ARENA,    // intermediate data of a run
@@ -25,7 +25,7 @@ typedef enum taper_gpu_place {
 typedef struct taper_gpu_memory {
     taper_gpu_place place;
     uint64_t bytes, offset;     // size; offset in the memory that all buffers of the same taper_gpu_place share
-    uint32_t first, last;       // first and last dispatch that uses it
+    uint32_t first, last;       // first and last dispatch that uses the memory
     taper_gpu_weights *weights; // packed constants of WEIGHTS; owned reference
     uint32_t number;            // number of the argument (INPUT, STAYS_IN) or of the result (OUTPUT, STAYS_OUT)
     uint32_t most;              // largest magnitude allowed for integers of an INPUT, or 0 for no limit

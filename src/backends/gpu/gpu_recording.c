@@ -121,7 +121,8 @@ static taper_status make_ports(recorder *rec)
     return TAPER_OK;
 }
 
-// Returns the buffer that all memories of a place share, or NULL for weights, each of which has a separate buffer.
+// Returns the buffer that all memories of a taper_gpu_place share, or NULL for weights, each of which has a separate
+// buffer.
 static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place)
 {
     taper_gpu_buffer *const buffers[TAPER_GPU_PLACES] = {[TAPER_GPU_ARENA] = &r->arena,

@@ -41,8 +41,8 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
     return status;
 }
 
-// If the shorter of the two times is less than this fraction of the other, it is stored for later processes which one
-// is faster.
+// The outcome of a comparison is stored for later processes if the ratio of the shorter time to the longer time is
+// below this number.
 static const double clearly = 0.7;
 
 void taper_gpu_measured(const taper_segment *segment, taper_run *run, void *recording, double seconds)

@@ -216,7 +216,7 @@ taper_status taper_gpu_rule_select(taper_gpu_emitter *e, const taper_node *node,
     return TAPER_OK;
 }
 
-// Emits a list of slices along dimension dim that is unpacked at once: split, chunk, unbind. code is 1 for unbind.
+// Emits a list of slices along dimension dim that the next node unpacks: split, chunk, unbind. code is 1 for unbind.
 taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));

@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 typedef struct taper_nnapi_options {
-    int preference; // what execution should be optimized for, a code ANEURALNETWORKS_PREFER_…
+    int preference; // code ANEURALNETWORKS_PREFER_…: whether speed or low power matters most
     int level;      // Android API level, 27 to 31: newer functions and operations are not used
     bool relax;     // true if drivers may compute in half precision
 } taper_nnapi_options;

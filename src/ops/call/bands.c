@@ -224,7 +224,8 @@ static void end_stages(const banded_run *r, taper_call *const *calls, size_t beg
     }
 }
 
-// Runs all parts with places for the rings. The scratch memory of a stage may also be missing.
+// Runs all parts. The caller has allocated the rings. Returns TAPER_DECLINED if the scratch memory of a stage is
+// missing.
 static taper_status run_all(banded_run *r, taper_call *const *calls, size_t parts, size_t *at)
 {
     const taper_bands *bands = r->bands;

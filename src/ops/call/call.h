@@ -6,7 +6,7 @@
 // with defaults filled in. For a vararg schema they are the arguments of the call. A failure's message needs no
 // operator name, because the executor puts the name before it.
 //
-// One function implements the functional, in-place and .out forms of an operator. taper_ret_new() returns the tensor
+// One function implements the functional, in-place and .out variants of an operator. taper_ret_new() returns the tensor
 // that receives the result. The alias annotations of the schema say which one: a new tensor, argument 0 of "add_", or
 // `out` of ".out" (resized). A function that reads its inputs while it writes such a result must allow them to be the
 // same tensor.
@@ -108,14 +108,13 @@ struct taper_call {
 
 // The operand is a constant that no code changes: a number, a string, a tensor, a closed list, packed weights.
 #define TAPER_OPERAND_FIXED 0x20000000u
-// Returns true if the program only returns result 0, so that no operator reads it and benefits from a layout other than
-// PyTorch's. Returns false if this is unknown.
+// Returns true if the argument is a constant of the program.
 static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
 {
     return call->operands != NULL && (call->operands[at] & TAPER_OPERAND_FIXED) != 0;
 }
-// Returns true if the program only returns result 0, so no operator wants it in a layout of ours. Returns false if that
-// is unknown.
+// Returns true if the program only returns result 0, so that no operator reads it and benefits from a layout other than
+// PyTorch's. Returns false if this is unknown.
 static inline bool taper_ret_leaves(const taper_call *call)
 {
     return call->operands != NULL && (call->operands[call->arg_count] & TAPER_OPERAND_FIXED) != 0;
@@ -175,23 +174,23 @@ static inline void taper_ret(taper_call *call, size_t at, taper_val value)
 {
     taper_val_replace(&call->rets[at], value);
 }
-// Returns the tensor for result `at`, ready for writing, and sets it as the result. For the functional form it is a new
-// tensor with this dtype and these sizes; strides may be NULL for a contiguous one. For the in-place form it is the
-// argument, whose sizes must match. For the out form it is the argument, resized. An argument keeps its dtype, so
-// *tensor may have another dtype than the requested one, and the caller must convert.
+// Returns the tensor for result `at`, ready for writing, and sets it as the result. For the functional variant it is a
+// new tensor with this dtype and these sizes; strides may be NULL for a contiguous one. For the in-place variant it is
+// the argument, whose sizes must match. For the .out variant it is the argument, resized. An argument keeps its dtype,
+// so *tensor may have another dtype than the requested one, and the caller must convert.
 TAPER_MUST_USE taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                           const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
 // Returns a new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor_def.h).
-// The in-place and out forms behave as in taper_ret_new, so the caller must read (*tensor)->strides.
+// The in-place and .out variants behave as in taper_ret_new, so the caller must read (*tensor)->strides.
 TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                                const int64_t *sizes, bool hidden, taper_tensor **tensor);
-// Sets a result that was computed elsewhere, or copies it into the argument of the in-place or out form. Takes over the
-// reference.
+// Sets a result that was computed elsewhere, or copies it into the argument of the in-place or .out variant. Takes over
+// the reference.
 TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
 // Does what taper_ret_tensor does, for a known target.
 TAPER_MUST_USE taper_status taper_ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value);
-// Return the argument that receives result `at` (in-place or out), or NULL for the functional form. A TAPER_OP_OUT_COPY
-// row has the argument, which may decide the dtype, but no target.
+// Return the argument that receives result `at` (in-place or .out), or NULL for the functional variant. A
+// TAPER_OP_OUT_COPY row has the argument, which may decide the dtype, but no target.
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
 // Resizes an out tensor that has other sizes, as PyTorch does. The new strides are the given ones, or contiguous if

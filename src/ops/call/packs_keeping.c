@@ -57,8 +57,8 @@ const char *taper_packs_keep_after_run(taper_packs *packs)
     k->problem = NULL;
     const bool steady = k->made == k->made_before;
     k->made_before = k->made;
-    // This happens once. Packs that are made later (for other sizes, in other methods) are written when the model is
-    // freed.
+    // A thread is started only once. Packs that are made later (for other sizes, in other methods) are written when the
+    // model is freed.
     if (steady && k->writer == NULL && k->made != 0 && k->written == 0 && list_items(packs)) {
         (void)taper_background_start(&packs->allocator, write_items, packs, &k->writer);
     } else if (steady && k->writer == NULL && k->made == 0 && taper_packs_file_take_news(k->file)) {

@@ -79,7 +79,8 @@ static bool is_lent(const taper_pack *pack)
     return pack->is_there != NULL;
 }
 
-// Returns true if the run keeps no packs other than the filled ones, and this pack is not among them.
+// Returns true if get_kept (packs.c) returned no pack of the cache, because the run may keep only packs that are
+// already filled.
 static bool is_none(const taper_kept_pack *kept)
 {
     return kept == NULL;

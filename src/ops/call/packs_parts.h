@@ -53,7 +53,7 @@ struct taper_packs {
         size_t bytes;
         bool taken;
         atomic_bool is_there; // read without the lock at the end of a run
-        atomic_bool never;    // is_there of packs that are only lent, always false
+        atomic_bool never;    // stands for is_there of packs that are only lent, and is always false
     } lending;
     size_t mapped_bytes; // number of bytes of packs in the mapped file
     taper_packs_keeping keeping;

@@ -212,7 +212,7 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
     }
     const unsigned before = *call->prepared != NULL ? (*call->prepared)->made : 0;
     if (before == MOST_MADE) {
-        return NULL; // the calls of this instruction always differ; the last one may fit some of them
+        return NULL; // the calls of this instruction always differ; the prepared call that exists may fit some of them
     }
     const size_t head = (sizeof(taper_prepared) + guards * sizeof(taper_guard) + 15) / 16 * 16;
     const bool replaces = *call->prepared != NULL && (*call->prepared)->refs == 1;

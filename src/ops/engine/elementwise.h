@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The elementwise engine. An operator is a taper_ew_op: the rule for its dtype, and one loop over contiguous elements
 // for each class of arithmetic that it supports. The engine does the rest: broadcasting, promotion, PyTorch's result
-// strides, in-place and out forms, and hidden NHWC (bytes that are channels-last although PyTorch's tensor is
+// strides, in-place and .out variants, and hidden NHWC (bytes that are channels-last although PyTorch's tensor is
 // contiguous, ir/tensor_def.h). Elements of other dtypes and strides are gathered and converted a block at a time.
 #ifndef TAPER_OPS_ELEMENTWISE_H
 #define TAPER_OPS_ELEMENTWISE_H

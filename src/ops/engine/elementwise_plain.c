@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The fast path of the elementwise engine: up to a few thousand floats, with all tensors of one shape and either
 // contiguous or hidden NHWC. Most calls between layers are of this kind, and for them deciding takes longer than
-// computing. The decisions of elementwise_run.c are known here in advance.
+// computing. For such calls the decisions of elementwise_run.c are known in advance.
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise_vector.h"
 
@@ -32,7 +32,7 @@ static bool all_alike(const taper_ew *ew, const taper_tensor *target)
     return true;
 }
 
-// A decided call: the data of this call and of later calls with equal arguments.
+// The decisions about a call, for this call and later calls with equal arguments.
 typedef struct plain {
     const taper_ew_op *op;
     taper_ew_args args;

@@ -280,7 +280,7 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
     if (n > 0) {
         size_t pick = n - 1;
         if (inner.to == (int64_t)item && inner.from != inner.to) {
-            // This is a transposition: the second dimension of the plane is the one along which the source is
+            // The move is a transposition: the second dimension of the plane is the one along which the source is
             // contiguous.
             for (size_t d = 0; d < n; d++) {
                 if (dims[d].from == (int64_t)item) {

@@ -20,7 +20,7 @@ TAPER_CASTS_OF_HALVES(CAST)
 #undef CAST
 
 #ifdef __F16C__
-// Instruction sets convert halves with one instruction, which C expresses only by intrinsics here.
+// Instruction sets convert halves with one instruction, which needs an intrinsic in C.
 #include <immintrin.h>
 
 static void cast_F16_F32(size_t n, const void *restrict from, void *restrict to)

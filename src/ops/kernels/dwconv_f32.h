@@ -33,7 +33,7 @@
 
 typedef struct taper_dwconv_rows {
     const float *const *rows;
-    size_t channel_offset; // floats added to each row pointer that is not NULL
+    size_t channel_offset; // number of floats added to each row pointer that is not NULL
     size_t channels;
     size_t in_width, in_stride; // width in pixels; number of floats between pixels
     size_t pad_left;

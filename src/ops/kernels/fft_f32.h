@@ -12,8 +12,8 @@
 enum { TAPER_FFT_LANES = 8 };
 
 // Applies a factor of 2, 3, 4 or 5 to `blocks` transforms of factor * inner points each. in and out must not overlap.
-// roots has factor - 1 roots for each of the `inner` points. Of the inner * blocks groups of points, the call computes
-// `count`, from `first` on.
+// roots has factor - 1 roots for each of the `inner` points. The call computes `count` of the inner * blocks groups of
+// points, from `first` on.
 typedef void taper_fft_pass_f32_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const float *roots);
 // Does what taper_fft_pass_f32_function does, for doubles.

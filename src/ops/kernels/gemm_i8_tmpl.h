@@ -3,8 +3,8 @@
 // to MR_MAX rows by NR = two registers of columns. For four k there are two loads of weights, and one broadcast per
 // row. The including file defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(). If
 // it is faster, it defines HALVES with I8(twice…), I8(halves) and store_halves(), for panels that have a vector and a
-// half. With OWN_PRODUCTS it adds BYTES and WORDS to PLAIN, the way of adding products that is here; then run_strip()
-// and way_of_windows() choose one for a job, and gemm_i8_pairs_avx2.h has the functions.
+// half. With OWN_PRODUCTS it adds the methods BYTES and WORDS to PLAIN, the method of adding products that this file
+// contains; then run_strip() and way_of_windows() choose one for a job, and gemm_i8_pairs_avx2.h has the functions.
 #include "ops/kernels/gemm_i8.h"
 
 #define NR (2 * LANES)

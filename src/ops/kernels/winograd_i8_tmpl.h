@@ -123,7 +123,8 @@ TAPER_TEMPLATE void output_block(const int32_t *m, size_t m_stride, const taper_
 
 // ---- products
 
-// Computes a panel's product for mr rows. Meanwhile it prefetches the next weights, `asked` bytes for every two inputs.
+// Computes a panel's product for mr rows. Between the products it prefetches the next weights, `asked` bytes for every
+// two inputs.
 TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_product *t, const int16_t *w, int32_t *c,
                                  const char *next, size_t asked);
 

@@ -36,7 +36,7 @@ static taper_status third(const taper_call *call, taper_val *value)
     return TAPER_OK;
 }
 
-// Kernel of __getitem__, get and get.default; the code says what an absent key gives.
+// Kernel of __getitem__, get and get.default; the operator's code says what is returned for an absent key.
 TAPER_KERNEL(taper_op_dict_get)
 {
     taper_dict *dict = NULL;

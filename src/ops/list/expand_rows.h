@@ -30,7 +30,8 @@ static row rows[] = {
 #undef OUT
 };
 
-enum { ALL_ROWS = sizeof rows / sizeof rows[0] }; // number of all rows, also of those that are not wanted
+// Number of all rows, including rows that a selective build does not want.
+enum { ALL_ROWS = sizeof rows / sizeof rows[0] };
 
 static const char *joined(const char *first, size_t length, const char *middle, const char *last)
 {

@@ -28,7 +28,7 @@ static inline bool taper_row_is_registered(const taper_op *op)
 }
 
 taper_kernel taper_row_kernel(const taper_op *op);
-// Returns how calls with quantized tensors run, as a number TAPER_ON_QUANTIZED_.
+// Returns a number TAPER_ON_QUANTIZED_…, which says how calls with quantized tensors run.
 unsigned taper_row_on_quantized(const taper_op *op);
 // Returns the kernel for calls with quantized tensors. taper_row_on_quantized must return TAPER_ON_QUANTIZED_OWN or
 // more for the row.

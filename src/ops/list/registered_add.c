@@ -102,7 +102,7 @@ static taper_status check_schema(const char *text, taper_error *error)
     taper_status status = taper_heap_create(&taper_allocator_system, types, &heap, error);
     if (status == TAPER_OK) {
         status = taper_schema_parse(&arena, heap, types, text, &schema, error);
-        // The parser calls a mistake internal, because it expects only schemas of the list.
+        // The parser reports a mistake as an internal error, because it expects only schemas of the list.
         if (status == TAPER_ERROR_INTERNAL) {
             char words[200];
             snprintf(words, sizeof words, "%s", taper_error_message(error));

@@ -110,7 +110,7 @@ TAPER_KERNEL(taper_op_frexp)
 
 TAPER_KERNEL(taper_op_log_sigmoid_forward)
 {
-    // This is computed first, because `out` may be the input.
+    // Result 1 is computed first, because `out` may be the input.
     TAPER_TRY(run_for(call, &taper_ew_exp_minus_abs, 1, -1, TAPER_EW_CONTIGUOUS));
     return run_for(call, &taper_ew_log_sigmoid, 0, -1, TAPER_EW_CONTIGUOUS);
 }
@@ -164,8 +164,8 @@ TAPER_KERNEL(taper_op_imag)
     return ret_part(call, x, 1);
 }
 
-// Returns the conjugate. A real tensor is its own conjugate. A complex tensor is conjugated at once, whereas PyTorch
-// sets a flag and conjugates later.
+// Returns the conjugate. A real tensor is its own conjugate. The elements of a complex tensor are conjugated
+// immediately, whereas PyTorch sets a flag and conjugates later.
 TAPER_KERNEL(taper_op_conj)
 {
     taper_tensor *x;

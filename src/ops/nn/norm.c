@@ -60,7 +60,7 @@ static taper_volume volume_of(const taper_tensor *t)
     if (t->rank <= 5) {
         return taper_volume_of(t, t->rank - 2u);
     }
-    // Tensors of a higher rank are contiguous here.
+    // The caller has made tensors of a higher rank contiguous.
     taper_volume volume = {.n = t->sizes[0],
                            .c = t->sizes[1],
                            .size = {1, 1, 1},

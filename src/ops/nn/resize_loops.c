@@ -121,7 +121,7 @@ static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, ta
 }
 
 // The arithmetic of bilinear interpolation of a quantized plane, which is in floats and rounds the distance from the
-// zero point. The last bit of a sum can decide between two integers. The form therefore says which products are fused,
+// zero point. The last bit of a sum can decide between two integers. The enum therefore says which products are fused,
 // as in PyTorch's loops over channels, scalar and vectorized.
 typedef enum plane_form { PLANE_PLAIN, PLANE_FUSED, PLANE_WIDE } plane_form;
 

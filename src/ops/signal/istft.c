@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inverse of stft. Each frame is transformed and added to the signal at once. The sums are doubles.
+// The inverse of stft. Each frame is transformed and immediately added to the signal. The sums are doubles.
 #include <math.h>
 
 #include "base/checked.h"

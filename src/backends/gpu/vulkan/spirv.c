@@ -190,7 +190,7 @@ static bool fold_operation(folding *f, const uint32_t *from, uint32_t words)
     return true;
 }
 
-// Folds or copies one instruction. Returns false if it cannot be handled here.
+// Folds or copies one instruction. Returns false if this code cannot handle the instruction.
 static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
 {
     const uint32_t code = from[0] & 0xffff;

@@ -20,7 +20,7 @@ typedef struct taper_nnapi_part {
     const taper_ir_value *const *inputs; // values of the network's inputs
     const double *scales;                // exact scales of the network's quantized outputs
     size_t number;                       // number of the module within the file
-    int preference;                      // what execution should be optimized for, a code ANEURALNETWORKS_PREFER_…
+    int preference;                      // code ANEURALNETWORKS_PREFER_…: whether speed or low power matters most
     bool relax;
 } taper_nnapi_part;
 
@@ -30,7 +30,7 @@ TAPER_MUST_USE taper_status taper_nnapi_write_module(const taper_nnapi_part *par
                                                      taper_error *error);
 
 // taper_nnapi_conversion_read copies and checks the settings of a conversion, with defaults for members that are 0.
-// taper_nnapi_sample_shape returns what the sample tells about an input: sizes of 0, and flexible sizes, are unknown.
+// taper_nnapi_sample_shape returns the shape of an input's sample. Sizes of 0, and flexible sizes, are unknown.
 TAPER_MUST_USE taper_status taper_nnapi_conversion_read(const taper_nnapi_conversion *given,
                                                         taper_nnapi_conversion *conversion, taper_error *error);
 taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_sizes free_sizes);

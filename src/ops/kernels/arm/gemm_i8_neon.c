@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with NEON alone: up to 4 rows by 4 columns in 16 accumulators, each with four sums along k.
 // 128 is subtracted from A. Two or four products of 8 bits are added in 16 bits, and pairs of these sums in 32 bits.
-// The weights decide how many products fit: taper_gemm_i8_marks. Not even two fit if two weights of -128 meet two -128
-// of A. Such panels are rare, and each of their products is added separately.
+// The weights decide how many products fit: taper_gemm_i8_marks. Not even two products fit if two weights of -128 meet
+// two -128 of A. Such panels are rare, and each of their products is added separately.
 #include <arm_neon.h>
 
 #include "ops/kernels/gemm_i8.h"

@@ -44,9 +44,9 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
     store(to + 16, vzip2q_s32(x4, x5));
 }
 
-// ---- five and six rows by 16 columns: two groups in turn, whose weights are v0 to v3. A is v4 of the first group, v5
-// of the second and v6 of rows 4 and 5 of both. The values for the next two groups are loaded as soon as a register is
-// free.
+// ---- five and six rows by 16 columns: two groups alternate, whose weights are v0 to v3. A is v4 of the first group,
+// v5 of the second group and v6 of rows 4 and 5 of both groups. The values for the next two groups are loaded as soon
+// as a register is free.
 
 // clang-format off: each line is an instruction of assembly
 #define TEXT(...) __VA_ARGS__ "\n\t"

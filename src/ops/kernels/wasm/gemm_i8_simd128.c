@@ -7,7 +7,7 @@
 #define MR_MAX 4
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4)
 
-// Stores two rows. y has the 8 columns of row 0, then those of row 1.
+// Stores two rows. y has the 8 columns of row 0, then the 8 columns of row 1.
 TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, v128_t y, size_t n)
 {
     if (n == 8) {

@@ -139,7 +139,7 @@ static void finish_all(const product *p, pending *w)
 
 // ---- products
 
-// Multiplies the steps [from, to) of a panel, and meanwhile finishes results of an earlier panel.
+// Multiplies the steps [from, to) of a panel. Between the products it finishes results of an earlier panel.
 TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to, const char *w,
                              float *sums, pending *before)
 {

@@ -155,7 +155,7 @@ static void finish_all(const taper_gemm_i8 *t, pending *w)
 
 // ---- products
 
-// Multiplies the steps [from, to) of a panel with A at a, and meanwhile finishes results of an earlier panel.
+// Multiplies the steps [from, to) of a panel with A at a. Between the products it finishes results of an earlier panel.
 TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to,
                              const uint8_t *a, const uint8_t *a_last, const int8_t *w, int32_t *sums, pending *before)
 {
