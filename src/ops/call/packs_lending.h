@@ -34,8 +34,8 @@ static void *take_lending(taper_packs *packs, size_t bytes)
     }
     if (packs->lending.bytes < raw) {
         const size_t more = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
-        void *grown = taper_realloc(&packs->allocator, packs->lending.raw, packs->lending.bytes,
-                                    more); // growing the block keeps its pages
+        // Growing the block keeps its pages.
+        void *grown = taper_realloc(&packs->allocator, packs->lending.raw, packs->lending.bytes, more);
         if (grown == NULL) {
             return NULL;
         }

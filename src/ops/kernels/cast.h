@@ -25,7 +25,8 @@ typedef struct taper_cast_pair {
 
 // CAST(dtype of x, dtype of y, their types, expression of v). A conversion to a narrower integer or to bool does not
 // depend on the sign, so the table has no rows for I8 where the rows for U8 give the same bits; taper_cast_find uses
-// these. clang-format off
+// these.
+// clang-format off
 #define TAPER_CASTS(CAST)                                                                                              \
     CAST(U8, F32, uint8_t, float, (float)v)                                                                            \
     CAST(I8, F32, int8_t, float, (float)v)                                                                             \

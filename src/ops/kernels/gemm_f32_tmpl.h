@@ -115,9 +115,7 @@ TAPER_TEMPLATE const float *add_even_products(const size_t mr, const float *firs
     for (size_t k = 0; k < kc; k++) {
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__(
-                ""
-                : "+r"(p[i / OF_A_POINTER])); // keeps gcc and clang from making a pointer for each row, see even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // prevents a pointer for each row, see even_tile
         const V b = v_load(w);
         w += NR;
         TAPER_UNROLL
@@ -321,9 +319,7 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__(
-                ""
-                : "+r"(p[i / OF_A_POINTER])); // keeps gcc and clang from making a pointer for each row, see even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // prevents a pointer for each row, see even_tile
         const V b = v_load(w), b_half = v_twice(w + VN);
         FETCH(w, t->ahead);
         V x[2];
@@ -394,9 +390,7 @@ TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, 
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__(
-                ""
-                : "+r"(p[i / OF_A_POINTER])); // keeps gcc and clang from making a pointer for each row, see even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // prevents a pointer for each row, see even_tile
         TAPER_UNROLL
         for (size_t j = 0; j < 3; j++)
             b[j] = v_load(j < 2 ? w + VN * j : w + panel);

@@ -159,15 +159,15 @@ TAPER_TEMPLATE float v_most(V a)
 TAPER_TEMPLATE void v_transpose(V *v)
 {
     __m512 t[16];
+    // Zips pairs of rows: each quarter has elements (row, column) 00 10 01 11, or 02 12 03 13.
     TAPER_UNROLL
-    for (int i = 0; i < 16;
-         i += 2) { // zips pairs of rows: each quarter has elements (row, column) 00 10 01 11, or 02 12 03 13
+    for (int i = 0; i < 16; i += 2) {
         t[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);
         t[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
     }
+    // Combines pairs to four rows: quarter q of v[i + j] is column 4q + j of rows i to i + 3.
     TAPER_UNROLL
-    for (int i = 0; i < 16;
-         i += 4) { // combines pairs to four rows: quarter q of v[i + j] is column 4q + j of rows i..i+3
+    for (int i = 0; i < 16; i += 4) {
         v[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
         v[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xEE);
         v[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);

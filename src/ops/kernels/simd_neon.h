@@ -37,7 +37,7 @@ TAPER_TEMPLATE float v_most(V a)
 }
 TAPER_TEMPLATE void v_transpose(V *v)
 {
-    // Elements (row, column) 00 20 01 21; 02 22 03 23.
+    // a has the elements (row, column) 00 20 01 21, and b has 02 22 03 23.
     const float32x4_t a = vzip1q_f32(v[0], v[2]), b = vzip2q_f32(v[0], v[2]);
     const float32x4_t c = vzip1q_f32(v[1], v[3]), d = vzip2q_f32(v[1], v[3]);
     v[0] = vzip1q_f32(a, c);

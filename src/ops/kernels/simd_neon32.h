@@ -49,7 +49,7 @@ TAPER_TEMPLATE float v_most(V a)
 }
 TAPER_TEMPLATE void v_transpose(V *v)
 {
-    // Elements (row, column) 00 10 02 12, 01 11 03 13.
+    // a has the elements (row, column) 00 10 02 12, and 01 11 03 13.
     const float32x4x2_t a = vtrnq_f32(v[0], v[1]), b = vtrnq_f32(v[2], v[3]);
     v[0] = vcombine_f32(vget_low_f32(a.val[0]), vget_low_f32(b.val[0]));
     v[1] = vcombine_f32(vget_low_f32(a.val[1]), vget_low_f32(b.val[1]));

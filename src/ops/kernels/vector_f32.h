@@ -23,7 +23,8 @@
 #include "ops/list/op_features.h"
 
 // UNARY(NAME, function, number of parameters p, vectors per step, built). Short functions have several vectors per
-// step. built: this build has the function; otherwise its entry in the table is NULL. clang-format off
+// step. built: this build has the function; otherwise its entry in the table is NULL.
+// clang-format off
 #define TAPER_UNARY_F32(UNARY)                                                                          \
     UNARY(CLAMP, clamp, 2, 4, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
     UNARY(AFFINE, affine, 4, 4, 1)        /* clamp(x * p0 + p1, p2, p3) */                                 \

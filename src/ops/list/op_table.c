@@ -287,9 +287,9 @@ const taper_op *taper_row_functional(const taper_op *op)
 unsigned taper_node_work(const taper_node *node)
 {
     const uint64_t facts = taper_op_facts(node->op);
-    const bool differs = (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 ||
-                         TAPER_FIELD(facts, RESULT) ==
-                             TAPER_RESULT_BOOL; // eq_ writes 0 and 1 as numbers of its tensor's dtype, not as bools
+    // eq_ writes 0 and 1 as numbers of its tensor's dtype, not as bools.
+    const bool differs =
+        (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 || TAPER_FIELD(facts, RESULT) == TAPER_RESULT_BOOL;
     return differs && !taper_row_is_registered(node->op) ? (unsigned)(node->op - taper_ops) : work_of(node->op);
 }
 

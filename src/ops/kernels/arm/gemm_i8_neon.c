@@ -54,22 +54,22 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 // before their use, as the registers allow.
 #define LOAD_A(a, b, at) TEXT("ldp q" #a ", q" #b ", [x9, #" at)
 #define LOAD_W(a, b, at) TEXT("ldp q" #a ", q" #b ", [x10, #" at)
-#define TWO_GROUPS(MORE, KEEP_FIRST, KEEP)                                                                             \
-    FIRST(LOWER, 8)                                                                                                    \
-    LOAD_W(14, 15, "32]") FIRST(UPPER, 8) KEEP_FIRST(0) MORE(0, 9, 12) MORE(1, 9, 13) MORE(2, 9, 14)                   \
-        LOAD_A(10, 11, "32]") MORE(3, 9, 15) SECOND(UPPER, 9) ROW(KEEP, 0) FIRST(LOWER, 10) LOAD_A(8, 9, "64]")        \
-            FIRST(UPPER, 10) KEEP_FIRST(1) SECOND(MORE, 11) SECOND(UPPER, 11) ROW(KEEP, 1) FIRST(LOWER, 8)             \
-                LOAD_A(10, 11, "96]") FIRST(UPPER, 8) KEEP_FIRST(2) SECOND(MORE, 9) TEXT("ldrb w12, [x11, #1]!")       \
-                    SECOND(UPPER, 9) ROW(KEEP, 2) LOAD_A(8, 9, "128]!") FIRST(LOWER, 10) UPPER(0, 10, 4)               \
-                        UPPER(1, 10, 5) LOAD_W(4, 5, "64]") UPPER(2, 10, 6) UPPER(3, 10, 7) KEEP_FIRST(3)              \
-                            SECOND(MORE, 11) LOAD_W(6, 7, "96]") SECOND(UPPER, 11) KEEP(3, 0) KEEP(3, 1)               \
-                                LOAD_W(12, 13, "128]!") KEEP(3, 2) KEEP(3, 3)
+#define TWO_GROUPS(MORE, KEEP_FIRST, KEEP) \
+    FIRST(LOWER, 8) LOAD_W(14, 15, "32]") FIRST(UPPER, 8) KEEP_FIRST(0) \
+    MORE(0, 9, 12) MORE(1, 9, 13) MORE(2, 9, 14) LOAD_A(10, 11, "32]") MORE(3, 9, 15) SECOND(UPPER, 9) ROW(KEEP, 0) \
+    FIRST(LOWER, 10) LOAD_A(8, 9, "64]") FIRST(UPPER, 10) KEEP_FIRST(1) \
+    SECOND(MORE, 11) SECOND(UPPER, 11) ROW(KEEP, 1) \
+    FIRST(LOWER, 8) LOAD_A(10, 11, "96]") FIRST(UPPER, 8) KEEP_FIRST(2) \
+    SECOND(MORE, 9) TEXT("ldrb w12, [x11, #1]!") SECOND(UPPER, 9) ROW(KEEP, 2) LOAD_A(8, 9, "128]!") \
+    FIRST(LOWER, 10) UPPER(0, 10, 4) UPPER(1, 10, 5) LOAD_W(4, 5, "64]") UPPER(2, 10, 6) UPPER(3, 10, 7) \
+    KEEP_FIRST(3) \
+    SECOND(MORE, 11) LOAD_W(6, 7, "96]") SECOND(UPPER, 11) \
+    KEEP(3, 0) KEEP(3, 1) LOAD_W(12, 13, "128]!") KEEP(3, 2) KEEP(3, 3)
 #define NOTHING(row)
 #define ADD_ROW(row) ROW(ADD, row)
 
-#define SUMS(row)                                                                                                      \
-    [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]),                       \
-        [s##row##3] "=w"(sum[row][3])
+#define SUMS(row) [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]), \
+                  [s##row##3] "=w"(sum[row][3])
 
 // Computes two groups at a time as the marks require; `mark` is the first mark. Then it computes one group if tail & 1,
 // and half a group if tail & 2.
@@ -77,23 +77,57 @@ TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, con
                               int32x4_t sum[][4])
 {
     __asm__ volatile(
-        TEXT("ldp q4, q5, [%[w]]") TEXT("ldp q6, q7, [%[w], #32]") TEXT("tbnz %w[mark], #1, 5f") TEXT(
-            "ldp q8, q9, [%[a]]") TEXT("ldp q12, q13, [%[w], #64]") TEXT("mov x9, %[a]") TEXT("add x10, %[w], #64")
-            TEXT("mov x11, %[marks]") TEXT("cbnz %w[mark], 8f") TWO_GROUPS(LOWER_MORE, NOTHING, BEGIN)
-                TEXT("cbnz w12, 3f") "2:\n\t" TWO_GROUPS(LOWER_MORE, NOTHING, ADD) TEXT("cbz w12, 2b") "3:\n\t" TEXT(
-                    "tbnz w12, #0, 9f") TEXT("cbz %w[tail], 7f") TEXT("tbz %w[tail], #0, 6f") TEXT("ldr q9, [x9, #32]")
-                    TEXT("ldr q10, [x9, #64]") TEXT("ldr q11, [x9, #96]") ONE(ADD, 0, 8) ONE(ADD, 1, 9) ONE(ADD, 2, 10)
-                        ONE(ADD, 3, 11) TEXT("add x9, x9, #16") TEXT("add x10, x10, #64") TEXT("tbnz %w[tail], #1, 6f")
-                            TEXT("b 7f") "5:\n\t" TEXT("ldr q8, [%[a]]") TEXT("ldr q9, [%[a], #32]")
-                                TEXT("ldr q10, [%[a], #64]") TEXT("ldr q11, [%[a], #96]") ONE(BEGIN, 0, 8)
-                                    ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11) TEXT("tbz %w[tail], #1, 7f")
-                                        TEXT("add x9, %[a], #16") TEXT("add x10, %[w], #128") "6:\n\t" TEXT(
-                                            "ldp q4, q5, [x10, #-64]") TEXT("ldp q6, q7, [x10, #-32]")
-                                            TEXT("ldr d8, [x9]") TEXT("ldr d9, [x9, #32]") TEXT("ldr d10, [x9, #64]")
-                                                TEXT("ldr d11, [x9, #96]") HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
-                                                    TEXT("b 7f") "8:\n\t" ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2)
-                                                        ROW(ZERO, 3) "9:\n\t" TWO_GROUPS(LOWER, ADD_ROW, ADD)
-                                                            TEXT("cbz w12, 2b") TEXT("b 3b") "7:\n"
+        TEXT("ldp q4, q5, [%[w]]")
+        TEXT("ldp q6, q7, [%[w], #32]")
+        TEXT("tbnz %w[mark], #1, 5f")
+        TEXT("ldp q8, q9, [%[a]]")
+        TEXT("ldp q12, q13, [%[w], #64]")
+        TEXT("mov x9, %[a]")
+        TEXT("add x10, %[w], #64")
+        TEXT("mov x11, %[marks]")
+        TEXT("cbnz %w[mark], 8f")
+        TWO_GROUPS(LOWER_MORE, NOTHING, BEGIN)
+        TEXT("cbnz w12, 3f")
+        "2:\n\t"
+        TWO_GROUPS(LOWER_MORE, NOTHING, ADD)
+        TEXT("cbz w12, 2b")
+        "3:\n\t"
+        TEXT("tbnz w12, #0, 9f")
+        TEXT("cbz %w[tail], 7f")
+        TEXT("tbz %w[tail], #0, 6f")
+        TEXT("ldr q9, [x9, #32]")
+        TEXT("ldr q10, [x9, #64]")
+        TEXT("ldr q11, [x9, #96]")
+        ONE(ADD, 0, 8) ONE(ADD, 1, 9) ONE(ADD, 2, 10) ONE(ADD, 3, 11)
+        TEXT("add x9, x9, #16")
+        TEXT("add x10, x10, #64")
+        TEXT("tbnz %w[tail], #1, 6f")
+        TEXT("b 7f")
+        "5:\n\t"
+        TEXT("ldr q8, [%[a]]")
+        TEXT("ldr q9, [%[a], #32]")
+        TEXT("ldr q10, [%[a], #64]")
+        TEXT("ldr q11, [%[a], #96]")
+        ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11)
+        TEXT("tbz %w[tail], #1, 7f")
+        TEXT("add x9, %[a], #16")
+        TEXT("add x10, %[w], #128")
+        "6:\n\t"
+        TEXT("ldp q4, q5, [x10, #-64]")
+        TEXT("ldp q6, q7, [x10, #-32]")
+        TEXT("ldr d8, [x9]")
+        TEXT("ldr d9, [x9, #32]")
+        TEXT("ldr d10, [x9, #64]")
+        TEXT("ldr d11, [x9, #96]")
+        HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
+        TEXT("b 7f")
+        "8:\n\t"
+        ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2) ROW(ZERO, 3)
+        "9:\n\t"
+        TWO_GROUPS(LOWER, ADD_ROW, ADD)
+        TEXT("cbz w12, 2b")
+        TEXT("b 3b")
+        "7:\n"
         : SUMS(0), SUMS(1), SUMS(2), SUMS(3)
         : [a] "r"(a), [w] "r"(w), [marks] "r"(marks), [mark] "r"(mark), [tail] "r"(tail)
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "x9",

@@ -60,31 +60,43 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 #define START_5 START(1) START(2) START(3) START(4)
 #define START_6 START_5 START(5)
 
-#define PRODUCT(START_ROWS, HIGH_ROWS)                                                                                 \
-    TEXT("ldp %q[s00], %q[s01], [%[start]]")                                                                           \
-    TEXT("ldp q0, q1, [%[w]]")                                                                                         \
-    TEXT("ldr q4, [%[a]]")                                                                                             \
-    TEXT("ldp %q[s02], %q[s03], [%[start], #32]")                                                                      \
-    TEXT("add x9, %[a], #5, lsl #12")                                                                                  \
-    TEXT("ldp q2, q3, [%[w], #32]")                                                                                    \
-    TEXT("mov x10, %[a]")                                                                                              \
-    TEXT("ldr q6, [x9]")                                                                                               \
-    TEXT("add x11, %[w], #32")                                                                                         \
-    START_ROWS                                                                                                         \
-    TEXT("subs x12, %[groups], #2")                                                                                    \
-    TEXT("b.lo 2f")                                                                                                    \
-    "1:\n\t" TEXT("ldr q5, [x10, #16]") COLUMN(HIGH_ROWS, 0, 4, 0, 1) COLUMN(HIGH_ROWS, 1, 4, 0, 1)                    \
-        TEXT("ldp q0, q1, [x11, #32]") COLUMN(HIGH_ROWS, 2, 4, 0, 1) COLUMN(HIGH_ROWS, 3, 4, 0, 1)                     \
-            TEXT("ldp q2, q3, [x11, #64]") COLUMN(HIGH_ROWS, 0, 5, 2, 3) TEXT("ldr q4, [x10, #32]!")                   \
-                COLUMN(HIGH_ROWS, 1, 5, 2, 3) TEXT("ldp q0, q1, [x11, #96]") COLUMN(HIGH_ROWS, 2, 5, 2, 3)             \
-                    HIGH_ROWS(3, 2, 3) TEXT("ldr q6, [x9, #16]!") TEXT("subs x12, x12, #2") LOW(3, 5)                  \
-                        TEXT("ldp q2, q3, [x11, #128]!") TEXT("b.hs 1b") "2:\n\t" TEXT("tbz x12, #0, 3f")              \
-                            COLUMN(HIGH_ROWS, 0, 4, 0, 1) COLUMN(HIGH_ROWS, 1, 4, 0, 1) COLUMN(HIGH_ROWS, 2, 4, 0, 1)  \
-                                COLUMN(HIGH_ROWS, 3, 4, 0, 1) "3:\n"
+#define PRODUCT(START_ROWS, HIGH_ROWS) \
+    TEXT("ldp %q[s00], %q[s01], [%[start]]") \
+    TEXT("ldp q0, q1, [%[w]]") \
+    TEXT("ldr q4, [%[a]]") \
+    TEXT("ldp %q[s02], %q[s03], [%[start], #32]") \
+    TEXT("add x9, %[a], #5, lsl #12") \
+    TEXT("ldp q2, q3, [%[w], #32]") \
+    TEXT("mov x10, %[a]") \
+    TEXT("ldr q6, [x9]") \
+    TEXT("add x11, %[w], #32") \
+    START_ROWS \
+    TEXT("subs x12, %[groups], #2") \
+    TEXT("b.lo 2f") \
+    "1:\n\t" \
+    TEXT("ldr q5, [x10, #16]") \
+    COLUMN(HIGH_ROWS, 0, 4, 0, 1) COLUMN(HIGH_ROWS, 1, 4, 0, 1) \
+    TEXT("ldp q0, q1, [x11, #32]") \
+    COLUMN(HIGH_ROWS, 2, 4, 0, 1) COLUMN(HIGH_ROWS, 3, 4, 0, 1) \
+    TEXT("ldp q2, q3, [x11, #64]") \
+    COLUMN(HIGH_ROWS, 0, 5, 2, 3) \
+    TEXT("ldr q4, [x10, #32]!") \
+    COLUMN(HIGH_ROWS, 1, 5, 2, 3) \
+    TEXT("ldp q0, q1, [x11, #96]") \
+    COLUMN(HIGH_ROWS, 2, 5, 2, 3) HIGH_ROWS(3, 2, 3) \
+    TEXT("ldr q6, [x9, #16]!") \
+    TEXT("subs x12, x12, #2") \
+    LOW(3, 5) \
+    TEXT("ldp q2, q3, [x11, #128]!") \
+    TEXT("b.hs 1b") \
+    "2:\n\t" \
+    TEXT("tbz x12, #0, 3f") \
+    COLUMN(HIGH_ROWS, 0, 4, 0, 1) COLUMN(HIGH_ROWS, 1, 4, 0, 1) \
+    COLUMN(HIGH_ROWS, 2, 4, 0, 1) COLUMN(HIGH_ROWS, 3, 4, 0, 1) \
+    "3:\n"
 
-#define SUMS(row)                                                                                                      \
-    [s##row##0] "=w"(acc[row][0]), [s##row##1] "=w"(acc[row][1]), [s##row##2] "=w"(acc[row][2]),                       \
-        [s##row##3] "=w"(acc[row][3])
+#define SUMS(row) [s##row##0] "=w"(acc[row][0]), [s##row##1] "=w"(acc[row][1]), [s##row##2] "=w"(acc[row][2]), \
+                  [s##row##3] "=w"(acc[row][3])
 #define INPUTS [a] "r"(a), [w] "r"(w), [groups] "r"(groups), [start] "r"(start)
 #define CLOBBERS "v0", "v1", "v2", "v3", "v4", "v5", "v6", "x9", "x10", "x11", "x12", "cc", "memory"
 // clang-format on

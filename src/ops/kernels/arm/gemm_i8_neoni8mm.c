@@ -37,20 +37,22 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 // clang-format off: each line is an instruction of assembly
 #define TEXT(...) __VA_ARGS__ "\n\t"
 #define MMLA(i, j, a, w) TEXT("usmmla %[s" #i #j "].4s, v" #a ".16b, v" #w ".16b")
-#define PAIR(j, k, u, v)                                                                                               \
+#define PAIR(j, k, u, v) \
     MMLA(2, j, 6, u) MMLA(2, k, 6, v) MMLA(0, j, 4, u) MMLA(0, k, 4, v) MMLA(1, j, 5, u) MMLA(1, k, 5, v)
 // Multiplies a group of A. It also loads the next group of A, the rest of this group's weights, and the first weights
 // of the next group.
-#define GROUP(w0, w1, w2, w3, a0, a1)                                                                                  \
-    PAIR(0, 1, 0, 1)                                                                                                   \
-    TEXT("ldp q0, q1, [x10, #" w0)                                                                                     \
-    PAIR(2, 3, 2, 3)                                                                                                   \
-    TEXT("ldp q2, q3, [x10, #" w1)                                                                                     \
-    PAIR(4, 5, 0, 1)                                                                                                   \
-    TEXT("ldp q0, q1, [x10, #" w2)                                                                                     \
-    MMLA(2, 6, 6, 2)                                                                                                   \
-    MMLA(2, 7, 6, 3) TEXT("ldr q6, [x9, #" a0) MMLA(0, 6, 4, 2) MMLA(0, 7, 4, 3) MMLA(1, 6, 5, 2) MMLA(1, 7, 5, 3)     \
-        TEXT("ldp q4, q5, [x9, #" a1) TEXT("ldp q2, q3, [x10, #" w3)
+#define GROUP(w0, w1, w2, w3, a0, a1) \
+    PAIR(0, 1, 0, 1) \
+    TEXT("ldp q0, q1, [x10, #" w0) \
+    PAIR(2, 3, 2, 3) \
+    TEXT("ldp q2, q3, [x10, #" w1) \
+    PAIR(4, 5, 0, 1) \
+    TEXT("ldp q0, q1, [x10, #" w2) \
+    MMLA(2, 6, 6, 2) MMLA(2, 7, 6, 3) \
+    TEXT("ldr q6, [x9, #" a0) \
+    MMLA(0, 6, 4, 2) MMLA(0, 7, 4, 3) MMLA(1, 6, 5, 2) MMLA(1, 7, 5, 3) \
+    TEXT("ldp q4, q5, [x9, #" a1) \
+    TEXT("ldp q2, q3, [x10, #" w3)
 #define FIRST_GROUP GROUP("32]", "64]", "96]", "128]", "80]", "48]")
 #define SECOND_GROUP GROUP("160]", "192]", "224]", "256]!", "128]", "96]!")
 #define EACH_PAIR(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -62,14 +64,30 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 TAPER_TEMPLATE void product_6(size_t groups, const int8_t *a, const int8_t *w, const int32_t *start,
                               int32x4_t acc[][ACC])
 {
-    __asm__ volatile(TEXT("ldp q0, q1, [%[w]]") TEXT("ldr q6, [%[a], #32]") TEXT("ldp q4, q5, [%[a]]")
-                         TEXT("mov x11, %[start]") TEXT("ldp q2, q3, [%[w], #32]") EACH_PAIR(START) TEXT("mov x9, %[a]")
-                             TEXT("add x10, %[w], #32") EACH_PAIR(COPY) TEXT("subs x12, %[groups], #2")
-                                 TEXT("b.lo 2f") "1:\n\t" FIRST_GROUP TEXT("subs x12, x12, #2")
-                                     SECOND_GROUP TEXT("b.hs 1b") "2:\n\t" TEXT("tbz x12, #0, 3f") FIRST_GROUP "3:\n"
-                     : SUMS(0), SUMS(1), SUMS(2)
-                     : [a] "r"(a), [w] "r"(w), [groups] "r"(groups), [start] "r"(start)
-                     : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "x9", "x10", "x11", "x12", "cc", "memory");
+    __asm__ volatile(
+        TEXT("ldp q0, q1, [%[w]]")
+        TEXT("ldr q6, [%[a], #32]")
+        TEXT("ldp q4, q5, [%[a]]")
+        TEXT("mov x11, %[start]")
+        TEXT("ldp q2, q3, [%[w], #32]")
+        EACH_PAIR(START)
+        TEXT("mov x9, %[a]")
+        TEXT("add x10, %[w], #32")
+        EACH_PAIR(COPY)
+        TEXT("subs x12, %[groups], #2")
+        TEXT("b.lo 2f")
+        "1:\n\t"
+        FIRST_GROUP
+        TEXT("subs x12, x12, #2")
+        SECOND_GROUP
+        TEXT("b.hs 1b")
+        "2:\n\t"
+        TEXT("tbz x12, #0, 3f")
+        FIRST_GROUP
+        "3:\n"
+        : SUMS(0), SUMS(1), SUMS(2)
+        : [a] "r"(a), [w] "r"(w), [groups] "r"(groups), [start] "r"(start)
+        : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "x9", "x10", "x11", "x12", "cc", "memory");
 }
 // clang-format on
 

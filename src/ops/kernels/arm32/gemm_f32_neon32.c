@@ -12,11 +12,12 @@
 #define OWN_PRODUCTS
 
 // lo and hi are registers with four k of row r; their lanes can be operands. q12 and q13 are weights of one k, q14 and
-// q15 weights of the next k. clang-format off
+// q15 weights of the next k.
+// clang-format off
 #define TEXT(...) __VA_ARGS__ "\n\t"
 #define LOAD_A(r, lo, hi) TEXT("vld1.32 {" #lo "-" #hi "}, [%[p" #r "]]!")
 #define LOAD_W(from, to) TEXT("vldmia %[w]!, {" #from "-" #to "}")
-#define PRODUCT(r, b0, b1, d, lane)                                                                                    \
+#define PRODUCT(r, b0, b1, d, lane) \
     TEXT("vmla.f32 %q[c" #r "0], " #b0 ", " #d "[" #lane "]") TEXT("vmla.f32 %q[c" #r "1], " #b1 ", " #d "[" #lane "]")
 #define K_0(r, lo, hi) PRODUCT(r, q12, q13, lo, 0)
 #define K_1(r, lo, hi) PRODUCT(r, q14, q15, lo, 1)
@@ -25,9 +26,9 @@
 #define ROWS_2(X) X(0, d0, d1) X(1, d2, d3)
 #define ROWS_3(X) ROWS_2(X) X(2, d4, d5)
 #define ROWS_4(X) ROWS_3(X) X(3, d6, d7)
-#define FOURS(ROWS)                                                                                                    \
-    "1:\n\t" LOAD_W(d24, d27) ROWS(LOAD_A) LOAD_W(d28, d31) TEXT("pld [%[w], #256]") TEXT("subs %[n], %[n], #1")       \
-        ROWS(K_0) LOAD_W(d24, d27) ROWS(K_1) LOAD_W(d28, d31) ROWS(K_2) ROWS(K_3) "bne 1b\n"
+#define FOURS(ROWS) \
+    "1:\n\t" LOAD_W(d24, d27) ROWS(LOAD_A) LOAD_W(d28, d31) TEXT("pld [%[w], #256]") TEXT("subs %[n], %[n], #1") \
+    ROWS(K_0) LOAD_W(d24, d27) ROWS(K_1) LOAD_W(d28, d31) ROWS(K_2) ROWS(K_3) "bne 1b\n"
 #define SUMS(r) [c##r##0] "+w"(acc[r][0]), [c##r##1] "+w"(acc[r][1]), [p##r] "+r"(p[r])
 #define TAKEN "q0", "q1", "q2", "q3", "q12", "q13", "q14", "q15", "cc", "memory"
 
