@@ -34,13 +34,13 @@ typedef struct taper_segment taper_segment;
 
 typedef struct taper_device_words {
     char called[256], facts[640];
-    bool by_name; // the device can be chosen only by its name
+    bool by_name; // true if the device can be chosen only by its name
 } taper_device_words;
 
 // An opened device of a backend.
 typedef struct taper_device {
     const taper_backend *backend;
-    const char *name; // the name by which it was asked for, such as "vulkan:1"
+    const char *name; // name that was requested, such as "vulkan:1"
     unsigned index;   // number among the devices of its kind
     // Name of the requested device, such as NAME in "nnapi:NAME"; NULL if `index` selects the device.
     const char *called;

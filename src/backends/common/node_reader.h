@@ -9,7 +9,7 @@
 
 // Facts about an input or output of a node.
 typedef struct taper_known_value {
-    const taper_val *constant; // the value itself, if it is the same in every run, or NULL
+    const taper_val *constant; // value, if it is the same in every run, otherwise NULL
     taper_shape shape; // shape of a tensor that is not constant; parts may be unknown while the backend claims nodes
     bool quantized;    // true for a quantized tensor from outside, which has scale and zero_point
     double scale;

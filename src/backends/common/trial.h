@@ -17,7 +17,7 @@ typedef enum taper_trial_phase {
 
 typedef struct taper_trial {
     taper_trial_phase phase;
-    unsigned runs;        // runs in this phase so far
+    unsigned runs;        // number of runs in this phase so far
     double device, plain; // shortest time of a run on the device and of the plain nodes, in seconds
 } taper_trial;
 

@@ -58,7 +58,7 @@ static void quantize_block(const runs_job *job, size_t n, const float *x, float 
         multiply(n, x, &inverse, t, job->low - shift, job->high - shift);
     }
     job->bytes->quantize(n, t, 1.0f, (int32_t)point + (job->has_signs ? 128 : 0), y);
-    if (job->has_signs) { // a NaN becomes 0, as it does for unsigned bytes
+    if (job->has_signs) { // a NaN becomes 0, as it does for unsigned integers
         int32_t odd = 0;
         for (size_t i = 0; i < n; i++) {
             y[i] ^= 0x80;

@@ -51,7 +51,7 @@ static void max_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox, ui
 
 typedef struct max_span {
     size_t begin, end; // range of outputs that are computed together
-    int64_t first;     // leftmost input that they read
+    int64_t first;     // leftmost input that these outputs read
     size_t inputs, taps;
 } max_span;
 
@@ -86,7 +86,7 @@ static void max_row(const pool_u8 *job, size_t image, size_t oy, const max_span 
     job->vector->max_pool(1, span->inputs * job->channels, (size_t)h.taps, pointers, 1, row, 0);
     for (size_t i = 0; i < outputs; i++) {
         const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], (int64_t)(span->begin + i));
-        for (size_t t = 0; t < span->taps; t++) { // a shorter window repeats its last tap
+        for (size_t t = 0; t < span->taps; t++) { // the taps of a shorter window are completed with its last tap
             const int64_t tap = taper_min_i64((int64_t)t, w.taps - 1);
             pointers[t * outputs + i] = row + (size_t)(w.first + tap * w.step - span->first) * job->channels;
         }

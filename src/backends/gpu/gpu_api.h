@@ -20,7 +20,7 @@ typedef struct taper_gpu_pipeline taper_gpu_pipeline; // pipeline, defined by th
 
 enum {
     TAPER_GPU_READS = 3,      // number of bindings that a shader reads
-    TAPER_GPU_BINDINGS = 4,   // number of bindings of data: the one that is written, then those that are read
+    TAPER_GPU_BINDINGS = 4,   // number of bindings of data: first the written one, then the bindings that are read
     TAPER_GPU_CONSTANTS = 22, // number of specialization constants of a shader
     TAPER_GPU_PARAMETERS = 64 // number of 32-bit words of a dispatch's parameters
 };
@@ -41,7 +41,7 @@ typedef struct taper_gpu_buffer {
     uint64_t bytes;
     void *data;          // permanent mapping for the host, or NULL if it has none
     bool coherent;       // true if host and device see each other's writes without flush or invalidate
-    bool cached;         // true if the host reads it as fast as ordinary memory
+    bool cached;         // true if the host reads the memory as fast as ordinary memory
     uint64_t handles[3]; // handles of the graphics interface for the buffer
 } taper_gpu_buffer;
 

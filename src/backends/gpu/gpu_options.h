@@ -8,7 +8,7 @@
 
 // Each option is 1 (yes), 0 (no), or -1 if the caller did not choose.
 typedef struct taper_gpu_options {
-    int software; // 1: allow a driver that computes on the CPU if there is no other
+    int software; // 1: allow a driver that computes on the CPU if there is no other driver
     int texels;   // 1: read texel buffers; -1: what is best for the device
     int alias;    // 1: reuse memory between dispatches; -1: what is best for the device
     int tiles;    // 1: large tiles; 0: small tiles; -1: what is best for the device

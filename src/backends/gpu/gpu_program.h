@@ -31,7 +31,7 @@ typedef struct taper_gpu_memory {
     uint32_t most;              // largest magnitude allowed for integers of an INPUT, or 0 for no limit
     double scale;               // scale of a quint8 OUTPUT
     int32_t zero_point;         // zero point of a quint8 OUTPUT
-    uint32_t below;             // bound of indices in an INPUT: they must be at least 0 and less than this
+    uint32_t below;             // bound of indices in an INPUT: they must be at least 0 and less than `below`
     bool wraps;                 // true if negative indices in an INPUT count from the end
 } taper_gpu_memory;
 

@@ -31,10 +31,11 @@ typedef struct taper_gpu_recording {
     // Seconds of each dispatch in the last run, then the least seconds of each so far; NULL if times are not logged.
     double *seconds;
     unsigned runs;
-    bool waits; // true while its pipelines are made; until then it is not recorded and the CPU runs the segment
+    bool waits; // true while pipelines of the recording are made; the CPU runs the segment until they are complete
     bool tried; // true if the device is marked as tried until this recording has shown its results (gpu_kept.h)
     bool checked,
-        refused; // checked: true after first results were compared with the CPU's; refused: true if they differed
+        // Checked: true after first results were compared with the CPU's; refused: true if the results differed.
+        refused;
     uint64_t trial_hash; // hash of everything that decides the trial of device and plain nodes
     taper_trial trial;
     taper_gpu_estimate estimate; // estimate without corrections by measurements

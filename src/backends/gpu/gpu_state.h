@@ -32,8 +32,8 @@ typedef struct taper_gpu_state {
     taper_mutex *lock; // guards the queue and the members below
     taper_gpu_made_pipeline *pipelines;
     struct taper_gpu_wish *wishes; // pipelines to be made (gpu_maker.h)
-    taper_background *maker;       // thread that makes pipelines; it may have ended
-    bool makes, stops_making;      // makes: true while the thread runs; stops_making: true if it must end
+    taper_background *maker;       // thread that makes pipelines, or one that has ended
+    bool makes, stops_making;      // makes: true while the thread runs; stops_making: true if the thread must end
     taper_mutex *make_lock; // ensures that one pipeline is made at a time; may be locked with or without `lock` held
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
@@ -48,7 +48,7 @@ typedef struct taper_gpu_state {
     struct taper_gpu_held *spares; // released memory of tensors (gpu_held.h)
     size_t spare_count;
     // The members below say how this device is used (gpu_quirks.c).
-    bool reads_texels;         // true if shaders read texel buffers, as far as these can be large enough
+    bool reads_texels;         // true if shaders read texel buffers, unless the data is too large for one
     bool alias;                // true if memories with disjoint lifetimes share bytes
     bool wide;                 // true if the largest tiles are used
     uint32_t fill;             // number of threads that keeps the device busy; 0: do not use teams

@@ -139,7 +139,8 @@ bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *
     const int there = like->packed - more; // dimension of the view that becomes the packed dimension of `like`
     *splat = like->sizes[like->packed] != 1 && (there < 0 || from->sizes[there] == 1);
     if (*splat) {
-        return from->sizes[from->packed] == 1; // with one element, the first lane has it in every packing
+        // If the tensor has one element, the first lane contains it in every packing.
+        return from->sizes[from->packed] == 1;
     }
     return there == from->packed || (there >= 0 && from->sizes[there] == 1 && from->sizes[from->packed] == 1);
 }

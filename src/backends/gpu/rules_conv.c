@@ -32,7 +32,7 @@ static taper_status read_geometry(taper_gpu_emitter *e, const taper_node *node, 
     } else {
         TAPER_TRY(taper_read_ints(&e->reader, node, "padding", space, 0, numbers[2]));
     }
-    for (size_t d = 0; d < 2; d++) { // one spatial dimension is a row
+    for (size_t d = 0; d < 2; d++) { // an image with one spatial dimension is a row
         const bool there = space == 2 || d == 1;
         const size_t from = space == 2 ? d : 0;
         g->stride[d] = there ? numbers[0][from] : 1;

@@ -68,7 +68,7 @@ static taper_status add_rows(taper_gpu_emitter *e, const taper_gpu_view *table, 
     memcpy(shape.sizes + index_rank, table->sizes + 1, (size_t)(table->rank - 1) * sizeof *shape.sizes);
     const int rank = shape.rank, packed = table->packed + index_rank - 1;
     TAPER_TRY(taper_gpu_new(e, &shape, packed, out));
-    // An added first dimension is the dimension that the indices select from.
+    // The views get an added first dimension, from which the indices select.
     taper_gpu_view result = *out, from, by;
     from = (taper_gpu_view){.buffer = table->buffer, .offset = table->offset, .rank = rank + 1, .packed = packed + 1};
     by = (taper_gpu_view){

@@ -10,7 +10,7 @@
 typedef struct taper_nnapi_port {
     int32_t type;
     uint32_t rank, sizes[TAPER_MAX_RANK]; // sizes in NNAPI's order; for an output, the sizes of the last run
-    uint32_t declared[TAPER_MAX_RANK];    // sizes as the network declares them; 0 if only the run determines a size
+    uint32_t declared[TAPER_MAX_RANK];    // sizes that the network declares; 0 for a size that only the run determines
     bool open;                            // true if a declared size is 0
     size_t item, at, bytes; // number of bytes of an element; offset in the memory; number of bytes reserved there
 } taper_nnapi_port;

@@ -37,7 +37,7 @@ typedef struct taper_network {
     taper_network_operand *operands;
     taper_network_operation *operations;
     size_t operand_count, operation_count, operand_capacity, operation_capacity;
-    uint32_t immediates[256];   // for each hash, 1 + the number of the last immediate operand that has it, or 0
+    uint32_t immediates[256];   // for each hash, 1 + the number of the last immediate operand with this hash, or 0
     uint32_t *inputs, *outputs; // numbers of the operands that are inputs and outputs, allocated in the arena
     // True for each output whose sizes in the network are [N, H, W, C], while PyTorch's are [N, C, H, W]. For inputs,
     // is_image of the operands says this.

@@ -80,7 +80,7 @@ static bool is_shuffle(const taper_translator *t, const taper_node *node, const 
         return t->asking && x.rank < 0; // while asking, unknown shapes are assumed to fit
     }
     bool same = true;
-    size_t open = 0; // counts unknown sizes, because one unknown size follows from the others
+    size_t open = 0; // number of unknown sizes, because one unknown size follows from the known sizes
     for (int d = 0; d < 4; d++) {
         same = same && x.sizes[d] == y.sizes[d];
         open += x.sizes[d] == TAPER_UNKNOWN;
@@ -301,7 +301,7 @@ taper_status taper_translate(const taper_translate_options *options, taper_node 
                           .error = error};
     uint32_t flag;
     TAPER_TRY(make_values(&t, nodes, count));
-    for (int i = 0; options->pytorch && i < 2; i++) { // PyTorch's converter always makes these operands
+    for (int i = 0; options->pytorch && i < 2; i++) { // PyTorch's converter always makes the operands false and true
         TAPER_TRY(taper_translate_bool(&t, i != 0, &flag));
     }
     for (size_t i = 0; i < options->input_count; i++) {

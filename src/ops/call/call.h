@@ -52,9 +52,9 @@ struct taper_run {
     struct taper_rng *rng;             // random numbers of the run (ops/engine/random.h)
     struct taper_generator *generator; // owner of rng, ops/call/generator.h; NULL if rng belongs to this run only
     bool draws;                        // true while this run holds the generator's lock
-    bool portable;                     // true for only the portable loops, the reference for other kernels
-    bool low_memory;                   // true to avoid packed forms that are larger than the weights
-    bool stands_in; // true if only the first call runs on the CPU and later calls run on a device; packs are not kept
+    bool portable;   // true if only the portable loops may run, which are the reference for other kernels
+    bool low_memory; // true to avoid packed forms that are larger than the weights
+    bool stands_in;  // true if only the first call runs on the CPU and later calls run on a device; packs are not kept
     taper_precision precision; // precision of packed weights of layers
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
@@ -81,7 +81,7 @@ struct taper_run {
     // Compiler of the model, for programs made during a run; NULL if there is none.
     const struct taper_compiler *compiler;
     const struct taper_node *failed; // the plain node of a segment that the error already names, or NULL
-    const char *why;   // why a backend declined or lost its device, valid while the device is open; or NULL
+    const char *why;   // reason why a backend declined or lost its device, valid while the device is open; or NULL
     bool replan;       // set by a backend to plan the memory of later runs again
     bool is_limited;   // true if the run has a time limit, so a backend should not wait for work that the CPU can do
     bool results_stay; // true if results may remain on the device when the run ends
@@ -100,8 +100,8 @@ struct taper_call {
     struct taper_prepared **prepared; // ops/call/prepared.h; NULL if nothing is kept
     taper_tensor *shell;              // result 0 of a step of a recording, whose memory exists already; or NULL
     const uint32_t *operands;         // operands of the instruction: arguments, then results; NULL if unknown
-    const struct taper_segment *segment; // segment that this calls, ops/backend.h; NULL for an operator
-    const void *plan;                    // a backend's data: what its kernel does in addition to the operator; or NULL
+    const struct taper_segment *segment; // segment that the call runs (ops/backend.h), or NULL for an operator
+    const void *plan; // data of a backend that says what its kernel does in addition to the operator, or NULL
 };
 
 // ---- arguments. at: position in the schema

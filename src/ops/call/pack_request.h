@@ -25,7 +25,7 @@ typedef struct taper_pack_request {
 } taper_pack_request;
 
 typedef struct taper_pack {
-    void *data; // aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD readable bytes after it
+    void *data; // the pack's data, aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD readable bytes after it
     size_t bytes;
     bool kept;                   // true if the pack is in the model's cache
     void *lies;                  // permanent address of a kept pack, valid once *is_there is true

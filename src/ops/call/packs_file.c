@@ -20,7 +20,7 @@ typedef struct file_header {
     uint32_t format, word; // word: bytes of size_t, and of a pack's alignment
     uint64_t build, model, model_bytes;
     uint64_t count, index_at, size; // number of packs; offset of the index; number of bytes of the file
-    uint64_t index_sum, header_sum; // header_sum: hash of the bytes before it
+    uint64_t index_sum, header_sum; // header_sum: hash of the header's bytes before this member
 } file_header;
 
 typedef struct index_entry {

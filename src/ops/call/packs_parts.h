@@ -33,12 +33,12 @@ typedef struct taper_kept_pack {
 // The file of the packs, and the thread that writes it.
 typedef struct taper_packs_keeping {
     taper_packs_file *file; // file of packs, or NULL
-    size_t made, written;   // number of packs that the file lacked; number of these that were given to a writer
+    size_t made, written;   // number of packs that the file lacked; number of these packs that were given to a writer
     size_t made_before;     // `made` at the end of the previous run
     taper_background *writer;
     taper_packs_item *items; // packs that the writer writes
     size_t item_count, item_capacity;
-    const char *problem; // error text of the writer, until it is reported; guarded by mutex
+    const char *problem; // error text of the writer, kept until it is reported; guarded by mutex
 } taper_packs_keeping;
 
 struct taper_packs {

@@ -42,7 +42,7 @@ typedef struct taper_prepared {
     taper_prepared_run run;
     void *data;
     void (*release)(void *data);       // frees what data points to; NULL if there is nothing to free
-    const struct taper_banded *banded; // how to compute only some rows (ops/call/bands.h); NULL if it cannot
+    const struct taper_banded *banded; // functions that compute only some rows (ops/call/bands.h), or NULL
     bool replays;  // true if the kernel follows all rules at the top of this file, so that `result` is valid
     unsigned refs; // number of holders: the instruction's slot and recordings, all in one session
     unsigned made; // number of times the call was prepared

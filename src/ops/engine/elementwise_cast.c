@@ -70,7 +70,7 @@ taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, con
     }
     size_t lines = 1;
     for (size_t d = 1; d < walk->rank; d++) {
-        lines *= (size_t)walk->sizes[d]; // at most the number of elements, so this cannot overflow
+        lines *= (size_t)walk->sizes[d]; // the product is at most the number of elements, so it cannot overflow
     }
     return taper_run_floats(run, lines_range, &job, lines, 2 * (double)walk->sizes[0] + 16);
 }

@@ -137,7 +137,7 @@ static int64_t float_to_i64(float v)
 #endif
 }
 
-static int64_t double_to_i32(double v) // narrower integers are the low bits of this result
+static int64_t double_to_i32(double v) // returns an int32; narrower integers are its low bits
 {
     return v > -2147483649.0 && v < 2147483648.0 ? (int64_t)v : INT32_MIN;
 }

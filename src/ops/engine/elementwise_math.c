@@ -208,7 +208,7 @@ static double gamma_fraction(double a, double x, double enough)
         if (fabs(now - before) <= fabs(now) * enough) {
             break;
         }
-        if (fabs(bottom) > 1e100) { // both are scaled, so that their products remain finite
+        if (fabs(bottom) > 1e100) { // top and bottom are scaled, so that their products remain finite
             top *= 1e-100, bottom *= 1e-100, top_before *= 1e-100, bottom_before *= 1e-100;
         }
     }

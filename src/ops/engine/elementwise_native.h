@@ -5,7 +5,7 @@
 
 static int native_type(taper_dtype dtype, taper_native native)
 {
-    if (native == TAPER_NATIVE_WHERE) { // the kernel copies bits and needs only their width
+    if (native == TAPER_NATIVE_WHERE) { // the kernel copies bits, so only the width of elements matters
         switch (taper_dtype_size(dtype)) {
         case 1:
             return TAPER_NATIVE_U8;

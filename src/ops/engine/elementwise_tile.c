@@ -12,7 +12,8 @@ static void side_extent(const taper_ew_lines *w, const taper_ew_side *s, uintptr
 {
     int64_t low = 0, high = (int64_t)taper_dtype_size(s->dtype);
     for (size_t d = 0; d < w->rank; d++) {
-        const int64_t way = (w->sizes[d] - 1) * s->steps[d]; // cannot overflow, because it is within the storage
+        // The product cannot overflow, because the distance is within the storage.
+        const int64_t way = (w->sizes[d] - 1) * s->steps[d];
         *(way < 0 ? &low : &high) += way;
     }
     *begin = (uintptr_t)s->data + (uintptr_t)low;

@@ -198,7 +198,7 @@ taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan, c
     }
     size_t rows = 1;
     for (size_t d = 1; d < walk->rank; d++) {
-        rows *= (size_t)walk->sizes[d]; // at most the number of elements, so this cannot overflow
+        rows *= (size_t)walk->sizes[d]; // the product is at most the number of elements, so it cannot overflow
     }
     return taper_run_floats(run, rows_range, &job, rows, floats * (double)walk->sizes[0]);
 }

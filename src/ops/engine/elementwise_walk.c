@@ -275,7 +275,7 @@ static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, t
     }
     size_t lines = 1;
     for (size_t d = 1; d < w->rank; d++) {
-        lines *= (size_t)w->sizes[d]; // at most the number of elements, so this cannot overflow
+        lines *= (size_t)w->sizes[d]; // the product is at most the number of elements, so it cannot overflow
     }
     const double work = (double)lines * ((double)w->sizes[0] + 20);
     const taper_status status = taper_run_range(args->run, segments_range, &job, lines * job.segments, 1, work);

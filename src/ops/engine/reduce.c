@@ -469,7 +469,7 @@ static taper_status run_walk(walk *w, taper_run *run)
     w->groups = (kept - 1) / w->width + 1;
     size_t groups = w->groups, results = kept;
     for (size_t d = 1; d < w->kept_count; d++) {
-        groups *= (size_t)w->kept[d].size; // at most the number of results, so this cannot overflow
+        groups *= (size_t)w->kept[d].size; // the product is at most the number of results, so it cannot overflow
         results *= (size_t)w->kept[d].size;
     }
     w->cast = run->portable ? NULL : find_read_cast(run, r);

@@ -101,7 +101,7 @@ taper_status taper_lines_run(taper_run *run, const taper_lines *lines, size_t wi
     size_t count = job.groups;
     work *= (double)lines->line.size * (double)neighbours;
     for (size_t d = 1; d < lines->kept_count; d++) {
-        count *= (size_t)lines->kept[d].size; // at most the number of elements, so this cannot overflow
+        count *= (size_t)lines->kept[d].size; // the product is at most the number of elements, so it cannot overflow
         work *= (double)lines->kept[d].size;
     }
     return taper_run_range(run, lines_range, &job, count, 1, work);

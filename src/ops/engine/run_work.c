@@ -118,7 +118,7 @@ static taper_status settle_floats(taper_run *run, taper_tensor *tensor)
     planes p = {taper_vector_f32_select(run->cpu), taper_tensor_data(tensor), taper_tensor_mutable(home),
                 (size_t)tensor->sizes[1], 1};
     for (size_t d = 2; d < tensor->rank; d++) {
-        p.pixels *= (size_t)tensor->sizes[d]; // at most the number of elements, so this cannot overflow
+        p.pixels *= (size_t)tensor->sizes[d]; // the product is at most the number of elements, so it cannot overflow
     }
     const size_t pixels = p.pixels * (size_t)tensor->sizes[0];
     const taper_status status = taper_run_floats(run, planes_range, &p, pixels, 2.0 * (double)p.channels);
@@ -135,7 +135,8 @@ taper_status taper_run_settle(taper_run *run, taper_tensor *tensor)
     if (tensor->hidden_nhwc && tensor->dtype == TAPER_F32 && !run->portable && !taper_tensor_is_away(tensor)) {
         return settle_floats(run, tensor);
     }
-    if (tensor->hidden_nhwc) { // in one piece, because the memory is present and one pass over it is fast
+    // The conversion is in one piece, because the memory is present and one pass over it is fast.
+    if (tensor->hidden_nhwc) {
         TAPER_TRY(taper_run_spend(run, (uint64_t)taper_tensor_numel(tensor) * WORK_OF_A_COPY));
     }
     return taper_tensor_settle(tensor, run->error);

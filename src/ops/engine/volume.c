@@ -246,6 +246,7 @@ void taper_strides_like(const taper_tensor *tensor, const int64_t *sizes, int64_
     int64_t next = 1;
     for (size_t i = 0; i < rank; i++) {
         strides[order[i]] = next;
-        next *= sizes[order[i]]; // at most the number of elements, which was checked, so this cannot overflow
+        // The product is at most the number of elements, which was checked, so it cannot overflow.
+        next *= sizes[order[i]];
     }
 }

@@ -90,8 +90,8 @@ taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 // without overflow.
 //
 // TAPER_I8_OF_SIXTEENS (kr is 16): one byte for every two whole groups, 0 if sums of four products fit everywhere,
-// otherwise TAPER_I8_TWO. TAPER_I8_END follows. The first byte has TAPER_I8_ONE if somewhere not even two products fit,
-// because two weights of -128 meet. taper_gemm_i8_half: the last group is not whole.
+// otherwise TAPER_I8_TWO. TAPER_I8_END follows. The first byte has TAPER_I8_ONE if weights k and k + 8 of a group are
+// both -128, because not even the sum of two products may fit then. taper_gemm_i8_half: the last group is not whole.
 //
 // TAPER_I8_OF_STEPS (kr is 4): one byte for every two groups, in the panel's order. It has bits for inputs of at most
 // 127, and from TAPER_I8_WIDE on for all inputs. TAPER_I8_TWO: sums of two products fit, but not all sums of a lane's

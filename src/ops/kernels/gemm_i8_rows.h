@@ -115,7 +115,7 @@ TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_pla
 // A series of tiles with consecutive rows, for a range of panels.
 typedef struct rows_part {
     size_t row, count;      // row of the first tile; number of tiles
-    size_t last;            // last row at which a tile may start; the last tile may repeat rows of the tile before it
+    size_t last;            // last row at which a tile may start; the last tile may repeat rows of the previous tile
     size_t column, columns; // first column; number of columns
 } rows_part;
 

@@ -233,7 +233,7 @@ TAPER_TEMPLATE V v_sin_turned(V x, const float quarters)
 // Rounds to the nearest integer, and a half to the even integer.
 TAPER_TEMPLATE V v_round(V x)
 {
-    const V a = v_abs(x), whole = v_set(0x1p23f); // this float and all larger ones are integers
+    const V a = v_abs(x), whole = v_set(0x1p23f); // this float and all larger floats are integers
     return v_sign(v_pick(v_less(a, whole), v_sub(v_add(a, whole), whole), a), x);
 }
 TAPER_TEMPLATE V v_floor(V x)

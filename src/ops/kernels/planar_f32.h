@@ -26,7 +26,7 @@ typedef struct taper_planar {
     size_t x_plane;         // number of floats between planes
     const size_t *offsets;  // one offset per tap, in floats
     const float *w;         // weights of the block, in the order described above
-    size_t w_first, w_taps; // the call uses `taps` of w_taps taps, from w_first on; if w_taps is 0, it uses all
+    size_t w_first, w_taps; // the call uses `taps` of w_taps taps, from w_first on; if w_taps is 0, it uses all taps
     float *y;
     size_t y_plane;
     float min, max; // clamp; -INFINITY and INFINITY for none. A NaN stays NaN

@@ -92,7 +92,7 @@ typedef enum taper_binary {
     TAPER_BINARY_FMOD,      // remainder of the division that truncates
     TAPER_BINARY_REMAINDER, // remainder of the division that floors
     TAPER_BINARY_DIV_FLOOR, // quotient of the division that floors
-    TAPER_BINARY_ATAN2,     // from here on both operands must be vectors
+    TAPER_BINARY_ATAN2,     // ATAN2 and the following operators support only two vectors
     TAPER_BINARY_XLOGY,
     TAPER_BINARY_XLOG1PY,
     TAPER_BINARY_LOGADDEXP,

@@ -56,7 +56,7 @@ static bool multiply_rows(size_t rows, size_t columns, const float *x, size_t x_
 {
     V least = v_set(FLT_MAX), most = v_set(0.0f);
     for (size_t c = 0; c < columns && columns >= 2 * VN; c += 2 * VN) {
-        const size_t at = c + 2 * VN <= columns ? c : columns - 2 * VN; // the last block overlaps the one before it
+        const size_t at = c + 2 * VN <= columns ? c : columns - 2 * VN; // the last block overlaps the previous block
         V p[2];
         TAPER_UNROLL
         for (size_t j = 0; j < 2; j++)

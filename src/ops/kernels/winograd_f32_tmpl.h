@@ -82,7 +82,7 @@ TAPER_TEMPLATE void input(const int how, size_t channels, const float *const *x,
     size_t c = 0;
     for (; c + vectors * VN <= channels; c += vectors * VN)
         input_block(how, vectors, x, v, v_stride, c);
-    for (; c < channels; c += VN) // the last vector overlaps the vector before it
+    for (; c < channels; c += VN) // the last vector overlaps the previous vector
         input_block(how, 1, x, v, v_stride, c + VN <= channels ? c : channels - VN);
 }
 

@@ -81,7 +81,7 @@ static taper_pair c_cosh(taper_pair z)
 
 static taper_pair c_tanh(taper_pair z)
 {
-    if (fabs(z.re) > 22) { // sinh would overflow, or be so large that the other terms vanish
+    if (fabs(z.re) > 22) { // sinh would overflow, or be so large that the other terms do not change the result
         return pair(copysign(1, z.re), 4 * sin(z.im) * cos(z.im) * exp(-2 * fabs(z.re)));
     }
     const double t = tan(z.im), s = sinh(z.re), beta = 1 + t * t, rho = sqrt(1 + s * s), scale = 1 + beta * s * s;

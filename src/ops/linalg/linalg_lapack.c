@@ -49,7 +49,7 @@ static taper_status make_room(taper_lapack_job *job, const void *answer, int64_t
 {
     const bool single = job->dtype == TAPER_F32 || job->dtype == TAPER_C64;
     double wanted = 0.0;
-    if (answer != NULL) { // a float cannot represent every count, so this rounds up
+    if (answer != NULL) { // a float cannot represent every count, so the count is rounded up
         wanted = single ? ceil((double)*(const float *)answer * (1.0 + 1e-6)) : *(const double *)answer;
     }
     if (!(wanted <= INT32_MAX) || reals > INT32_MAX || ints > INT32_MAX) {
@@ -240,7 +240,7 @@ taper_status taper_lapack_lstsq(taper_lapack_job *job, taper_lstsq_driver driver
         return TAPER_OK;
     }
     int64_t real_count = taper_max_i64(2 * columns, 5 * taper_min_i64(rows, columns)), int_count = columns;
-    if (driver == TAPER_GELSD) { // gelsd also answers the sizes of these arrays
+    if (driver == TAPER_GELSD) { // gelsd also returns the sizes of the arrays of reals and ints
         real_count = taper_max_i64(real_count, (int64_t)(single ? (double)*(const float *)reals : reals[0]) + 1);
         int_count = taper_max_i64(int_count, ints[0]);
     }

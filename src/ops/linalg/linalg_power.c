@@ -92,7 +92,7 @@ TAPER_KERNEL(taper_op_matrix_power)
 // ---- exponentials: a matrix is divided by a power of two, its exponential is computed by the series, and the result
 // is squared that many times
 
-enum { TERMS = 18 }; // terms of the series; they are enough for doubles if the norm is at most 1/2
+enum { TERMS = 18 }; // number of terms of the series, which is enough for doubles if the norm is at most 1/2
 
 static double largest_column_sum(const taper_dense *m)
 {

@@ -130,7 +130,7 @@ static taper_status ret_floats(taper_call *call, const row_pair *pair, size_t di
             p.sizes[p.rank] = pair->sizes[d];
             p.steps_a[p.rank] = steps_a[d];
             p.steps_b[p.rank++] = steps_b[d];
-            count *= (size_t)pair->sizes[d]; // at most the number of elements, so this cannot overflow
+            count *= (size_t)pair->sizes[d]; // the product is at most the number of elements, so it cannot overflow
         }
     }
     const bool rows = p.step_a == 1 && p.step_b == 1;

@@ -169,7 +169,8 @@ static taper_status work_begin(taper_call *call, norm_layout layout, int64_t sta
     work->norm.y = volume_of(work->y);
     taper_norm_merge(&work->norm);
 
-    const int64_t planes = work->norm.x.n * work->norm.x.c; // at most the number of elements, so this cannot overflow
+    // The product is at most the number of elements, so it cannot overflow.
+    const int64_t planes = work->norm.x.n * work->norm.x.c;
     work->groups_of_scale = per_sample ? planes : work->norm.x.c;
     work->scale_bytes = (size_t)work->groups_of_scale * (dtype == TAPER_F32 ? sizeof(float) : sizeof(double));
     work->plane_bytes = (size_t)planes * sizeof(double);

@@ -70,7 +70,8 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
                     }
                 } else {
                     const int64_t position = index_of(x, d, h, w);
-                    for (int64_t c = 0; c < channels; c++) { // has no branches, because they would be unpredictable
+                    // The loop has no branches, because they would be unpredictable.
+                    for (int64_t c = 0; c < channels; c++) {
                         const float v = pixel[c], m = out[c];
                         where[c] ^= (where[c] ^ position) & -(int64_t)((v > m) | (v != v));
                         out[c] = ((v > m) | (v != v)) ? v : m;

@@ -63,7 +63,7 @@ static taper_status check_lengths(taper_call *call, const taper_tensor *lengths,
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "'lengths' holds %lld, but the input has %lld steps",
                        (long long)length, (long long)steps);
         }
-        *total += length; // cannot overflow, because both factors are sizes of one tensor
+        *total += length; // the total cannot overflow, because batch size and steps are sizes of one tensor
     }
     return TAPER_OK;
 }

@@ -22,7 +22,7 @@ typedef struct taper_resize {
     int64_t size[3]; // depth, height and width of the output
     double scale[3]; // scales that were given; 0 for none, in which case the ratio of the sizes is used
     bool align_corners;
-    bool fused; // true if PyTorch computes these with fused multiply-add (channels-last quantized tensors)
+    bool fused; // true if PyTorch uses fused multiply-add (for channels-last quantized tensors)
     bool whole; // for nearest: true if the scale is ignored when the size stays or doubles
     // True if a given scale is used even if an axis keeps its size: for x channels-last, or quantized and resized.
     bool scales;

@@ -73,7 +73,7 @@ taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "there is no such operator for quantized tensors; dequantize its arguments first");
     }
-    if (*kernel == taper_row_kernel(call->op)) { // the caller tried a backend's kernel first, and it declined
+    if (*kernel == taper_row_kernel(call->op)) { // the caller tried a backend's kernel first, and that kernel declined
         *kernel = taper_row_quantized_kernel(call->op);
     }
     return (how - TAPER_ON_QUANTIZED_OWN) % 2 != 0 ? TAPER_OK : only_uniform(call);

@@ -129,7 +129,7 @@ bool LINES_NAME(taper_fft_lines_store)(const taper_fft *fft, const taper_fft_gro
     } else if (fft->kind == TAPER_FFT_R2C) {
         const LINES_REAL half = scale / 2;
         LINES_KERNEL(cpu, part)(fft->m, fft->real, half, fft->forward ? half : -half, a, spare);
-        for (size_t l = 0; l < LANES; l++) { // stores the number at n / 2, which comes after the others
+        for (size_t l = 0; l < LANES; l++) { // stores the number at n / 2, which comes after the other numbers
             LINES_REAL *last = (LINES_REAL *)g->to[l] + fft->m * y.step;
             last[0] = (a[l] - a[LANES + l]) * scale;
             last[1] = 0;

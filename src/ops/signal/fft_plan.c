@@ -270,7 +270,8 @@ static void fill_chirp(taper_fft *fft)
     const size_t m = fft->m, item = fft->wide ? sizeof(double) : sizeof(float);
     const double part = 1 / (double)fft->padded;
     char *a = fft->buffers[0], *b = fft->buffers[1];
-    const circle own = make_circle(fft, 2 * m, 1); // its table is in buffer 1, which the transform overwrites later
+    // The table of this circle is in buffer 1, which the transform overwrites later.
+    const circle own = make_circle(fft, 2 * m, 1);
     memset(a, 0, 2 * item * fft->padded);
     size_t square = 0; // square is k * k modulo 2 m, computed without overflow
     for (size_t k = 0; k < m && taper_run_goes_on(fft->run, 60); k++) {

@@ -138,7 +138,7 @@ static taper_status fill_cat(taper_run *run, const taper_list *list, const cat_p
         if (is_skipped(x)) {
             continue;
         }
-        taper_tensor part = taper_tensor_local(result); // a view on the stack, used only in this function
+        taper_tensor part = taper_tensor_local(result); // this view on the stack is used only in this function
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset = taper_add_stride(part.offset, taper_mul_stride(start, result->strides[plan->dim]));
         start += x->sizes[plan->dim];

@@ -149,7 +149,7 @@ static taper_status even_edges(const taper_call *call, histogram *h, size_t d, i
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, 1, &steps, NULL, &h->edges[d], error));
     void *data = taper_tensor_mutable(h->edges[d]);
     for (int64_t i = 0; i < steps && taper_run_step(call->run, i, 20); i++) {
-        if (dtype == TAPER_F32) { // computed from both ends as in linspace, with fused multiply-add
+        if (dtype == TAPER_F32) { // edges are computed from both ends as in linspace, with fused multiply-add
             const float a = (float)low, b = (float)high, step = (b - a) / (float)bins;
             ((float *)data)[i] = i < steps / 2 ? fmaf(step, (float)i, a) : fmaf(-step, (float)(bins - i), b);
         } else if (dtype == TAPER_BF16) {

@@ -9,15 +9,15 @@
 #include "ops/tensor/index_fill.h"
 
 typedef struct index_plan {
-    taper_view self;   // self with the indexed dimensions adjacent; if they were not, they come first
-    size_t before;     // number of dimensions without an index before the indexed ones
-    size_t indexed;    // number of indexed dimensions
+    taper_view self; // self with the indexed dimensions adjacent; indexed dimensions that were not adjacent come first
+    size_t before;   // number of dimensions without an index before the indexed ones
+    size_t indexed;  // number of indexed dimensions
     size_t index_rank; // rank of the broadcast index tensors
     int64_t index_sizes[TAPER_MAX_RANK];
     taper_tensor *indices[TAPER_MAX_RANK]; // index tensor of dimension i, or NULL; owned
     int64_t count;                         // number of positions that are indexed
     taper_tensor *offsets;                 // offset of each position, int64[count], in elements of self; owned
-    taper_view result;                     // result's sizes, and strides as PyTorch chooses them
+    taper_view result;                     // sizes and strides of the result, as PyTorch chooses them
     size_t numbers;                        // number of masks without dimensions, which index no dimension
     bool nothing;                          // true if such a mask is false, so nothing is selected
 } index_plan;

@@ -37,8 +37,7 @@ static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim
     return true;
 }
 
-// Reads argument 1, the dimension, argument 2, the index, and argument 3, the source. broadcasts is passed to
-// source_fits.
+// Reads arguments 1 to 3: the dimension, the index and the source. broadcasts is passed to source_fits.
 static taper_status begin_rows(taper_call *call, const char *name, bool broadcasts, int64_t format, bool has_source,
                                rows *r)
 {

@@ -83,7 +83,7 @@ static taper_status run_sum(taper_call *call, const taper_reduce_op *op)
     taper_reduce r;
     TAPER_TRY(start(call, &r, op));
     TAPER_TRY(apply_dtype(call, &r, is_whole((taper_dtype)r.x->dtype) ? TAPER_I64 : (taper_dtype)r.x->dtype));
-    if (r.dtype == TAPER_BOOL) { // for any and every, the elements become bool before they are added
+    if (r.dtype == TAPER_BOOL) { // any and every convert the elements to bool before they are added
         r.first = op == &taper_reduce_prod ? &taper_reduce_every : &taper_reduce_any;
         r.class_ = TAPER_EW_F64;
     }
@@ -289,7 +289,8 @@ static taper_status correction(const taper_call *call, double *number)
         TAPER_TRY(taper_arg_bool(call, where->unbiased, &unbiased));
         *number = unbiased ? 1 : 0;
     } else if (where->correction != 0) {
-        return taper_arg_double_or(call, where->correction, 1.0, number); // since PyTorch 2 it may be a fraction
+        // Since PyTorch 2 the correction may be a fraction.
+        return taper_arg_double_or(call, where->correction, 1.0, number);
     }
     return TAPER_OK;
 }
@@ -410,7 +411,7 @@ static taper_status turn_to_lines(taper_run *run, const taper_reduce *r, taper_t
             if (r->over[i] == (over != 0)) {
                 sizes[rank] = x->sizes[i];
                 strides[rank++] = x->strides[i];
-                shape[over] *= x->sizes[i]; // at most the number of elements, so this cannot overflow
+                shape[over] *= x->sizes[i]; // the product is at most the number of elements, so it cannot overflow
             }
         }
     }

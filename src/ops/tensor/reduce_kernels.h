@@ -7,7 +7,7 @@
 
 typedef struct taper_reduce_where {
     uint8_t dim, keep, dtype, p, unbiased, correction; // positions of arguments; 0 if there is no such argument
-    bool empty; // true if an empty list of dimensions reduces none of them; false if it reduces all
+    bool empty; // true if an empty list of dimensions reduces no dimension; false if it reduces all
 } taper_reduce_where;
 
 extern const taper_reduce_where taper_reduce_all_dtype, taper_reduce_dim_keep_dtype, taper_reduce_dim_keep,

@@ -20,7 +20,7 @@ struct scan_job {
     taper_lines lines;
     scan_function *function;
     const char *x;
-    char *y, *positions; // results; positions is NULL if they are not wanted
+    char *y, *positions; // results; positions is NULL if the positions are not wanted
     int64_t item;
     const taper_native_entry *native; // kernels that compute log-sums
     bool wide;                        // true if the elements are doubles

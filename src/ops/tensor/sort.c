@@ -63,7 +63,7 @@ typedef struct job job;
 struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
     bool descending, skip_nan, stable, sorted, few;
-    bool tried; // a heap is tried first; its entries are the result if no two of them are equal
+    bool tried; // true if a heap is tried first; its entries are the result if no two of them are equal
     bool found; // true if the heap had no equal entries
     int64_t k;
 };

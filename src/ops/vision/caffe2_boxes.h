@@ -16,7 +16,7 @@ typedef struct taper_box_rule {
     float weights[4]; // divisors of the first four deltas
     bool bound;       // for rotated boxes: true if angles are brought between low and high, in degrees
     float low, high;
-    float clip_angle; // in degrees; a rotated box is clipped to the image if its angle is at most this
+    float clip_angle; // a rotated box is clipped to the image if its angle is at most this many degrees
 } taper_box_rule;
 
 // Memory blocks and tensor references of one call. taper_box_free frees all of them, also after a failure.

@@ -139,7 +139,7 @@ static taper_status distribute(taper_call *call, const float *rows, int64_t coun
     for (int64_t i = 0; i < count; i++) {
         const size_t level = levels[i];
         float *out = outs[level] + sizes[level]++ * REGION;
-        out[0] = 0.0f; // number of the image, which is 0 if the input has no column for it
+        out[0] = 0.0f; // number of the image, which is 0 if the input has no column for image numbers
         memcpy(out + REGION - columns, rows + i * columns, (size_t)columns * sizeof *out);
         restore[i] = (int32_t)next[level]++;
     }

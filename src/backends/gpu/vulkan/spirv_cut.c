@@ -38,7 +38,7 @@ typedef struct block {
 
 // Facts about an id.
 typedef struct meaning {
-    uint32_t block;    // number of a label's block + 1; for a function, of its first block
+    uint32_t block;    // for a label, the number of its block + 1; for a function, the number of its first block + 1
     uint32_t function; // index of a function's first word
     uint8_t truth;     // value of a bool constant: 1 false, 2 true; 0 for other ids
     bool live, gone;   // live: true for a function that is called; gone: true for the result of an omitted instruction

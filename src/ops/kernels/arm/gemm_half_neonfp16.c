@@ -71,7 +71,8 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
     const V low = v_set(t->e->min), high = v_set(t->e->max);
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i++) {
-        if (TAPER_STRIP_UNIT > 1 && i == t->mr) // a copy of the row before it; that row's result may be written already
+        // This row is a copy of the previous row, whose result may be written already.
+        if (TAPER_STRIP_UNIT > 1 && i == t->mr)
             break;
         V sum[4];
         TAPER_UNROLL
@@ -98,8 +99,8 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
     }
 }
 
-// Computes sum += weights * x[lane]. It is in assembly, because for the intrinsic gcc first copies the lane, which is
-// used twice: that is half as many instructions again.
+// Computes sum += weights * x[lane]. It is in assembly, because gcc copies the lane before each use of the intrinsic.
+// Each lane is used twice, so there would be half as many instructions more.
 #define FMLA(sum, weights, x, lane)                                                                                    \
     __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(weights), "x"(x)) // x is in registers 0 to 15
 

@@ -144,7 +144,7 @@ TAPER_TEMPLATE void zip_half(const size_t half, const __m512i x[4], __m512i r[2]
 // load.
 TAPER_TEMPLATE void begin_sums(const size_t count, half_layer *l, __v16si s[2])
 {
-    __asm__("" : "+r"(l->biases)); // keeps compilers from loading them only once
+    __asm__("" : "+r"(l->biases)); // keeps compilers from loading the biases only once
     TAPER_UNROLL
     for (size_t q = 0; q < 2; q++)
         s[q] = count == 1 ? i8_512_load_sums(l->biases + 16 * q) : l->bias[q];
