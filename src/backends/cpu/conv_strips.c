@@ -73,7 +73,7 @@ static double cost_of(double pixels, double strips, double taps)
 // result is not too low. If joined is set, a strip continues in the next line.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
-    // Strips for each part of a row.
+    // Number of strips for each part of a row.
     const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1;
     const size_t parts = (across->out - 1) / mr + 1;
     // Number of taps that are inside for some pixel: summed over all rows; summed over the strips of one row.
@@ -133,7 +133,8 @@ static bool has_ranges(const taper_conv2d *job)
            job->out_h <= UINT16_MAX && job->out_w <= UINT16_MAX;
 }
 
-// Returns the cost of strips across images, where no tap in the padding is multiplied. The images are small.
+// Returns the cost of strips across images, where no tap in the padding is multiplied. The caller has checked that the
+// images are small.
 static double images_cost(const axis *down, const axis *across, size_t batch, size_t mr)
 {
     double rows = 0, columns = 0;

@@ -193,7 +193,8 @@ static taper_status make_buffers(const recorder *rec)
         if (place == TAPER_GPU_ARENA && p->bytes[place] != 0) {
             TAPER_TRY(take_arena(s, r));
         } else if (buffer != NULL && p->bytes[place] != 0) {
-            // For inputs with integers, which the host checks (gpu_running.c), memory that the host reads fast is used.
+            // Inputs with integers need memory that the host reads fast, because the host checks the integers
+            // (gpu_submit.c).
             const taper_gpu_use use = place == TAPER_GPU_INPUT
                                           ? (reads_inputs(r) ? TAPER_GPU_FOR_DOWNLOAD : TAPER_GPU_FOR_UPLOAD)
                                       : place == TAPER_GPU_OUTPUT ? TAPER_GPU_FOR_DOWNLOAD

@@ -204,7 +204,7 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
     window_constants k = {.w = j->w, .bounds = {j->min, j->max}};
     // The loop starts when the first columns are loaded, and ends before the inputs end.
     const size_t known = stride == 1 ? 2 : 1, outputs = stride == 1 ? 2 : 1, columns = stride == 1 ? 2 : 2;
-    const size_t inside = s.valid - s.at; // columns until the end of the inputs
+    const size_t inside = s.valid - s.at; // number of columns until the end of the inputs
     if (s.valid > 0 && (size_t)0 - s.at <= known && inside > known)
         s.turns = (inside - known) / columns;
     if (s.turns > count / outputs)

@@ -8,7 +8,7 @@
 //   product per set (gemm_f32.h). A position has a set (taper_winograd_set): its own, except that the middle tap of s4
 //   multiplies several positions by the same weights.
 // - A tile is the inputs x[side * i + j] of outputs x outputs results, at any addresses: a convolution with dilation d
-//   is d x d convolutions without, each of every d-th row and column.
+//   consists of d x d convolutions without a dilation, each of every d-th row and column.
 // - It calls input() for each tile, computes one product of all tiles for every position, and calls output() for each
 //   tile.
 // - At the lower and right edges a tile of f4 and s4 may have rows and columns of 3 or 2 outputs, with the same

@@ -14,9 +14,9 @@
 //
 // How an operator uses it
 // - Once: taper_winograd_i8_pack packs the weights.
-// - A tile is the inputs x[6 * i + j] of 4x4 results, at any addresses: a convolution with dilation d is d x d
-//   convolutions without, each of every d-th row and column. Missing inputs are pointers to `channels` bytes of the
-//   zero point.
+// - A tile is the inputs x[6 * i + j] of 4x4 results, at any addresses: a convolution with dilation d consists of d x d
+//   convolutions without a dilation, each of every d-th row and column. Missing inputs are pointers to `channels` bytes
+//   of the zero point.
 // - It calls input() for each tile, product() for every position with at most mr tiles at a time, and output() for each
 //   tile.
 #ifndef TAPER_KERNELS_WINOGRAD_I8_H

@@ -6,8 +6,8 @@
 //
 // A pass takes a factor f out of a length. It turns `blocks` transforms of length f * inner into blocks * f transforms
 // of length inner. It puts them where the next pass expects them, and the last pass leaves the result in order.
-// Exponents are negative. A transform with positive exponents is the same one with real and imaginary parts exchanged
-// before and after.
+// Exponents are negative. For positive exponents, the real and imaginary parts are exchanged before and after the same
+// transform.
 
 #include "ops/kernels/fft_radix_tmpl.h"
 
