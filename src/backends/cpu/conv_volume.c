@@ -66,7 +66,7 @@ static void fill_slice(const taper_volume_plan *plan, const float *x, int64_t fi
 
 typedef struct piece {
     size_t image, group;
-    int64_t first[2], end[2]; // positions of the piece: slices and rows
+    int64_t first[2], end[2]; // range of the piece's positions along slices and along rows
 } piece;
 
 static void fill_input(const taper_volume_plan *plan, const piece *p, float *to)

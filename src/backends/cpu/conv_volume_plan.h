@@ -50,7 +50,7 @@ typedef struct taper_volume_plan {
     taper_epilogue epilogue;
     taper_volume_axis axis[TAPER_AXES];
     size_t batch, groups, group_in, group_out, group_floats;
-    int64_t slab, rows;    // positions of a piece: slices and rows
+    int64_t slab, rows;    // numbers of slices and of rows of positions in a piece of work
     size_t slabs, bands;   // number of pieces of one group of one image: along slices and along rows
     size_t pitch, plane;   // number of floats of a row; number of floats of a plane of one phase of the input
     size_t slice, channel; // number of floats of a slice in all phases; number of floats of a channel in all slices

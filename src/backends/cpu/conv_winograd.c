@@ -77,8 +77,8 @@ typedef struct winograd_place {
 // The position of a tile's first output.
 typedef struct place {
     size_t image, y, x;
-    size_t rows, columns;               // numbers of the tile's outputs that exist
-    size_t outputs_down, outputs_along; // numbers of outputs of a whole tile of this kind
+    size_t rows, columns;               // number of rows and number of columns of the tile's outputs that exist
+    size_t outputs_down, outputs_along; // numbers of rows and of columns of the outputs of a whole tile
 } place;
 
 static size_t left_of(size_t first, size_t end, size_t step, size_t most)

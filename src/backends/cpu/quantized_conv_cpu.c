@@ -11,7 +11,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { LINE = 64 }; // bytes of a cache line
+enum { LINE = 64 }; // number of bytes of a cache line
 enum { WINOGRAD = TAPER_HAS_OP(winograd_k3) && TAPER_WINOGRAD_I8 };
 
 // ---- the input in NHWC

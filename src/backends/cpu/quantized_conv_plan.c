@@ -5,7 +5,7 @@
 #include "ops/call/prepared.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { LINE = 64 }; // bytes of a cache line
+enum { LINE = 64 }; // number of bytes of a cache line
 
 // Interleaves four planes. With restrict, compilers vectorize this loop.
 static void interleave(size_t pixels, const uint8_t *const planes[4], uint8_t *restrict to)

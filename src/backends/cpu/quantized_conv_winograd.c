@@ -33,8 +33,9 @@ typedef struct winograd_plan {
 
 typedef struct winograd_run {
     const winograd_plan *plan;
-    size_t groups, items;      // number of groups of tiles, of nearly equal sizes; number of items
-    size_t v_stride, m_stride; // numbers from one position to the next, of inputs and of products
+    size_t groups, items; // number of groups of tiles, of nearly equal sizes; number of items
+    // Number of int16 or int32 numbers from one position to the next, of inputs and of products.
+    size_t v_stride, m_stride;
     taper_places places;
 } winograd_run;
 
@@ -49,7 +50,7 @@ typedef struct winograd_place {
 // The position of a tile's first output.
 typedef struct place {
     size_t image, y, x;
-    size_t rows, columns; // numbers of the tile's outputs that exist
+    size_t rows, columns; // number of rows and number of columns of the tile's outputs that exist
 } place;
 
 static size_t left_of(size_t first, size_t end, size_t step)

@@ -62,7 +62,7 @@ static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t cou
 static uint64_t most_at_once(taper_gpu_memory *const *sorted, size_t count, uint64_t align)
 {
     uint64_t most = 0;
-    for (size_t i = 0; i < count; i++) { // bytes in use at the first use of memory i
+    for (size_t i = 0; i < count; i++) { // number of bytes in use at the first use of memory i
         uint64_t here = 0;
         for (size_t k = 0; k < count; k++) {
             const bool lives = sorted[k]->first <= sorted[i]->first && sorted[i]->first <= sorted[k]->last;

@@ -188,7 +188,7 @@ void taper_gpu_take_compiled(taper_gpu_state *s, const char *cache_dir)
 
 void taper_gpu_keep_compiled(taper_gpu_state *s, const char *cache_dir)
 {
-    enum { EMPTY = 64 }; // bytes of an empty header, which some drivers return
+    enum { EMPTY = 64 }; // number of bytes of an empty header, which some drivers return
     size_t bytes = 0;
     if (cache_dir == NULL || s->api->compiled == NULL || s->api->compiled(s->gpu, NULL, &bytes) != TAPER_OK ||
         bytes <= EMPTY || bytes > MOST_COMPILED || bytes == s->kept_bytes) {

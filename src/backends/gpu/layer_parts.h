@@ -32,7 +32,7 @@ typedef struct taper_gpu_layer {
     const taper_tensor *weight, *bias, *norm[4]; // constants of the layer; norm has γ, β, μ, σ²; each may be NULL
     bool has_norm;
     double eps;
-    int64_t out, in; // numbers of channels; for a convolution, of all groups
+    int64_t out, in; // numbers of result and input channels, of all groups together
     int64_t groups, kernel[2];
     int64_t tile; // number of vectors of results that a thread computes
     // Number of channels of a part; parts are groups, or merged groups, that are computed separately.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A kernel's request for packed weights, and the answer: packs.h.
+// The structs of a kernel's request for packed weights and of the answer (packs.h).
 #ifndef TAPER_OPS_PACK_REQUEST_H
 #define TAPER_OPS_PACK_REQUEST_H
 

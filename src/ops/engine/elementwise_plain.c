@@ -39,7 +39,7 @@ typedef struct plain {
     taper_ew_vector_plan plan;
     bool planned; // true if the plan is used; otherwise the operator's own loop runs
     size_t count;
-    uint8_t at[TAPER_EW_INPUTS]; // positions of the inputs among the arguments
+    uint8_t at[TAPER_EW_INPUTS]; // position of each input among the arguments
     int64_t n;
 } plain;
 

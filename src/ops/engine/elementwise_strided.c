@@ -9,7 +9,7 @@ enum { MOST_DIMS = 4 }; // most dimensions of a walk that is kept, after merging
 typedef struct strided {
     taper_ew_vector_plan plan;
     size_t rank, count;
-    uint8_t at[TAPER_EW_INPUTS]; // positions of the inputs among the arguments
+    uint8_t at[TAPER_EW_INPUTS]; // position of each input among the arguments
     bool is_number[TAPER_EW_INPUTS];
     float numbers[TAPER_EW_INPUTS];
     int64_t sizes[MOST_DIMS], steps[TAPER_EW_INPUTS + 1][MOST_DIMS];

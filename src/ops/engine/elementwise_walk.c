@@ -83,7 +83,7 @@ static void sort_and_merge(taper_ew_lines *w)
     }
 }
 
-enum { PIECE = 1 << 16 }; // elements between two checks of the run's time
+enum { PIECE = 1 << 16 }; // number of elements between two checks of the run's time
 
 // Computes one line along the innermost dimension, starting at the sides' current data. Returns false if the run must
 // end.

@@ -106,7 +106,7 @@ taper_status taper_rows_channels(taper_run *run, size_t rows, size_t count, cons
 static void planes_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
-    enum { SHORT = 12 }; // floats of a row up to which a kernel call takes longer than the loop
+    enum { SHORT = 12 }; // number of floats of a row up to which a kernel call takes longer than the loop
     for (size_t p = begin; p < end && job->width <= SHORT; p++) {
         const float *x = job->x + p * job->width;
         // Arithmetic with doubles is as exact here as the kernels' fused multiply-add.

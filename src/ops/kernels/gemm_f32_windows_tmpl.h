@@ -23,7 +23,7 @@ TAPER_TEMPLATE void window_tile(const size_t step, const size_t nv, const window
         TAPER_NO_UNROLL
         for (size_t k = 0; k < t->kc; k++, a++, w += NR) {
             V b[2];
-            __asm__("" : "+r"(a)); // otherwise gcc carries values that two rows read from one k to the next
+            __asm__("" : "+r"(a)); // keeps gcc from reusing values of the previous k, which would need more registers
             TAPER_UNROLL
             for (size_t j = 0; j < nv; j++)
                 b[j] = v_load(w + VN * j);

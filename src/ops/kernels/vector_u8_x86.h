@@ -64,7 +64,7 @@ static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum
 {
     const uint32_t mask = (UINT32_C(1) << p->shift) - 1;
     const uint32_t fa = (uint32_t)p->a_factor, fb = (uint32_t)p->b_factor;
-    // The magnitude of a sum is at most 255 times the factors.
+    // The magnitude of a sum is at most 255 times the sum of the two factors.
     const bool roomy = UINT64_C(255) * ((uint64_t)fa + fb) + mask / 2 + 1 <= INT32_MAX;
     const uint32_t half = mask / 2 + 1;
     const sum_words s = {.high = P(set1_epi32)((int32_t)(fa >> 11 | fb >> 11 << 16)),

@@ -21,7 +21,7 @@ static double grid_position(taper_dtype dtype, int64_t i, int64_t n, bool align_
     return (double)(align_corners ? at : at * (float)(n - 1) / (float)n);
 }
 
-enum { GRID_BLOCK = 128 }; // positions of a line that are computed together
+enum { GRID_BLOCK = 128 }; // number of positions of a line that are computed together
 
 static void grid_line(taper_dtype dtype, void *out, int64_t step, const double *positions, int64_t count, double scale,
                       double rest)

@@ -35,7 +35,7 @@ typedef struct patches {
     void *column;
 } patches;
 
-enum { TAPS = 16 }; // taps between two checks of the run's time
+enum { TAPS = 16 }; // number of taps between two checks of the run's time
 
 // The taps of a kernel: a tap reads from position * stride + shift.
 typedef struct conv_tap {

@@ -157,7 +157,7 @@ static taper_status class_begin(taper_call *call, bool probabilities, class_work
     return find_normalizers(call, work);
 }
 
-enum { TOGETHER = 64 }; // positions between two checks of the run's time
+enum { TOGETHER = 64 }; // number of positions between two checks of the run's time
 
 static taper_status check_target(const taper_call *call, const class_work *work, int64_t c)
 {

@@ -11,7 +11,7 @@
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 
-enum { ROWS = 16 }; // rows that are gathered at a time
+enum { ROWS = 16 }; // number of rows that are gathered at a time
 
 typedef struct layer_work {
     taper_run *run;

@@ -113,7 +113,7 @@ static int64_t interval(float sample, int64_t o, int64_t input, int64_t outputs,
     return at >= 0.0f ? taper_min_i64(at < 4.0e9f ? (int64_t)at : last, last) : 0;
 }
 
-enum { PIECE = 4096 }; // positions of a window between two checks of the run's time
+enum { PIECE = 4096 }; // number of positions of a window between two checks of the run's time
 
 TAPER_KERNEL(taper_op_fractional_max_pool)
 {

@@ -133,7 +133,7 @@ taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, 
 
 // ---- normal
 
-enum { PIECE = 1 << 14 }; // numbers between two checks of the run's time
+enum { PIECE = 1 << 14 }; // number of numbers that are drawn between two checks of the run's time
 
 static taper_scalar next_normal(draw *d)
 {

@@ -6,7 +6,7 @@
 #include "ops/call/call.h"
 
 typedef struct taper_to_args {
-    uint8_t dtype, other, copy, format; // positions of arguments; 0 if there is no such argument
+    uint8_t dtype, other, copy, format; // positions of these arguments in the schema; 0 if the argument does not exist
     bool always;                        // true if the result is a copy even if nothing changes
     bool cast;                          // true if the operator converts to `target`
     uint8_t target;

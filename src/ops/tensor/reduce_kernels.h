@@ -6,7 +6,8 @@
 #include "ops/call/call.h"
 
 typedef struct taper_reduce_where {
-    uint8_t dim, keep, dtype, p, unbiased, correction; // positions of arguments; 0 if there is no such argument
+    // Positions of these arguments in the schema; 0 if the argument does not exist.
+    uint8_t dim, keep, dtype, p, unbiased, correction;
     bool empty; // true if an empty list of dimensions reduces no dimension; false if it reduces all
 } taper_reduce_where;
 
