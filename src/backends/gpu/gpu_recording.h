@@ -34,7 +34,7 @@ typedef struct taper_gpu_recording {
     bool waits; // true while pipelines of the recording are made; the CPU runs the segment until they are complete
     bool tried; // true if the device is marked as tried until this recording has shown its results (gpu_kept.h)
     bool checked,
-        // Checked: true after first results were compared with the CPU's; refused: true if the results differed.
+        // True after first results were compared with the CPU's (checked), and if the results differed (refused).
         refused;
     uint64_t trial_hash; // hash of everything that decides the trial of device and plain nodes
     taper_trial trial;

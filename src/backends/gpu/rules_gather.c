@@ -116,7 +116,7 @@ taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&shape), "a result whose sizes follow from elements, or that is empty");
     TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), kinds, &table));
     const taper_gpu_view before = table;
-    if (table.rank == 1) { // makes the table rows of one element
+    if (table.rank == 1) { // views the table as rows of one element
         const taper_shape rows = {.rank = 2, .dtype = TAPER_F32, .sizes = {table.sizes[0], 1}};
         TAPER_TRY(taper_gpu_reshape(e, &before, &rows, &made));
         TAPER_TRY(taper_gpu_repack(e, &made, 1, &table));

@@ -20,7 +20,7 @@
 enum { TAPER_PLANAR_SLACK = 64, TAPER_PLANAR_TAPS = 128 };
 
 typedef struct taper_planar {
-    // Inputs: number of planes; taps: number of taps; outputs: number of outputs of the block.
+    // Number of input planes, number of taps, and number of outputs of the block.
     size_t inputs, taps, outputs;
     const float *x;
     size_t x_plane;         // number of floats between planes

@@ -238,7 +238,7 @@ static taper_status find_row(taper_run *run, const table *t, const lookup *l, in
     return TAPER_OK;
 }
 
-// Bags follow each other, beginning with the first index, for any first offset; only their lengths come from the
+// The first bag starts at the first index, even if the first offset is not 0. Only the lengths of bags come from the
 // offsets.
 static int64_t bag_length(const lookup *l, int64_t bag)
 {

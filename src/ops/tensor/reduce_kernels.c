@@ -392,7 +392,7 @@ TAPER_KERNEL(taper_op_vector_norm)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (is_whole((taper_dtype)x->dtype)) { // any dtype; the result is converted afterwards
+    if (is_whole((taper_dtype)x->dtype)) { // integers and bool are refused, whatever dtype the result should have
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "Expected a floating point or complex tensor as input. Got %s",
                    taper_dtype_torch_name((taper_dtype)x->dtype));

@@ -40,9 +40,9 @@ static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_u
     return UINT32_MAX;
 }
 
-// Returns the first wish. A discrete GPU maps at most a window of its memory for the host, which may be small. Weights
-// are therefore copied to memory outside it. A buffer that would fill much of the window, or finds it full, remains in
-// the host's memory.
+// Returns the index of the first kind of memory to try. A discrete GPU maps at most a window of its memory for the
+// host, which may be small. Weights are therefore copied to memory outside it. A buffer that would fill much of the
+// window, or finds it full, remains in the host's memory.
 static int first_wish(const taper_vulkan *v, taper_gpu_use use, uint64_t bytes)
 {
     enum { MOST_IN_WINDOW = 16 << 20 };
