@@ -34,7 +34,8 @@ typedef struct taper_gpu_recording {
     bool waits; // true while pipelines of the recording are made; the CPU runs the segment until they are complete
     bool tried; // true if the device is marked as tried until this recording has shown its results (gpu_kept.h)
     bool checked,
-        // True after first results were compared with the CPU's (checked), and if the results differed (refused).
+        // `checked` is true after first results were compared with the CPU's, and `refused` is true if the results
+        // differed.
         refused;
     uint64_t trial_hash; // hash of everything that decides the trial of device and plain nodes
     taper_trial trial;

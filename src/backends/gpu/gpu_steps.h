@@ -113,7 +113,7 @@ enum { TAPER_GPU_FEW_STEPS = 4 };
 
 typedef struct taper_gpu_chain {
     uint32_t count;
-    uint32_t codes[TAPER_GPU_STEPS]; // for each step: step | FROM << 8 | SPLAT
+    uint32_t codes[TAPER_GPU_STEPS]; // each entry is a step, a TAPER_GPU_FROM_ number << 8, and TAPER_GPU_SPLAT bits
     float low[TAPER_GPU_STEPS], high[TAPER_GPU_STEPS];
     // Number of operands (E, then F); most operands that the kernel has bindings for.
     uint32_t operand_count, most_operands;

@@ -87,7 +87,7 @@ static void f4_output_2(const V *m, V *y)
 
 static void f4_input_3(const V *d, V *v)
 {
-    // Coefficients of x^n - P^2 x^(n-2).
+    // Multiplies by the factor x^2 - P^2: square is d[2] - P^2 d[0], cube is d[3] - P^2 d[1].
     const V square = v_fma(v_set(-P2), d[0], d[2]), cube = v_fma(v_set(-P2), d[1], d[3]);
     v[0] = v_fma(v_set(Q), cube, v_mul(v_set(-Q2), square));
     pair(v_fma(v_set(Q), cube, v_mul(v_set(P2 - Q2), d[2])), v_fma(v_set(-Q2), d[1], d[3]), P, v + 1);

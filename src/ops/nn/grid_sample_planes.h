@@ -21,7 +21,8 @@ typedef struct grid_edges {
     uint32_t kept[4][POSITIONS]; // bit mask for each tap's value: all ones if the tap is inside the image, otherwise 0
 } grid_edges;
 
-// Computes input positions with the arithmetic of unnormalize and place, so that the results are equal to the last bit.
+// Computes input positions with the arithmetic of unnormalize() and place(), so that the results are equal to the last
+// bit.
 static void place_block(const grid_work *work, const float *grid, int64_t step_w, int64_t step_c, int64_t count,
                         grid_block *b)
 {

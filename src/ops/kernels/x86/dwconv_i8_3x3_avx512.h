@@ -95,8 +95,8 @@ typedef struct half_layer {
     const int32_t *biases;
     __m512 scale[2];
     i8_512_range range;
-    // first and second: which bytes to store for two outputs, relative to the address of the first output and of the
-    // second.
+    // Masks of the bytes to store for the first and for the second of two outputs, each relative to the output's
+    // address.
     __mmask64 first, second;
     size_t behind[MOST_PARTS], y_behind[MOST_PARTS];
 } half_layer;
