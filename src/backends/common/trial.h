@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-// Runs of the device, and of the plain nodes; the first one includes work that is done only once.
+// Number of runs of the device, and of the plain nodes, that are measured. The first run includes work that is done
+// only once.
 enum { TAPER_TRIAL_RUNS = 3 };
 
 typedef enum taper_trial_phase {

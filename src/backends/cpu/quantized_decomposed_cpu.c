@@ -10,7 +10,7 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized.h"
 
-enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 }; // EXACT: floats of twice this size can still represent halves
+enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 }; // EXACT: below twice this number, floats can represent x.5
 
 typedef struct runs_job {
     const taper_vector_entry *floats;

@@ -32,7 +32,7 @@ typedef struct taper_gpu_state {
     taper_mutex *lock; // guards the queue and the members below
     taper_gpu_made_pipeline *pipelines;
     struct taper_gpu_wish *wishes; // pipelines to be made (gpu_maker.h)
-    taper_background *maker;       // thread that makes pipelines, or one that has ended
+    taper_background *maker;       // thread that makes pipelines; NULL, or ended, if no pipeline is made
     bool makes, stops_making;      // makes: true while the thread runs; stops_making: true if the thread must end
     taper_mutex *make_lock; // ensures that one pipeline is made at a time; may be locked with or without `lock` held
     struct taper_gpu_weights *weights;

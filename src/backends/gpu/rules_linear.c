@@ -214,7 +214,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     const int64_t m = a->sizes[rank - 2], k = a->sizes[rank - 1], n = b->sizes[rank - 1];
     const bool dots = b->packed == rank - 2;
     TAPER_TRY(taper_gpu_new(e, shape, rank - 1, out));
-    // Batches become one loop, so that there are three loops with the rows.
+    // Batches become one loop, so that there are at most three loops, including the loop over rows.
     taper_gpu_view from_a = *a, from_b = *b, batches = *out;
     taper_gpu_view all[3];
     taper_gpu_loops loops, of_batches;

@@ -2,8 +2,8 @@
 // Gathers patches of the input for one element size. conv_run.c includes this file with NAME(x), ELEMENT, SIZE (its
 // bytes), AT(pointer, index) and MOVE(to, from).
 //
-// There are two orders: channels outside (rows of positions) for channels-first inputs, and channels inside for
-// channels-last inputs.
+// Columns are ordered by channels, then by positions, for channels-first inputs. They are ordered by positions, then by
+// channels, for channels-last inputs.
 
 // Gathers patches as column[(channel * taps + tap) * count + position], for the rows [begin, end) of the column matrix.
 // The positions start at `first`.
