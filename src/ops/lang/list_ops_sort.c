@@ -86,8 +86,8 @@ static taper_status keys_of(taper_run *run, taper_val item, size_t depth, size_t
     return TAPER_OK;
 }
 
-// Returns true if a comes before b, which the first keys that differ decide. NaN differs from everything and is less
-// than nothing.
+// Returns true if a comes before b. The first keys that differ decide it. NaN differs from every key, and is not less
+// than any key.
 static bool comes_first(taper_run *run, const taper_val *a, const taper_val *b, size_t keys)
 {
     for (size_t i = 0; i < keys; i++) {

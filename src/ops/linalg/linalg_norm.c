@@ -125,7 +125,7 @@ static taper_status wanted_dtype(taper_linalg *w, size_t at, const taper_tensor 
     return TAPER_OK;
 }
 
-// Makes a view of argument 0 whose last two dimensions are dims, after the other dimensions in order.
+// Makes a view of argument 0. Its last two dimensions are dims; the other dimensions keep their order.
 static taper_status matrices(const taper_linalg *w, const taper_tensor *a, const int64_t *dims, taper_tensor *twin,
                              bool *over)
 {

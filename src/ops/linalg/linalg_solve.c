@@ -238,7 +238,7 @@ TAPER_KERNEL(taper_op_linalg_tensorinv)
     return taper_linalg_run(call, "linalg.tensorinv", tensorinv);
 }
 
-// Makes a view of a whose last dimensions are the dimensions named by argument 2.
+// Makes a view of tensor a. The last dimensions of the view are the dimensions that argument 2 names.
 static taper_status move_dims(taper_linalg *w, const taper_tensor *a, taper_view *view)
 {
     int64_t dims[TAPER_MAX_RANK];

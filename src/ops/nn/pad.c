@@ -165,7 +165,7 @@ TAPER_KERNEL(taper_op_constant_pad_nd)
 
 // ---- reflection, replication, circular
 
-// In the order of PyTorch's numbers.
+// The modes, in the order of PyTorch's numbers for them.
 typedef enum pad_mode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } pad_mode;
 
 // Returns the input position that output position o reads.

@@ -19,7 +19,7 @@ typedef struct index_plan {
     taper_tensor *offsets;                 // offset of each position, int64[count], in elements of self; owned
     taper_view result;                     // sizes and strides of the result, as PyTorch chooses them
     size_t numbers;                        // number of masks without dimensions, which index no dimension
-    bool nothing;                          // true if such a mask is false, so nothing is selected
+    bool nothing;                          // true if a mask without dimensions is false, so nothing is selected
 } index_plan;
 
 static void drop_plan(index_plan *plan)
