@@ -13,8 +13,8 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/linear_integers.h"
 
-// Rows for which reading weights once more from the cache costs less than making floats of them; inputs of a block;
-// the widest panel of any instruction set.
+// FEW_ROWS: most rows for which reading the weights once more from the cache costs less than converting them to floats.
+// DEPTH: inputs of a block. MOST_NR: columns of the widest panel of any instruction set.
 enum { FEW_ROWS = 3, DEPTH = 128, MOST_NR = 32, HEADER = 64 };
 
 typedef struct integers_job {
@@ -24,12 +24,12 @@ typedef struct integers_job {
     taper_narrow_format format;
     const char *panels;
     size_t group_bytes, panel_bytes, groups, rows, in, out;
-    const float *x, *bias; // bias may be NULL
+    const float *x, *bias; // input and bias as floats; bias may be NULL
     float *y;
     taper_tiles tiles;
 } integers_job;
 
-// ---- packed weights: a header that says whether the weights are as narrow as was told, and the panels
+// ---- packed weights: a header that says if all weights fit into the requested number of bits, then the panels
 
 static bool are_nibbles(const int8_t *weights, int64_t count)
 {
@@ -54,7 +54,7 @@ static void fill_header(const taper_pack_request *request, void *data)
     *(uint32_t *)data = fits;
 }
 
-// Eight weights of one output as the nibbles of a word, each 8 more.
+// Packs eight weights of one output into a word, one nibble each. Each nibble is the weight plus 8.
 static uint32_t word_of(const int8_t *weights, int64_t step)
 {
     uint64_t eight = 0;
@@ -62,13 +62,13 @@ static uint32_t word_of(const int8_t *weights, int64_t step)
         eight |= (uint64_t)(uint8_t)(weights[(int64_t)i * step] + 8) << 8 * i;
     }
     eight &= 0x0F0F0F0F0F0F0F0F;
-    eight = (eight | eight >> 4) & 0x00FF00FF00FF00FF; // pairs of nibbles, then fours, then all
+    eight = (eight | eight >> 4) & 0x00FF00FF00FF00FF; // joins nibbles to pairs, then to fours, then to a word
     eight = (eight | eight >> 8) & 0x0000FFFF0000FFFF;
     return (uint32_t)(eight | eight >> 16);
 }
 
-// Fills in the weights of one group and the outputs [first, first + columns). The other outputs become 0. The inputs
-// are taken in parts, whose result stays in the L1 cache.
+// Fills in the weights of one group for the outputs [first, first + columns). The other outputs become 0. The inputs
+// are handled in parts, whose result stays in the L1 cache.
 static void fill_weights(const integers_job *job, size_t first, size_t columns, size_t group, void *to)
 {
     enum { AT_ONCE = 256 };
@@ -91,8 +91,8 @@ static void fill_weights(const integers_job *job, size_t first, size_t columns, 
     }
 }
 
-// Fills in the scales or zero points of one group and the outputs [first, first + columns). The other outputs get 0.
-// Without numbers, each is a scale of 1.
+// Fills in the scales or zero points of one group for the outputs [first, first + columns). The other outputs become 0.
+// If numbers is NULL, each is a scale of 1.
 static void fill_numbers(const integers_job *job, const taper_tensor *numbers, size_t first, size_t columns,
                          size_t group, char *to)
 {
@@ -168,7 +168,7 @@ static taper_status get_pack(taper_call *call, integers_job *job, unsigned bits,
     return TAPER_OK;
 }
 
-// In 4 bits where they fit, which is known once they are packed.
+// Gets the weights packed in 4 bits if they fit, otherwise in 8 bits. Packing finds out if they fit.
 static taper_status get_narrowest(taper_call *call, integers_job *job, taper_pack *pack)
 {
     if (job->args.nibbles && job->args.group % 8 == 0) {
@@ -200,7 +200,7 @@ static void run_panels(void *argument, size_t begin, size_t end)
     }
 }
 
-// Makes floats of the inputs [k, k + depth) of a panel.
+// Converts the inputs [k, k + depth) of a panel to floats.
 static void widen_block(const integers_job *job, const char *panel, size_t k, size_t depth, float *to)
 {
     const size_t nr = job->entry->nr, group = job->format.group;
@@ -217,7 +217,7 @@ static void run_panel_of_tile(const integers_job *job, const taper_tile *t, size
 {
     const size_t nr = job->entry->nr, first = p * nr, columns = taper_min_size(job->out - first, nr);
     float block[(DEPTH + 1) * MOST_NR];
-    for (size_t c = 0; c < nr; c++) { // only the first block adds the bias
+    for (size_t c = 0; c < nr; c++) { // only the first block includes the bias
         block[c] = job->bias != NULL && c < columns ? job->bias[first + c] : 0.0f;
     }
     float *y = job->y + t->first * job->out + first;

@@ -21,14 +21,14 @@
 
 #include "ops/kernels/arch.h"
 
-// The kind of the scales and zero points.
+// The dtype of the scales and zero points.
 typedef enum taper_narrow_numbers { TAPER_NARROW_F32, TAPER_NARROW_BF16, TAPER_NARROW_FP16 } taper_narrow_numbers;
 
 typedef struct taper_narrow_format {
-    unsigned bits; // bits of a weight, 8 or 4
+    unsigned bits; // number of bits of a weight, 8 or 4
     bool points;
     taper_narrow_numbers numbers;
-    size_t group; // number of inputs; a multiple of 8 if bits is 4
+    size_t group; // number of inputs that share a scale; a multiple of 8 if bits is 4
 } taper_narrow_format;
 
 // Computes y[i] = Σ x[j] w[i * w_stride + j] for n outputs and k inputs.
@@ -50,14 +50,14 @@ typedef struct taper_narrow_entry {
     taper_widen_panel_function *widen_panel;
 } taper_narrow_entry;
 
-// Returns the bytes of the scales and zero points of one group of a panel.
+// Returns the number of bytes of the scales and zero points of one group of a panel.
 static inline size_t taper_narrow_number_bytes(const taper_narrow_format *format, size_t nr)
 {
     const size_t item = format->numbers == TAPER_NARROW_F32 ? sizeof(float) : sizeof(uint16_t);
     return nr * item * (format->points ? 2 : 1);
 }
 
-// Returns the bytes of one group of a panel.
+// Returns the number of bytes of one group of a panel.
 static inline size_t taper_narrow_group_bytes(const taper_narrow_format *format, size_t nr)
 {
     return taper_narrow_number_bytes(format, nr) + nr * format->group * format->bits / 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Masks of scaled dot product attention (attention_mask.h).
+// The masks of scaled dot product attention, see attention_mask.h.
 #include "ops/nn/attention_mask.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ bool taper_attention_mask_open(taper_attention_mask *own, const taper_tensor *ma
 
 // ---- visible keys
 
-// Masks often hide a key by the lowest number of their dtype instead of -infinity. A key with a number below this one
-// has the weight 0 beside a key that is not hidden: exp(x) is 0 for x below -746, in double too.
+// Masks often hide a key by the lowest number of their dtype instead of -infinity. A key whose number is at most HIDDEN
+// has the weight 0 if another key is not hidden: exp(x) is 0 for x below -746, in double too.
 #define HIDDEN (-1e30)
 
 // Returns true if the element of the mask keeps its key.
@@ -46,7 +46,7 @@ static bool keeps(const taper_tensor *mask, const void *at)
     }
 }
 
-// Returns true if the row hides all keys, but one of them by a finite number: then all have weights.
+// Returns true if the row, which hides all keys, hides one of them by a finite number. Then some keys have weights.
 static bool hides_by_numbers(const taper_tensor *mask, const char *row, int64_t keys, int64_t step)
 {
     for (int64_t i = 0; i < keys && mask->dtype != TAPER_BOOL; i++) {
@@ -79,7 +79,7 @@ static void extend(const taper_tensor *mask, const char *row, int64_t keys, int6
     }
 }
 
-// Finds the range [*first, *last) of the keys that the rows of the block see. It is empty if they see none.
+// Finds the range [*first, *last) of the keys that the rows of the block see. It is empty if they see no key.
 static void find_visible(const taper_tensor *mask, int64_t keys, const taper_attention_block *block, int64_t *first,
                          int64_t *last)
 {
@@ -107,11 +107,11 @@ static void find_visible(const taper_tensor *mask, int64_t keys, const taper_att
 
 void taper_attention_visible(const taper_attention_mask *own, int64_t keys, taper_attention_block *block)
 {
-    // A range begins and ends at multiples of this many keys, so that the lanes of a sum add the same keys as without
-    // it.
+    // The first and last key of a range are rounded to multiples of this number, so that the lanes of a sum add the
+    // same keys as without the range.
     enum { TOGETHER = 64 };
     int64_t first = 0, last = own->causal ? taper_min_i64(keys, block->row + block->rows) : keys;
-    if (own->given && own->mask.sizes[own->mask.rank - 1u] == keys) { // otherwise one number holds for all keys
+    if (own->given && own->mask.sizes[own->mask.rank - 1u] == keys) { // otherwise one number is for all keys
         find_visible(&own->mask, keys, block, &first, &last);
     }
     if (first >= last) {
@@ -127,10 +127,10 @@ typedef struct masking {
     const taper_attention_mask *own;
     const taper_attention_block *block;
     taper_tensor *scores;
-    uint8_t *blind; // true for rows that see no key
+    uint8_t *blind; // one byte per row, true if the row sees no key
 } masking;
 
-// Returns the offset within the mask of the first visible key of row `row` of the scores, in elements.
+// Returns the offset within the mask, in elements, of the block's first key in row `row` of the scores.
 static int64_t mask_row(const masking *m, int64_t row)
 {
     const taper_tensor *mask = &m->own->mask;
@@ -145,7 +145,7 @@ static int64_t mask_row(const masking *m, int64_t row)
     return offset;
 }
 
-// Masks a row of the scores. Returns false if the row sees no key: its softmax would be NaN.
+// Applies the mask to a row of the scores. Returns false if the row sees no key. Its softmax would be NaN.
 #define MASK_ROWS(ELEMENT, suffix)                                                                                     \
     static bool mask_row_##suffix(const masking *m, ELEMENT *x, int64_t width, int64_t row)                            \
     {                                                                                                                  \

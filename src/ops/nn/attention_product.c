@@ -15,7 +15,7 @@ const taper_sdpa_form taper_sdpa_1 = {.weights = true}, taper_sdpa_2 = {.weights
                       taper_sdpa_expanded = {.expanded = true};
 
 typedef struct attention {
-    taper_tensor *query, *key, *value, *mask; // borrowed; mask may be NULL
+    taper_tensor *query, *key, *value, *mask; // borrowed tensors; mask may be NULL
     bool causal, weights;
     double scale;
     int64_t groups; // number of query heads for each head of key and value
@@ -26,16 +26,16 @@ typedef struct attention_work {
     taper_dtype dtype;
     taper_attention_mask mask;
     taper_tensor *mask_held;
-    taper_tensor shared[2];              // key and value before they were expanded, of their own dtype; borrowed
-    taper_tensor *reshaped[2];           // key and value with all heads, of their own dtype; or NULL
-    taper_tensor key_range, value_range; // the keys and values that some row sees; borrowed
-    taper_tensor *key, *value;           // the same, converted to the working dtype
-    int64_t first;                       // index of the first one
+    taper_tensor shared[2];              // key and value before they were expanded, in their own dtype; borrowed
+    taper_tensor *reshaped[2];           // copies of key and value with all heads, in their own dtype; or NULL
+    taper_tensor key_range, value_range; // the parts of key and value that some row sees; borrowed
+    taper_tensor *key, *value;           // key_range and value_range, converted to the working dtype
+    int64_t first;                       // index in the key of the first key of key_range
     taper_tensor *query, *scores, *part; // queries, scores and results of the current block
     taper_tensor *out;
 } attention_work;
 
-// ---- the query, scaled: contiguous, of the working dtype
+// ---- the scaled query, contiguous and in the working dtype
 
 typedef struct scaling {
     taper_dtype dtype;
@@ -67,7 +67,7 @@ static taper_status scale_query(taper_run *run, const attention *a, const taper_
     return taper_run_floats(run, scale_range, &s, (size_t)taper_tensor_numel(q), 2.0);
 }
 
-// ---- blocks
+// ---- blocks of query rows
 
 // Views the elements [at, at + count) of the dimension before the last.
 static taper_tensor narrowed(const taper_tensor *t, int64_t at, int64_t count)
@@ -79,7 +79,8 @@ static taper_tensor narrowed(const taper_tensor *t, int64_t at, int64_t count)
 }
 
 // Views contiguous rows of heads, [.., heads, rows, N], as rows of the heads of key and value, [.., heads / groups,
-// groups * rows, N], because several query heads share one head of key and value. A negative number reverses it.
+// groups * rows, N], because several query heads share one head of key and value. If groups is negative, this is
+// reversed.
 static taper_tensor grouped(const taper_tensor *t, int64_t groups)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
@@ -88,13 +89,13 @@ static taper_tensor grouped(const taper_tensor *t, int64_t groups)
     sizes[at] = groups > 0 ? sizes[at] / groups : sizes[at] * -groups;
     sizes[at + 1] = groups > 0 ? sizes[at + 1] * groups : sizes[at + 1] / -groups;
     int64_t step = 1;
-    for (size_t d = t->rank; d-- > 0; step *= sizes[d]) { // at most the number of elements
+    for (size_t d = t->rank; d-- > 0; step *= sizes[d]) { // step is at most the number of elements
         strides[d] = step;
     }
     return taper_tensor_twin(t, t->rank, sizes, strides);
 }
 
-// Computes own->part, the results of the block's rows, and leaves own->scores.
+// Computes own->part, the results of the block's rows, and own->scores.
 static taper_status run_block(taper_run *run, const attention *a, attention_work *own,
                               const taper_attention_block *block)
 {
@@ -121,7 +122,7 @@ static taper_status run_block(taper_run *run, const attention *a, attention_work
     return TAPER_OK;
 }
 
-// Reverses grouped for own->part, which becomes own->out.
+// Makes own->out from own->part by reversing grouped.
 static taper_status take_part(taper_run *run, const attention *a, attention_work *own)
 {
     if (a->groups == 1) {
@@ -134,7 +135,7 @@ static taper_status take_part(taper_run *run, const attention *a, attention_work
                              &own->out, run->error);
 }
 
-// Copies own->part into the rows of own->out, which is made for the first block.
+// Copies own->part into the rows of own->out. The first block allocates own->out.
 static taper_status copy_part(taper_run *run, const attention *a, attention_work *own,
                               const taper_attention_block *block)
 {
@@ -158,11 +159,11 @@ static void drop_block(attention_work *own)
     own->query = own->scores = own->part = NULL;
 }
 
-// Returns the number of rows of a block. Blocks bound the memory of the scores, and keep rows that see few keys apart
-// from rows that see many.
+// Returns the number of rows of a block. Blocks bound the memory of the scores. They also separate rows that see few
+// keys from rows that see many.
 static int64_t rows_of_block(const attention *a, const attention_work *own, int64_t rows, int64_t keys, int64_t scores)
 {
-    enum { MOST_BYTES = 32 << 20, FEW_ROWS = 64 }; // fewer bytes: the keys are packed too often
+    enum { MOST_BYTES = 32 << 20, FEW_ROWS = 64 }; // with less memory, the keys are packed too often
     if (a->weights || rows <= FEW_ROWS) {
         return rows;
     }
@@ -172,7 +173,8 @@ static int64_t rows_of_block(const attention *a, const attention_work *own, int6
     taper_attention_visible(&own->mask, keys, &block);
     most = block.keys < keys ? FEW_ROWS : most;
     const int64_t blocks = (rows + most - 1) / most;
-    return (rows + blocks - 1) / blocks; // about equal, because a product of few rows is slower for each of them
+    // Blocks of about equal size, because in a product of few rows each row takes longer.
+    return (rows + blocks - 1) / blocks;
 }
 
 // Computes the sizes of the scores. Returns false if the products will refuse the shapes.
@@ -182,7 +184,7 @@ static bool scores_shape(const attention *a, size_t *rank, int64_t *sizes)
     int64_t heads[TAPER_MAX_RANK];
     memcpy(heads, k->sizes, k->rank * sizeof *heads);
     if (a->groups > 1) {
-        heads[k->rank - 3u] *= a->groups; // the heads of the query
+        heads[k->rank - 3u] *= a->groups; // number of heads of the query
     }
     if (q->sizes[q->rank - 1u] != k->sizes[k->rank - 1u] || k->sizes[k->rank - 2u] != v->sizes[v->rank - 2u] ||
         !taper_broadcast_shapes(q->rank - 2u, q->sizes, k->rank - 2u, heads, rank, sizes)) {
@@ -208,7 +210,7 @@ static taper_status open_mask(taper_run *run, const attention *a, attention_work
     return TAPER_OK;
 }
 
-// Converts the keys and values that some row sees.
+// Converts the keys and values that some row sees to the working dtype.
 static taper_status open_keys(taper_run *run, const attention *a, attention_work *own,
                               const taper_attention_block *seen)
 {
@@ -223,7 +225,7 @@ static taper_status open_keys(taper_run *run, const attention *a, attention_work
     return taper_tensor_cast(run, &own->value_range, own->dtype, &own->value);
 }
 
-// Computes own->out, in the working dtype or in that of the query, and own->scores if the call returns them.
+// Computes own->out, in the working dtype or in the dtype of the query, and own->scores if the call returns them.
 static taper_status compute(taper_run *run, const attention *a, attention_work *own)
 {
     const int64_t rows = a->query->sizes[a->query->rank - 2u], keys = a->key->sizes[a->key->rank - 2u];
@@ -301,13 +303,14 @@ static taper_status read_groups(const taper_call *call, attention *a)
 
 // The key or value of taper::attention_expanded, and the shape of its copy for all heads of the query.
 typedef struct expanded {
-    taper_tensor view; // [batch, heads, groups, keys, depth], expanded along its groups; or anything else
+    // [batch, heads, groups, keys, depth], expanded along its groups, if shared is set; otherwise of any shape.
+    taper_tensor view;
     size_t rank;
     int64_t shape[TAPER_MAX_RANK];
-    bool shared; // the view is as above, and the shape joins heads and groups
+    bool shared; // true if the view has the shape above and its copy joins heads and groups
 } expanded;
 
-// Views t with each part along dimension `dim` repeated, as repeat_interleave copies it.
+// Views t with each part along dimension `dim` repeated, in the order of repeat_interleave, which copies.
 static taper_status expand_repeats(const taper_call *call, size_t at, const taper_tensor *t, const int64_t *repeats,
                                    expanded *e)
 {
@@ -357,7 +360,7 @@ static taper_status read_expanded(const taper_call *call, size_t at, const taper
     return TAPER_OK;
 }
 
-// Reads key and value. They are used in place if query heads share their heads, otherwise they are copied.
+// Reads key and value. If query heads share their heads, they are used in place, otherwise they are copied.
 static taper_status read_heads(const taper_call *call, attention *a, attention_work *own)
 {
     taper_tensor **const inputs[] = {&a->key, &a->value};

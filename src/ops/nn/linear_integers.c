@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See linear_integers.h. The reference makes floats of all weights in each call.
+// The layer taper::linear_integers, see linear_integers.h. The reference makes floats of all weights in each call.
 #include "ops/nn/linear_integers.h"
 
 #include "ir/tensor.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
-// Reads argument `at`: None, or contiguous floats or halves of [out, groups]. Present arguments have the same number of
-// groups.
+// Reads argument `at`: None, or a contiguous tensor [out, groups] of floats or halves. All arguments that are not None
+// have the same number of groups.
 static taper_status read_groups(const taper_call *call, size_t at, int64_t out, int64_t in, int64_t *groups,
                                 taper_tensor **tensor)
 {
@@ -80,7 +80,7 @@ taper_status taper_linear_integers_parse(taper_call *call, taper_linear_integers
     return TAPER_OK;
 }
 
-// Computes the weights as floats, [in, out], with scales and zero points that are floats.
+// Computes the weights as floats, [in, out]. The scales and zero points are floats.
 static taper_status make_floats(taper_run *run, const taper_linear_integers_args *a, const taper_tensor *scales,
                                 const taper_tensor *points, taper_tensor **made)
 {

@@ -11,11 +11,11 @@ typedef struct taper_linear_integers_args {
     taper_tensor *input;  // float32, bfloat16 or float16, of at least one dimension
     taper_tensor *weight; // int8 [out, in], any strides
     taper_tensor *scale;  // float32, bfloat16 or float16 [out, groups], contiguous; NULL: 1
-    taper_tensor *point;  // zero points, of the sizes and the dtype of scale; NULL: 0
-    taper_tensor *bias;   // [out], of the dtype of the input; NULL: 0
-    bool nibbles;         // the exporter says that the weights are -8 to 7; they are not checked here
+    taper_tensor *point;  // zero points, with the sizes and the dtype of scale; NULL: 0
+    taper_tensor *bias;   // [out], with the dtype of the input; NULL: 0
+    bool nibbles;         // true if the exporter says that all weights are from -8 to 7, which is not checked
     int64_t in, out, group;
-    int64_t out_sizes[TAPER_MAX_RANK]; // sizes of the result, whose rank is the input's
+    int64_t out_sizes[TAPER_MAX_RANK]; // sizes of the result, which has the input's rank
 } taper_linear_integers_args;
 
 // Reads and checks the arguments of a call. in, out and group are positive, and group divides in.
