@@ -190,7 +190,7 @@ static void run_band(const taper_conv2d_plan *head, const taper_band *band)
     }
 }
 
-// ---- preparation
+// ---- packing of weights, and the plan
 
 // Packs several groups together, as a block-diagonal matrix with one row for each tap and input.
 static void fill_merged(const taper_conv2d *job, const taper_gemm_entry *entry, size_t merged, const float *bias,

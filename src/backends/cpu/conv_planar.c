@@ -172,7 +172,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     return status;
 }
 
-// ---- preparation
+// ---- packing of weights, and the plan
 
 static void fill_weights(const taper_pack_request *request, void *data)
 {

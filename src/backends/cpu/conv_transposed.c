@@ -9,7 +9,7 @@
 #include "ops/engine/tiles.h"
 #include "ops/list/op_features.h"
 
-enum { LEAST_CHANNELS = 8 }; // fewest output channels of a group, which are added together
+enum { LEAST_CHANNELS = 8 }; // fewest output channels of a group; with fewer the reference runs
 
 typedef struct transposed_plan {
     taper_conv2d_plan head;
@@ -169,7 +169,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     return status;
 }
 
-// ---- preparation
+// ---- packing of weights, and the plan
 
 static void fill_weights(const taper_pack_request *request, void *data)
 {

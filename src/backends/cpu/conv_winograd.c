@@ -249,7 +249,7 @@ static void run_items(void *argument, size_t begin, size_t end)
     taper_place_leave(own);
 }
 
-// ---- preparation
+// ---- packing of weights, and the plan
 
 // Fills the weights of every position as panels: block by block, position by position. The bias follows.
 static void fill_panels(const taper_pack_request *request, void *data, size_t begin, size_t end)

@@ -168,7 +168,7 @@ static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
     }
 }
 
-// ---- preparation
+// ---- packing of weights, and the plan
 
 static size_t place_of(const void *context, size_t channel)
 {

@@ -100,7 +100,7 @@ static void run_band(const taper_conv2d_i8_plan *head, const taper_band *band)
               (uint8_t *)band->y.at + (band->begin - band->y.from) % band->y.ring * job->out_w * job->out_c);
 }
 
-// ---- preparation
+// ---- packing of weights, and the plan
 
 static size_t place_of(const void *context, size_t channel)
 {

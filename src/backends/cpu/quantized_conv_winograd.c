@@ -194,7 +194,7 @@ static taper_status run_plan(const taper_conv2d_i8_plan *head)
     return status;
 }
 
-// ---- preparation
+// ---- packing of weights, and the plan
 
 static size_t place_of_channel(const void *context, size_t channel)
 {

@@ -26,7 +26,7 @@ taper_status taper_gpu_transfer(taper_gpu_state *s, const taper_gpu_range *from,
     return to->buffer->coherent ? TAPER_OK : s->api->flush(s->gpu, to->buffer);
 }
 
-// ---- to the host
+// ---- copies to the host
 
 static taper_status copy_numbers(const void *numbers, taper_tensor *to, taper_error *error)
 {
@@ -68,7 +68,7 @@ static taper_status fetch(taper_memory *memory, taper_tensor *to, taper_error *e
     return taper_gpu_status(status, error);
 }
 
-// ---- holding
+// ---- held buffers
 
 static void free_held(taper_gpu_state *s, taper_gpu_held *held)
 {

@@ -40,7 +40,7 @@ uint64_t taper_gpu_driver_hash(const taper_gpu_state *s)
     return taper_hash(hash, gpu->name, strlen(gpu->name));
 }
 
-// ---- verdicts
+// ---- results of the check of shaders
 
 typedef struct verdict {
     char magic[8];
@@ -204,7 +204,7 @@ void taper_gpu_keep_compiled(taper_gpu_state *s, const char *cache_dir)
     taper_free(s->allocator, data, room);
 }
 
-// ---- marks
+// ---- marks of devices that may have crashed
 
 typedef struct mark_text {
     char magic[8];

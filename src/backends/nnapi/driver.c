@@ -215,7 +215,7 @@ static taper_status choose_device(taper_nnapi_driver *driver, const char *name, 
     return TAPER_OK;
 }
 
-// ---- opening
+// ---- opening the driver
 
 static taper_status open(taper_nnapi_driver *driver, const char *name, unsigned index)
 {

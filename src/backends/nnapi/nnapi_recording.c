@@ -328,7 +328,7 @@ void taper_nnapi_forget(const taper_segment *segment, void *recording)
     memset(r, 0, sizeof *r);
 }
 
-// ---- running
+// ---- running a recording
 
 static taper_status copy_in(taper_call *call, const taper_nnapi_recording *r, uint32_t i)
 {

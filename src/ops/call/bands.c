@@ -99,7 +99,7 @@ double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size
     return wide <= 1 ? saved(run, bands) : 0;
 }
 
-// ---- running
+// ---- running the stages in bands
 
 typedef struct banded_run {
     const taper_bands *bands;

@@ -210,7 +210,7 @@ TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const 
 // may be NULL.
 taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error);
 
-// ---- work
+// ---- reports of work
 
 // Every loop whose length depends on the arguments reports its work before it starts. The unit is about a nanosecond of
 // the portable code: 1 for an element read or written, 5 for a division or a search step, 20 for a transcendental

@@ -98,7 +98,7 @@ static uint64_t hash_of(const taper_pack_name *name)
     return taper_hash(0, name, sizeof *name);
 }
 
-// ---- reading
+// ---- reading a file
 
 static void describe(const taper_packs_file *file, file_header *header)
 {

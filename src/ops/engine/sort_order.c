@@ -64,7 +64,7 @@ void taper_sort_close(taper_sort_line *line)
     }
 }
 
-// ---- reading
+// ---- reading a line
 
 enum { BLOCK = TAPER_EW_BLOCK_BYTES / 16, WORK = 5 };
 
@@ -168,7 +168,7 @@ bool taper_sort_is_nan(const taper_sort_line *line, size_t i)
                                          : ((const taper_sort_entry *)line->entries)[i].key == INT64_MAX);
 }
 
-// ---- orders
+// ---- sorting and selecting
 
 static void use(taper_sort_line *line, void *sorted)
 {

@@ -9,8 +9,8 @@
 #define WINDOWS_IN_ROWS(job, step) 0
 #endif
 
-// Computes a tile of the most rows and stores it from t->c on. `at` is the offset of its first row, in bytes. If the
-// step is constant, one pointer gives all addresses.
+// Computes a tile with the largest number of rows, MR_MAX, and stores it from t->c on. `at` is the offset of its first
+// row, in bytes. If the step is constant, one pointer gives all addresses.
 TAPER_TEMPLATE void window_tile(const size_t kind, const size_t step, const size_t nv, const taper_gemm_i8 *t,
                                 const adding *way, size_t at, const int8_t *w, size_t column, size_t n)
 {

@@ -48,7 +48,7 @@ TAPER_TEMPLATE double d_power_of_two(double p, double n)
            d_of_bits((d_bits(rest + D_ROUNDER) << 52) + 0x3FF0000000000000u);
 }
 
-// exp(x) = 2^n (1 + the result). x is NaN, or exp(x) is about in the range of a double.
+// exp(x) = 2^n (1 + the result). x is NaN, or exp(x) is roughly in the range of a double.
 TAPER_TEMPLATE double d_exp_parts(double x, double *n)
 {
     *n = D_FMA(x, 1.44269504088896340736, D_ROUNDER) - D_ROUNDER;

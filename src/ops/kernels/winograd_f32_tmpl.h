@@ -8,7 +8,7 @@
 #include "ops/kernels/winograd_f32_forms.h"
 #include "ops/kernels/winograd_lines_tmpl.h"
 
-// ---- inputs
+// ---- transform of inputs
 
 typedef V input_tile[MOST_SIDE][MOST_SIDE][2]; // indexes: line of the tile, value in the line, vector of channels
 
@@ -86,7 +86,7 @@ TAPER_TEMPLATE void input(const int how, size_t channels, const float *const *x,
         input_block(how, 1, x, v, v_stride, c + VN <= channels ? c : channels - VN);
 }
 
-// ---- outputs
+// ---- transform of outputs
 
 typedef struct finishing {
     taper_winograd_output o; // a copy, because stores could alias the caller's struct

@@ -244,7 +244,7 @@ TAPER_KERNEL(taper_op_list_extreme_of_two)
     return TAPER_OK;
 }
 
-// ---- folds
+// ---- sum, any, all
 
 // Returns the sum of a list of bools, ints, floats or complex numbers.
 TAPER_KERNEL(taper_op_list_sum)

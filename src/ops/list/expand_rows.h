@@ -17,7 +17,7 @@ typedef struct row {
     const char *id, *schema, *kernel, *param, *flags;
     const char *of; // id of the functional row; NULL for a functional row
     bool out, wanted;
-    const char *own; // words that follow the flags
+    const char *own; // words that belong only to this row, from the end of its flags; "" if there are none
 } row;
 
 static row rows[] = {

@@ -283,7 +283,7 @@ TAPER_KERNEL(taper_op_ldexp)
     return taper_ew_run(call, &ew);
 }
 
-// ---- limits
+// ---- clamp
 
 // Converts the number to an integer dtype as a cast does: with a uint8 tensor, -3 becomes 253. For other dtypes the
 // number is only checked.

@@ -24,7 +24,7 @@ static taper_status read_pads(const taper_call *call, size_t at, size_t want, in
     return TAPER_OK;
 }
 
-// ---- constant
+// ---- padding with a constant
 
 // Stores value as one element of the tensor's dtype.
 static void element_of(const taper_tensor *x, const taper_scalar *value, void *element)
@@ -163,7 +163,7 @@ TAPER_KERNEL(taper_op_constant_pad_nd)
     return pad_constant(call, x, pads, count, &value);
 }
 
-// ---- reflection, replication, circular
+// ---- padding by reflection, by replication, and circular
 
 // The modes, in the order of PyTorch's numbers for them.
 typedef enum pad_mode { PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR, PAD_CONSTANT } pad_mode;

@@ -85,7 +85,7 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
     }
 }
 
-// ---- weighted
+// ---- weighted sums of pixels
 
 enum { ROWS = 4 }; // input rows of one output row: 2 · 2 for trilinear, 4 for bicubic
 

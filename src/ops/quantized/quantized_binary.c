@@ -77,7 +77,7 @@ static void integer_row(const void *work, const taper_q_row *row)
     }
 }
 
-// ---- running
+// ---- operators
 
 static taper_status read_pair(const taper_call *call, bool relu, pair *p)
 {

@@ -9,7 +9,7 @@
 
 static const taper_class cell_class = {.name = "__torch__.torch.classes.rnn.CellParamsBase"};
 
-// ---- reading
+// ---- reading cells
 
 taper_status taper_qcell_of_weights(taper_run *run, taper_tensor *const *weights, taper_tensor *const *biases,
                                     const double *scales, const int64_t *zero_points, taper_qcell_params *params)
@@ -97,7 +97,7 @@ taper_status taper_qcell_open(taper_run *run, taper_object *object, taper_qcell_
     return TAPER_OK;
 }
 
-// ---- making
+// ---- making cells
 
 typedef struct cell_state {
     const char *kind;

@@ -41,7 +41,7 @@ typedef struct taper_q_output {
     taper_q_range range; // range of the result; with relu, low is the zero point
 } taper_q_output;
 
-// ---- linear
+// ---- linear layers
 
 // The job of computing y[row][out] for `rows` rows of x. Exactly one of bytes and floats is set. A float result is sum
 // * multiplier + bias, or 0 if that is negative and relu is set. The pointers are borrowed.

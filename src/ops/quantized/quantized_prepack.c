@@ -200,7 +200,7 @@ static taper_status channels_last(taper_run *run, taper_tensor *from, taper_tens
     return relaid(run, from, strides, to);
 }
 
-// ---- linear
+// ---- linear layers
 
 static taper_status finish(taper_call *call, taper_status status, taper_object *object)
 {

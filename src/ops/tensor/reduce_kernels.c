@@ -242,7 +242,7 @@ TAPER_KERNEL(taper_op_aminmax)
     return TAPER_OK;
 }
 
-// ---- truth
+// ---- any, all, count_nonzero
 
 static taper_status run_truth(taper_call *call, const taper_reduce_op *op)
 {
@@ -277,7 +277,7 @@ TAPER_KERNEL(taper_op_count_nonzero)
     return taper_reduce_run(call, &r);
 }
 
-// ---- moments
+// ---- variances and standard deviations
 
 // Reads the number that is subtracted from the count in the divisor of a variance.
 static taper_status correction(const taper_call *call, double *number)

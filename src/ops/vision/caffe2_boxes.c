@@ -181,7 +181,7 @@ int64_t taper_box_pixels(double size)
     return size > 0.0 ? (int64_t)(size < most ? size : most) : 0; // returns 0 for NaN too
 }
 
-// ---- overlap
+// ---- overlap of boxes
 
 enum { MOST_CORNERS = 16 }; // a rectangle cut by four lines has at most 8 corners
 

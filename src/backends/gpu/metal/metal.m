@@ -26,7 +26,7 @@ taper_status taper_metal_fail(taper_metal *metal, const char *what, NSError *err
     return TAPER_DEVICE_LOST;
 }
 
-// ---- opening
+// ---- opening the device
 
 // Finds the device. The result is an owned reference, or nil.
 static id<MTLDevice> find_device(unsigned index, const char *called)

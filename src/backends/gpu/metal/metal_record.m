@@ -142,7 +142,7 @@ void taper_metal_recorded_free(taper_gpu *gpu, taper_gpu_recorded *recorded)
     taper_free(gpu->allocator, recorded, bytes);
 }
 
-// ---- running
+// ---- running recorded commands
 
 static void encode(id<MTLComputeCommandEncoder> encoder, const taper_gpu_recorded *r, size_t first, size_t end)
 {

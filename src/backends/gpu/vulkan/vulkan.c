@@ -129,7 +129,7 @@ static const char *choose_family(taper_vulkan *v)
     return v->family == UINT32_MAX ? "the Vulkan device computes nothing" : NULL;
 }
 
-// ---- opening
+// ---- opening the device
 
 static bool instance_has(const taper_vulkan *v, const char *extension)
 {

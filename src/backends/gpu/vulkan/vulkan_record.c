@@ -214,7 +214,7 @@ void taper_vulkan_recorded_free(taper_gpu *gpu, taper_gpu_recorded *r)
     taper_free(gpu->allocator, r, sizeof *r);
 }
 
-// ---- running
+// ---- running recorded commands
 
 taper_status taper_vulkan_submit(taper_vulkan *v, const VkCommandBuffer *commands, VkFence fence)
 {

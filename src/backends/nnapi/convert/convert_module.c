@@ -187,7 +187,7 @@ static taper_status add_init(taper_emitter *e, const taper_nnapi_part *part, tap
     return TAPER_OK;
 }
 
-// ---- forward
+// ---- the new forward
 
 static taper_status permuted(taper_emitter *e, taper_ir_value *x, bool to_image, taper_ir_value **made)
 {
