@@ -21,7 +21,7 @@ typedef struct machine {
     double rows, lanes, cache;
 } machine;
 
-// Returns the cost of a product with that many rows. depth is the number of vectors of columns, multiplied by the
+// Returns the cost of a product with `rows` rows. depth is the number of vectors of columns, multiplied by the
 // number of k. The weights are read once.
 static double product(const machine *m, double rows, double depth, double weights)
 {

@@ -176,7 +176,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     taper_gemm_f32_pack(entry->nr, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);
 }
 
-// Computes the bytes of scratch for that many rows. Returns false if they overflow.
+// Computes the bytes of scratch memory for `rows` rows. Returns false if they overflow.
 static bool scratch_of(windows_plan *plan, size_t rows)
 {
     const taper_conv2d *job = plan->head.job;

@@ -378,8 +378,8 @@ static bool number_tiles(winograd_plan *plan)
     return true;
 }
 
-// Computes the number of tiles of a group, in whole strips, whose transformed inputs and products have that many
-// floats. Returns false if the floats of one tile overflow.
+// Computes the number of tiles of a group: as many strips as have at most `floats` floats of transformed inputs and
+// products, but at least one. Returns false if the floats of one tile overflow.
 static bool group_of(winograd_plan *plan, const taper_conv2d *job, size_t floats, size_t *tile_floats)
 {
     if (!taper_mul_size(plan->positions, job->in_c + plan->packed_block * plan->entry->nr, tile_floats)) {

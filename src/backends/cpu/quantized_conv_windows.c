@@ -229,7 +229,7 @@ static void fill_pack(const taper_pack_request *request, void *data)
     }
 }
 
-// Computes the bytes of scratch memory for that many rows. Returns false if they overflow.
+// Computes the bytes of scratch memory for `rows` rows. Returns false if they overflow.
 static bool scratch_of(windows_plan *plan, size_t rows)
 {
     const taper_conv2d_i8 *job = plan->head.job;

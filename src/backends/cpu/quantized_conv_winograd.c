@@ -305,7 +305,7 @@ static bool all_hold(const taper_conv2d_i8 *job)
 // memory, although a part of this time overlaps with products.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
-    enum { LEAST_STREAMED = 12 }; // fewest tiles for which it is worth reading that many weights from memory
+    enum { LEAST_STREAMED = 12 }; // fewest tiles for which it pays to read the larger weights from memory
     const double into = 180, out_of = 250, bytes_meanwhile = 12;
     const taper_conv2d_i8 *job = plan->head.job;
     const taper_winograd_i8_entry *entry = plan->entry;

@@ -12,7 +12,7 @@ typedef struct taper_gpu_held {
     taper_gpu_buffer buffer;
 } taper_gpu_held;
 
-// Returns memory of that many bytes in *held, from released memory if possible. Returns TAPER_DEVICE_LOST if the device
+// Returns memory of `bytes` bytes in *held, from released memory if possible. Returns TAPER_DEVICE_LOST if the device
 // has no memory.
 TAPER_MUST_USE taper_status taper_gpu_hold(const taper_device *device, uint64_t bytes, taper_gpu_held **held);
 // Returns the device's memory of a tensor. The tensor must be in this device's memory.

@@ -11,8 +11,8 @@
 bool taper_gpu_is_trusted(const char *cache_dir, uint64_t hash);
 void taper_gpu_trust(const char *cache_dir, uint64_t hash);
 
-// Reads if the device or the plain nodes were clearly faster for a recording, in a context with that many threads.
-// Returns false if this is not known.
+// Read and store which was clearly faster for a recording: the plain nodes (true) or the device. hash identifies the
+// recording's program and the number of CPU threads. The first function returns false if this is not known.
 bool taper_gpu_knows_faster(const char *cache_dir, uint64_t hash, bool *plain);
 void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain);
 

@@ -13,7 +13,7 @@ typedef struct taper_ew_vector_loop {
     taper_unary_f32_function *unary;
     taper_binary_f32_function *binary;
     float factor;     // factor of a sum's second operand, for the blend kernel; 0: none
-    float numbers[4]; // numbers of the unary kernel
+    float numbers[4]; // numbers that the unary kernel takes in addition to its operand
 } taper_ew_vector_loop;
 
 struct taper_ew_vector_plan {

@@ -89,8 +89,8 @@ TAPER_KERNEL(taper_op_matrix_power)
     return taper_linalg_run(call, "linalg.matrix_power", matrix_power);
 }
 
-// ---- exponentials: a matrix is divided by a power of two, its exponential is computed by the series, and the result
-// is squared that many times
+// ---- exponentials: a matrix is divided by 2^n, its exponential is computed by the series, and the result is squared
+// n times
 
 enum { TERMS = 18 }; // number of terms of the series, which is enough for doubles if the norm is at most 1/2
 

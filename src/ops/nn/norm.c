@@ -122,7 +122,7 @@ static taper_status measure(norm_work *work, int64_t channels)
 }
 
 // Checks the input, makes the result in its layout, and allocates the coefficients. If `statistics` is not 0, it also
-// measures statistics over that many channels at a time.
+// measures statistics, over `statistics` channels at a time.
 static taper_status work_begin(taper_call *call, norm_layout layout, int64_t statistics, bool per_sample,
                                norm_work *work)
 {

@@ -25,7 +25,7 @@ TAPER_KERNEL(taper_op_nonzero)
     return taper_ret_tensor(call, 0, result);
 }
 
-// Returns exactly that many rows of nonzero's result, with fill values if there are fewer.
+// Returns exactly `size` rows of nonzero's result, with fill values if there are fewer.
 TAPER_KERNEL(taper_op_nonzero_static)
 {
     taper_tensor *x, *found, *result;
