@@ -22,7 +22,7 @@ TAPER_MUST_USE taper_status taper_segment_values_init(const taper_segment *segme
                                                       const taper_allocator *allocator, taper_segment_values *values);
 void taper_segment_values_free(taper_segment_values *values);
 
-// Returns the argument number of a value from outside, or SIZE_MAX for a value made inside the segment.
+// Returns the argument number of a value from outside the segment, or SIZE_MAX for a value made inside it.
 size_t taper_segment_values_argument(const taper_segment_values *values, const taper_ir_value *value);
 // Fills *known with what is known about a value, as taper_node_reader.know requires. user is the taper_segment_values.
 void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known);

@@ -208,7 +208,7 @@ taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *
     return TAPER_OK;
 }
 
-// Returns true if the value exists already, or comes from outside.
+// Returns true if the value exists already, or comes from outside the segment.
 static bool is_there(const taper_gpu_emitter *e, const taper_ir_value *value)
 {
     return value->block != e->known->body || e->values[value->id - e->first_id].made;

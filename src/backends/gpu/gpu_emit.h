@@ -48,7 +48,7 @@ bool taper_gpu_pays(const taper_node *node);
 // ---- for rules
 
 // The dtypes of an operand, as flags. FLOATS: float32. TRUTHS: bool (elements 1 and 0). WHOLES: int64 and int32 tensors
-// from outside, or views of them; their elements are stored as consecutive floats, not as vectors (packed:
+// from outside the segment, or views of them; their elements are stored as consecutive floats, not as vectors (packed:
 // TAPER_GPU_RANK). QUANTS: quint8, with elements from 0 to 255; scale and zero point are known during recording.
 enum { TAPER_GPU_FLOATS = 1, TAPER_GPU_TRUTHS = 2, TAPER_GPU_WHOLES = 4, TAPER_GPU_ANY = 7, TAPER_GPU_QUANTS = 8 };
 

@@ -160,7 +160,7 @@ static taper_status type_of(taper_translator *t, int dtype, bool quantized, int3
     return TAPER_OK;
 }
 
-// Adds an input of the network for a value from outside, as an image if possible.
+// Adds an input of the network for a value from outside the segment, as an image if possible.
 static taper_status add_input(taper_translator *t, const taper_ir_value *value, taper_translated_value *made)
 {
     taper_known_value known = {.shape = taper_shape_unknown()};

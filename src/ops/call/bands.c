@@ -67,8 +67,8 @@ static double saved(const taper_run *run, taper_bands *bands)
         }
     }
     bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
-    // Each thread has a cache of its own. Half of it may be filled. If the edges would be most of a thread's part, or
-    // with the smallest step, three quarters may be.
+    // Each thread has a cache of its own. Half of it may be filled. Three quarters may be filled with the smallest
+    // step, or if the edges would be most of a thread's part.
     const size_t half = cache / 2, most = cache / 4 * 3;
     const size_t threads = taper_pool_threads(run->pool);
     const taper_banded *end = bands->stages[bands->count - 1];
