@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of bytes as int32 (_int_mm), by the gemm kernels of bytes. These give floats, which are exact while sums are
-// below 2^24. So the depth is cut into chunks whose sums are that small, and the integers of the chunks are added.
+// Products of bytes as int32 (_int_mm), by the gemm kernels of bytes. Their results are floats, which are exact if sums
+// are below 2^24. The inputs are therefore divided into chunks with sums below this bound, and the results of the
+// chunks are added as integers.
 #include <math.h>
 
 #include "ops/call/packs.h"
@@ -9,17 +10,18 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_pack.h"
 
-// CHUNK: inputs of a chunk: 512 * 255 * 128 is below 2^24. MOST_NR: the widest panel of any kernel.
+// CHUNK: number of inputs of a chunk; 512 * 255 * 128 is below 2^24. MOST_ROWS: most rows of a tile. MOST_NR: columns
+// of the widest panel of any kernel. OVER_READ: bytes that a kernel may read past the inputs.
 enum { CHUNK = 512, MOST_ROWS = 64, MOST_NR = 64, OVER_READ = 1024 };
 
 typedef struct int_mm {
     taper_tensor *a, *b;
     const taper_gemm_i8_entry *entry;
     size_t rows, in, out, places, chunks;
-    size_t chunk_bytes;         // packed weights of a whole chunk
-    const uint8_t *x;           // [rows, in]
-    const float *scale, *shift; // 1 and 0 for each place
-    const int32_t *bias;        // [chunks, places]
+    size_t chunk_bytes;         // number of bytes of the packed weights of a whole chunk
+    const uint8_t *x;           // inputs, [rows, in]
+    const float *scale, *shift; // for each place: 1 as scale, 0 as shift
+    const int32_t *bias;        // summands of the sums, [chunks, places]
     const int8_t *weights;
     int32_t *y;
     taper_tiles tiles;
@@ -50,7 +52,7 @@ static void fill_pack(const taper_pack_request *request, void *data)
     int8_t *weights = (int8_t *)(bias + job.chunks * job.places);
     int64_t steps[TAPER_MAX_RANK];
     taper_tensor_steps(job.b, 1, steps);
-    // Signed inputs are raised by 128. The kernel lowers them by its shift.
+    // Inputs that are signed are stored plus 128. The kernel subtracts its own shift from all inputs.
     const uint32_t raised = job.a->dtype == TAPER_I8 ? 128 : 0;
     for (size_t i = 0; i < job.places; i++) {
         numbers[i] = 1.0f;
@@ -129,7 +131,7 @@ static void run_panel(const int_mm *job, const taper_tile *t, size_t panel)
         for (size_t i = 0; i < t->count; i++) {
             int32_t *y = job->y + (t->first + i) * job->out + first;
             for (size_t n = 0; n < columns; n++) {
-                const uint32_t sum = (uint32_t)(int32_t)sums[i * nr + n]; // overflow wraps around
+                const uint32_t sum = (uint32_t)(int32_t)sums[i * nr + n]; // the total wraps around on overflow
                 y[n] = (int32_t)(c == 0 ? sum : (uint32_t)y[n] + sum);
             }
         }
@@ -147,7 +149,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-// Copies the inputs, raised by 128 if they are signed.
+// Copies the inputs, plus 128 if they are signed.
 static void copy_inputs(const int_mm *job, uint8_t *to)
 {
     const uint8_t *from = taper_tensor_data(job->a), flip = job->a->dtype == TAPER_I8 ? 0x80 : 0;
@@ -169,7 +171,7 @@ static taper_status multiply(taper_run *run, int_mm *job)
     const uint8_t kind = job->a->storage->kind;
     const bool in_place = job->a->dtype == TAPER_U8 && taper_tensor_is_contiguous(job->a) &&
                           (job->in % entry->kr == 0 || kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED);
-    const size_t count = job->rows * job->in; // elements of the tensor
+    const size_t count = job->rows * job->in; // number of elements of the tensor a
     uint8_t *copy = NULL;
     job->x = taper_tensor_data(job->a);
     if (!in_place) {
