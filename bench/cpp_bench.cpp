@@ -15,7 +15,7 @@
 
 static const int ROUNDS = 21;
 
-// Returns the time of one call, the median of several rounds.
+// Returns the median time of one call over several rounds, in nanoseconds.
 static double nanoseconds(const std::function<void()> &call, int calls)
 {
     std::vector<double> times;
@@ -24,7 +24,8 @@ static double nanoseconds(const std::function<void()> &call, int calls)
         for (int i = 0; i < calls; i++) {
             call();
         }
-        times.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / calls);
+        times.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+                        calls);
     }
     std::sort(times.begin(), times.end());
     return times[ROUNDS / 2];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // session_bench MODEL N,C,H,W SESSIONS THREADS SECONDS: measures runs per second of one model in several sessions at
-// once, each in a thread of its own. All share a pool of THREADS (0 for the default). bench/threads.py calls it.
+// once, each in its own thread. All sessions share a pool of THREADS threads (0 for the default). bench/threads.py
+// calls this program.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -47,7 +48,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// The value uses its memory until the program ends.
+// The value keeps pointing to this memory until the program ends, so the memory is never freed.
 static taper_status open_input(taper_context *context, const char *text, taper_value **input, taper_error *error)
 {
     int64_t sizes[4];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // sizes_bench MODEL SMALLEST STEP COUNT RUNS plain|kept: runs one session with images of changing sizes: COUNT heights
-// and widths from SMALLEST on. kept: uses an allocator that caches freed memory (taper_memory.h). Prints JSON:
-// milliseconds, calls of the system's allocator and page faults per run, the peak of memory, and the memory after
-// everything was freed. bench/caching.py calls it.
+// and COUNT widths, from SMALLEST pixels in steps of STEP. With "kept", the allocator caches freed memory
+// (taper_memory.h). Prints JSON: milliseconds, calls of the system's allocator and page faults per run, the peak of
+// memory, and the memory after everything was freed. bench/caching.py calls this program.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

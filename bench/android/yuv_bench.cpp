@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// yuv_bench: compares the conversion of camera images to floats with the published function of
-// pytorch_android_torchvision. Its source (android/pytorch_android_torchvision/src/main/cpp in PyTorch) is not part of
-// this repository; bench/android/run.sh compiles it in, with -O2. For each rotation and memory format the results must
-// be bit-identical.
+// yuv_bench: compares the conversion of camera images to floats with the function that pytorch_android_torchvision has
+// for it. The source of that function (android/pytorch_android_torchvision/src/main/cpp in PyTorch) is not part of this
+// repository; bench/android/run.sh compiles it with -O2 into this program. For each rotation and memory format the
+// results must be bit-identical.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -14,9 +14,11 @@ extern "C" {
 #include "../../bindings/android/jni/image.h"
 }
 
-namespace {
+namespace
+{
 
-// The function uses two calls of JNI: a buffer is replaced by its address, an array by its floats.
+// PyTorch's function calls JNI twice: to get the address of a buffer, and to get the floats of an array. These
+// functions replace both calls.
 void *address(JNIEnv *, jobject buffer)
 {
     return reinterpret_cast<void *>(buffer);
@@ -66,7 +68,8 @@ int main()
     const image_norm norm = {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
     std::vector<float> want(3 * side * side), got(3 * side * side);
     int status = 0;
-    for (int pixel = 1; pixel <= 2; pixel++) { // separate planes, then interleaved ones, which most cameras have
+    // Bytes between chroma samples: 1 for separate planes, 2 for interleaved planes, which most cameras have.
+    for (int pixel = 1; pixel <= 2; pixel++) {
         const int row = width / 2 * pixel;
         const uint8_t *u = uv.data(), *v = pixel == 2 ? u + 1 : u + width * height / 4;
         const size_t bytes = static_cast<size_t>(uv.data() + uv.size() - v);
@@ -75,16 +78,17 @@ int main()
             for (int last = 0; last < 2; last++) {
                 const auto published = [&] {
                     pytorch_vision_jni::imageYUV420CenterCropToFloatBuffer(
-                        &env, nullptr, handle<jobject>(y.data()), width, 1, handle<jobject>(u), handle<jobject>(v), row, pixel, width, height,
-                        degrees, side, side, handle<jfloatArray>(norm.mean), handle<jfloatArray>(norm.std), handle<jobject>(want.data()), 0,
-                        1 + last);
+                        &env, nullptr, handle<jobject>(y.data()), width, 1, handle<jobject>(u), handle<jobject>(v), row,
+                        pixel, width, height, degrees, side, side, handle<jfloatArray>(norm.mean),
+                        handle<jfloatArray>(norm.std), handle<jobject>(want.data()), 0, 1 + last);
                 };
                 const image_crop crop = {side, side, degrees};
                 const auto ours = [&] { (void)image_from_yuv(&image, &crop, &norm, last != 0, got.data()); };
                 const double theirs = microseconds(published), mine = microseconds(ours);
                 const bool same = std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0;
-                std::printf("uv stride %d, %3d degrees, %-13s  published %7.1f us  ours %7.1f us  %.2f  %s\n", pixel, degrees,
-                            last ? "channels last" : "contiguous", theirs, mine, mine / theirs, same ? "same" : "OTHER RESULTS");
+                std::printf("uv stride %d, %3d degrees, %-13s  published %7.1f us  ours %7.1f us  %.2f  %s\n", pixel,
+                            degrees, last ? "channels last" : "contiguous", theirs, mine, mine / theirs,
+                            same ? "same" : "OTHER RESULTS");
                 status |= !same;
             }
         }

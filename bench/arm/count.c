@@ -36,7 +36,7 @@ enum { GETPRIORITY_ARM = 96, GETPRIORITY_ARM64 = 141, MARK = 77, MOST = 1 << 15 
 
 typedef struct counter {
     const char *name;
-    uint64_t now, before; // counts now and at the last mark
+    uint64_t now, before; // instructions executed up to now, and up to the last mark
 } counter;
 
 // Blocks of code contain pointers to the counters, which therefore must not move.

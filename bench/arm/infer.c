@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// infer MODEL SIZE [PRECISION]: runs a model of images, 1 x 3 x SIZE x SIZE, three times in one thread. The third run
-// is between marks 2 and 3 of count.c, because the second may still pack weights that were temporary in the first.
-// Prints the sum of the result's magnitudes.
+// infer MODEL SIZE [PRECISION]: runs a model of images three times in one thread, with an input of 1 x 3 x SIZE x SIZE.
+// The third run is between marks 2 and 3 of count.c, because the second run may still pack weights that the first run
+// used only temporarily. Prints the sum of the result's magnitudes.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

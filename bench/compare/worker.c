@@ -86,8 +86,7 @@ static void time_runs(worker *w, double seconds)
     printf("\n");
 }
 
-// Returns the first tensor of a result: the result itself, or that of the first entry of a dict, or of the first
-// element of a tuple or list.
+// Returns the first tensor of a result: the result itself, or the first tensor in a dict, tuple or list.
 static const taper_value *tensor_in(const taper_value *value)
 {
     taper_value *inner = NULL;
@@ -95,7 +94,7 @@ static const taper_value *tensor_in(const taper_value *value)
         if (taper_value_item(value, 0, &inner, NULL) != TAPER_OK) {
             return NULL;
         }
-        value = inner; // the container holds a reference, too
+        value = inner; // the outer container also holds a reference to this value
         taper_value_release(inner);
     }
     return value;

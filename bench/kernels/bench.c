@@ -127,7 +127,7 @@ double bench_peak(uint64_t cpu)
 {
     float (*loop)(void) = peak_scalar;
     double flops = 12 * 2;
-    // A set implies the sets that it needs, and these decide the width of its registers.
+    // Each instruction set implies the sets that it requires, and the implied sets decide the width of its registers.
 #define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
     if ((cpu & TAPER_ISA_##key) != 0)                                                                                  \
         cpu |= TAPER_WITH_##key;

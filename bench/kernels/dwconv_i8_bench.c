@@ -20,7 +20,7 @@ typedef struct job {
     const taper_dwconv_i8_entry *entry;
     const shape *s;
     size_t out;
-    const uint8_t *in; // padded with kernel / 2 pixels on all sides
+    const uint8_t *in; // input, padded with kernel / 2 pixels on all sides
     taper_dwconv_i8 call;
 } job;
 

@@ -60,7 +60,8 @@ static void run(void *argument)
                                         .ks = s->taps,
                                         .a = j->pointers + first,
                                         .a_tap_stride = m,
-                                        .a_step = s->taps == 1 ? s->k : 0, // step of 1x1 convolutions
+                                        // Bytes between rows of A, for 1x1 convolutions.
+                                        .a_step = s->taps == 1 ? s->k : 0,
                                         .w = j->w + n / nr * panel,
                                         .c = j->c + first * s->n + n,
                                         .c_stride = s->n,
@@ -88,7 +89,7 @@ static uint32_t next_random(void)
     return state >> 8;
 }
 
-// Returns inputs below `limit`.
+// Returns `count` random inputs below `limit`.
 static void *inputs(size_t count, uint32_t limit)
 {
     uint8_t *p = bytes(count);
@@ -122,7 +123,7 @@ static int8_t *packed(const taper_gemm_i8_entry *entry, const shape *s, size_t w
     return to;
 }
 
-// --wide: inputs up to 255. Models quantized to seven bits have inputs below 128.
+// With --wide, inputs are up to 255. Without it, they are below 128, as in models quantized to seven bits.
 int main(int argc, char **argv)
 {
     const uint64_t cpu = bench_cpu();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Explains why a model refused its inputs. The model runs again with one input changed, by a conversion that people
-// often forget. Then the model as it was saved runs up to the operator that fails.
+// Explains why a model refused its inputs. First the model runs again with one changed input, once for each conversion
+// that people often forget. Then the model as it was saved runs up to the operator that fails.
 #include <taper/taper_app.h>
 #include <taper/taper_inspect.h>
 
@@ -11,11 +11,11 @@
 
 typedef struct advice {
     taper_context *context;
-    taper_session *session; // session of its own, so that the state of the host's session does not change
+    taper_session *session; // separate session, so that the state of the host's session does not change
     double until;           // time on taper_clock at which the runs must have ended
     const char *method;
-    taper_value **inputs; // inputs of the call, in an array of its own
-    taper_value **twins;  // room for `count` twins
+    taper_value **inputs; // inputs of the call; this struct owns the array, not the values
+    taper_value **twins;  // array for copies of the `count` inputs
     size_t count;
     taper_error *error; // error of the failed run
 } advice;
@@ -38,7 +38,7 @@ static taper_status open_session(taper_model *model, taper_session **session)
     return status;
 }
 
-// Makes twins of the inputs, so that a run that writes to them, or appends to a list, does not change the originals.
+// Copies the inputs, so that a run that writes to them, or appends to a list, does not change the originals.
 static taper_status make_twins(const advice *a, taper_session *session, size_t *made)
 {
     taper_clone_memo *memo;
@@ -83,8 +83,8 @@ static taper_status try_run(const advice *a, taper_session *session)
 
 // ---- one change to one tensor
 
-// Makes the tensor that the user may have meant, in the memory of the given one or in its own. Returns NULL if the
-// change does not apply.
+// Makes the tensor that the user may have meant. It may share the memory of `given`. Returns NULL if the change does
+// not apply.
 typedef taper_value *(*change)(const advice *a, const taper_tensor_info *old, taper_value *given);
 
 static taper_value *make_view(const advice *a, const taper_tensor_info *old, size_t rank, const int64_t *sizes,
@@ -189,7 +189,7 @@ static bool try_change(const advice *a, size_t index, size_t number)
 
 typedef struct failing {
     const char *method;
-    const taper_node *last; // last node with a result
+    const taper_node *last; // last node that produced a result
     taper_text module;
 } failing;
 
@@ -207,7 +207,7 @@ static void take_module(void *user, const char *text, size_t length)
     taper_text_append(&((failing *)user)->module, text, length);
 }
 
-// Finds the node after the last one with a result. That node failed.
+// Finds the node after the last node that produced a result. This is the node that failed.
 static void find_module(failing *f, const taper_model *model)
 {
     const taper_function *function = taper_model_find(model, taper_model_name(model), f->method);
@@ -268,7 +268,7 @@ taper_status taper_session_advise(taper_session *session, const char *method, ta
     TAPER_NEED(session, error);
     TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     if (taper_error_status(error) != TAPER_ERROR_ARGUMENT) {
-        return TAPER_OK; // time, memory, or an error that the model itself raises
+        return TAPER_OK; // the run ended by a limit of time or memory, or by an error that the model itself raises
     }
     const taper_allocator *allocator = &session->model->context->allocator;
     advice a = {.context = session->model->context,

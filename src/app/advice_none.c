@@ -6,5 +6,5 @@ taper_status taper_session_advise(taper_session *session, const char *method, ta
                                   taper_error *error)
 {
     (void)session, (void)method, (void)inputs, (void)count, (void)error;
-    return TAPER_ERROR_UNSUPPORTED; // `error` remains that of the run
+    return TAPER_ERROR_UNSUPPORTED; // `error` keeps the text of the failed run
 }

@@ -27,7 +27,7 @@ static TAPER_COLD taper_status missing(const taper_dict *dict, const char *key, 
     return TAPER_ERROR_ARGUMENT;
 }
 
-// name: the key as text for messages.
+// Finds the entry of a dict. name: the key as text, for messages.
 static taper_status find(const taper_value *dict, taper_val key, const char *name, taper_value **item,
                          taper_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by the functions of taper_app.h.
+// Internal functions that several files of taper_app.h share.
 #ifndef TAPER_APP_APP_VALUES_H
 #define TAPER_APP_APP_VALUES_H
 

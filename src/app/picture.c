@@ -13,8 +13,8 @@
 // ---- formats
 
 typedef struct pixel_layout {
-    uint8_t planes, step; // step: bytes from a pixel to the next in the first plane
-    uint8_t at[3];        // offsets of red, green and blue in a pixel
+    uint8_t planes, step; // number of planes, and bytes from a pixel to the next pixel in the first plane
+    uint8_t at[3];        // offsets of red, green and blue in a pixel, in bytes
 } pixel_layout;
 
 static const pixel_layout layouts[] = {
@@ -55,12 +55,12 @@ static taper_status check(const taper_picture *given, taper_picture *p, taper_er
     return TAPER_OK;
 }
 
-static unsigned char clamp(int number) // number: in units of 1/1024
+static unsigned char clamp(int number) // number is in units of 1/1024
 {
     return (unsigned char)(number < 0 ? 0 : number > 262143 ? 255 : number >> 10);
 }
 
-// Converts BT.601 with range 16 to 235, in the integer arithmetic of PyTorch Mobile's Android classes.
+// Converts a BT.601 pixel, whose luma is 16 to 235. The integer arithmetic is that of PyTorch Mobile's Android classes.
 static void put_ycbcr(int y, int cb, int cr, unsigned char rgb[3])
 {
     const int light = 1192 * (y - 16 > 0 ? y - 16 : 0);
@@ -94,7 +94,7 @@ static void unpack_row(const taper_picture *p, int y, unsigned char *rgb)
     }
 }
 
-// One of EXIF's eight orientations: whether x and y are swapped, and then which of them are reversed.
+// One of EXIF's eight orientations. swap exchanges x and y first; flip_x and flip_y then reverse an axis.
 typedef struct turn {
     bool swap, flip_x, flip_y;
 } turn;
@@ -104,7 +104,7 @@ static const turn turns[9] = {
     {true, false, false},  {true, true, false},   {true, true, true},   {true, false, true},
 };
 
-// Copies a row of the given picture to its place in the turned one.
+// Copies row y of the given picture to its pixels in the turned picture.
 static void put_turned(const turn *t, const unsigned char *row, int width, int y, taper_rgb *to)
 {
     for (int x = 0; x < width; x++, row += 3) {
@@ -164,14 +164,14 @@ static taper_status read_preparation(const taper_preparation *given, taper_prepa
     return TAPER_OK;
 }
 
-// Returns the begin of a centred crop. Halves round to even, as in Python's round().
+// Returns the first pixel of a centred crop. Halves round to even, as in Python's round().
 static int crop_begin(int whole, int part)
 {
     const int rest = whole - part, half = rest / 2;
     return rest % 2 == 0 || half % 2 == 0 ? half : half + 1;
 }
 
-// Resizes the picture and crops it to the part for the tensor. `sized`: the result.
+// Resizes the picture and crops it to the part for the tensor. *sized receives the result.
 static taper_status resize(const taper_allocator *allocator, const taper_rgb *rgb, const taper_preparation *p,
                            taper_rgb *sized, taper_error *error)
 {

@@ -7,13 +7,13 @@
 
 typedef struct taper_rgb {
     int width, height;
-    size_t stride;               // bytes from a row to the next
-    const unsigned char *pixels; // pixels of the caller, or in `block`
+    size_t stride;               // bytes from the start of a row to the start of the next row
+    const unsigned char *pixels; // first byte of the pixels, in the caller's memory or in `block`
     unsigned char *block;        // owned memory, or NULL if the pixels are borrowed
-    size_t size;                 // bytes of block
+    size_t size;                 // size of `block` in bytes
 } taper_rgb;
 
-// Creates a picture with uninitialized, contiguous rows. Fails for sides longer than TAPER_PICTURE_SIDE.
+// Creates a picture with uninitialized, contiguous rows. Fails if a side is longer than TAPER_PICTURE_SIDE.
 TAPER_MUST_USE taper_status taper_rgb_create(const taper_allocator *allocator, int width, int height,
                                              taper_rgb *picture, taper_error *error);
 void taper_rgb_free(const taper_allocator *allocator, taper_rgb *picture);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of pictures.
+// Allocates and frees the memory of pictures.
 #include "app/picture.h"
 #include "app/settings.h"
 
@@ -12,7 +12,7 @@ taper_status taper_rgb_create(const taper_allocator *allocator, int width, int h
                    height, TAPER_PICTURE_SIDE);
     }
     picture->stride = (size_t)width * 3;
-    picture->size = picture->stride * (size_t)height; // less than 2^30
+    picture->size = picture->stride * (size_t)height; // the product is less than 2^30
     picture->block = taper_alloc(allocator, picture->size);
     picture->pixels = picture->block;
     return picture->block != NULL ? TAPER_OK : taper_fail_memory(error);

@@ -10,7 +10,7 @@
 
 enum { WEIGHT_BITS = 32 - 8 - 2 };
 
-// For each output position, the inputs [first, first + count) and their weights.
+// For each output position, the range of inputs [first, first + count) and their weights.
 typedef struct filter {
     int *first, *count;
     int32_t *weights; // `width` weights for each position
@@ -38,7 +38,8 @@ static void set_position(filter *f, int position, int from, double scale, double
     int32_t *out = f->weights + (size_t)position * (size_t)f->width;
     for (int i = 0; i < end - first; i++) {
         const double weight = sum != 0 ? weights[i] / sum : weights[i];
-        out[i] = (int32_t)(0.5 + weight * (1 << WEIGHT_BITS)); // never negative
+        // Weights are never negative, so adding 0.5 rounds to nearest.
+        out[i] = (int32_t)(0.5 + weight * (1 << WEIGHT_BITS));
     }
     f->first[position] = first;
     f->count[position] = end - first;
@@ -115,7 +116,7 @@ static taper_status resize_columns(const taper_rgb *from, filter *f, taper_rgb *
     return TAPER_OK;
 }
 
-// Makes one of the two passes: to another width if `wide`, otherwise to another height.
+// Makes one of the two passes: changes the width to `side` if `wide`, otherwise the height.
 static taper_status resize_one(const taper_allocator *allocator, const taper_rgb *from, bool wide, int side,
                                taper_rgb *to, taper_error *error)
 {

@@ -12,7 +12,7 @@
 
 enum { CLASS_LIMIT = 4096 };
 
-// Scores in C order: `classes` planes of `height` rows of `width`.
+// Scores in C order: `classes` planes with `height` rows of `width` scores each.
 typedef struct score_planes {
     const float *scores;
     size_t classes, height, width;
@@ -23,8 +23,8 @@ typedef struct class_map {
     size_t width, height, count; // number of classes
 } class_map;
 
-// Computes for an output position the input position before it, and the fraction of the way to the next one (half-pixel
-// centres).
+// Computes the input position before an output position, and the fraction of the way from that input to the next one.
+// Pixels have half-pixel centres.
 static void place(size_t position, size_t from, size_t to, size_t *before, float *part)
 {
     const double at = ((double)position + 0.5) * (double)from / (double)to - 0.5;
@@ -42,7 +42,7 @@ typedef struct column {
     float part;
 } column;
 
-// Makes one row of one class, interpolated in both directions.
+// Makes one row of one class by interpolating in both directions.
 static void upsample_row(const score_planes *s, size_t c, size_t before, float part, const column *columns,
                          size_t width, float *narrow, float *row)
 {
@@ -96,7 +96,7 @@ static taper_status choose_classes(taper_context *context, const score_planes *s
     return TAPER_OK;
 }
 
-// Returns the threshold for a single plane: one half for probabilities, 0 for logits.
+// Returns the threshold for a single plane: 0.5 if the scores are probabilities, 0 if they are logits.
 static float single_threshold(const float *scores, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper.json (taper_app.h): describes the pictures and classes of a model. All data is in one arena of the settings. If
-// a member occurs several times, the last one applies.
+// Reads taper.json (taper_app.h), which describes the pictures and classes of a model. All data is in one arena of the
+// settings. If a member occurs several times, the last one applies.
 #include <taper/taper_app.h>
 
 #include <math.h>
@@ -26,7 +26,7 @@ struct taper_settings {
     taper_context *context;
     taper_arena arena;
     const char *task;
-    int size[2], resize; // sides in pixels; 0 if missing
+    int size[2], resize; // sides in pixels; 0 if the file does not give them
     bool has_resize, has_mean, has_std;
     float mean[3], std[3];
     const char **labels;
@@ -49,7 +49,7 @@ static TAPER_COLD taper_status wrong(const reading *r, const char *words)
 
 // ---- members
 
-// Counts the items of the array that starts here. The reader does not move.
+// Counts the items of the array that starts at the reader's position, which does not change.
 static taper_status count_items(const reading *r, size_t *count)
 {
     taper_json ahead = *r->json;
@@ -65,7 +65,7 @@ static taper_status count_items(const reading *r, size_t *count)
     return *count <= ITEM_LIMIT ? TAPER_OK : wrong(r, "an array has more than a million items");
 }
 
-// Sets *is to true if a value of that kind comes next.
+// Sets *is to true if the next value is of that kind.
 static taper_status is_next(const reading *r, taper_json_kind kind, bool *is)
 {
     taper_json_kind found;
@@ -74,7 +74,7 @@ static taper_status is_next(const reading *r, taper_json_kind kind, bool *is)
     return TAPER_OK;
 }
 
-// Reads an array of exactly `wanted` numbers, or fails with `words`.
+// Reads an array of exactly `wanted` numbers. Fails with the message `words` if the array is different.
 static taper_status take_numbers(const reading *r, size_t wanted, taper_json_number *numbers, const char *words)
 {
     bool is;
@@ -147,7 +147,7 @@ static taper_status take_triple(const reading *r, float triple[3], bool *has, co
     return TAPER_OK;
 }
 
-// Reads a string into the arena, without control characters, because it must not control a terminal.
+// Reads a string into the arena. Fails if it contains control characters, because they could control a terminal.
 static taper_status take_string(const reading *r, const char **string)
 {
     taper_json_text text;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The limit on sizes of pictures and in settings.
+// The limit on the sides of pictures, also of those that taper.json describes.
 #ifndef TAPER_APP_SETTINGS_H
 #define TAPER_APP_SETTINGS_H
 
-enum { TAPER_PICTURE_SIDE = 16384 }; // pixels of a side; a picture has at most 2^28
+enum { TAPER_PICTURE_SIDE = 16384 }; // longest side in pixels; a picture has at most 2^28 pixels
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arenas: blocks that double in size up to LARGEST_CHUNK and are used from the front. Allocations are charged to the
-// budget of the load.
+// Arenas allocate from chunks, whose sizes double up to LARGEST_CHUNK, and fill each chunk from the front. Allocations
+// are charged to the budget of the load.
 #include "base/arena.h"
 
 #include "base/charge.h"
@@ -9,7 +9,7 @@
 
 struct taper_arena_chunk {
     struct taper_arena_chunk *previous;
-    size_t size; // bytes of data
+    size_t size; // size of data in bytes
     _Alignas(max_align_t) char data[];
 };
 

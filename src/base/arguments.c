@@ -18,7 +18,7 @@ taper_status taper_check_items(const void *items, const char *name, size_t count
         return taper_fail_null(error, name);
     }
     for (size_t i = 0; i < count; i++) {
-        const void *item; // a pointer to any type
+        const void *item; // a pointer to a value of any type
         memcpy(&item, (const char *)items + i * sizeof item, sizeof item);
         if (item == NULL) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s[%zu] is NULL", name, i);
@@ -50,7 +50,7 @@ taper_status taper_check_inputs(taper_value **place, const char *place_name, tap
     return taper_check_items(values, name, count, error);
 }
 
-// Returns in *size the number of bytes that the host's struct and ours have in common.
+// Sets *size to the number of bytes that the host's struct and the library's struct have in common.
 static taper_status struct_size(const void *given, const char *name, size_t ours, size_t *size, taper_error *error)
 {
     enum { MOST = 65536 }; // bytes; no version of a struct will be as large

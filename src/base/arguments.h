@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-// Fails with "NAME is NULL".
+// Fails with the message "NAME is NULL".
 TAPER_COLD taper_status taper_fail_null(taper_error *error, const char *name);
 
 #define TAPER_NEED(argument, error)                                                                                    \
@@ -16,7 +16,7 @@ TAPER_COLD taper_status taper_fail_null(taper_error *error, const char *name);
         }                                                                                                              \
     } while (0)
 
-// An array may be NULL if its count is 0.
+// Fails if an array is NULL, unless its count is 0.
 #define TAPER_NEED_ARRAY(array, count, error)                                                                          \
     do {                                                                                                               \
         if ((array) == NULL && (count) != 0) {                                                                         \
@@ -24,29 +24,31 @@ TAPER_COLD taper_status taper_fail_null(taper_error *error, const char *name);
         }                                                                                                              \
     } while (0)
 
-// Checks the place for a result and sets it to NULL, its value until the function succeeds.
+// Fails if the pointer to a result is NULL, otherwise sets the result to NULL, its value until the function succeeds.
 #define TAPER_NEED_OUT(place, error)                                                                                   \
     do {                                                                                                               \
         TAPER_NEED(place, error);                                                                                      \
         *(place) = NULL;                                                                                               \
     } while (0)
 
-// Fails if one of the `count` pointers is NULL, or if the array itself is NULL and count is not 0. name: the array's.
+// Fails if one of the `count` pointers is NULL, or if the array itself is NULL and count is not 0. name: name of the
+// array, for messages.
 TAPER_MUST_USE taper_status taper_check_items(const void *items, const char *name, size_t count, taper_error *error);
-// Fails if the place for the result is an item of the array that it is made from: the host would lose that value.
+// Fails if `place`, where a result will be stored, is an item of the array of inputs: storing the result would lose
+// that input.
 TAPER_MUST_USE taper_status taper_check_apart(taper_value *const *place, const char *place_name,
                                               taper_value *const *values, const char *name, size_t count,
                                               taper_error *error);
-// Calls taper_check_apart, then does what TAPER_NEED_OUT does, then calls taper_check_items. A place within the array
-// is refused before it is written.
+// Calls taper_check_apart, then does what TAPER_NEED_OUT does, then calls taper_check_items. In this order, a result
+// pointer within the array is refused before it is written.
 TAPER_MUST_USE taper_status taper_check_inputs(taper_value **place, const char *place_name, taper_value *const *values,
                                                const char *name, size_t count, taper_error *error);
 
-// A public struct begins with its size in the host's header. A struct from an older header has fewer members, and only
-// these are read or written. A struct from a newer header has more, and the additional ones are left as they are. name:
-// the struct's name, for messages.
+// Public structs begin with their size in the host's header. A struct from an older header has fewer members, and the
+// library reads and writes only these. A struct from a newer header has more members, and the library leaves the
+// additional ones unchanged. name: name of the struct, for messages.
 
-// Copies the host's struct to `to`, a struct of `size` bytes, and sets the members that the host's struct lacks to 0.
+// Copies the host's struct to `to`, a struct of `size` bytes, and sets to 0 the members that the host's struct lacks.
 // If given is NULL, every member becomes 0.
 TAPER_MUST_USE taper_status taper_struct_read(const void *given, const char *name, void *to, size_t size,
                                               taper_error *error);

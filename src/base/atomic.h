@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reference counts, flags and short spin locks on <stdatomic.h>. Backends that define an interface of their own in a
-// header include <stdatomic.h> there.
+// Reference counts, flags and short spin locks on <stdatomic.h>. Only backends that define an interface of their own in
+// a header include <stdatomic.h> there.
 #ifndef TAPER_BASE_ATOMIC_H
 #define TAPER_BASE_ATOMIC_H
 
@@ -20,8 +20,8 @@ inline void taper_refs_add(taper_refs *refs)
     atomic_fetch_add_explicit(refs, 1u, memory_order_relaxed);
 }
 
-// Returns true if this was the last reference. Everything that other threads did before they dropped theirs is then
-// visible.
+// Drops a reference. Returns true if it was the last one. Then everything that other threads wrote before they dropped
+// their references is visible.
 inline bool taper_refs_drop(taper_refs *refs)
 {
     if (atomic_fetch_sub_explicit(refs, 1u, memory_order_release) != 1u) {
@@ -55,7 +55,8 @@ static inline void taper_spin_unlock(taper_spin *lock)
     atomic_flag_clear_explicit(lock, memory_order_release);
 }
 
-// Call this in a loop that waits: it lets the other thread of the core go first, and saves power.
+// Pauses the CPU core briefly. Call it in a loop that waits: the other hardware thread of the core gets more time, and
+// the core saves power.
 static inline void taper_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

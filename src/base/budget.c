@@ -7,13 +7,13 @@
 
 struct taper_budget {
     taper_budget_steps steps; // first member, because taper_spend casts the budget to it
-    // These are loaded and stored without atomic exchanges, which are slow, because only one thread loads. If another
-    // thread frees a block of a draft at the same moment, the size of that block is not counted.
+    // These are loaded and stored without atomic read-modify-write operations, which are slow, because only one thread
+    // loads. If another thread frees a block of a draft at the same moment, the size of that block is not counted.
     _Atomic(uint64_t) bytes_left;
     atomic_bool ended;
     atomic_uint refused; // bits of enum refusal
     taper_refs refs;
-    taper_allocator own; // allocates from inner and counts
+    taper_allocator own; // allocator that allocates from `inner` and counts the bytes
     taper_allocator inner;
     uint64_t file_bytes, byte_limit, step_limit;
 };
@@ -29,7 +29,7 @@ static uint64_t saturated(uint64_t base, uint64_t factor, uint64_t size)
                                                                                                          : sum;
 }
 
-// Spends all steps, so that every further charge fails too.
+// Sets the steps left to 0, so that every further charge fails too.
 static TAPER_COLD bool refuse(taper_budget *budget, enum refusal why)
 {
     if (atomic_load_explicit(&budget->refused, memory_order_relaxed) == 0) {

@@ -16,19 +16,19 @@
 
 typedef struct taper_budget taper_budget;
 
-// bytes, steps: the limits; 0 means the default for a file of file_bytes. allocator: the source of the blocks, which
-// the budget copies.
+// Creates a budget. bytes, steps: the limits; 0 means the default for a file of file_bytes. allocator: the allocator
+// that provides the blocks; the budget copies this struct.
 TAPER_MUST_USE taper_status taper_budget_create(const taper_allocator *allocator, uint64_t file_bytes, uint64_t bytes,
                                                 uint64_t steps, taper_budget **budget, taper_error *error);
 void taper_budget_release(taper_budget *budget);
 const taper_allocator *taper_budget_allocator(taper_budget *budget);
-// Ends counting and refusing.
+// From this call on, nothing is counted or refused.
 void taper_budget_end(taper_budget *budget);
-// If the budget has refused something, replaces the error by the limit that was reached and returns that status.
-// Otherwise returns `status`. budget may be NULL.
+// If the budget has refused something, replaces the error by a message about the limit that was reached, and returns
+// that message's status. Otherwise returns `status`. budget may be NULL.
 taper_status taper_budget_explain(const taper_budget *budget, taper_status status, taper_error *error);
 
-// Returns the budget of an allocator, or NULL if the allocator is not a budget's.
+// Returns the budget that created this allocator, or NULL if no budget did.
 taper_budget *taper_budget_of(const taper_allocator *allocator);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 typedef struct taper_budget_steps {
-    _Atomic(uint64_t) left; // steps left; 0 after a refusal, UINT64_MAX after the end of the budget
+    _Atomic(uint64_t) left; // steps left; 0 after a refusal, UINT64_MAX after taper_budget_end
 } taper_budget_steps;
 
 void *taper_budget_reallocate(void *budget, void *ptr, size_t old_size, size_t new_size);
@@ -21,13 +21,13 @@ static inline bool taper_spend_steps(taper_budget_steps *budget, uint64_t steps)
     }
     if (left != UINT64_MAX) {
         atomic_store_explicit(&budget->left, left - steps,
-                              memory_order_relaxed); // a plain store: only one thread loads
+                              memory_order_relaxed); // no atomic exchange: only one thread loads
     }
     return true;
 }
 
-// Charges steps to the allocator's budget. Returns false if the budget is spent. Always returns true if there is no
-// budget, or after its end.
+// Charges steps to the allocator's budget. Returns false if the budget is spent. Always returns true if the allocator
+// has no budget, or after taper_budget_end.
 static inline bool taper_spend(const taper_allocator *allocator, uint64_t steps)
 {
     return allocator->reallocate != taper_budget_reallocate || taper_spend_steps(allocator->user, steps);
@@ -36,7 +36,7 @@ static inline bool taper_spend(const taper_allocator *allocator, uint64_t steps)
 TAPER_MUST_USE taper_status taper_charge(const taper_allocator *allocator, uint64_t steps, taper_error *error);
 
 void taper_allocator_hold(const taper_allocator *allocator);
-// The budget of the allocator may be freed by this call.
+// Releases a reference. This call may free the budget of the allocator.
 void taper_allocator_let_go(const taper_allocator *allocator);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic that reports overflow. taper_add_* and taper_mul_* return true if the result fits.
+// Arithmetic that reports overflow. taper_add_* and taper_mul_* return false if the result does not fit.
 #ifndef TAPER_BASE_CHECKED_H
 #define TAPER_BASE_CHECKED_H
 

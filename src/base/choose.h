@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Leaves out rows of a list during preprocessing, because an #if cannot be inside a row.
+// Macros that omit entries of a list during preprocessing, because an #if cannot be inside an entry.
 //
-// TAPER_IF(flag, rows) expands to rows if the macro `flag` is defined to 1, TAPER_UNLESS(flag, rows) otherwise.
+// TAPER_IF(flag, rows) expands to rows if the macro `flag` is defined to 1; TAPER_UNLESS(flag, rows) expands to rows if
+// it is not.
 #ifndef TAPER_BASE_CHOOSE_H
 #define TAPER_BASE_CHOOSE_H
 
-// 1 if the macro that x names is defined to 1, otherwise 0. The Linux kernel's IS_ENABLED does the same.
+// TAPER_IS_ONE(x) is 1 if the macro x is defined to 1, otherwise 0. The Linux kernel's IS_ENABLED works in the same
+// way.
 #define TAPER_PLACE_1 0,
 #define TAPER_SECOND(ignored, value, ...) value
 #define TAPER_IS_ONE(x) TAPER_IS_ONE_(x)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prefetching for code outside of kernels. Kernels use instructions of their own.
+// Prefetching for code outside of kernels. Kernels use their own prefetch instructions.
 #ifndef TAPER_BASE_FETCH_H
 #define TAPER_BASE_FETCH_H
 
@@ -7,7 +7,7 @@
 
 enum { TAPER_FETCH_LINE = 64 };
 
-// Brings bytes that will be read soon into the caches. Does nothing with a compiler that has no prefetch.
+// Prefetches bytes that will be read soon into the caches. Does nothing if the compiler has no prefetch.
 static inline void taper_fetch(const void *data, size_t bytes)
 {
 #if defined(__GNUC__)

@@ -8,7 +8,7 @@
 
 #include <taper/taper.h>
 
-// The precisions of taper.h under the names that the lists of kernels use.
+// The precisions of taper.h under the lower-case names that the lists of kernels use.
 #define TAPER_PRECISION_fp32 TAPER_PRECISION_FP32
 #define TAPER_PRECISION_fp16 TAPER_PRECISION_FP16
 #define TAPER_PRECISION_bf16 TAPER_PRECISION_BF16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Eight lanes of multiplications: their latency is then less than that of memory.
+// Hashes with eight independent lanes of multiplications, so that their latency is hidden and memory limits the speed.
 #include "base/hash.h"
 
 #include <string.h>

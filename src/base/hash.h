@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_hash reads many bytes as fast as memory delivers them. It tells contents apart that differ by accident, not by
-// intent.
+// taper_hash reads many bytes as fast as memory delivers them. It distinguishes contents that differ by accident, but
+// it does not resist someone who searches for collisions.
 // taper_hash_keyed is for tables whose keys come from a file. Its seed is an address, which the author of a file does
 // not know. Every bit of the seed and of the bytes read so far affects every bit of the hash, so keys that collide
-// cannot be prepared. Tables of such keys charge long probe sequences to the budget all the same.
+// cannot be prepared. Tables of such keys also charge long probe sequences to the budget.
 #ifndef TAPER_BASE_HASH_H
 #define TAPER_BASE_HASH_H
 
@@ -16,7 +16,7 @@ static inline uint64_t taper_hash_mix(uint64_t h, uint64_t x)
     return h ^ h >> 32;
 }
 
-// Every bit of x affects every bit of the result.
+// Mixes x: every bit of x affects every bit of the result.
 static inline uint64_t taper_hash_spread(uint64_t x)
 {
     x ^= x >> 33;
@@ -33,8 +33,8 @@ static inline uint64_t taper_hash_seed(const void *address)
 
 uint64_t taper_hash_keyed(uint64_t seed, const void *data, size_t size);
 
-// Returns a hash of `size` bytes. It differs for contents that differ in one word. start: the hash of preceding bytes,
-// or any number.
+// Returns a hash of `size` bytes. Two contents that differ in only one word have different hashes. start: the hash of
+// preceding bytes, or any number.
 uint64_t taper_hash(uint64_t start, const void *data, size_t size);
 
 #endif

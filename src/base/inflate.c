@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// inflate.h without zlib. A stream consists of blocks. A block contains stored bytes, or symbols in Huffman codes,
-// which are fixed or precede the symbols. Symbols up to 255 are bytes and 256 ends the block. The others are lengths,
-// and a distance follows each of them: that many bytes are copied from that distance back. The lengths of its words
-// define a code. Words of one length are consecutive in the order of their symbols. The first word of the next length
-// is the next word, times two.
+// Implements inflate.h without zlib. A deflate stream consists of blocks. A block contains stored bytes, or symbols in
+// Huffman codes, which are fixed or precede the symbols. Symbols up to 255 are bytes and 256 ends the block. The other
+// symbols are lengths, and a distance follows each of them: copy that many bytes from that distance back. A Huffman
+// code is defined by the lengths of its code words. Words of one length are consecutive numbers in the order of their
+// symbols. The first word of the next length is the number after the last word, times two.
 #include "base/inflate.h"
 
 #include <string.h>
 
 enum { WORD = 15, FAST = 9, LITERALS = 288, DISTANCES = 30, END = 256, LENGTHS = 19, MOST_LITERALS = 286 };
 
-// The bits that follow, the next one lowest.
+// The next bits of the stream; the lowest bit of `held` is the next one.
 typedef struct bits {
     const uint8_t *at, *end;
     uint64_t held;
@@ -18,8 +18,9 @@ typedef struct bits {
 } bits;
 
 typedef struct code {
-    uint16_t fast[1 << FAST]; // by the next bits: symbol * 16 + length of its word; 0 if the word is longer or invalid
-    uint16_t count[WORD + 1]; // number of words of each length
+    // Table by the next FAST bits: symbol * 16 + length of its code word; 0 if the word is longer or invalid.
+    uint16_t fast[1 << FAST];
+    uint16_t count[WORD + 1]; // number of code words of each length
     uint16_t symbols[LITERALS];
 } code;
 
@@ -53,8 +54,8 @@ static unsigned mirror(unsigned word, unsigned length)
     return mirrored;
 }
 
-// Returns false if the code has too many words or too few. A single word of one bit is allowed if `lone`. A code
-// without words is allowed, and no symbol may use it.
+// Makes the decoding table. Returns false if the code has too many words or too few. A single word of one bit is
+// allowed if `lone`. A code without words is allowed if no symbol of it occurs.
 static bool make_code(code *c, const uint8_t *lengths, size_t count, bool lone)
 {
     uint16_t place[WORD + 2] = {0};
@@ -64,7 +65,7 @@ static bool make_code(code *c, const uint8_t *lengths, size_t count, bool lone)
     }
     const bool none = c->count[0] == count;
     c->count[0] = 0;
-    int left = 1; // words of this length that are neither in use nor the beginning of a longer word
+    int left = 1; // unused words of this length that do not begin a longer word
     for (size_t i = 1; i <= WORD; i++) {
         left = 2 * left - (int)c->count[i];
         if (left < 0) {
@@ -102,7 +103,7 @@ static unsigned next_symbol(bits *b, const code *c, bool *ok)
         b->count -= length;
         return entry >> 4;
     }
-    unsigned word = 0, first = 0; // both: among the words of this length
+    unsigned word = 0, first = 0; // word read so far, and first word of this length
     const uint16_t *symbols = c->symbols;
     for (length = 1; length <= WORD && length <= b->count; length++) {
         word |= (unsigned)(b->held >> (length - 1) & 1);
@@ -119,7 +120,7 @@ static unsigned next_symbol(bits *b, const code *c, bool *ok)
     return END;
 }
 
-// Reads the codes that precede a block: the lengths of the words of both codes, which have a code of their own.
+// Reads the two codes that precede a block. The lengths of their words are themselves coded by a third code.
 static bool read_codes(bits *b, code *literals, code *distances)
 {
     static const uint8_t order[LENGTHS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
@@ -143,7 +144,8 @@ static bool read_codes(bits *b, code *literals, code *distances)
             lengths[at++] = (uint8_t)symbol;
             continue;
         }
-        // 16 repeats the last length 3 to 6 times. 17 and 18 are 3 to 10, or 11 to 138, lengths of 0.
+        // Symbol 16 repeats the last length 3 to 6 times. Symbol 17 is 3 to 10 lengths of 0, symbol 18 is 11 to 138
+        // lengths of 0.
         const unsigned times = symbol == 16   ? 3 + take(b, 2, &ok)
                                : symbol == 17 ? 3 + take(b, 3, &ok)
                                               : 11 + take(b, 7, &ok);
@@ -165,7 +167,7 @@ static bool make_fixed_codes(code *literals, code *distances)
     memset(lengths + 256, 7, 24);
     memset(lengths + 280, 8, 8);
     bool ok = make_code(literals, lengths, LITERALS, false);
-    memset(lengths, 5, 32); // two of the fixed words are invalid
+    memset(lengths, 5, 32); // 32 distances, although the fixed code never uses the last two
     ok = ok && make_code(distances, lengths, 32, false);
     return ok;
 }
@@ -207,7 +209,7 @@ static bool read_symbols(bits *b, const code *literals, const code *distances, u
         if (distance > *done || length > size - *done) {
             return false;
         }
-        // Byte by byte, because the copy may read bytes that it has just written.
+        // Copies byte by byte, because the source may include bytes that this loop has just written.
         for (unsigned i = 0; i < length; i++) {
             to[*done + i] = to[*done + i - distance];
         }
@@ -224,7 +226,7 @@ static bool read_stored(bits *b, uint8_t *to, uint64_t *done, uint64_t size)
     if ((take(b, 16, &ok) ^ length) != 0xffff || !ok || length > size - *done) {
         return false;
     }
-    b->at -= b->count / 8; // returns the whole bytes that were read too early
+    b->at -= b->count / 8; // puts back the whole bytes that were read too early
     b->held = 0;
     b->count = 0;
     if (length > (size_t)(b->end - b->at)) {

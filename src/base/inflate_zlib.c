@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// inflate.h on zlib.
+// Implements inflate.h with zlib.
 #include "base/inflate.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void zlib_free(voidpf opaque, voidpf address)
 taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *packed, uint64_t packed_size, uint8_t *to,
                            uint64_t size)
 {
-    enum { STEP = 1 << 30 }; // zlib counts bytes in 32 bits
+    enum { STEP = 1 << 30 }; // zlib counts bytes in 32 bits, so larger data is passed in steps
     taper_allocator own = *allocator;
     z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = &own};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
@@ -44,8 +44,8 @@ taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *pack
     }
     uint64_t in_left = packed_size, out_left = size;
     int result = Z_OK;
-    // One byte of room after the end detects a stream that is too long. A stream that is too short ends with bytes
-    // missing.
+    // One extra byte after the end of `to` detects a stream that is too long. A stream that is too short ends before
+    // all bytes are filled.
     uint8_t beyond;
     stream.next_in = (z_const Bytef *)packed;
     while (result == Z_OK) {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The one external definition of each inline function of headers that have no source file, for compilers that call it.
+// The external definition of each inline function whose header has no source file. Compilers that do not inline a call
+// use it.
 #include "base/atomic.h"
 #include "base/half.h"
 #include "base/reader.h"
 
-// base/atomic.h
+// Functions of base/atomic.h.
 extern void taper_refs_add(taper_refs *refs);
 extern bool taper_refs_drop(taper_refs *refs);
 
-// base/half.h
+// Functions of base/half.h.
 extern float taper_bits_to_float(uint32_t bits);
 extern uint32_t taper_float_to_bits(float f);
 extern uint16_t taper_float_to_bf16(float f);
 extern float taper_f16_to_float(uint16_t h);
 extern uint16_t taper_float_to_f16(float f);
 
-// base/reader.h
+// Functions of base/reader.h.
 extern uint32_t taper_load_u32(const uint8_t *p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reader of JSON. Every function leaves `at` after the text that it took, or at the problem.
+// The reader of JSON. Every function leaves `at` after the text that it has read, or at the problem.
 #include "base/json.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static size_t digits(const taper_json *json, size_t from)
     return count;
 }
 
-// Returns the number of characters of the number at `at`, or 0 if there is no valid number.
+// Returns the length of the number at `at` in characters, or 0 if the text is not a valid number.
 static size_t measure(const taper_json *json, bool *whole)
 {
     const size_t left = (size_t)(json->end - json->at);
@@ -180,8 +180,8 @@ static size_t put_utf8(char *out, unsigned code)
     return length;
 }
 
-// Reads an escape (at least two bytes) after its backslash. Returns the text after it and its bytes in `out`, which are
-// never more than the escape has. Returns NULL for an invalid escape, and *problem says why.
+// Reads an escape of at least two bytes. Returns the text after the escape, and writes the bytes it stands for to
+// `out`, at most as many as the escape has. Returns NULL for an invalid escape; *problem then says why.
 static const char *read_escape(const char *at, const char *end, char out[4], size_t *length, const char **problem)
 {
     static const char names[] = "\"\\/bfnrt", codes[] = "\"\\/\b\f\n\r\t";
@@ -259,7 +259,8 @@ size_t taper_json_decode(const taper_json_text *text, char *out)
             continue;
         }
         char bytes[4];
-        at = read_escape(at + 1, end, bytes, &length, &problem); // valid: checked when the string was read
+        // Cannot fail, because the escape was checked when the string was read.
+        at = read_escape(at + 1, end, bytes, &length, &problem);
         memcpy(out + used, bytes, length);
         used += length;
     }
@@ -349,7 +350,7 @@ taper_status taper_json_skip(taper_json *json)
     if (kind < TAPER_JSON_ARRAY) {
         return skip_plain(json, kind);
     }
-    TAPER_TRY(taper_json_enter(json, kind)); // checks the limit of depth
+    TAPER_TRY(taper_json_enter(json, kind)); // fails if the nesting is deeper than the limit
     for (;;) {
         TAPER_TRY(kind == TAPER_JSON_ARRAY ? taper_json_next(json, &more) : taper_json_member(json, &name, &more));
         if (!more) {

@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
-#define TAPER_OVERREAD 64 // bytes after every storage that Taper allocates, which kernels may read
+#define TAPER_OVERREAD 64 // bytes that Taper allocates after every storage, because kernels may read past its end
 #define TAPER_ALIGNMENT 64
 
-// The default limits of a load, each with a share for each byte of the file: bytes allocated, and steps of some
-// nanoseconds (base/budget.h). The networks of torchvision need up to nine million steps. A process may use 128 MB plus
-// 16 bytes for each byte of the file. The difference to the limits here is for memory that is not in blocks: the
-// mapping, the allocator's own data, the program.
+// The default limits of a load: bytes allocated, and steps of some nanoseconds (base/budget.h). Each limit has a
+// constant part and a part for each byte of the file. The networks of torchvision need up to nine million steps. A
+// process may use 128 MB plus 16 bytes for each byte of the file. The limits here are lower, because the process also
+// needs memory that is not in blocks: the mapping, the allocator's own data, the program.
 #define TAPER_LOAD_BYTES ((uint64_t)88 << 20)
 #define TAPER_LOAD_BYTES_A_BYTE 12
 #define TAPER_LOAD_STEPS ((uint64_t)200000000)
@@ -19,41 +19,42 @@
 
 #define TAPER_LIMIT_ZIP_ENTRIES 1000000
 #define TAPER_LIMIT_RECORD_NAME 4096
-#define TAPER_LIMIT_INFLATED_BYTES ((size_t)1 << 30) // bytes of one deflated record
-#define TAPER_LIMIT_INFLATE_RATIO 1100               // bytes for each deflated byte; deflate's own maximum is 1032
+#define TAPER_LIMIT_INFLATED_BYTES ((size_t)1 << 30) // bytes of one deflated record, after inflating
+#define TAPER_LIMIT_INFLATE_RATIO 1100 // inflated bytes for each deflated byte; deflate's own maximum is 1032
 
 #define TAPER_LIMIT_PICKLE_STACK 4000000
 #define TAPER_LIMIT_PICKLE_MEMO 4000000
-#define TAPER_LIMIT_VALUE_DEPTH 500 // lists, tuples, dicts and objects within each other; a module needs two levels
+#define TAPER_LIMIT_VALUE_DEPTH 500 // nesting depth of lists, tuples, dicts and objects; a module needs two levels
 #define TAPER_LIMIT_TYPE_DEPTH 32
 #define TAPER_LIMIT_TYPE_TEXT 65536
 #define TAPER_LIMIT_WRITTEN_TYPES ((size_t)64 << 20) // characters of all types of a file that is written
 
-#define TAPER_LIMIT_JSON_DEPTH 250 // arrays and objects within each other; a graph within a graph needs seven levels
+#define TAPER_LIMIT_JSON_DEPTH 250 // nesting depth of arrays and objects; a graph within a graph needs seven levels
 
 #define TAPER_LIMIT_FUNCTIONS 100000
 #define TAPER_LIMIT_INSTRUCTIONS 10000000 // instructions of one file
 #define TAPER_LIMIT_REGISTERS 1000000     // registers of one function
 #define TAPER_LIMIT_ARGUMENTS 4096        // arguments of one instruction
-#define TAPER_LIMIT_BLOCK_DEPTH 200       // blocks of if and loop within each other
-#define TAPER_LIMIT_CALL_DEPTH 200        // frames of one run
+#define TAPER_LIMIT_BLOCK_DEPTH 200       // nesting depth of blocks of if and loop
+#define TAPER_LIMIT_CALL_DEPTH 200        // nested calls of one run
 
 #define TAPER_LIMIT_SOURCE_BYTES ((size_t)64 << 20) // bytes of all TorchScript sources of a file, unpacked
-#define TAPER_LIMIT_SOURCE_DEPTH 200                // expressions and blocks within each other in one function
-#define TAPER_LIMIT_NAME_PROBES 1000000             // probes of the table of names beyond 64 for each name
-// Calls, blocks and expressions within each other while inlining. Real models need 35.
+#define TAPER_LIMIT_SOURCE_DEPTH 200                // nesting depth of expressions and blocks in one function
+#define TAPER_LIMIT_NAME_PROBES 1000000 // probes of the table of names, beyond the 64 probes that each name may use
+// Nesting depth of calls, blocks and expressions while inlining. Real models need 35.
 #define TAPER_LIMIT_INLINE_DEPTH 720
-// Nodes; real models have about one for each byte of source.
+// Nodes of the graphs after inlining. Real models have about one node for each byte of source.
 #define TAPER_LIMIT_INLINED_NODES(source_bytes) (400000 + 2 * (source_bytes))
-// Bytes of source that count as one byte of the file, because repeated text packs very small.
+// Number of bytes of source that count as one byte of the file, because repeated text compresses very well.
 #define TAPER_LIMIT_SOURCE_RATIO 16
 
-// The size of a tensor and of any block, in bytes. If size_t has 32 bits, elements of less than 8 bytes count as 8.
-// Sorting and indexing need up to 31 bytes for each element, and this product then does not overflow either.
+// The largest size of a tensor and of any block, in bytes. If size_t has 32 bits, elements of less than 8 bytes count
+// as 8 bytes. Sorting and indexing need up to 31 bytes for each element, and with this rule that product does not
+// overflow either.
 #if SIZE_MAX > UINT32_MAX
 #define TAPER_LIMIT_TENSOR_BYTES ((int64_t)1 << 46)
 #define TAPER_LEAST_ITEM 1
-// Length of a Fourier transform, whose tables need 200 times as many bytes.
+// Longest Fourier transform, in elements. Its tables need 200 bytes for each element.
 #define TAPER_LIMIT_TRANSFORM ((size_t)1 << 40)
 #else
 #define TAPER_LIMIT_TENSOR_BYTES ((int64_t)1 << 30)

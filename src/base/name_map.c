@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of name_map.h: open addressing, at most half full.
+// The hash table of name_map.h. It uses open addressing and is at most half full.
 #include "base/name_map.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { FREE_LOOKS = 16, STEPS_A_LOOK = 2, CHARACTERS_A_STEP = 2 };
 
-// Returns the entry of the name, or the free entry for it.
+// Returns the entry that contains the name, or the free entry where it can be added.
 static taper_name_entry *place(const taper_allocator *allocator, const taper_name_map *map, const char *text,
                                size_t length, uint64_t hash)
 {
@@ -22,7 +22,7 @@ static taper_name_entry *place(const taper_allocator *allocator, const taper_nam
         }
     }
     if (looks > FREE_LOOKS) {
-        (void)taper_spend(allocator, STEPS_A_LOOK * looks); // the next block is refused if the budget is spent
+        (void)taper_spend(allocator, STEPS_A_LOOK * looks); // if this spends the budget, the next allocation is refused
     }
     return &map->entries[at];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A map from names to numbers, for the names that a file contains. Probes that a good hash would not need are charged
-// to the budget of the load.
+// A map from names to numbers, for the names that a file contains. Long probe sequences, which a file could cause on
+// purpose, are charged to the budget of the load.
 #ifndef TAPER_BASE_NAME_MAP_H
 #define TAPER_BASE_NAME_MAP_H
 
@@ -14,8 +14,8 @@ typedef struct taper_name_entry {
 
 typedef struct taper_name_map {
     taper_name_entry *entries;
-    size_t size, count; // size: entries, 0 or a power of two; count: entries in use
-    uint64_t seed;      // seed of the hashes: the address of the first table
+    size_t size, count; // size: number of entries, 0 or a power of two; count: number of entries in use
+    uint64_t seed;      // seed of the hash function: the address of the first table
 } taper_name_map;
 
 // Returns the number of a name, or NULL if the map lacks the name. The pointer is valid until the next name is added.

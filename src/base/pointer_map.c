@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of pointer_map.h: open addressing, at most half full.
+// The hash table of pointer_map.h. It uses open addressing and is at most half full.
 #include "base/pointer_map.h"
 
 size_t *taper_pointer_find(const taper_pointer_map *map, const void *key)

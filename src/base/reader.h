@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bounds-checked reader. Readers of formats reach untrusted bytes only through it. Numbers are little-endian unless
-// a function's name says otherwise. A failed read reports the absolute position in the file and does not move the
-// reader.
+// A bounds-checked reader. Readers of file formats access untrusted bytes only through it. Numbers are little-endian
+// unless a function's name says otherwise. A failed read reports the absolute position in the file and does not move
+// the reader.
 #ifndef TAPER_BASE_READER_H
 #define TAPER_BASE_READER_H
 
@@ -15,7 +15,7 @@ typedef struct taper_reader {
     size_t size;
     size_t position;
     uint64_t base;    // position of `data` in the file, in bytes, for messages
-    const char *what; // name of the data for messages, "bytecode.pkl"
+    const char *what; // name of the data for messages, such as "bytecode.pkl"
     taper_error *error;
 } taper_reader;
 
@@ -37,12 +37,12 @@ static inline taper_status taper_reader_truncated(const taper_reader *reader, si
     return TAPER_ERROR_FILE;
 }
 
-// Lends n bytes of the underlying data and moves past them.
+// Sets *bytes to the next n bytes of the underlying data, which remain owned by it, and moves past them.
 static inline taper_status taper_read_bytes(taper_reader *reader, size_t n, const uint8_t **bytes)
 {
     if (n > taper_reader_left(reader)) {
         (void)taper_reader_truncated(reader, n);
-        return TAPER_ERROR_FILE; // a constant, so that compilers see that nothing was read
+        return TAPER_ERROR_FILE; // a constant, so that compilers see that a failed read sets no result
     }
     *bytes = reader->data + reader->position;
     reader->position += n;
@@ -108,7 +108,7 @@ static inline taper_status taper_read_f64_big(taper_reader *reader, double *valu
     return TAPER_OK;
 }
 
-// Lends a line that ends in '\n'. length excludes the newline.
+// Sets *line to a line that ends in '\n', in the underlying data. *length excludes the newline.
 static inline taper_status taper_read_line(taper_reader *reader, const char **line, size_t *length)
 {
     const uint8_t *start = reader->data + reader->position;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SHA-256 (FIPS 180-4). It names the contents of files that are kept, because other contents with the same hash cannot
-// be made.
+// SHA-256 (FIPS 180-4). Cached files are named by the SHA-256 of their contents, because it
+// is infeasible to make other contents with the same hash.
 #ifndef TAPER_BASE_SHA256_H
 #define TAPER_BASE_SHA256_H
 

@@ -68,7 +68,7 @@ void taper_error_clear(taper_error *error)
     }
 }
 
-// Escapes control characters: the message remains one line, and text from a file cannot control a terminal.
+// Escapes control characters, so that the message remains one line and text from a file cannot control a terminal.
 static void clean(char *text)
 {
     for (; *text != '\0'; text++) {

@@ -17,7 +17,7 @@
 #define TAPER_COLD
 #endif
 
-// Returns from the calling function if the expression fails.
+// Evaluates the expression and returns its status from the calling function if it is not TAPER_OK.
 #define TAPER_TRY(expression)                                                                                          \
     do {                                                                                                               \
         const taper_status try_ = (expression);                                                                        \
@@ -37,9 +37,9 @@ TAPER_COLD taper_status taper_fail_at(taper_error *error, taper_status status, i
     TAPER_PRINTF(4, 5);
 // Fails with "out of memory".
 TAPER_COLD taper_status taper_fail_memory(taper_error *error);
-// Puts text before the message: "NAME: message". Callers use this on the way out, because they know more of the place.
+// Prepends text to the message: "NAME: message". Callers of a function that failed use this to add where it failed.
 TAPER_COLD void taper_error_prefix(taper_error *error, const char *format, ...) TAPER_PRINTF(2, 3);
-// Appends to the detail text, which has several lines.
+// Appends to the detail text, which may have several lines.
 TAPER_COLD void taper_error_add_detail(taper_error *error, const char *format, ...) TAPER_PRINTF(2, 3);
 void taper_error_clear(taper_error *error);
 

@@ -64,7 +64,7 @@ void taper_text_format(taper_text *text, const char *format, ...)
     }
 }
 
-// Replaces the locale's decimal point, which may have several bytes, by '.'.
+// Replaces the locale's decimal point, which may have several bytes, with '.'.
 static void plain_point(char *digits)
 {
     char *to = digits;
@@ -90,12 +90,12 @@ void taper_text_double(taper_text *text, double number)
     }
     char digits[40];
     int precision = 1;
-    do { // the fewest digits that read back as the same number
+    do { // finds the fewest digits that read back as the same number
         (void)snprintf(digits, sizeof digits, "%.*e", precision - 1, number);
     } while (strtod(digits, NULL) != number && ++precision <= 17);
     const char *mark = strchr(digits, 'e');
     const int exponent = mark != NULL ? atoi(mark + 1) : 0;
-    if (exponent >= -4 && exponent < 16) { // the range in which Python's repr writes no exponent
+    if (exponent >= -4 && exponent < 16) { // Python's repr writes no exponent in this range
         const int decimals = precision - 1 - exponent;
         (void)snprintf(digits, sizeof digits, "%.*f", decimals > 0 ? decimals : 1, number);
         plain_point(digits);
@@ -113,7 +113,8 @@ bool taper_parse_double(const char *text, size_t length, double *number)
     const char *point = memchr(text, '.', length);
     const char *source = text;
     const size_t point_length = strlen(probe) - 2;
-    if (probe[1] != '.' && point != NULL && length + point_length < sizeof copy) { // strtod expects the locale's point
+    // Strtod expects the decimal point of the locale.
+    if (probe[1] != '.' && point != NULL && length + point_length < sizeof copy) {
         const size_t before = (size_t)(point - text);
         memcpy(copy, text, before);
         memcpy(copy + before, probe + 1, point_length);

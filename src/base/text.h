@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A growable string. An append to a string that failed does nothing, so the caller checks `failed` only at the end.
+// A growable string. Appending to a string that has already failed does nothing, so callers check `failed` only at the
+// end.
 #ifndef TAPER_BASE_TEXT_H
 #define TAPER_BASE_TEXT_H
 
@@ -27,8 +28,8 @@ void taper_text_format(taper_text *text, const char *format, ...) TAPER_PRINTF(2
 // Appends a double as Python's repr writes it: the fewest digits that read back as the same number, "inf", "nan",
 // "1e-05", "3.0".
 void taper_text_double(taper_text *text, double number);
-// Converts text as strtod does in the C locale. Returns true if all `length` characters are a number; the text may
-// continue after them. If the host's locale has another decimal point, a number with a point has at most 500
+// Converts text as strtod does in the C locale. Returns true if the first `length` characters are a number; the text
+// may continue after them. If the host's locale has another decimal point, a number with a point has at most 500
 // characters.
 bool taper_parse_double(const char *text, size_t length, double *number);
 static inline const char *taper_text_get(const taper_text *text)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Turns `if x.dim() != 4: raise ValueError(…)`, which scripted batch norm contains, into one operator without blocks.
-// The same applies to `assert x.dim() > 2` of adaptive pools. The remaining checks are on tensors from the caller.
-// After them, ranks are known (known_ranks).
+// It does the same with `assert x.dim() > 2` of adaptive pools. The pass known_ranks then knows the rank of x after the
+// check.
 #include "compiler/pass.h"
 
 typedef struct rank_check {
     taper_ir_value *tensor;
-    int64_t rank; // required rank; if negative, the least rank is -rank
+    int64_t rank; // required rank; a negative number -n means that the rank must be at least n
     const taper_node *raise;
     taper_ir_value *message;
-    bool formats; // true if the message has {} for the rank
+    bool formats; // true if the message contains {} for the rank
 } rank_check;
 
 static const taper_node *after_constants(const taper_node *node)
@@ -20,7 +20,7 @@ static const taper_node *after_constants(const taper_node *node)
     return node;
 }
 
-// Finds the message if the block only raises: it is a constant, or is formatted with the rank.
+// Returns true if the block only raises an error. Finds the message, which is a constant or is formatted with the rank.
 static bool match_raise(const taper_block *block, const taper_ir_value *dim, rank_check *check)
 {
     const taper_node *format = after_constants(block->first), *raise = block->last;
@@ -56,7 +56,7 @@ static bool match(const taper_node *node, rank_check *check)
         return false;
     }
     const bool more = taper_node_calls(test, TAPER_OP(aten_gt_int));
-    // True if the test holds when nothing is raised.
+    // True if the block that raises is the else block of the If.
     const bool equal = more || taper_node_calls(test, TAPER_OP(aten_eq_int));
     if ((!equal && !taper_node_calls(test, TAPER_OP(aten_ne_int))) || !taper_node_constant_is_number(test, 1, &rank) ||
         (more && !(rank >= 0 && rank < TAPER_MAX_RANK))) {
@@ -72,8 +72,8 @@ static bool match(const taper_node *node, rank_check *check)
     return match_raise(node->blocks[equal ? 1 : 0], dim, check);
 }
 
-// Returns the last value before the check that is this tensor after writes in place. Such a write keeps the rank, and a
-// value that is used only by the write may be overwritten.
+// Returns the last value before the check that is this tensor after an operator in place. Such an operator keeps the
+// rank. Its result stands for the tensor if the check directly follows.
 static taper_ir_value *last_name(taper_ir_value *tensor, const taper_node *check)
 {
     enum { MOST_STEPS = 16 };
@@ -93,8 +93,8 @@ static taper_ir_value *last_name(taper_ir_value *tensor, const taper_node *check
     return tensor;
 }
 
-// Returns the rank that the test requires of the value, as `dim(x) == N` or `size(x) == [constant sizes]`, or -1 for
-// another test.
+// Returns the rank that the test requires of the value, if the test is `dim(x) == N` or `size(x) == [constant sizes]`.
+// Returns -1 for any other test.
 static int64_t wanted_rank(const taper_node *test, const taper_ir_value *value, bool *equal)
 {
     const taper_node *asked = test != NULL && test->input_count == 2 ? taper_node_in(test, 0)->node : NULL;
@@ -126,7 +126,8 @@ int64_t taper_checked_rank(const taper_ir_value *value)
             const int64_t rank = wanted_rank(test->user, value, &equal);
             const taper_value_use *branch = rank >= 0 ? test->user->outputs[0].uses : NULL;
             const taper_node *check = branch != NULL ? branch->user : NULL;
-            // The check is in the block that defines the value, so it applies to all uses.
+            // If the check is in the block that defines the value, the check precedes or fails all uses, so its rank
+            // applies to all of them.
             const taper_block *raises = check != NULL && check->kind == TAPER_NODE_IF && check->block == value->block
                                             ? check->blocks[equal ? 1 : 0]
                                             : NULL;
@@ -162,7 +163,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     taper_node_set_input(made, 0, last_name(check.tensor, node));
     TAPER_TRY(taper_constant_before(made, taper_val_int(check.rank), &constant, compilation->error));
     taper_node_set_input(made, 1, constant);
-    // The message and the class may be in the block that is removed, so they are copied.
+    // The message and the class may be defined in the block that is removed, so they are copied.
     const taper_val texts[] = {message, *taper_node_constant_in(check.raise, 1)};
     for (size_t i = 0; i < 2; i++) {
         TAPER_TRY(taper_constant_before(made, taper_val_retain(texts[i]), &constant, compilation->error));

@@ -13,13 +13,14 @@ typedef struct pass {
     const char *name, *summary;
     taper_pass_function run;
     unsigned stages;
-    // PACKED: only if layers are packed; PLAIN: only if they remain plain, because the model will be quantized.
+    // PACKED: the pass runs only if layers are packed. PLAIN: it runs only if layers are not packed, because the model
+    // will be quantized.
     enum { ANY, PACKED, PLAIN } layers;
 } pass;
 
-// A build without drafts optimizes at load and writes no files. A build without passes is small and runs models that
-// were prepared elsewhere. At load, it does only the steps whose results no file can store, and the passes that these
-// steps need. Summaries are for people who choose passes.
+// In a build without drafts, the compiler optimizes models while they are loaded and writes no files. A build without
+// passes is small and runs models that were prepared elsewhere. While loading, it runs only the passes whose results no
+// file can store, and the passes that these passes need. Summaries are shown to people who choose passes.
 #ifdef TAPER_WITH_DRAFTS
 #define SUMMARY(text) text
 #else
@@ -45,7 +46,7 @@ typedef struct pass {
 #define UNPREPARED_AT_LOAD(name, summary)
 #endif
 
-// In order. A name may occur several times; disabling it disables all of its entries.
+// All passes in the order of execution. A name may occur several times; disabling it disables all of its entries.
 // clang-format off
 static const pass passes[] = {
     ALWAYS(freeze, "attributes that no method sets become constants")
@@ -53,7 +54,7 @@ static const pass passes[] = {
     ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
     ALWAYS(dead_code, "unused nodes are removed") // early, so that later passes read fewer nodes
     UNPREPARED_AT_LOAD(dissolve_containers, "lists and dicts that only carry values between layers go")
-    // Again, because branches for training are gone now, with the attributes they write to.
+    // freeze runs again, because branches for training are removed now, and the attributes they wrote became constant.
     IN_DRAFT(freeze, "attributes that no method sets become constants")
     ALWAYS(constant_lists, "lists of constants that are never changed become constants")
     UNPREPARED(known_ranks, "numbers of dimensions that were checked before are known")
@@ -77,13 +78,13 @@ static const pass passes[] = {
     IN_DRAFT(fold_batch_norm, "batch norm goes into the weights before or behind it")
     UNPREPARED(conv1d_to_conv2d, "convolutions over one dimension are done over two")
     PACKS(prepack, "layers take their weights as the backend's objects")
-    // Ranks also follow from convolutions with packed weights.
+    // known_ranks runs here because ranks also follow from convolutions with packed weights.
     IN_DRAFT(known_ranks, "numbers of dimensions that were checked before are known")
     IN_DRAFT(fold_constants, "operators on constants are computed, branches on constants taken")
     IN_DRAFT(dead_code, "unused nodes are removed")
     PACKS(fuse_clamp, "activations become bounds of packed weights")
     PACKS(fuse_add_relu, "sums and a following relu become one operator")
-    // The removed branches concealed ranks.
+    // known_ranks runs again, because removed branches no longer hide ranks.
     UNPREPARED_AT_LOAD(known_ranks, "numbers of dimensions that were checked before are known")
     UNPREPARED_AT_LOAD(fold_constants, "operators on constants are computed, branches on constants taken")
     UNPREPARED_AT_LOAD(check_ranks, "checks of numbers of dimensions are operators")
@@ -106,7 +107,7 @@ static bool is_disabled(const taper_compilation *compilation, const char *name)
     return false;
 }
 
-// PyTorch's names of the steps that can be disabled (MobileOptimizerType), and the passes of the same effect.
+// PyTorch's names of the steps that can be disabled (MobileOptimizerType), and the passes that have the same effect.
 static const char *const pytorch_names[][2] = {
     {"remove_dropout", "REMOVE_DROPOUT"},
 #ifdef TAPER_WITH_DRAFTS
@@ -144,7 +145,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
             continue;
         }
         if (passes[p].run == taper_pass_freeze) {
-            forget(compilation); // facts about all graphs are outdated, because the graphs have changed
+            forget(compilation); // the facts about all graphs are outdated, because the graphs have changed
         }
         for (size_t g = 0; g < compilation->count; g++) {
             taper_graph *graph = compilation->graphs[g];
@@ -152,7 +153,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
                 continue;
             }
             TAPER_TRY(taper_charge(compilation->allocator, STEPS_A_NODE * (uint64_t)graph->node_count,
-                                   compilation->error)); // each pass and the verifier read all nodes
+                                   compilation->error)); // charged because each pass and the verifier read all nodes
             TAPER_TRY(passes[p].run(compilation, graph));
             const taper_status status = taper_graph_verify(graph, compilation->error);
             if (status != TAPER_OK) {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A list such as [2, 2] that is built in every run becomes one constant. Its items must be constant numbers, strings or
-// None. No operator that takes the list may return or change it. So its schema must say int[], float[], bool[] or str[]
-// there. An operator that takes t[] could do either, unless it returns only a number, a bool or an item.
+// Turns a list such as [2, 2] that is built in every run into one constant. Its items must be constant numbers, strings
+// or None. No operator that takes the list may return or change it. This is certain if the operator's schema declares
+// the argument as int[], float[], bool[] or str[]. An operator that declares t[] could do either, unless it returns
+// only a number, a bool or an item.
 //
 // A list that is already a constant, as attributes are, is frozen if no graph changes a list that it did not make
 // itself. A constant list with tensors, such as the weights of a recurrent network, is then known to remain the same
 // list.
 //
-// A copy of a constant list is constant too, and a write of the item that is already there is removed. Layers do this
-// to their own copy of a setting before they read it.
+// A copy of a constant list is constant too. Writing to an item the number that it already has is removed; layers do
+// this to their own copy of a setting before they read it.
 #include "compiler/pass.h"
 #include "format/saved_value.h"
 #include "ir/alias.h"
 #include "ops/list/op_table.h"
 
-enum { MOST_ITEMS = 64 }; // items of a list that was a constant
+enum { MOST_ITEMS = 64 }; // number of items up to which a list is frozen or tracked
 
 bool taper_use_only_reads_list(const taper_value_use *use)
 {
@@ -37,7 +38,7 @@ bool taper_use_only_reads_list(const taper_value_use *use)
     if (fixed) {
         return !returns_list;
     }
-    // The type is a variable. This is safe if the result is only a number, a bool or an item.
+    // The declared type is a type variable. This is safe if the result is only a number, a bool or an item.
     return element == TAPER_TYPE_VARIABLE && user->schema->ret_count == 1 &&
            (taper_node_has(user, TAPER_OP_ITEM) || user->schema->rets[0].type->kind == TAPER_TYPE_INT ||
             user->schema->rets[0].type->kind == TAPER_TYPE_BOOL);
@@ -55,7 +56,7 @@ static bool all_read_only(const taper_ir_value *list)
 
 // ---- lists that are constants
 
-// Returns true if a node changes a list, or something that may be a list, that its graph did not just make.
+// Returns true if a node changes a list that its graph did not just make, or may do so.
 static bool changes_lists(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -80,7 +81,8 @@ static bool changes_lists(const taper_block *block)
 
 static bool lists_change(taper_compilation *compilation)
 {
-    if (compilation->lists_change == 0) { // once for all graphs, because no pass adds such a node
+    // Computed once for all graphs, because no pass adds a node that changes a list.
+    if (compilation->lists_change == 0) {
         compilation->lists_change = 1;
         for (size_t g = 0; g < compilation->count; g++) {
             if (compilation->graphs[g] != NULL && changes_lists(compilation->graphs[g]->body)) {
@@ -91,7 +93,7 @@ static bool lists_change(taper_compilation *compilation)
     return compilation->lists_change == 2;
 }
 
-// Returns true if the operator reads tensors of the list and returns none of them.
+// Returns true if the operator reads the tensors of the list and returns none of them.
 static bool only_reads_tensors(const taper_value_use *use)
 {
     const taper_node *user = use->user;
@@ -147,7 +149,8 @@ static void freeze_list(taper_compilation *compilation, taper_node *node)
 
 // ---- lists that are made
 
-// Returns the constant list that a node copies, if no node changes it: all users read it or copy it too.
+// Returns the constant list that a node copies, or NULL if a node may change the copy: all users must read the copy or
+// copy it again.
 static const taper_list *copied(taper_compilation *compilation, const taper_node *node)
 {
     const taper_val *from = taper_node_calls(node, TAPER_OP(aten_copy_t)) ? taper_node_constant_in(node, 0) : NULL;
@@ -163,7 +166,7 @@ static const taper_list *copied(taper_compilation *compilation, const taper_node
     return from->as.list;
 }
 
-// Returns item i of a list that is made here, or NULL if it is not constant or does not exist.
+// Returns item i of a list that this graph makes, or NULL if the item is not constant or does not exist.
 static const taper_val *made_item(taper_compilation *compilation, const taper_node *made, size_t i)
 {
     if (made->kind == TAPER_NODE_LIST) {
@@ -173,7 +176,7 @@ static const taper_val *made_item(taper_compilation *compilation, const taper_no
     return list != NULL && i < list->count ? &list->items[i] : NULL;
 }
 
-// Returns true if the user writes the number that is already there.
+// Returns true if the user writes to an item the number that the item already has.
 static bool puts_the_same(taper_compilation *compilation, const taper_value_use *use)
 {
     const taper_node *user = use->user;
@@ -246,7 +249,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     list->count = count;
     if (list->element != NULL && taper_saved_list_type(list, list->element) != list->count) {
-        // The items have other types, such as a bool among ints, which a file cannot store.
+        // The items have mixed types, such as a bool among ints, and a file cannot store such a list.
         taper_obj_release(&list->head.head);
         return TAPER_OK;
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A convolution over one dimension becomes unsqueeze, conv2d, squeeze, where the new dimension has size 1. The fast
+// Replaces a convolution over one dimension by unsqueeze, conv2d and squeeze; the new dimension has size 1. The fast
 // kernels and the backends support conv2d. The new dimension is the second to last, which is also correct for input
 // without a batch. Input in another memory order, such as a transposed sequence, is first made contiguous, as in
 // PyTorch. Otherwise conv2d would take it as channels last and return that layout, and later views would differ from
-// those of a contiguous result.
+// views of a contiguous result.
 //
-// While a model is loaded for the CPU, the following operators are applied to the 4-D image: batch norm, which is then
-// folded into the convolution's weights, sums and activations. The squeeze moves after them, and the next convolution
-// takes the image directly.
+// While a model is loaded for the CPU, the operators after the convolution are applied to the 4-D image: batch norm,
+// which is then folded into the convolution's weights, sums and activations. The squeeze moves after these operators,
+// and the next convolution takes the image directly.
 #include "compiler/layer.h"
 #include "ir/tensor.h"
 #include "ops/engine/view_move.h"
@@ -67,13 +67,13 @@ static bool is_of_minus_two(const taper_node *node)
 }
 
 // Returns true if the node has one result and no out argument, because an out argument must have the sizes of the 3-D
-// row.
+// value.
 static bool gives_result(const taper_node *node)
 {
     return node->kind == TAPER_NODE_OP && node->output_count == 1 && node->schema->out_count == 0;
 }
 
-// Returns true if the node applies one function to each element of its first argument.
+// Returns true if the node is an element-wise function of its first argument.
 static bool is_function(const taper_node *node)
 {
     const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
@@ -101,8 +101,8 @@ static bool is_row_convolution(const taper_compilation *compilation, taper_node 
            layer.weight->sizes[2] == 1 && layer.stride[0] == 1 && layer.padding[0] == 0;
 }
 
-// Returns true if the second to last dimension was added by an unsqueeze and still has size 1. Steps are counted,
-// because nets are deep.
+// Returns true if the second to last dimension was added by an unsqueeze and still has size 1. *steps counts the nodes
+// visited, because graphs may be deep and the search is limited.
 static bool is_line(const taper_compilation *compilation, const taper_ir_value *value, unsigned *steps)
 {
     while (value->node != NULL && value->node->kind == TAPER_NODE_OP && ++*steps < MOST_STEPS) {
@@ -123,7 +123,7 @@ static bool is_line(const taper_compilation *compilation, const taper_ir_value *
     return false;
 }
 
-// Returns the 4-D value this 3-D value is a row of, or NULL.
+// Returns the 4-D value that was squeezed to this 3-D value, or NULL.
 static taper_ir_value *image_of(const taper_compilation *compilation, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
@@ -135,7 +135,7 @@ static taper_ir_value *image_of(const taper_compilation *compilation, const tape
     return taper_node_in(node, 0);
 }
 
-// Returns true if no other node sees a write to the row.
+// Returns true if no other node can see an operator in place on the 3-D value.
 static bool is_nobody_elses(const taper_ir_value *value)
 {
     return taper_value_used_once(value) && taper_value_used_once(taper_node_in(value->node, 0));
@@ -148,7 +148,7 @@ static void drop_unused(taper_ir_value *value)
     }
 }
 
-// Moves the squeeze before the node to the place after it.
+// Moves the squeeze from before the node to after the node.
 static taper_status lift(taper_compilation *compilation, taper_node *node)
 {
     const bool sum = is_sum(node), norm = is_norm(node);
@@ -224,7 +224,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     TAPER_TRY(taper_constant_before(conv, taper_val_int(layer.groups), &groups, compilation->error));
     taper_node_set_input(conv, 6, groups);
     TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_squeeze_dim), &conv->outputs[0], &narrow));
-    // The constants must be before their users.
+    // Constants must precede the nodes that use them.
     for (size_t i = 3; i < 6; i++) {
         taper_node *constant = taper_node_in(conv, i)->node;
         taper_node *after = wide;
@@ -240,7 +240,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
 taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_graph *graph)
 {
     if (compilation->preparer != NULL && compilation->preparer->images_only) {
-        return TAPER_OK; // the device has no operators unsqueeze and squeeze
+        return TAPER_OK; // the device lacks unsqueeze and squeeze
     }
     TAPER_TRY(taper_written_storages_find(compilation));
     return taper_visit_nodes(compilation, graph->body, visit);

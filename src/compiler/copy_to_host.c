@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tensors that a model returns may be on the device it was prepared for. An operator of the device copies them back
-// to the CPU, as in PyTorch 1.8's pass. The operator refuses tensors of the CPU, so a graph without layers on the
-// device is not changed, nor is a result that no operator made.
+// Copies the tensors that a model returns from the device back to the CPU, as PyTorch 1.8's pass does, if the model was
+// prepared for a device with such an operator. The operator refuses tensors of the CPU. Therefore a graph without
+// layers on the device is not changed, nor is a result that no operator made.
 #include "compiler/pass.h"
 
 static bool has_layers(const taper_block *block, taper_op_packer packer)
@@ -34,7 +34,8 @@ static bool is_made_tensor(const taper_ir_value *value, const taper_op *fetches)
     return type != NULL && type->kind == TAPER_TYPE_TENSOR;
 }
 
-// Copies value just before `before`. *made is the copy, or value itself if this build lacks the operator.
+// Inserts a copy of value to the CPU before the node `before`. *made is the copy, or value itself if this build lacks
+// the operator.
 static taper_status copy(taper_compilation *compilation, taper_node *before, taper_ir_value *value,
                          taper_ir_value **made)
 {

@@ -9,16 +9,16 @@
 typedef struct taper_emit_target {
     const taper_allocator *allocator; // allocator for working memory
     taper_arena *arena;               // memory for everything that belongs to the function
-    taper_heap *heap;                 // heap for the strings that are made
+    taper_heap *heap;                 // heap for the strings that emitting creates
     int version;                      // bytecode version, 4 to 9
-    bool debug;                       // true if the debug numbers of nodes are handles of the file
-    // Unless this is NULL, debug numbers are places of the source, and every node gets a handle that is appended here.
+    bool debug;                       // true if the debug numbers of nodes are debug handles of the module's file
+    // If this is not NULL, debug numbers are source positions, and emitting appends a debug handle for every node here.
     taper_module_callstacks *callstacks;
 } taper_emit_target;
 
 // Fills *function with what the graph contains: instructions, operators, constants, types and the number of registers.
-// Each constant is a reference that the caller releases, also if this call fails. The caller sets name and schema. The
-// registers and last uses of the graph are overwritten.
+// Each constant is a reference that the caller releases, also if this call fails. The caller sets name and schema. This
+// call overwrites the register numbers and last uses that the graph stores.
 TAPER_MUST_USE taper_status taper_emit_bytecode(const taper_emit_target *target, taper_graph *graph,
                                                 taper_module_function *function, taper_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Facts about a value before the run: its kind, that it is not None, the dtype of a tensor.
+// Finds facts about a value before the run: its kind, that it is not None, the dtype of a tensor.
 #ifndef TAPER_COMPILER_FACTS_H
 #define TAPER_COMPILER_FACTS_H
 
@@ -11,13 +11,13 @@ bool taper_known_not_none(const taper_ir_value *value);
 // Returns true if an argument after the first is a complex number, or may be one.
 bool taper_takes_complex_number(const taper_node *node);
 // The dtypes of a graph's tensors, if they follow from constants and from operators that raise for every other dtype.
-// They are learned node by node, in order, and each node after the nodes in its blocks.
+// The caller learns node by node, in order: first the nodes in a node's blocks, then the node itself.
 typedef struct taper_dtypes {
     const taper_allocator *allocator;
-    uint8_t *known; // dtype + 1 by value id, or 0 if unknown
+    uint8_t *known; // dtype + 1 of the value with that id, or 0 if unknown
     size_t count;
 } taper_dtypes;
-// If any graph changes dtypes in place (taper_ranks_change), nothing is learned.
+// Creates the table. If any graph changes dtypes in place (taper_ranks_change), the table remains empty.
 TAPER_MUST_USE taper_status taper_dtypes_create(taper_compilation *compilation, const taper_graph *graph,
                                                 taper_dtypes *dtypes);
 void taper_dtypes_free(taper_dtypes *dtypes);

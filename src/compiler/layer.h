@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and linear layers with constant weights, in one form for all passes and all names of the operators.
+// Describes convolutions and linear layers with constant weights in one struct, whichever operator computes them.
 #ifndef TAPER_COMPILER_LAYER_H
 #define TAPER_COMPILER_LAYER_H
 
@@ -10,9 +10,10 @@ enum { TAPER_LAYER_DIMS = 3 };
 
 typedef struct taper_layer {
     taper_node *node;
-    // Constant, float32, never written; [out, in / groups, kernel…], or if transposed [in, out / groups, kernel…].
+    // Constant float32 weight that no code writes: [out, in / groups, kernel…], or [in, out / groups, kernel…] if the
+    // layer is transposed.
     taper_tensor *weight;
-    taper_tensor *bias; // constant, float32, never written; or NULL
+    taper_tensor *bias; // constant float32 bias that no code writes, or NULL
     taper_ir_value *input, *weight_value, *bias_value;
     bool convolution, transposed;
     size_t dims; // dimensions of the kernel, 1 to 3; 0 for a linear layer
@@ -22,14 +23,16 @@ typedef struct taper_layer {
     int64_t channels; // channels of the output
 } taper_layer;
 
-// Returns true if node is such a layer and all its numbers are known. Padding given as a word does not match.
+// Returns true if node is a layer with constant weights and constant settings, and fills *layer. Padding given as a
+// string ("same") does not match.
 bool taper_layer_match(const taper_compilation *compilation, taper_node *node, taper_layer *layer);
-// Like taper_layer_match, for a layer whose weight is computed from the tensor weight, which has the sizes of the
-// layer's weight. If weight is NULL, this is taper_layer_match.
+// Works like taper_layer_match, but reads the weight from the tensor `weight`, from which the layer's weight is
+// computed and which has the same sizes. If weight is NULL, this is taper_layer_match.
 bool taper_layer_match_weight(const taper_compilation *compilation, taper_node *node, taper_tensor *weight,
                               taper_layer *layer);
 
-// The matrix that this one is the transpose of, by t, transpose or permute; NULL: it is something else.
+// Returns the matrix that `matrix` is the transpose of (made by t, transpose or permute), or NULL if `matrix` is not a
+// transpose.
 taper_ir_value *taper_transposed_of(const taper_ir_value *matrix);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of the pass peephole. Each part examines one node and may replace it. If it did, *done is true and the node
-// is removed.
+// The parts of the pass peephole. Each function examines one node and may replace it. If it did, it sets *done to true
+// and removes the node.
 #ifndef TAPER_COMPILER_PEEPHOLE_H
 #define TAPER_COMPILER_PEEPHOLE_H
 
@@ -10,24 +10,24 @@
 typedef struct taper_peephole {
     taper_compilation *compilation;
     taper_graph *graph;
-    taper_aliases *aliases; // aliases in the graph, made at the first request; replacements keep them valid
+    taper_aliases *aliases; // aliases in the graph, computed at the first request and kept valid by replacements
     taper_dtypes dtypes;
-    bool ranks_change; // true if some graph changes the sizes of a tensor in place
+    bool ranks_change; // true if a graph of the model changes the sizes of a tensor in place
 } taper_peephole;
 
 TAPER_MUST_USE taper_status taper_peephole_containers(taper_peephole *p, taper_node *node, bool *done);
 TAPER_MUST_USE taper_status taper_peephole_numbers(taper_peephole *p, taper_node *node,
-                                                   bool *done); // peephole_numbers.c
+                                                   bool *done); // in peephole_numbers.c
 taper_status taper_peephole_tensors(taper_peephole *p, taper_node *node, bool *done);
 
-// Sets *written to true if any node writes to the value, or to something that may share its memory.
+// Sets *written to true if any node may write to the memory of the value.
 TAPER_MUST_USE taper_status taper_peephole_written(taper_peephole *p, const taper_ir_value *value, bool *written);
 // Replaces the only output of node by value and removes node.
 taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, bool *done);
-// Replaces the only output of node by a constant and removes node. Takes over the reference.
+// Replaces the only output of node by a constant and removes node. Takes over the caller's reference to the constant.
 TAPER_MUST_USE taper_status taper_peephole_constant(taper_peephole *p, taper_node *node, taper_val constant,
                                                     bool *done);
-// Returns the node of operator op that makes input `index`, or NULL if something else makes it.
+// Returns the node that makes input `index` of node, or NULL if that node is not a call of operator op.
 taper_node *taper_peephole_maker(const taper_node *node, size_t index, const taper_op *op);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantization after training, in four parts. quantize_plan.c chooses the operators that shall compute with integers
-// (the steps), and the groups of values that share scale and zero point. quantization.c shows calibration runs to
-// observers. quantize_rewrite.c turns each step into the quantized operator, with quantize_per_tensor and dequantize
-// between integers and floats. quantize_weights.c makes the packed parameters. The list of operators is in
-// quantize_steps.c.
+// (called steps), and the groups of values that share a scale and a zero point. quantization.c passes the values of
+// calibration runs to observers. quantize_rewrite.c turns each step into the quantized operator, with
+// quantize_per_tensor and dequantize between integers and floats. quantize_weights.c makes the packed parameters. The
+// list of operators is in quantize_steps.c.
 //
 // The rules are those of PyTorch's quantize_fx for QNNPACK, with one difference. An activation that clamps (relu6,
 // hardtanh, clamp) is merged into the layer before it. The result of the layer then has the clamped range, and no
-// integer steps are spent outside it.
+// integers are wasted on numbers outside it.
 //
 // All data is stored by the numbers of values, which are equal in every draft of a file that was prepared in the same
 // way. One draft is planned and calibrated; others are rewritten with its data.
@@ -23,23 +23,23 @@ extern const taper_quantization_table taper_quantization_functions;
 typedef enum taper_step_kind {
     TAPER_STEP_LAYER,     // convolution or linear layer with constant weights
     TAPER_STEP_DYNAMIC,   // linear layer whose input is quantized during the run
-    TAPER_STEP_RECURRENT, // LSTM or GRU of dynamic layers
+    TAPER_STEP_RECURRENT, // LSTM or GRU whose linear layers quantize their inputs during the run
     TAPER_STEP_PAIR,      // sum or product of two tensors
-    TAPER_STEP_CURVE,     // operator on one tensor that gets scale and zero point of its result as arguments
+    TAPER_STEP_CURVE,     // operator on one tensor that takes the scale and zero point of its result as arguments
     TAPER_STEP_FIXED,     // operator whose result always has the same scale and zero point
-    TAPER_STEP_KEEP,      // operator whose result has scale and zero point of its input
+    TAPER_STEP_KEEP,      // operator whose result has the scale and zero point of its input
     TAPER_STEP_JOIN       // cat: all inputs and the result have the same scale and zero point
 } taper_step_kind;
 
 typedef struct taper_quantize_step {
     taper_step_kind kind;
     uint32_t value;  // number of the operator's result
-    uint32_t result; // number of the step's result: that of an activation after it, or value
+    uint32_t result; // number of the step's result: the result of a merged activation, otherwise equal to `value`
     uint32_t made;   // number of the quantized result in a rewritten graph
-    bool relu;       // true if the activation is relu, or clamps at 0 from below
+    bool relu;       // true if the step includes a relu, or an activation that clamps at 0 from below
     bool kept_float;
-    const char *name;    // name of the module, or of the operator with a number; owned by the quantization
-    const char *op_name; // name of the operator, in the schema
+    const char *name;    // name of the module, or name of the operator plus a number; owned by the quantization
+    const char *op_name; // name of the operator, borrowed from the schema
 } taper_quantize_step;
 
 #define TAPER_NO_STEP UINT32_MAX
@@ -48,24 +48,26 @@ typedef struct taper_quantize_step {
 
 // One value of the graph; the index is the number of the value.
 typedef struct taper_quantize_value {
-    uint32_t group;     // number of another value of the group, or of this one for the head of the group
+    uint32_t group;     // number of another value of the group; the head of the group has its own number here
     uint32_t step;      // step with this value as `value`, or TAPER_NO_STEP
-    bool is_float;      // true if it was a float32 tensor with elements in the first run
-    bool native;        // true if a step computes it as integers, or if it enters as integers
-    bool wanted;        // true if a step takes it as integers
+    bool is_float;      // true if the value was a non-empty float32 tensor in the first run
+    bool native;        // true if a step computes the value as integers, or the caller passes integers
+    bool wanted;        // true if a step takes the value as integers
     bool parameter;     // true for a parameter of forward that the caller quantizes
-    bool observed;      // true if the observer of the group sees it
+    bool observed;      // true if the observer of the group records this value
     uint8_t rank;       // number of dimensions in the first run
-    uint32_t feeds;     // number of the If's result that this value may become, or TAPER_NO_VALUE
-    uint32_t made_from; // number of the value that was quantized to make it, in the graph being rewritten
-    // The following members are valid in the head of the group.
+    uint32_t feeds;     // number of the result of the If that this value may become, or TAPER_NO_VALUE
+    uint32_t made_from; // in the graph being rewritten: number of the float value that was quantized to make this one
+    // The following members are valid only in the head of a group.
     bool fixed, bounded;
-    taper_qparams qparams; // scale and zero point; for groups that are not fixed valid after the ranges are computed
-    float low, high;       // bounds of all elements if `bounded`
+    // Scale and zero point of the group; if the group is not fixed, valid after the ranges are computed.
+    taper_qparams qparams;
+    float low, high; // least and greatest possible element, valid if `bounded`
     taper_observer observer;
-    // Statistics for bias correction: for the input of a layer, the sum of each channel.
+    // Statistics for bias correction of a layer with this input: the sum of each channel.
     double *sums;
-    int64_t channels, channel_dim, elements; // elements of each channel
+    // Number of channels, their dimension, and number of elements of each channel.
+    int64_t channels, channel_dim, elements;
 } taper_quantize_value;
 
 struct taper_quantization {
@@ -77,7 +79,7 @@ struct taper_quantization {
     taper_quantize_step *steps;
     size_t step_count, step_capacity;
     bool planned, ranged;
-    bool learned; // true if values were observed after the ranges were computed
+    bool learned; // true if values were observed since the ranges were last computed
 };
 
 static inline bool taper_is_static(const taper_quantization *q)
@@ -93,19 +95,20 @@ static inline taper_qparams taper_group_qparams(const taper_quantization *q, uin
 
 // ---- quantize_steps.c
 
-// Finds the kind of step for an operator that is not a layer. Returns false if it cannot be a step, as far as the
-// constants of this call tell.
+// Finds the kind of step for an operator that is not a layer. Returns false if the operator, with the constant
+// arguments of this call, cannot be a step.
 bool taper_step_kind_of(const taper_node *node, taper_step_kind *kind);
-// Returns the quantized operator for node, with relu the one that includes a following relu. Returns NULL if this build
-// has none.
+// Returns the quantized operator for node. If relu is true, returns the one that also applies the relu after it.
+// Returns NULL if this build has no such operator.
 const taper_op *taper_quantized_row(const taper_node *node, bool relu);
-// Returns scale and zero point of the result of a FIXED step.
+// Returns the scale and zero point of the result of a TAPER_STEP_FIXED step.
 taper_qparams taper_fixed_qparams(const taper_node *node);
 // Finds the bounds of an activation that only clamps. The bounds include 0.
 bool taper_activation_bounds(const taper_node *node, float *low, float *high);
-// Returns true if the layer has a quantized operator.
+// Returns true if a quantized operator exists for the layer.
 bool taper_layer_is_quantizable(const taper_layer *layer, bool dynamic);
-// Returns the only user of node, if this user is an operator of the same block and may thus be merged into node.
+// Returns the only user of node if it is an operator of the same block, so that it can be merged into node. Otherwise
+// returns NULL.
 taper_node *taper_only_user(const taper_node *node);
 
 // ---- quantize_plan.c
@@ -116,22 +119,22 @@ bool taper_use_is_returned(const taper_value_use *use);
 
 // ---- quantization.c
 
-// Computes scales and zero points of all groups.
+// Computes the scale and zero point of every group.
 void taper_quantize_ranges(taper_quantization *q);
 
 // ---- quantize_weights.c
 
-// Makes the object of packed parameters for the quantized layer, by its prepack operator. *object is None if the
-// operator refuses. input: number of the layer's input.
+// Makes the object of packed parameters for the quantized layer by calling its prepack operator. *object is None if the
+// operator refuses. input: number of the value that is the layer's input.
 TAPER_MUST_USE taper_status taper_pack_layer(const taper_quantization *q, taper_compilation *compilation,
                                              const taper_layer *layer, uint32_t input, taper_val *object);
-// Like taper_pack_layer, for a weight that is already quantized. bias: a tensor or None.
+// Works like taper_pack_layer, for a weight that is already quantized. bias: a tensor or None.
 TAPER_MUST_USE taper_status taper_pack_quantized(taper_compilation *compilation, const taper_layer *layer,
                                                  taper_val weight, taper_val bias, taper_val *object);
-// Quantizes the weight to qint8. axis: dimension of the output channels, for per_channel.
+// Quantizes the weight to qint8. If per_channel is true, axis is the dimension of the output channels.
 TAPER_MUST_USE taper_status taper_quantize_weight(taper_compilation *compilation, taper_tensor *weight,
                                                   bool per_channel, size_t axis, taper_val *quantized);
-// Calls the prepack operator with these arguments. *object is None if the operator refuses.
+// Calls the prepack operator op with the arguments args. *object is None if the operator refuses.
 TAPER_MUST_USE taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, taper_val *args,
                                           size_t count, taper_val *object);
 
@@ -139,7 +142,7 @@ TAPER_MUST_USE taper_status taper_prepack(taper_compilation *compilation, const 
 // Returns the first weight of the layer, or NULL if node is not an LSTM or GRU with constant weights.
 taper_tensor *taper_recurrent_weight(const taper_compilation *compilation, const taper_node *node);
 bool taper_recurrent_is_quantizable(const taper_compilation *compilation, const taper_node *node);
-// Makes the quantized node before node. *made is NULL if an operator refuses.
+// Inserts the quantized LSTM or GRU before node. *made is NULL if an operator refuses.
 TAPER_MUST_USE taper_status taper_rewrite_recurrent(const taper_quantization *q, taper_compilation *compilation,
                                                     taper_node *node, taper_node **made);
 
