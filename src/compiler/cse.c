@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Common subexpressions: a pure node is replaced by an equal node that is earlier in its block, or in a block around
-// it. Equal constants are merged. No node between the two may write to their inputs. If they make tensors, no node may
-// write to these, and at most one of the two may reach the caller (or another place that keeps it), because PyTorch
-// would give two tensors there. Each node is visited once. The table contains the nodes of the blocks around the
-// current node.
+// Merges common subexpressions: a pure node is replaced by an equal node that is earlier in its block, or in a block
+// that encloses it. Equal constants are merged. No node between the two nodes may write to their inputs. If the two
+// nodes make tensors, no node may write to these tensors. At most one of the two tensors may reach the caller (or
+// another place that keeps it), because PyTorch would give the caller two tensors. Each node is visited once. The table
+// contains the nodes of the current block and of the blocks that enclose it.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 #include "ir/type_table.h"
 
 enum {
-    MOST_PROBES = 32, // nodes with one hash; there are several if equal nodes may not be merged
-    LARGE_TYPE = 64   // number of parts
+    MOST_PROBES = 32, // nodes of one hash value to examine; equal nodes that may not be merged share a hash value
+    LARGE_TYPE = 64   // number of parts from which a type is not compared part by part
 };
 
 typedef struct entry {
     taper_node *node;
     uint64_t hash;
-    uint64_t time;  // number of writes before it
-    uint32_t below; // entry + 1 of the same bucket, or 0
+    uint64_t time;  // number of writes before this node
+    uint32_t below; // index + 1 of the next entry of the same bucket, or 0
 } entry;
 
 typedef struct table {
     taper_compilation *compilation;
     taper_aliases *aliases;
-    uint64_t *written_at; // time of the last write so far, by alias set
+    uint64_t *written_at; // for each alias set: time of the last write so far
     uint64_t time;
-    uint64_t loop_entry; // time when the innermost loop began; its last trip may have written anything since then
-    uint32_t *buckets;   // by hash: index of the newest entry + 1, or 0
-    size_t bucket_count; // a power of two
+    // Time when the innermost loop began; the loop's last iteration may have written anything since then.
+    uint64_t loop_entry;
+    uint32_t *buckets;   // for each hash value: index + 1 of the newest entry, or 0
+    size_t bucket_count; // number of buckets, a power of two
     entry *entries;
     size_t entry_count, entry_capacity;
 } table;
@@ -80,7 +81,8 @@ static bool same_item(taper_val a, taper_val b)
     }
 }
 
-// Large types are equal only if they are one object, because a file could have many that differ only at the end.
+// Large types are equal only if they are one object. A file could contain many large types that differ only at the end,
+// and comparing these part by part would take too long.
 static bool same_type(const taper_type *a, const taper_type *b)
 {
     return a == b || (a != NULL && b != NULL && a->nodes < LARGE_TYPE && taper_type_equal(a, b));
@@ -147,7 +149,7 @@ static bool same_node(const taper_node *a, const taper_node *b)
 
 // ---- may two equal nodes be one?
 
-// Returns true if the result is the very object in the node's input.
+// Returns true if the result is an object that the node's input contains, not a copy.
 static bool is_projection(const taper_node *node)
 {
     return taper_node_has(node, TAPER_OP_ITEM | TAPER_OP_SELF);
@@ -196,9 +198,9 @@ static bool unchanged_since(const table *t, const taper_node *node, uint64_t tim
     return true;
 }
 
-enum { MOST_USES = 64 }; // uses of a value that are read before it is merged
+enum { MOST_USES = 64 }; // uses of one value to examine
 
-// Returns true if a user asks which object the value is, except for a comparison with None.
+// Returns true if a user compares the identity of the value with another object than None.
 static bool is_compared(const taper_ir_value *value)
 {
     int count = 0;
@@ -216,7 +218,8 @@ static bool is_compared(const taper_ir_value *value)
     return false;
 }
 
-// Returns true if b may be replaced by a. later_trip: a loop may make b several times for each a.
+// Returns true if b may be replaced by a. later_trip: true if b is in a loop and a is not, so that b may be made
+// several times.
 static bool may_be_one(const table *t, const taper_ir_value *a, const taper_ir_value *b, bool later_trip)
 {
     if (taper_value_is_plain(a)) {
@@ -229,7 +232,7 @@ static bool may_be_one(const table *t, const taper_ir_value *a, const taper_ir_v
     if (!taper_aliases_escapes(t->aliases, b) || (!later_trip && !taper_aliases_escapes(t->aliases, a))) {
         return true;
     }
-    // Two equal views share their memory in any case.
+    // Two equal views share their memory, merged or not.
     const bool view = a->node->kind == TAPER_NODE_OP && !taper_value_is_fresh(a);
     return view ? !taper_value_object_handed_on(b) || (!later_trip && !taper_value_object_handed_on(a))
                 : !taper_value_memory_handed_on(b) || (!later_trip && !taper_value_memory_handed_on(a));
@@ -281,7 +284,7 @@ static void forget_entries(table *t, size_t count)
     }
 }
 
-// Replaces node by an earlier equal one, or adds it to the table.
+// Replaces node by an earlier equal node if there is one, otherwise adds node to the table.
 static taper_status look_up(table *t, taper_node *node)
 {
     bool candidate;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Some lists are only appended to, and some dicts only filled, by nodes of one block. They only carry values. Each
-// reader of such a list gets a list of its own with the items so far. A value read from such a dict becomes the value
-// that was stored. Then layers that pass results through a container are one region (segments.c), and the container no
-// longer keeps values that were already taken out.
+// Dissolves lists that are only appended to, and dicts that are only filled, if all these nodes are in one block. Each
+// reader of such a list gets its own list with the items appended so far. A value read from such a dict becomes the
+// value that was stored. Layers that pass results through a container can then be in one region (segments.c), and the
+// container no longer keeps values alive that were already read.
 #include "compiler/pass.h"
 #include "ops/list/op_table.h"
 
@@ -12,7 +12,7 @@ enum {
     MOST_KEYS = 32,
     MOST_USES = 1024,
     FARTHEST = 4096
-}; // nodes up to the last user
+}; // number of nodes up to the last user
 
 // ---- lists
 
@@ -22,8 +22,7 @@ static bool appends_to(const taper_node *user, const taper_ir_value *list)
            taper_node_in(user, 1) != list && user->outputs[0].uses == NULL;
 }
 
-// Returns true if the operator reads the items of an argument that it takes as a list, and returns neither the list nor
-// its items.
+// Returns true if the operator reads the items of its list argument and returns neither the list nor its items.
 static bool only_reads(const taper_node *user, const taper_ir_value *list)
 {
     if (user->kind == TAPER_NODE_LIST_UNPACK) {
@@ -50,7 +49,7 @@ static bool looks_at(const taper_node *node, const taper_ir_value *value)
     return false;
 }
 
-// Returns true if all users of the list are in its block, and each of them appends or reads, and both kinds exist.
+// Returns true if all users of the list are in its block, each of them appends or reads, and at least one does each.
 static bool only_grows(const taper_node *list)
 {
     const taper_ir_value *value = &list->outputs[0];
@@ -78,7 +77,7 @@ static bool only_grows(const taper_node *list)
     return seen == uses && grows != 0 && reads != 0 && items <= MOST_ITEMS && items * reads <= MOST_MADE;
 }
 
-// Makes a list of the items so far, for one reader.
+// Makes a list of the items appended so far, for one reader.
 static taper_status list_for(taper_compilation *compilation, taper_graph *graph, const taper_node *list,
                              taper_ir_value *const *items, size_t count, taper_node *reader)
 {
@@ -129,7 +128,7 @@ static taper_status gather_list(taper_compilation *compilation, taper_graph *gra
 // ---- dicts
 
 typedef struct entry {
-    taper_val key; // string, from a constant
+    taper_val key; // key, from a constant string
     taper_ir_value *value;
 } entry;
 
@@ -139,13 +138,15 @@ static bool same_key(taper_val a, taper_val b)
            memcmp(a.as.string->data, b.as.string->data, a.as.string->length) == 0;
 }
 
-// Replaces each read by the value that was stored last, until something else may have changed the dict.
+// Replaces each read of a key by the value that was last stored for it, up to a node that may have changed the dict
+// otherwise.
 static void follow_dict(taper_node *dict)
 {
     taper_ir_value *const value = &dict->outputs[0];
     entry entries[MOST_KEYS];
     size_t count = 0, uses = 0;
-    bool here = true, given = false; // here: all users are in the dict's block; given: the block returns the dict
+    // Here: true if all users are in the dict's block; given: true if the block returns the dict.
+    bool here = true, given = false;
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
         if (++uses > MOST_USES) {
             return;
@@ -153,7 +154,7 @@ static void follow_dict(taper_node *dict)
         here = here && use->block == dict->block;
         given = given || use->user == NULL;
     }
-    bool all = here && !given; // every user was understood
+    bool all = here && !given; // true if this function handles every user
     size_t passed = 0;
     for (taper_node *node = dict->next, *next; node != NULL; node = next) {
         next = node->next;
@@ -189,12 +190,12 @@ static void follow_dict(taper_node *dict)
         } else if (at < count) {
             taper_value_replace_uses(&node->outputs[0], entries[at].value);
             taper_node_remove(node);
-        } else { // it raises
+        } else { // reading this key raises an error
             all = false;
             break;
         }
     }
-    while (all && value->uses != NULL) { // only writes remain
+    while (all && value->uses != NULL) { // only nodes that write to the dict remain
         taper_node_remove(value->uses->user);
     }
     if (all) {
@@ -213,7 +214,7 @@ static taper_status visit(taper_compilation *compilation, taper_graph *graph, ta
             TAPER_TRY(gather_list(compilation, graph, node));
         } else if (taper_node_calls(node, TAPER_OP(aten_dict)) ||
                    (node->kind == TAPER_NODE_DICT && node->input_count == 0)) {
-            // The next node may be removed too.
+            // follow_dict may also remove the node after this one.
             taper_node *const before = node->previous;
             follow_dict(node);
             next = before != NULL ? before->next : block->first;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every value has a register of its own. A node loads its inputs, with MOVE at their last use, and stores its outputs
-// at once. The calls are as the stock interpreter expects them in the given version:
+// Emits bytecode in which every value has its own register. A node loads its inputs, with MOVE at their last use, and
+// stores its outputs at once. Calls have the form that the stock interpreter expects for the bytecode version:
 // 4, 5   operators take all arguments
 // 6      trailing arguments equal to the schema's defaults are omitted, unless out arguments follow
-// 7      they are omitted before out arguments too
-// 8      short operators are instructions
+// 7      such arguments are omitted before out arguments too
+// 8      some operators are instructions of their own
 #include "compiler/emit_bytecode.h"
 
 #include "base/charge.h"
@@ -16,7 +16,7 @@
 #include "ops/list/op_names.h"
 #include "ops/list/op_table.h"
 
-enum { STEPS_A_NODE = 300 }; // limit of steps to emit and write one node
+enum { STEPS_A_NODE = 300 }; // upper bound of the steps to emit and write one node
 
 typedef struct call_site { // an entry of the function's table of operators
     const taper_schema *schema;
@@ -31,10 +31,10 @@ typedef struct emitter {
     size_t code_count, code_capacity;
     call_site *calls;
     size_t call_count, call_capacity;
-    taper_pointer_map call_numbers; // index in calls, by row of the operator
+    taper_pointer_map call_numbers; // operator to index in calls
     taper_val *constants;           // borrowed from the graph
     size_t constant_count, constant_capacity;
-    uint32_t *constant_index; // index in constants + 1, by hash of the constant
+    uint32_t *constant_index; // index in constants + 1, in a hash table of the constants
     size_t constant_index_size;
     taper_val *made; // constants made by the emitter, owned
     size_t made_count, made_capacity;
@@ -64,8 +64,8 @@ static size_t hash_constant(const emitter *e, taper_val value)
                                                                   : seed ^ (uint64_t)value.as.i);
 }
 
-// Returns true if one table entry serves both: numbers are compared bit by bit, strings by their text, all others by
-// identity.
+// Returns true if the two constants can share a table entry: numbers are compared bit by bit, strings by their text,
+// all other values by identity.
 static bool same_constant(taper_val a, taper_val b)
 {
     if (a.tag != b.tag || a.tag == TAPER_NONE) {
@@ -78,7 +78,7 @@ static bool same_constant(taper_val a, taper_val b)
     return a.tag == TAPER_BOOLEAN ? a.as.b == b.as.b : a.as.i == b.as.i;
 }
 
-// Makes room for twice the present number of constants and enters these again.
+// Enlarges the hash table to four times its size and enters all constants again.
 static taper_status grow_index(emitter *e)
 {
     const taper_allocator *allocator = e->target->allocator;
@@ -134,7 +134,7 @@ static int32_t arguments_given(const emitter *e, const taper_node *node)
     }
     const uint32_t outs = schema->out_count;
     uint32_t given = schema->arg_count - outs;
-    // The stock interpreter has no default for prim::RaiseException.
+    // Never omits arguments of prim::RaiseException, for which the stock interpreter has no defaults.
     if (e->target->version < 6 || (e->target->version == 6 && outs != 0) ||
         taper_node_calls(node, TAPER_OP(prim_RaiseException))) {
         return (int32_t)schema->arg_count;
@@ -150,7 +150,8 @@ static int32_t arguments_given(const emitter *e, const taper_node *node)
     return (int32_t)(given + outs);
 }
 
-// Counts the arguments of each call. The table has one entry for each operator, with the largest number of any call.
+// Counts the arguments of each call. The table of operators has one entry for each operator, with the largest number of
+// arguments of any call.
 static taper_status collect_calls(emitter *e, const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -239,7 +240,7 @@ static taper_status load_all(emitter *e, const taper_ir_input *inputs, size_t co
     return TAPER_OK;
 }
 
-// Stores the values on the stack in their registers, which are consecutive.
+// Pops the values from the stack and stores them in their registers, which are consecutive.
 static taper_status store(emitter *e, const taper_ir_value *values, size_t count, int32_t debug)
 {
     if (count == 1) {
@@ -303,8 +304,8 @@ static taper_status emit_loop(emitter *e, const taper_node *node)
     return drop_clears(e, body);
 }
 
-// Returns the instruction of an operator, or -1. From bytecode 8 on some operators are instructions; WARN is one in all
-// versions.
+// Returns the instruction that replaces a call of this operator, or -1. From bytecode version 8 on, some operators are
+// instructions. warn is the instruction WARN in all versions.
 static int instruction_of(const emitter *e, const taper_schema *schema)
 {
     const int instruction = taper_bytecode_instruction_of(schema->name, schema->overload);
@@ -322,7 +323,8 @@ static taper_status emit_operator(emitter *e, const taper_node *node)
     const int instruction = instruction_of(e, node->schema);
     if (instruction >= 0) {
         TAPER_TRY(load_all(e, node->inputs, node->input_count, debug));
-        // FORMAT has the number of its values. WARN has -1, which means that it cannot be silenced by number.
+        // The operand of FORMAT is the number of values. The operand of WARN is -1, which means that no number can
+        // silence the warning.
         const int64_t x = instruction == TAPER_LITE_FORMAT ? (int64_t)node->input_count
                           : instruction == TAPER_LITE_WARN ? -1
                                                            : 0;
@@ -391,7 +393,7 @@ static taper_status emit_call(emitter *e, const taper_node *node)
     return emit_plain(e, node, TAPER_LITE_INTERFACE_CALL, number, node->input_count);
 }
 
-// prim::TupleUnpack is an operator in every version.
+// Emits a call of prim::TupleUnpack, which is an operator in every version.
 static taper_status emit_tuple_unpack(emitter *e, const taper_node *node)
 {
     int32_t debug;
@@ -400,7 +402,7 @@ static taper_status emit_tuple_unpack(emitter *e, const taper_node *node)
         return TAPER_OK;
     }
     TAPER_TRY(load_all(e, node->inputs, node->input_count, debug));
-    e->unpacks = true; // its operator follows those of the table
+    e->unpacks = true; // prim::TupleUnpack gets the entry after the operators of `calls`
     TAPER_TRY(emit(e, TAPER_LITE_OP, (int64_t)e->call_count, 0, debug));
     return store(e, node->outputs, node->output_count, debug);
 }

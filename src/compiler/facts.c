@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Facts about a value before the run: kind, None or not, dtype, rank.
+// Finds facts about a value before the run: its kind, whether it may be None, its dtype, its rank.
 #include "compiler/facts.h"
 
 #include "ir/alias.h"
@@ -36,7 +36,7 @@ taper_type_kind taper_known_type_kind(const taper_ir_value *value)
     }
     const taper_type *type = result_type(value);
     if (type != NULL && taper_node_calls(node, TAPER_OP(aten___getitem___t))) {
-        // The list type that aten::size returns, for example.
+        // An example is the list type that aten::size returns.
         const taper_type *list = result_type(taper_node_in(node, 0));
         type = list != NULL && list->kind == TAPER_TYPE_LIST ? list->items[0] : NULL;
     }
@@ -146,7 +146,7 @@ static bool dtype_of_op(const taper_dtypes *dtypes, const taper_node *node, tape
     }
     const taper_ir_value *first = taper_node_in(node, 0);
     if (node->schema->in_place && !taper_node_has(node, TAPER_OP_RESIZES | TAPER_OP_REPLACES)) {
-        return taper_known_dtype(dtypes, first, dtype); // RESULT is that of the functional form
+        return taper_known_dtype(dtypes, first, dtype); // the RESULT facts describe the functional form of the operator
     }
     switch ((taper_op_result)TAPER_FIELD(taper_node_facts(node), RESULT)) {
     case TAPER_RESULT_SAME:

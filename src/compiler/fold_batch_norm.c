@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Batch norm with constant statistics is a scale and a shift of every channel: s = γ / √(σ² + ε), t = β - μ s. After a
-// convolution or a linear layer it is merged into the layer's weights: w′ = s w, b′ = s b + t. Before a linear layer,
-// or a convolution without padding, w′ = w s and b′ = b + Σ w t. The numbers are computed in double and rounded once.
+// Folds batch norm with constant statistics, which is a scale and a shift of every channel: s = γ / √(σ² + ε), t = β -
+// μ s. After a convolution or a linear layer it is merged into the layer's weights: w′ = s w, b′ = s b + t. Before a
+// linear layer, or a convolution without padding, w′ = w s and b′ = b + Σ w t. The numbers are computed in double and
+// rounded once.
 #include <math.h>
 
 #include "compiler/layer.h"
@@ -10,7 +11,7 @@
 
 typedef struct norm {
     taper_node *node;
-    const taper_tensor *tensors[4]; // γ, β (NULL for 1 and 0), μ, σ²
+    const taper_tensor *tensors[4]; // γ, β, μ, σ²; a NULL γ stands for 1, a NULL β for 0
     double eps;
     int64_t channels;
 } norm;
@@ -71,7 +72,7 @@ static taper_status copy_weight(taper_compilation *compilation, const taper_tens
     return status;
 }
 
-// Makes a weight whose rows are scaled only when it is saved.
+// Makes a weight that stores factors for its rows; saving the weight applies them.
 static taper_status scaled_weight(taper_compilation *compilation, taper_tensor *w, taper_tensor **weight,
                                   double **scales)
 {
@@ -84,8 +85,8 @@ static taper_status scaled_weight(taper_compilation *compilation, taper_tensor *
     return status;
 }
 
-// Makes new weights. *scales: factors of the weight's rows, which the caller fills in, or NULL if the weight is a copy
-// for the caller to change.
+// Makes a new weight. If *scales is not NULL, the caller sets it to factors of the weight's rows. Otherwise the weight
+// is a copy that the caller changes.
 static taper_status new_weights(taper_compilation *compilation, const taper_layer *layer, bool rows,
                                 taper_tensor **weight, taper_tensor **bias, double **scales)
 {
@@ -93,7 +94,7 @@ static taper_status new_weights(taper_compilation *compilation, const taper_laye
     taper_tensor *w = layer->weight;
     *bias = NULL;
     *scales = NULL;
-    TAPER_TRY(taper_storage_settle(w->storage, compilation->error)); // scales of a previous norm
+    TAPER_TRY(taper_storage_settle(w->storage, compilation->error)); // applies the factors of a previous norm
     TAPER_TRY(rows && compilation->to_save && taper_tensor_is_contiguous(w)
                   ? scaled_weight(compilation, w, weight, scales)
                   : copy_weight(compilation, w, weight));
@@ -126,8 +127,8 @@ static void scale_row(float *row, int64_t count, double scale)
     }
 }
 
-// Folds a norm that follows the layer. scales: factors of the weight's rows, which are set instead of the weight, or
-// NULL.
+// Folds a norm that follows the layer. If scales is not NULL, it receives factors of the weight's rows and the weight
+// does not change.
 static void fold_after(const taper_layer *layer, const norm *n, float *weight, double *scales, float *bias)
 {
     const int64_t inner = inner_size(layer->weight, layer->transposed ? 2 : 1);
@@ -145,14 +146,14 @@ static void fold_after(const taper_layer *layer, const norm *n, float *weight, d
             scale_row(weight + c * inner, inner, scale);
             continue;
         }
-        const int64_t group = c / per_group; // the rows of the group's inputs
+        const int64_t group = c / per_group; // first row of the weight that belongs to the inputs of the group
         for (int64_t r = group * rows_per_group; r < (group + 1) * rows_per_group; r++) {
             scale_row(weight + (r * per_group + c % per_group) * inner, inner, scale);
         }
     }
 }
 
-// Folds a norm before the layer, which is not a transposed convolution and does not pad.
+// Folds a norm that precedes the layer. The layer must not be a transposed convolution and must not pad.
 static void fold_before(const taper_layer *layer, const norm *n, float *weight, float *bias)
 {
     const int64_t inputs = layer->weight->sizes[1], inner = inner_size(layer->weight, 2);
@@ -203,7 +204,8 @@ static bool does_not_pad(const taper_layer *layer)
     return !layer->transposed;
 }
 
-// Returns true if no node between them may write, because the layer will read the norm's input directly.
+// Returns true if no node between the norm and the layer may write to memory. The layer will read the norm's input
+// directly, and a write would change what it reads.
 static bool nothing_between(const taper_node *node, const taper_node *layer)
 {
     for (node = node->next; node != layer; node = node->next) {
@@ -214,8 +216,7 @@ static bool nothing_between(const taper_node *node, const taper_node *layer)
     return true;
 }
 
-// Returns true if the value has one use, not counting questions about its shape, which have the same answers after the
-// norm.
+// Returns true if the value has one use, apart from nodes that ask for its shape, which is the same after the norm.
 static bool has_one_user(const taper_ir_value *value)
 {
     size_t users = 0;
@@ -242,7 +243,8 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         return TAPER_OK;
     }
     taper_ir_value *in = taper_node_in(node, 0), *out = &node->outputs[0];
-    // Dimension 1 is the dimension of a linear layer's features only if there are two dimensions.
+    // Batch norm scales dimension 1. For a linear layer this is the dimension of features only if there are two
+    // dimensions.
     const taper_node *producer = in->node;
     if (producer != NULL && producer->block == node->block && has_one_user(in) &&
         taper_layer_match(compilation, in->node, &layer) && layer.channels == n.channels &&

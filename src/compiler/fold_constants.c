@@ -20,7 +20,7 @@ static bool foldable_input(const taper_compilation *compilation, const taper_nod
     if (value.tag == TAPER_DICT || value.tag == TAPER_LIST) {
         return compilation->written != NULL && !taper_is_written(compilation, value);
     }
-    // A comparison with None has an answer for every kind of value.
+    // Comparing a value of any kind with None has a constant answer.
     return taper_node_calls(node, TAPER_OP(aten___is__)) || taper_node_calls(node, TAPER_OP(aten___isnot__));
 }
 

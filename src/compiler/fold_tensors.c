@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes cheap operators on constant tensors if the result is small or a view. The cost is known from the sizes
-// before the computation. This is done only if no node of the model writes to constants, and if nothing keeps the
-// result: each run would return the same tensor, while PyTorch makes a new one each time. For attributes, which the
+// Computes cheap operators on constant tensors if the result is small or a view. The sizes of the inputs tell the cost
+// before the computation. Operators are folded only if no node of the model writes to constants, and if nothing keeps
+// the result: each run would return the same tensor, while PyTorch makes a new one each time. For attributes, which the
 // host may write to, only views are folded.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 
 enum {
-    MOST_ELEMENTS = 1 << 14, // elements of all inputs together, and of the result
-    MOST_BYTES = 1 << 16,    // bytes of a result
-    MOST_FOLDED = 1 << 20,   // bytes of all results of a model
-    MOST_WORK = 1 << 22,     // elements computed for a model, kept or not
+    MOST_ELEMENTS = 1 << 14, // most elements of all inputs together, and of the result
+    MOST_BYTES = 1 << 16,    // most bytes of a result
+    MOST_FOLDED = 1 << 20,   // most bytes of all results of a model
+    MOST_WORK = 1 << 22,     // most elements computed for a model, also for results that are not kept
     WORK_OF_CALL = 64        // fixed cost of a call, in elements
 };
 
 typedef enum fold_cost {
-    COSTS_NONE, // not folded
+    COSTS_NONE, // the operator is not folded
     COSTS_VIEW,
-    COSTS_ELEMENTWISE, // at most the product of the inputs' sizes, dimension by dimension
-    COSTS_SIZES        // makes a tensor of the sizes in argument 0
+    COSTS_ELEMENTWISE, // each size of the result is at most the product of the inputs' sizes in that dimension
+    COSTS_SIZES        // the operator makes a tensor whose sizes are argument 0
 } fold_cost;
 
 static fold_cost cost_of(const taper_node *node)
@@ -40,7 +40,8 @@ static bool multiply(int64_t *product, int64_t factor)
     return factor >= 0 && taper_mul_i64(*product, factor, product) && *product <= MOST_ELEMENTS;
 }
 
-// Returns true if the result of broadcasting the tensors is small. *elements: upper bound of its elements.
+// Returns true if the result of broadcasting the tensors is small. *elements receives an upper bound of its number of
+// elements.
 static bool small_together(const taper_val *args, size_t count, int64_t *elements)
 {
     int64_t product = 1;
@@ -76,7 +77,8 @@ static bool small_sizes(taper_val sizes, int64_t *elements)
     return true;
 }
 
-// Returns true if the call is cheap. Loading must take time in proportion to the file, so the total work is bounded.
+// Returns true if the call is cheap, and adds its cost to the total. The total is bounded, because loading must take
+// time in proportion to the file.
 static bool is_cheap(taper_compilation *compilation, fold_cost cost, const taper_val *args, size_t count)
 {
     int64_t elements = 0;
@@ -89,8 +91,8 @@ static bool is_cheap(taper_compilation *compilation, fold_cost cost, const taper
     return true;
 }
 
-// Reads the inputs as values. *attribute: one of the tensors is an attribute. Returns false if an input is not
-// constant.
+// Sets args to the constant inputs of the node. Sets *attribute to true if one of the tensors is an attribute. Returns
+// false if an input is not constant.
 static bool gather(const taper_node *node, taper_val *args, bool *attribute)
 {
     *attribute = false;
@@ -105,7 +107,7 @@ static bool gather(const taper_node *node, taper_val *args, bool *attribute)
             return false;
         }
         if (!tensor && !taper_value_is_plain(taper_node_in(node, i))) {
-            return false; // a list that may change
+            return false; // the list may change during the run
         }
         *attribute |= tensor && constant->own.constant.attribute;
     }
@@ -115,7 +117,7 @@ static bool gather(const taper_node *node, taper_val *args, bool *attribute)
 // Sets *change to true if any graph writes to a constant, to a parameter, or to a value that called methods can reach.
 static taper_status constants_change(taper_compilation *compilation, bool *change)
 {
-    if (compilation->outside_written == 0) { // once for all graphs, because no pass adds a write
+    if (compilation->outside_written == 0) { // computed once for all graphs, because no pass adds a write
         compilation->outside_written = taper_ranks_change(compilation) ? 2 : 1;
         for (size_t g = 0; g < compilation->count && compilation->outside_written == 1; g++) {
             taper_aliases *aliases;
@@ -131,7 +133,7 @@ static taper_status constants_change(taper_compilation *compilation, bool *chang
     return TAPER_OK;
 }
 
-// Folds one node. *aliases is made at the first request, because few graphs have anything to fold.
+// Folds one node if possible. *aliases is computed at the first request, because most graphs have nothing to fold.
 static taper_status fold(taper_compilation *compilation, taper_aliases **aliases, taper_node *node)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// GetAttr on a known object (the root, or an object read from it) becomes the attribute itself, as a constant.
+// Replaces GetAttr on a known object (the root, or an object read from it) by the attribute itself, as a constant.
 //
-// This is sound because only SetAttr changes a slot. If a graph sets a slot number, that slot is left alone in objects
-// of the class of the written object, or in all objects if this class is not known. Writes in place into a tensor, list
+// This is correct because only SetAttr changes a slot. If a graph sets a slot number, the pass does not replace that
+// slot in objects of the same class, or in all objects if the class is not known. Writes in place into a tensor, list
 // or dict are no obstacle at run time, because each session has its own copies of constants and attributes, which share
-// storages with one another as in the model. However, the shape of a constant is taken as known. If any graph changes
-// the shape of a tensor in place (transpose_, resize_, set_, an out argument), tensors that are written to therefore
-// remain attributes.
+// storages with one another as in the model. However, later passes take the shape of a constant as known. If any graph
+// changes the shape of a tensor in place (transpose_, resize_, set_, an out argument), tensors that are written to
+// therefore remain attributes.
 //
-// A file stores constants and attributes separately. In the portable stage everything that is written to thus remains
+// A file stores constants and attributes separately. In the portable stage, everything that is written to thus remains
 // an attribute, and so do objects, except packed weights.
 #include <string.h>
 
@@ -17,10 +17,10 @@
 
 enum { SLOTS = 4096 };
 
-enum { CLASSES = 64 }; // classes with their own set of slots
+enum { CLASSES = 64 }; // number of classes for which slots are recorded separately
 
 typedef struct taper_set_slots {
-    bool beyond;     // true if a slot above the table is set
+    bool beyond;     // true if a slot with a number above the table is set
     bool set[SLOTS]; // slots set in some object whose class is not known
     size_t class_count;
     struct {
@@ -38,7 +38,7 @@ static const taper_ir_value *self_of(const taper_compilation *compilation, const
 // Returns the name of the object's class, or NULL if it is not known.
 static const char *class_of(const taper_compilation *compilation, const taper_ir_value *object)
 {
-    // For devices only; the CPU can read weights from attributes.
+    // This is compiled for devices only, because the CPU can read weights from attributes.
     if (TAPER_DEVICES && object == self_of(compilation, object->block->graph)) {
         return compilation->root.as.object->klass->name;
     }
@@ -133,9 +133,9 @@ static bool is_constant(taper_compilation *compilation, taper_val value)
     }
 }
 
-// Makes the constant for an attribute, a reference. In the portable stage its tensors no longer require gradients, as
-// in PyTorch's freezing. PyTorch's CPU engine refuses weights, and images computed from weights, that require
-// gradients.
+// Returns in *constant the constant for an attribute, a reference. In the portable stage its tensors no longer require
+// gradients, as in PyTorch's freezing. PyTorch's CPU engine refuses weights that require gradients, and also images
+// computed from such weights.
 static taper_status constant_of(taper_compilation *compilation, taper_val value, taper_val *constant)
 {
     *constant = value;
@@ -147,7 +147,7 @@ static taper_status constant_of(taper_compilation *compilation, taper_val value,
     return TAPER_OK;
 }
 
-// Returns the object that a value certainly is, following attributes that were not replaced.
+// Returns the object that a value certainly is. Follows attributes that this pass did not replace.
 static taper_val object_of(const taper_compilation *compilation, const taper_ir_value *value,
                            const taper_ir_value *self, const set_slots *slots, int depth)
 {
@@ -196,7 +196,7 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
     return TAPER_OK;
 }
 
-// Runs once for all graphs, because no pass adds a SetAttr.
+// Records the slots that SetAttr writes. Runs once for all graphs, because no pass adds a SetAttr.
 static taper_status find_set_slots(taper_compilation *compilation)
 {
     if (compilation->set_slots != NULL) {

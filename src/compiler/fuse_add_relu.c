@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// add and a relu that is the only user of the sum become aten::_add_relu, in each of their forms. The sum must be known
-// to be float, because PyTorch's kernel supports few dtypes and clamps the sum to the range of the first summand's
-// dtype. The fused operator turns infinity into the largest number and NaN into 0, as PyTorch does after this fusion.
-// The pass runs only for devices with such an operator; GPUs have none.
+// Replaces add and a relu that is the only user of the sum by aten::_add_relu, for all forms of both operators. The sum
+// must be known to be float, because PyTorch's kernel supports few dtypes and clamps the sum to the range of the first
+// summand's dtype. The fused operator turns infinity into the largest number and NaN into 0, as PyTorch does after this
+// fusion. The pass runs only for devices with such an operator; GPUs have none.
 #include "compiler/facts.h"
 
 static taper_status fuse(taper_compilation *compilation, const taper_dtypes *dtypes, taper_node *node)
@@ -14,7 +14,7 @@ static taper_status fuse(taper_compilation *compilation, const taper_dtypes *dty
         node->schema->out_count != 0 || add->schema->out_count != 0 || !taper_value_used_once(&add->outputs[0])) {
         return TAPER_OK;
     }
-    // A sum in place must be directly before the relu, so that no other node sees the sum.
+    // An addition in place must be directly before the relu, so that no other node sees the sum.
     const bool in_place = add->schema->in_place;
     if (in_place && (!node->schema->in_place || add->next != node)) {
         return TAPER_OK;
@@ -66,7 +66,7 @@ taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_grap
         return TAPER_OK;
     }
     TAPER_TRY(taper_dtypes_create(compilation, graph, &dtypes));
-    learn_block(&dtypes, graph->body); // before the fusion, which makes new values
+    learn_block(&dtypes, graph->body); // must precede the fusion, which makes values that are not in dtypes
     const taper_status status = fuse_block(compilation, &dtypes, graph->body);
     taper_dtypes_free(&dtypes);
     return status;

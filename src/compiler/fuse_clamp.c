@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// relu, relu6, hardtanh and clamp after a layer with packed weights become bounds in the state of the packed object.
-// The bounds are the last two items of the state in every class that has them.
+// Moves the bounds of relu, relu6, hardtanh and clamp after a layer with packed weights into the state of the packed
+// object. The bounds are the last two items of the state in every class that supports bounds.
 #include <math.h>
 
 #include "compiler/pass.h"
 
-// Returns true if the linear layers of this packer take bounds.
+// Returns true if packed linear layers of this kind support bounds.
 static bool bounds_linear(taper_op_packer packer)
 {
     const taper_preparer *whose = taper_preparers;
@@ -24,8 +24,8 @@ static bool is_packed_run(const taper_node *node)
             (layer == TAPER_LAYER_LINEAR && bounds_linear(TAPER_FIELD(facts, PACKER))));
 }
 
-// Finds the bounds of an activation; a missing bound is None. PyTorch's contexts take floats, and refuse a minimum that
-// is not less than the maximum.
+// Finds the bounds of an activation; a missing bound is None. PyTorch's packed objects take floats, and refuse a
+// minimum that is not less than the maximum.
 static bool bounds_of(const taper_node *node, taper_val bounds[2])
 {
     double limits[2];
@@ -38,7 +38,7 @@ static bool bounds_of(const taper_node *node, taper_val bounds[2])
     return bounds[0].tag != TAPER_NONE || bounds[1].tag != TAPER_NONE;
 }
 
-// Copies the object with these bounds. *made is None if it already has bounds.
+// Makes a copy of the object with these bounds. *made is None if the object already has bounds.
 static taper_status with_bounds(taper_compilation *compilation, const taper_object *object, const taper_val bounds[2],
                                 taper_val *made)
 {
@@ -74,7 +74,7 @@ static taper_status with_bounds(taper_compilation *compilation, const taper_obje
     taper_object *result = to != NULL ? taper_object_new(heap, object->klass, 1) : NULL;
     if (result == NULL) {
         if (copy.tag == TAPER_LIST) {
-            copy.as.list->count = 0; // its items are not set yet
+            copy.as.list->count = 0; // the items are set below
         }
         taper_val_release(copy);
         return taper_fail_memory(compilation->error);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Answers questions about the device and layout of tensors: here they are on the CPU, dense and strided. This is only
-// for running here, not for files.
+// Answers questions of the model about the device and layout of tensors: all tensors are on the CPU, dense and strided.
+// This pass is only for graphs that run on this machine, not for files.
 #include <string.h>
 
 #include "compiler/pass.h"
 #include "ops/backend.h"
 
-// Returns true if the model was given a device of that name.
+// Returns true if the host gave the model a device of that name.
 static bool has_device(const taper_compilation *compilation, const char *name)
 {
     for (size_t i = 0; i < compilation->device_count; i++) {
@@ -17,7 +17,7 @@ static bool has_device(const taper_compilation *compilation, const char *name)
     return false;
 }
 
-// Returns the name of the device whose presence the node asks for, or NULL.
+// Returns the name of the device if the node asks whether that device is available, otherwise NULL.
 static const char *asked_for(const taper_node *node)
 {
     for (const taper_preparer *whose = taper_preparers; whose->name != NULL; whose++) {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Removes checks of the number of dimensions, such as scripted batch norm contains ("expected 4D input"). The rank of a
-// value is that of the value it was computed from, by operators that keep the rank. After a check that raises, the rank
-// is a known number, and constant folding removes further checks.
+// Removes checks of the number of dimensions, for example in scripted batch norm ("expected 4D input"). If an operator
+// keeps the rank, its result has the rank of its input. After a check that raises an error, the rank is a known number,
+// and constant folding removes further checks.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 
 typedef struct rank_of {
-    const taper_ir_value *source; // value with the same rank, or NULL for the value itself
-    int8_t least, most;           // bounds of a source's rank; most is 0 if nothing is known
+    const taper_ir_value *source; // earlier value with the same rank, or NULL if the rank belongs to this value itself
+    int8_t least, most;           // bounds of the rank of a source; most is 0 if nothing is known
 } rank_of;
 
 typedef struct learned_rank {
     uint32_t id;
-    int8_t least, most; // previous bounds
+    int8_t least, most; // bounds before this block narrowed them
 } learned_rank;
 
 typedef struct ranks {
     taper_compilation *compilation;
     rank_of *values; // ranks by value id
     size_t value_count;
-    // Sources whose bounds became narrower here; at the end of a block they get their previous bounds.
+    // Sources whose bounds the current block made narrower. At the end of the block their previous bounds are restored.
     learned_rank *learned;
     size_t learned_count, learned_capacity;
 } ranks;
@@ -95,7 +95,7 @@ static int64_t length_of(const taper_ir_value *list)
                : -1;
 }
 
-// Returns the rank of the result if the operator alone decides it, otherwise -1.
+// Returns the rank of the result if it depends only on the operator, otherwise -1.
 static int64_t rank_of_result(const taper_node *node)
 {
     double start, end;
@@ -154,8 +154,8 @@ taper_rank taper_rank_of(const taper_ir_value *value)
 
 // ---- matrices
 
-// Reads a constant dimension that is counted from the first. Returns false if it is not known, or counted from the
-// last.
+// Reads a constant dimension that is not negative, which means that it is counted from the front. Returns false for
+// other values.
 static bool is_dim(const taper_val *value, int64_t *dim)
 {
     *dim = value != NULL && value->tag == TAPER_INT ? value->as.i : -1;
@@ -169,8 +169,8 @@ static const taper_val *constant_of(const taper_node *node, const char *argument
     return constant != NULL ? &constant->constant : NULL;
 }
 
-// Computes the dimensions that a reduction or selection adds (*more, negative) and the last dimension that it names.
-// The input has this dimension, or the operator raises. Returns false for all other operators.
+// Handles a reduction or selection. *more is minus the number of dimensions that it drops. *last is the highest
+// dimension that it names: the input has this dimension, or the operator raises. Returns false for all other operators.
 static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
 {
     const unsigned shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
@@ -191,8 +191,8 @@ static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
     return known;
 }
 
-// Returns the number of dimensions of a batch for layers of images, which take images with or without a batch, or 0 for
-// other operators.
+// Returns the rank of a batch of images for layers that take images with or without a batch. Returns 0 for other
+// operators.
 static int64_t dims_with_batch(const taper_node *node)
 {
     switch ((taper_op_shape)TAPER_FIELD(taper_node_facts(node), SHAPE)) {
@@ -200,7 +200,7 @@ static int64_t dims_with_batch(const taper_node *node)
     case TAPER_SHAPE_POOL:
     case TAPER_SHAPE_ADAPTIVE:
         for (size_t i = 0; i < node->schema->arg_count; i++) {
-            if (node->schema->args[i].size > 0) { // window or stride
+            if (node->schema->args[i].size > 0) { // the argument is a window or a stride
                 return 2 + node->schema->args[i].size;
             }
         }
@@ -212,7 +212,7 @@ static int64_t dims_with_batch(const taper_node *node)
 
 bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value)
 {
-    // Dimensions of the first value minus those of value; least number of dimensions of value.
+    // more: dimensions of the first value minus dimensions of `value`. least: least number of dimensions of `value`.
     int64_t more = 0, least = 0;
     for (int hops = 0; hops < 64 && !taper_ranks_change(compilation); hops++) {
         const taper_node *node = value->node;
@@ -250,8 +250,8 @@ bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value
 
 enum { MOST_USES = 1024 };
 
-// Returns true if the list only grows and is read, all in the block that makes it. Then all appends that a node sees
-// are before it.
+// Returns true if the list is only appended to and read, and all these nodes are in the block that makes it. Then the
+// appends before a node in the block are all that it can see.
 static bool only_grows(const taper_node *made)
 {
     int count = 0;
@@ -269,7 +269,7 @@ static bool only_grows(const taper_node *made)
     return true;
 }
 
-// Gives a list the source of its items, if they all have the same one so far.
+// If all items of a list have the same source so far, makes this the source of the list.
 static void look_at_list(ranks *r, const taper_node *made)
 {
     if (made->input_count == 0 || made->outputs[0].id >= r->value_count || !only_grows(made)) {
@@ -284,7 +284,7 @@ static void look_at_list(ranks *r, const taper_node *made)
     set_source(r, &made->outputs[0], source);
 }
 
-// Forgets the source of a list if an item with another source is appended.
+// Removes the source of a list if an item with another source is appended.
 static void look_at_append(ranks *r, const taper_node *append)
 {
     const taper_ir_value *list = taper_node_in(append, 0);
@@ -332,7 +332,7 @@ static void look_at_results(ranks *r, const taper_node *node)
         }
     } else if (node->kind == TAPER_NODE_LIST) {
         look_at_list(r, node);
-    } else if (node->kind == TAPER_NODE_LIST_UNPACK) { // the list comes from chunk or split
+    } else if (node->kind == TAPER_NODE_LIST_UNPACK) { // the list is a result of chunk or split
         const taper_ir_value *list = taper_node_in(node, 0), *source = source_of(r, list);
         for (size_t i = 0; source != list && i < node->output_count; i++) {
             set_source(r, &node->outputs[i], source);
@@ -369,7 +369,7 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t le
         most = most > known->most ? known->most : most;
     }
     if (least > most || (known->most != 0 && least == known->least && most == known->most)) {
-        return TAPER_OK; // contradictory bounds occur only where the run raises
+        return TAPER_OK; // contradictory bounds occur only in code that runs after an error was raised
     }
     TAPER_TRY(TAPER_GROW(r->compilation->allocator, r->learned, r->learned_capacity, r->learned_count + 1,
                          r->compilation->error));
@@ -379,8 +379,8 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t le
     return TAPER_OK;
 }
 
-// Learns from a convolution, which takes a batch of images or one image and raises otherwise. With packed weights
-// PyTorch, for which a file is written, takes only batches.
+// Learns from a convolution, which takes a batch of images or one image and raises otherwise. PyTorch's convolutions
+// with packed weights, for which a file is written, take only batches.
 static taper_status learn_from_layer(ranks *r, const taper_node *node)
 {
     const uint64_t facts = taper_node_facts(node);
@@ -419,7 +419,8 @@ static int64_t rank_of_operands(const ranks *r, const taper_node *node)
     return most;
 }
 
-// Returns the rank of one joined item. The others have the same rank, except empty tensors of one dimension.
+// Returns the rank of one item of a cat or stack. The other items have the same rank, except empty tensors of one
+// dimension.
 static int64_t rank_of_items(const ranks *r, const taper_node *join)
 {
     const taper_node *list = taper_node_in(join, 0)->node;
@@ -448,7 +449,7 @@ static taper_status learn_result(ranks *r, const taper_node *node)
     return rank > 0 ? learn_rank(r, &node->outputs[0], rank, rank) : TAPER_OK;
 }
 
-// Learns from `if dim(x) != N: raise`. After it the rank of x is N.
+// Learns from `if dim(x) != N: raise`. After this node the rank of x is N.
 static taper_status learn(ranks *r, const taper_node *node)
 {
     const taper_node *test = node->kind == TAPER_NODE_IF ? taper_node_in(node, 0)->node : NULL;
@@ -467,7 +468,7 @@ static taper_status learn(ranks *r, const taper_node *node)
     return learn_rank(r, taper_node_in(dim, 0), number->as.i, number->as.i);
 }
 
-// Returns the tensor whose rank the node asks for, as x.dim() or len(x.size()), or NULL.
+// If the node computes the rank of a tensor, as x.dim() or len(x.size()), returns the tensor, otherwise NULL.
 static const taper_ir_value *asks_rank(const taper_node *node)
 {
     if (taper_node_calls(node, TAPER_OP(aten_dim))) {
@@ -479,7 +480,7 @@ static const taper_ir_value *asks_rank(const taper_node *node)
                : NULL;
 }
 
-// Returns true if a list of numbers never changes: every user only reads it, and none passes it on.
+// Returns true if a list of numbers never changes, because every user only reads it and none passes it on.
 static bool stays(const taper_ir_value *list)
 {
     int count = 0;
@@ -488,7 +489,7 @@ static bool stays(const taper_ir_value *list)
         if (++count > MOST_USES || user == NULL || user->kind != TAPER_NODE_OP || !taper_node_is_pure(user)) {
             return false;
         }
-        // An argument of an operator with any number of arguments, such as format.
+        // True for an extra argument of an operator with any number of arguments, such as format.
         const bool behind = use->index >= user->schema->arg_count;
         const bool apart =
             !behind && (user->schema->args[use->index].alias == 0 || taper_node_has(user, TAPER_OP_ITEM));
@@ -500,7 +501,8 @@ static bool stays(const taper_ir_value *list)
     return true;
 }
 
-// Returns the tensor of len(x.size()[-2:]) and similar expressions, whose values follow from the rank.
+// Returns x if the node is len(x.size()[-2:]) or a similar expression, whose value follows from the rank. Otherwise
+// returns NULL.
 static const taper_ir_value *asks_part(const taper_node *node, const taper_node **slice)
 {
     *slice = taper_node_calls(node, TAPER_OP(aten_len_t)) ? taper_node_in(node, 0)->node : NULL;
@@ -513,7 +515,7 @@ static const taper_ir_value *asks_part(const taper_node *node, const taper_node 
                : NULL;
 }
 
-// Computes a bound of a slice by Python's rules. Returns false if it is not known.
+// Computes a bound of a slice by Python's rules. Returns false if the bound is not constant.
 static bool bound_of(const taper_node *slice, size_t index, int64_t otherwise, int64_t length, int64_t *bound)
 {
     const taper_val *given = taper_node_constant_in(slice, index);
@@ -544,10 +546,10 @@ static taper_status replace_part(ranks *r, taper_node *node, const taper_ir_valu
     return TAPER_OK;
 }
 
-// Returns true if comparing the rank with a number has the same answer for all ranks in its bounds.
+// Returns true if comparing the rank with a number gives the same answer for all ranks in its bounds.
 static bool is_decided(const taper_node *test, const rank_of *rank, bool *answer)
 {
-    // Bits for the cases in which a comparison is true: rank below, equal to or above the number.
+    // For each comparison, bits for the cases in which it is true: the rank is below, equal to or above the number.
     enum { BELOW = 1, EQUAL = 2, ABOVE = 4 };
     static const uint8_t holds_for[] = {
         [TAPER_FUNCTION_LT] = BELOW,         [TAPER_FUNCTION_LE] = BELOW | EQUAL, [TAPER_FUNCTION_EQ] = EQUAL,
@@ -655,7 +657,8 @@ static bool changes_ranks(const taper_block *block)
 
 bool taper_ranks_change(taper_compilation *compilation)
 {
-    if (compilation->ranks_change == 0) { // once for all graphs, because no pass adds such a node
+    // Computed once for all graphs, because no pass adds a node that changes ranks.
+    if (compilation->ranks_change == 0) {
         compilation->ranks_change = 1;
         for (size_t g = 0; g < compilation->count; g++) {
             if (compilation->graphs[g] != NULL && changes_ranks(compilation->graphs[g]->body)) {

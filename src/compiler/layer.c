@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and linear layers with constant weights, under all names of the operators. See layer.h.
+// Finds convolutions and linear layers with constant weights, whichever operator computes them. See layer.h.
 #include "compiler/layer.h"
 
 static taper_tensor *constant_weights(const taper_compilation *compilation, const taper_ir_value *value)
@@ -12,7 +12,7 @@ static taper_tensor *constant_weights(const taper_compilation *compilation, cons
     return constant->constant.as.tensor;
 }
 
-// Reads a constant int[dims]. A list of one item stands for dims equal items.
+// Reads a constant argument of type int[dims]. A list of one item stands for dims equal items.
 static bool constant_ints(const taper_ir_value *value, size_t dims, int64_t *numbers)
 {
     const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
@@ -76,7 +76,7 @@ bool taper_layer_match_weight(const taper_compilation *compilation, taper_node *
     layer->transposed = kind >= TAPER_LAYER_CONV_TRANSPOSED1 && kind <= TAPER_LAYER_CONV_TRANSPOSED3;
     const size_t dims = kind <= TAPER_LAYER_CONV3 ? 1 + kind - TAPER_LAYER_CONV1
                         : layer->transposed       ? 1 + kind - TAPER_LAYER_CONV_TRANSPOSED1
-                                                  : 0; // 0 for other layers: the weight tells
+                                            : 0; // 0 for other layers, whose weight tells the number of dimensions
     layer->input = taper_node_in(node, 0);
     layer->weight_value = taper_node_argument(node, "weight");
     layer->bias_value = taper_node_argument(node, "bias");
@@ -109,7 +109,7 @@ bool taper_layer_match(const taper_compilation *compilation, taper_node *node, t
     return taper_layer_match_weight(compilation, node, NULL, layer);
 }
 
-static bool are_swapped(const double dims[2]) // the two dimensions of a matrix
+static bool are_swapped(const double dims[2]) // true for the dimensions 0 and 1 of a matrix, in either order
 {
     for (size_t i = 0; i < 2; i++) {
         if (dims[i] != -2 && dims[i] != -1 && dims[i] != 0 && dims[i] != 1) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gives values types that the file does not contain. Bytecode does not say what its registers contain, but schemas say
-// what operators return. Devices use these types to distinguish tensors, sizes and lists of sizes (ops/backend.h).
+// Gives values the types that bytecode lacks. Bytecode does not say what its registers contain, but schemas say what
+// operators return. Devices use these types to distinguish tensors, sizes and lists of sizes (ops/backend.h).
 #include "compiler/pass.h"
 #include "ir/effects.h"
 
-// Resolves the types t and t[] if argument 0 is a list t[]. Other variables remain unknown.
+// Replaces the type variable t in `type` by the item type of argument 0, if this argument is a list t[]. Other type
+// variables remain unknown.
 static const taper_type *settled(const taper_node *node, const taper_type *type)
 {
     const bool list = type->kind == TAPER_TYPE_LIST && type->items[0]->kind == TAPER_TYPE_VARIABLE;

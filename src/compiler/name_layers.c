@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In a model that will be quantized, layers get the name of the module with their weights, so that people can choose
-// which layers remain float. The pass runs before batch norm is folded, which replaces the weights.
+// In a model that will be quantized, gives layers the name of the module that owns their weights, so that people can
+// choose which layers remain float. The pass runs before batch norm is folded, which replaces the weights.
 #include "base/pointer_map.h"
 #include "compiler/quantization.h"
 
 typedef struct namer {
     taper_compilation *compilation;
     taper_pointer_map objects; // objects already visited
-    taper_pointer_map modules; // storage of an attribute to number of the module's name
+    taper_pointer_map modules; // storage of an attribute to number of the name of its module
     const char **names;
     size_t name_count, name_capacity;
     taper_text path;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A linear layer of weights that are dequantized in each run becomes taper::linear_integers, which keeps the integers:
+// Replaces a linear layer whose integer weights are dequantized in each run by taper::linear_integers, which keeps the
+// integers. The pass handles these forms:
 // - linear(x, torchao::dequantize_affine(w, [1, group], scale, zero_point, …), bias)
 // - linear(x, w.to(dtype), bias) and mm(x, w.t().to(dtype)), which are multiplied by the scale afterwards
 // - mm(x, ((w.to(dtype) - zero_point) * scale).view(…).t()) and the addmm of it, which core operators say for the first
@@ -10,13 +11,13 @@
 #include "ir/tensor.h"
 
 typedef struct narrow_weight {
-    taper_ir_value *integers; // a constant of int8; [out, in] where it is a matrix that is not turned
-    bool turned;              // it is [in, out]
+    taper_ir_value *integers; // constant int8 tensor; if it is a matrix and not `turned`, [out, in]
+    bool turned;              // true if the integers are stored as [in, out]
     int64_t out, in;
-    taper_tensor *scale, *point; // NULL: 1 and 0
+    taper_tensor *scale, *point; // scale and zero point; NULL means scale 1 and zero point 0
     int64_t groups;
-    bool nibbles; // the operator says that they are -8 to 7
-    double dtype; // dtype number of the floats that they become
+    bool nibbles; // true if the operator states that all integers are from -8 to 7
+    double dtype; // number of the float dtype to which the integers are dequantized
 } narrow_weight;
 
 static taper_tensor *constant_tensor(const taper_compilation *compilation, const taper_ir_value *value)
@@ -33,7 +34,7 @@ static bool is_int8_matrix(const taper_tensor *t)
     return t != NULL && t->dtype == TAPER_I8 && t->rank == 2 && t->sizes[0] > 0 && t->sizes[1] > 0;
 }
 
-// The group of a constant block size [1, group] that divides the inputs; 0: it is something else.
+// Returns the group size of a constant block size [1, group] if `in` is a multiple of it, otherwise 0.
 static int64_t constant_group(const taper_node *node, int64_t in)
 {
     const taper_val *list = taper_node_constant_in(node, 1);
@@ -46,7 +47,8 @@ static int64_t constant_group(const taper_node *node, int64_t in)
     return fits ? items[1].as.i : 0;
 }
 
-// Argument `index`: a constant with a real number for each group, or None where that is allowed.
+// Returns true if argument `index` is a constant tensor with `count` real numbers, one for each group. If may_be_none,
+// also returns true for None, with *numbers NULL.
 static bool constant_numbers(const taper_compilation *compilation, const taper_node *node, size_t index, int64_t count,
                              bool may_be_none, taper_tensor **numbers)
 {
@@ -71,7 +73,7 @@ static bool is_float_at(const taper_node *node, size_t index, double *dtype)
     return taper_node_constant_is_number(node, index, dtype) && is_layer_dtype(*dtype);
 }
 
-// Reads a constant bound of int8, where None is the least or the greatest one.
+// Reads a bound of int8 from a constant argument. If the argument is None, *bound is `none`.
 static bool is_bound_at(const taper_node *node, size_t index, double none, double *bound)
 {
     const taper_val *constant = taper_node_constant_in(node, index);
@@ -96,7 +98,7 @@ static bool match_dequantize(const taper_compilation *compilation, const taper_n
         return false;
     }
     weight->nibbles = low >= -8 && high <= 7;
-    const int64_t count = w->sizes[0] * weight->groups; // at most the number of weights
+    const int64_t count = w->sizes[0] * weight->groups; // cannot overflow: at most the number of weights
     return constant_numbers(compilation, node, 2, count, false, &weight->scale) &&
            constant_numbers(compilation, node, 3, count, true, &weight->point);
 }
@@ -122,8 +124,9 @@ static bool match_converted(const taper_compilation *compilation, const taper_no
     return true;
 }
 
-// A constant with a number for each group of a weight of these sizes, [out, groups, group] or [out, group]: the same
-// sizes with 1 as the last one. The result of computing with it has the dtype of the floats.
+// Returns the constant with one number for each group of the weight w, or NULL if value is something else. w has the
+// sizes [out, groups, group] or [out, group]; the constant has the same sizes, except 1 as the last one. Computing with
+// it must give the dtype of the floats.
 static taper_tensor *constant_of_groups(const taper_compilation *compilation, const taper_ir_value *value,
                                         const taper_tensor *w, double floats)
 {
@@ -151,7 +154,7 @@ static bool are_nibbles(const taper_tensor *w)
     return i == count;
 }
 
-// view(mul(sub(convert(w), zero_point), scale), [out, in])
+// Matches view(mul(sub(convert(w), zero_point), scale), [out, in]).
 static bool match_steps(const taper_compilation *compilation, const taper_ir_value *value, narrow_weight *weight)
 {
     const taper_node *view = value->node, *product = NULL, *sum = NULL;
@@ -179,7 +182,7 @@ static bool match_steps(const taper_compilation *compilation, const taper_ir_val
     }
     weight->out = w->sizes[0];
     weight->groups = w->rank == 3 ? w->sizes[1] : 1;
-    weight->in = weight->groups * w->sizes[w->rank - 1u]; // at most the number of weights
+    weight->in = weight->groups * w->sizes[w->rank - 1u]; // cannot overflow: at most the number of weights
     const taper_val *items = sizes->as.list->items;
     weight->scale = constant_of_groups(compilation, taper_node_in(product, 1), w, weight->dtype);
     weight->point = sum != NULL ? constant_of_groups(compilation, taper_node_in(sum, 1), w, weight->dtype) : NULL;
@@ -192,7 +195,7 @@ static bool match_steps(const taper_compilation *compilation, const taper_ir_val
     return true;
 }
 
-// turned: for a product, whose second matrix is [in, out].
+// Returns true if value is a dequantized weight. turned: true for the second matrix of a product, which is [in, out].
 static bool match(const taper_compilation *compilation, const taper_ir_value *value, bool turned, narrow_weight *weight)
 {
     const taper_node *node = value->node;
@@ -210,7 +213,7 @@ static bool match(const taper_compilation *compilation, const taper_ir_value *va
     return matrix != NULL && match_steps(compilation, matrix, weight);
 }
 
-// The integers as [out, in].
+// Inserts nodes that make the integers a matrix [out, in].
 static taper_status integers_before(taper_compilation *compilation, taper_node *before, const narrow_weight *weight,
                                     taper_ir_value **made)
 {
@@ -296,7 +299,8 @@ static bool is_plain_bias(const taper_compilation *compilation, const taper_ir_v
            (bias != NULL && bias->rank == 1 && bias->sizes[0] == out);
 }
 
-// Returns true if the bias of a linear layer or an addmm is plain, and an addmm adds it and the product once.
+// Returns true if the bias of a linear layer or an addmm is None or one number for each output. An addmm must also have
+// beta and alpha 1.
 static bool adds_plain_bias(const taper_compilation *compilation, const taper_node *node, bool linear, int64_t out)
 {
     return is_plain_bias(compilation, taper_node_in(node, linear ? 2 : 0), out) &&

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Observers of calibration runs: minima and maxima, moving averages.
+// Implements the observers of calibration runs that record minima and maxima, or moving averages of these.
 #include "compiler/observer.h"
 
 #include <float.h>
 #include <math.h>
 
-// Returns true if no element is NaN or infinite: either makes the sum of x · 0 NaN. Compilers vectorize this loop.
+// Returns true if no element is NaN or infinite. x · 0 is NaN for such elements, so the sum of all x · 0 is NaN too.
+// Compilers vectorize this loop.
 static bool all_finite(const float *x, size_t count)
 {
     float sum = 0;
@@ -29,7 +30,7 @@ static void find_ends(const float *x, size_t count, float *low, float *high)
 taper_status taper_observer_add(taper_observer *observer, const taper_allocator *allocator, const float *x,
                                 size_t count, bool *finite, taper_error *error)
 {
-    static const float step = 0.01f; // weight of one run in a moving average
+    static const float step = 0.01f; // weight of the newest run in a moving average
     *finite = true;
     if (count == 0) {
         return TAPER_OK;
@@ -81,7 +82,7 @@ taper_qparams taper_qparams_of(float low, float high)
     float scale = (most - least) / 255.0f;
     scale = scale > FLT_EPSILON ? scale : FLT_EPSILON;
     if (!isfinite(scale)) {
-        scale = most / 255.0f - least / 255.0f; // the difference overflows a float
+        scale = most / 255.0f - least / 255.0f; // most - least would overflow a float
     }
     const float zero = -nearbyintf(least / scale);
     return (taper_qparams){(double)scale, zero < 0 ? 0 : zero > 255 ? 255 : (int64_t)zero};

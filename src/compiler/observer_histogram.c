@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Histograms whose range grows with the observed values. PyTorch's HistogramObserver spreads the old counts over a grid
-// with 128 times more bins and sums these into the new, wider bins; here the sums are computed from the counts
-// directly.
+// Implements histograms whose range grows with the observed values. PyTorch's HistogramObserver spreads the old counts
+// over a grid with 128 times more bins and sums these into the new, wider bins; here the sums are computed from the
+// counts directly.
 //
 // PyTorch rounds the ends of the range in which it counts to integers. Thus small values are counted over their own
 // range, and large values lose their outermost fractions. Files made by PyTorch have such scales, so this code rounds
@@ -13,7 +13,7 @@
 
 enum { BINS = TAPER_HISTOGRAM_BINS, FINER = 128, STEPS = 256 };
 
-// Like torch.histc.
+// Counts the elements between low and high in bins of equal width, as torch.histc does.
 static void count_into(float *bins, const float *x, size_t count, float low, float high, float least, float most)
 {
     if (low == high) {
@@ -25,7 +25,7 @@ static void count_into(float *bins, const float *x, size_t count, float low, flo
         }
     }
     memset(bins, 0, BINS * sizeof *bins);
-    uint32_t counts[BINS] = {0}; // integers, which are exact above 2^24
+    uint32_t counts[BINS] = {0}; // integers, because floats above 2^24 cannot be incremented by 1
     for (size_t i = 0; i < count; i++) {
         if (x[i] >= low && x[i] <= high) {
             const float at = (x[i] - low) * (float)BINS / (high - low); // NaN if the range overflows
@@ -42,7 +42,7 @@ static float whole(const taper_observer *observer, float end)
     return observer->kind == TAPER_OBSERVER_HISTOGRAM ? truncf(end) : end;
 }
 
-// Returns the sum of the first `count` entries of the fine grid, in which the old bins begin at `start`.
+// Returns the sum of the first `count` entries of the fine grid. The old bins begin at entry `start` of that grid.
 static double fine_sum(const float *bins, const double *sums, double count, double start)
 {
     const double inside = count - start;
@@ -97,10 +97,10 @@ taper_status taper_histogram_add(taper_observer *observer, const taper_allocator
     float all_high = high > observer->high ? high : observer->high;
     const float fine = (observer->high - observer->low) / (float)(BINS * FINER);
     const float coarser = ceilf((all_high - all_low) / ((float)BINS * fine));
-    if (!(coarser < 1e15f)) { // the old range is negligible in the new one
+    if (!(coarser < 1e15f)) { // the old range is negligible compared with the new range
         return start_counting(observer, allocator, x, count, low, high, error);
     }
-    // Only the upper end grows, because the lower one may be zero.
+    // Extends only the upper end, because the lower end may be 0 and must remain 0.
     all_high += coarser * ((float)BINS * fine) - (all_high - all_low);
     const float start = nearbyintf((observer->low - all_low) / fine);
     float bins[BINS];
@@ -135,14 +135,14 @@ static float step_of(float at, float width)
     return step < 0 ? 0 : step > STEPS - 1 ? STEPS - 1 : step;
 }
 
-// Returns the integral of the squared error of elements with uniform density from begin to end, relative to the centre
-// of a step.
+// Returns the integral of the squared error of uniformly distributed elements from begin to end, relative to the centre
+// of a quantization step.
 static float squared(float begin, float end, float density)
 {
     return density * ((end * end * end - begin * begin * begin) / 3);
 }
 
-// Returns the squared error if 256 steps cover the bins from first to last.
+// Returns the squared error that results if 256 steps cover the bins from first to last.
 static float search_error(const taper_observer *observer, int first, int last)
 {
     const double width = ((double)observer->high - (double)observer->low) / BINS;
@@ -214,7 +214,7 @@ void taper_histogram_percentile(const taper_observer *observer, double percentil
     for (int b = 0; b < BINS; b++) {
         total += (double)observer->histogram[b];
     }
-    const double cut = total * (1 - percentile / 100) / 2; // count at either end
+    const double cut = total * (1 - percentile / 100) / 2; // count to remove at each end
     double below = 0, above = 0;
     int first = 0, last = BINS - 1;
     while (first < last && below + (double)observer->histogram[first] <= cut) {

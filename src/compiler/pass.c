@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Helpers of passes: constants and calls before a node, arguments by name, replacement of a node.
+// Helpers of passes: they insert constants and calls before a node, find arguments by name, and replace nodes.
 #include "compiler/pass.h"
 
 bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *graph)

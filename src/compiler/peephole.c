@@ -18,8 +18,8 @@ static bool is_bool(const taper_node *node, size_t index, bool flag)
     return value != NULL && value->tag == TAPER_BOOLEAN && value->as.b == flag;
 }
 
-// Returns the index of the input that the node returns unchanged, or -1. By schema, the arguments of these operators
-// are ints or bools.
+// Returns the index of the input that the node returns unchanged, or -1. The schemas of these operators take ints or
+// bools.
 static int unchanged_number(const taper_node *node)
 {
     if (taper_node_calls(node, TAPER_OP(aten_add_int))) {
@@ -40,7 +40,7 @@ static int unchanged_number(const taper_node *node)
     if (taper_node_calls(node, TAPER_OP(aten___or___bool))) {
         return is_bool(node, 1, false) ? 0 : is_bool(node, 0, false) ? 1 : -1;
     }
-    // A conversion to the kind that the input already has.
+    // True for a conversion to the kind that the input already has.
     const taper_type_kind kind =
         node->input_count == 1 ? taper_known_type_kind(taper_node_in(node, 0)) : TAPER_TYPE_ANY;
     const taper_op *const conversion = kind == TAPER_TYPE_INT     ? TAPER_OP(aten_Int_Scalar)
@@ -70,7 +70,7 @@ static taper_status none_tests(taper_peephole *p, taper_node *node, bool *done)
     const bool is = taper_node_calls(node, TAPER_OP(aten___is__));
     if (is || taper_node_calls(node, TAPER_OP(aten___isnot__))) {
         if (taper_node_in(node, 0) == taper_node_in(node, 1) &&
-            taper_known_type_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // NaN is not itself
+            taper_known_type_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // NaN is not equal to itself
             return taper_peephole_constant(p, node, taper_val_bool(is), done);
         }
         for (size_t i = 0; i < 2; i++) {
@@ -107,7 +107,7 @@ static taper_status branches(taper_peephole *p, taper_node *node)
         if (node->outputs[i].uses == NULL) {
             continue;
         }
-        if (yes == no) { // both values are one value from outside the If
+        if (yes == no) { // both blocks give the same value from outside the If
             value = yes;
         } else if (same_number(yes, no)) {
             TAPER_TRY(taper_constant_before(node, a->constant, &value, p->compilation->error));
@@ -128,7 +128,8 @@ static taper_status visit_block(taper_peephole *p, taper_block *block)
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         const taper_node *previous = node->previous;
         bool done = false;
-        if (taper_take_branch(node)) { // visit its nodes next, because they may decide conditions of later nodes
+        // Visits the nodes of the block next, because they may decide conditions of later nodes.
+        if (taper_take_branch(node)) {
             next = previous != NULL ? previous->next : block->first;
             continue;
         }

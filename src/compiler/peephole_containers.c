@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces items that are read from a list, tuple or dict that the graph made and that nothing changed.
+// Replaces reads of items of a list, tuple or dict by the items, if the graph made the container and nothing changed
+// it.
 #include "compiler/peephole.h"
 
 static taper_node *maker_of_kind(const taper_node *node, taper_node_kind kind)
@@ -8,8 +9,8 @@ static taper_node *maker_of_kind(const taper_node *node, taper_node_kind kind)
     return maker != NULL && maker->kind == kind ? maker : NULL;
 }
 
-// Computes the position in a sequence of `count` items that constant input 1 names, by Python's rules. Returns false if
-// there is none.
+// Reads the constant index in input 1 and sets *at to its position among `count` items, by Python's rules. Returns
+// false if the index is unknown or out of range.
 static bool position(const taper_node *node, size_t count, size_t *at)
 {
     const taper_val *index = taper_node_constant_in(node, 1);
@@ -129,9 +130,9 @@ static taper_status lists(taper_peephole *p, taper_node *node, bool *done)
 
 // ---- dicts
 
-enum { MOST_PAIRS = 64 }; // pairs that are searched linearly
+enum { MOST_PAIRS = 64 }; // most pairs of a dict that are searched, one by one
 
-// Finds the index of a key's value among the inputs, or 0 if the key is missing. Returns false if this is not known.
+// Finds the input that is the value of a key. *at is 0 if the key is missing. Returns false if the answer is unknown.
 static bool find_key(const taper_node *dict, taper_val key, size_t *at)
 {
     *at = 0;
@@ -144,7 +145,7 @@ static bool find_key(const taper_node *dict, taper_val key, size_t *at)
             return false;
         }
         if (taper_val_equal(*other, key)) {
-            *at = i + 1; // the last pair with this key wins
+            *at = i + 1; // continues, because the last pair with this key wins
         }
     }
     return true;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces integers that tracing computed as tensors: int(torch.tensor(x.size(0)) * 3) becomes x.size(0) * 3. Then no
+// Replaces integers that tracing computed with tensors: int(torch.tensor(x.size(0)) * 3) becomes x.size(0) * 3. Then no
 // tensor is made, and passes that know sizes also know these numbers.
 #include "compiler/peephole.h"
 #include "ir/tensor_def.h"
 
-enum { MOST_DEPTH = 8 }; // nested operators
+enum { MOST_DEPTH = 8 }; // limit on the depth of nested operators
 
 typedef struct number {
     taper_ir_value *value;
-    bool natural; // true if it cannot be negative, so that all ways to round a quotient are equal
+    bool natural; // true if the number cannot be negative, so that all ways to round a quotient give the same result
 } number;
 
 static taper_status number_of(taper_peephole *p, taper_node *before, taper_ir_value *tensor, int depth, number *n);
@@ -20,7 +20,7 @@ static bool is_natural(const taper_ir_value *value)
                             : value->node != NULL && taper_node_calls(value->node, TAPER_OP(aten_size_int));
 }
 
-// Sets *n to a number, or to the element of a constant tensor.
+// Sets *n to a number if value is a number or a constant tensor of one element.
 static taper_status leaf(taper_peephole *p, taper_node *before, taper_ir_value *value, number *n)
 {
     const taper_node *constant = taper_value_constant(value);
@@ -45,8 +45,8 @@ static bool is_remainder(const taper_node *node)
            taper_node_calls(node, TAPER_OP(aten_remainder_Tensor));
 }
 
-// natural: both operands are not negative, and the second one is not zero. positive: the second operand is a constant
-// above zero.
+// Returns the operator on ints that computes the same as node, or NULL. natural: neither operand is negative, and the
+// second one is not zero. positive: the second operand is a constant above zero.
 static const taper_op *int_operator(const taper_node *node, bool natural, bool positive)
 {
     const taper_val *mode =
@@ -106,7 +106,8 @@ static taper_status pair(taper_peephole *p, taper_node *before, const taper_node
     return TAPER_OK;
 }
 
-// Computes the tensor as an integer. n->value is NULL if this is impossible; then the nodes already made remain unused.
+// Computes the tensor as an integer. n->value is NULL if this is impossible; nodes that were already inserted then
+// remain unused.
 static taper_status number_of(taper_peephole *p, taper_node *before, taper_ir_value *tensor, int depth, number *n)
 {
     const taper_node *node = tensor->node;
@@ -138,7 +139,7 @@ taper_status taper_peephole_numbers(taper_peephole *p, taper_node *node, bool *d
         return TAPER_OK;
     }
     if (n.value->node != NULL && n.value->node->next == node && n.value->uses == NULL) {
-        n.value->id = node->outputs[0].id; // it was made to replace that value, so it gets its number
+        n.value->id = node->outputs[0].id; // n.value replaces this output, so it gets the output's number
     }
     return taper_peephole_replace(node, n.value, done);
 }

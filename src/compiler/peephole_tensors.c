@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Removes views that are undone at once, and copies and conversions that return an equal tensor; answers sizes and
-// dtypes that are known. A removed view must not be distinguishable from its base: no node may write to either, or keep
-// the object.
+// Removes views that are undone at once, and copies and conversions that return an equal tensor. Replaces sizes and
+// dtypes that are known by constants. A removed view must not be distinguishable from its base: no node may write to
+// the view or the base, or keep the object.
 #include "compiler/peephole.h"
 
 static bool same_ints(const taper_node *a, size_t at_a, const taper_node *b, size_t at_b)
@@ -44,9 +44,9 @@ static taper_status views(taper_peephole *p, taper_node *node, bool *done)
     return written ? TAPER_OK : taper_peephole_replace(node, value, done);
 }
 
-// Removes contiguous of a result of contiguous, and conversions to the dtype that the tensor has, both of which return
-// the same object. Also removes a clone of an operator's new result (which has the same strides) if all users only read
-// it.
+// Removes contiguous of a result of contiguous, and conversions to the dtype that the tensor has; both return the same
+// object. Also removes a clone of an operator's new result if all users only read the clone, which has the same
+// strides.
 static taper_status copies(taper_peephole *p, taper_node *node, bool *done)
 {
     taper_ir_value *input = taper_node_in(node, 0);
@@ -126,13 +126,14 @@ static taper_status of_constant(taper_peephole *p, taper_node *node, const taper
     return TAPER_OK;
 }
 
-// Replaces node by another operator. Its inputs are input 0 of `from`, then the inputs of node after the first.
+// Replaces node by another operator. The inputs of the new node are input 0 of `from`, then all inputs of node except
+// the first.
 static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_node *from, const taper_op *op,
                                bool *done)
 {
     const taper_schema *schema;
     taper_node *made;
-    if (op == NULL) { // a selective build may lack it
+    if (op == NULL) { // a selective build may lack the operator
         return TAPER_OK;
     }
     TAPER_TRY(taper_registry_schema(p->compilation->registry, op, &schema, p->compilation->error));

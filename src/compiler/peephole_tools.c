@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Helpers of the peephole parts: they ask if a value is written to, and replace a node by a value or a constant.
+// Helpers for the parts of the pass peephole: they check if a value is written to, and replace a node by a value or a
+// constant.
 #include "compiler/peephole.h"
 
 taper_status taper_peephole_written(taper_peephole *p, const taper_ir_value *value, bool *written)
 {
-    if (p->aliases == NULL) { // made at the first request, because few graphs need it
+    if (p->aliases == NULL) { // computed at the first request, because few graphs need aliases
         TAPER_TRY(taper_aliases_create(p->graph, &p->aliases, p->compilation->error));
     }
     *written = taper_aliases_written(p->aliases, value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces layers with constant weights by calls of the backend's operator on an object of packed weights, as PyTorch's
 // optimize_for_mobile does. The backend's own prepack operators make the objects (ops/nn/prepacked.c), so the states of
-// the objects are correct. Packed convolutions take only batches of images, as in PyTorch. A convolution is thus not
+// the objects are valid. Packed convolutions take only batches of images, as in PyTorch. A convolution is therefore not
 // packed if the graph shows that its input may be an image without a batch. The caller's input is assumed to be a
 // batch, so a model whose input is one image must be optimized without this pass.
 #include "compiler/prepack.h"
@@ -31,8 +31,8 @@ taper_status taper_transposed_weight(const taper_compilation *compilation, const
 
 enum { MOST_ARGUMENTS = 9, MOST_BRANCHES = 4 };
 
-// Fills in the arguments of the prepack operator, by the names in its schema. The caller owns args. An argument is None
-// if the schema has a default.
+// Sets args to the arguments of the prepack operator, in the order of its schema. The caller releases args. An argument
+// that the layer does not determine is None if the schema has a default for it.
 static taper_status fill_arguments(taper_compilation *compilation, const taper_layer *layer, bool transposed_weight,
                                    const taper_schema *schema, taper_val *args)
 {
@@ -97,7 +97,8 @@ static bool pads_too_much(const taper_layer *layer)
            (layer->output_padding[0] >= layer->stride[0] || layer->output_padding[1] >= layer->stride[1]);
 }
 
-// Returns the value whose rank the If compares with 3. *block: the block that runs if the rank is 3.
+// If node is an If that compares a rank with 3, returns the value with that rank, otherwise NULL. *block: index of the
+// block that runs if the rank is 3.
 static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *block)
 {
     double asked;

@@ -23,7 +23,7 @@ taper_status taper_prepack_object(taper_compilation *compilation, const taper_op
     }
     if (status != TAPER_OK || object->tag != TAPER_OBJECT) {
         taper_val_release(*object);
-        *object = taper_val_none(); // the layer is not replaced
+        *object = taper_val_none(); // None means that the layer is not replaced
     }
     return TAPER_OK;
 }

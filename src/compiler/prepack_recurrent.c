@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces GRU and LSTM layers with constant weights by calls of the device's operators on an object of their weights,
-// if the device has such operators. These support only one form of the layers, which is checked here. Other layers are
-// not changed.
+// Replaces GRU and LSTM layers with constant weights by calls of the device's operators on an object of packed weights,
+// if the device has such operators. The operators support only one form of the layers, which this file checks. Other
+// layers are not changed.
 #include "compiler/prepack.h"
 
 #include "ir/tensor_def.h"
 
-enum { ARGUMENTS = 7 }; // params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+enum { ARGUMENTS = 7 }; // number of: params, has_biases, num_layers, dropout, train, bidirectional, batch_first
 
 static bool is_bool(taper_val value, bool wanted)
 {
@@ -31,7 +31,7 @@ static bool they_run(const taper_compilation *compilation, const taper_val *args
     return true;
 }
 
-// Reads the constant arguments of the layer; they are borrowed.
+// Reads the constant arguments of the layer into args, which borrow them. Returns false if one of them is not constant.
 static bool constant_arguments(const taper_node *node, taper_val *args)
 {
     static const char *const names[ARGUMENTS] = {"params", "has_biases",    "num_layers", "dropout",

@@ -7,9 +7,9 @@
 #include "compiler/pass.h"
 
 typedef struct class_slots {
-    const taper_class *klass; // class before pruning
+    const taper_class *klass; // class of the objects before pruning
     const taper_object *example;
-    uint32_t *number; // slot to new slot + 1, or 0 if it is unused
+    uint32_t *number; // new slot + 1 for each old slot, or 0 if the slot is unused
     size_t slots, kept;
     const taper_class *pruned;
 } class_slots;
@@ -19,10 +19,11 @@ typedef struct pruning {
     taper_error *error;
     class_slots *classes;
     size_t class_count, class_capacity;
-    taper_pointer_map class_numbers; // index in classes, by class before pruning
-    taper_pointer_map objects;       // object before pruning to the one that replaces it, or 0 if only seen
+    taper_pointer_map class_numbers; // class before pruning to index in classes
+    taper_pointer_map objects;       // object before pruning to the object that replaces it; 0 if it was only visited
     bool unknown;
-    const taper_graph *self_of; // graph whose self has the class number `self`, or class_count if it has none
+    // Graph for which `self` is the class number; it is class_count if that graph has no self.
+    const taper_graph *self_of;
     size_t self;
 } pruning;
 
@@ -32,15 +33,15 @@ static class_slots *find_class(const pruning *p, const taper_class *klass)
     return number != NULL ? &p->classes[*number] : NULL;
 }
 
-static bool is_plain(taper_val value) // true for an object with attributes, false for packed weights
+static bool is_plain(taper_val value) // returns true for an object with attributes, false for packed weights
 {
     static const char prefix[] = "__torch__.torch.classes.";
     return value.tag == TAPER_OBJECT && value.as.object->klass != NULL && value.as.object->klass->slots != NULL &&
            strncmp(value.as.object->klass->name, prefix, sizeof prefix - 1) != 0;
 }
 
-// Enters the classes of all objects that are reachable by attributes. For objects in containers everything is kept
-// (unknown).
+// Records the classes of all objects that can be reached through attributes. If an object is in a container, sets
+// `unknown`, and all attributes are kept.
 static taper_status add_object(pruning *p, const taper_object *object, int depth)
 {
     if (taper_pointer_find(&p->objects, object) != NULL) {
@@ -82,7 +83,7 @@ static const class_slots *class_of_slot(pruning *p, const class_slots *owner, in
     return find_class(p, owner->example->slots[slot].as.object->klass);
 }
 
-// Returns the class of self, cached for one graph, because every attribute access asks for it.
+// Returns the class of self. The result for one graph is cached, because every attribute access asks for it.
 static const class_slots *class_of_self(pruning *p, const taper_graph *graph)
 {
     const char *dot = strrchr(graph->name, '.');
@@ -117,8 +118,8 @@ static const class_slots *class_of(pruning *p, const taper_graph *graph, const t
                : NULL;
 }
 
-// Marks all slots of an object that is used for more than access to its attributes. Operators on enums and containers
-// of modules may read any attribute, and so may a caller.
+// Marks all slots of an object that is used otherwise than for access to its attributes. Operators on enums and
+// containers of modules may read any attribute, and so may a caller.
 static void mark_whole(pruning *p, const taper_node *user, const class_slots *owner)
 {
     bool leaf = user != NULL && taper_node_calls_any(user, TAPER_OP(prim_ModuleContainerIndex_list));
@@ -134,7 +135,8 @@ static void mark_whole(pruning *p, const taper_node *user, const class_slots *ow
     }
 }
 
-// Marks objects that are used as a whole. If user is NULL, the inputs are results of a block.
+// Marks the objects among these inputs, because their user may read any attribute. If user is NULL, the inputs are the
+// results of a block.
 static void mark_inputs(pruning *p, const taper_graph *graph, const taper_node *user, const taper_ir_input *inputs,
                         size_t count)
 {
@@ -170,7 +172,8 @@ static void mark_block(pruning *p, const taper_graph *graph, const taper_block *
 
 static void renumber_block(pruning *p, const taper_graph *graph, taper_block *block)
 {
-    // Users come before their inputs, because class_of still needs the old numbers of earlier nodes.
+    // Visits the last node first, because class_of reads the numbers in nodes before the current one, which must still
+    // be the old numbers.
     for (taper_node *node = block->last; node != NULL; node = node->previous) {
         for (size_t b = 0; b < node->block_count; b++) {
             renumber_block(p, graph, node->blocks[b]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The life of a quantization, as the runtime controls it (compiler_hook.h), and the observation of runs.
+// Creates, applies and frees a quantization for the runtime (compiler_hook.h), and passes values of runs to observers.
 #include "compiler/quantization.h"
 
 #include "ir/tensor.h"
@@ -100,7 +100,7 @@ static void add_sums(taper_quantize_value *v, const taper_tensor *t, const float
     v->elements += outer * inner;
 }
 
-// Returns the name of the value's step: a module such as "layer4.0.conv1", or the operator that makes the value.
+// Returns the name of the step that makes the value: a module such as "layer4.0.conv1", or the operator.
 static const char *name_of(const taper_quantization *q, uint32_t value)
 {
     for (size_t i = 0; i < q->step_count; i++) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cross-layer equalization (Nagel et al., 2019). If only a relu is between two layers, channel i of the first can be
-// divided by a positive number, and input channel i of the second multiplied by it. The numbers are chosen so that both
-// channels have equal ranges; then one scale for a whole weight loses less precision.
+// Cross-layer equalization (Nagel et al., 2019). If only a relu is between two layers, channel i of the first layer can
+// be divided by a positive number, and input channel i of the second layer multiplied by it. The number is chosen so
+// that both channels have equal ranges. Then a single scale for the whole weight loses less precision.
 #include <math.h>
 
 #include "compiler/quantization.h"
 #include "ir/tensor.h"
 
-enum { SWEEPS = 10 }; // a change of one pair affects the next pair
+enum { SWEEPS = 10 }; // number of passes over all pairs, because changing one pair affects the next pair
 
 typedef struct pair {
     taper_layer first, second;
-    float *weights[2], *bias; // data of the new constants
+    float *weights[2], *bias; // elements of the new weights and of the new bias
 } pair;
 
 typedef struct equalizer {
@@ -69,7 +69,8 @@ static taper_status find_pairs(equalizer *e, taper_block *block)
 
 // ---- new weights
 
-// Replaces argument `name` of the layer's node by a contiguous copy. *data is NULL if from is NULL.
+// Replaces argument `name` of the layer's node by a contiguous copy of `from`, and sets *data to the elements of the
+// copy. If from is NULL, only sets *data to NULL.
 static taper_status own(const equalizer *e, taper_node *node, const char *name, const taper_tensor *from, float **data)
 {
     taper_tensor *copy;
@@ -95,7 +96,8 @@ static taper_status own(const equalizer *e, taper_node *node, const char *name, 
     return TAPER_OK;
 }
 
-// Returns the new weight of the layer if an earlier pair has made it as its second layer, or NULL.
+// If an earlier pair, with an index below `upto`, has already copied the weight of the layer `node`, returns its
+// elements, otherwise NULL.
 static float *owned_before(const equalizer *e, size_t upto, const taper_node *node)
 {
     for (size_t i = 0; i < upto; i++) {
@@ -122,7 +124,8 @@ static taper_status own_weights(const equalizer *e)
 
 // ---- ranges
 
-typedef struct channel_part { // part of a weight: `count` runs of `length` numbers, `stride` numbers apart
+// Numbers of a weight that belong to one channel: `count` runs of `length` numbers, `stride` numbers apart.
+typedef struct channel_part {
     float *at;
     int64_t count, stride, length;
 } channel_part;
@@ -136,7 +139,7 @@ static channel_part output_part(const pair *p, int64_t channel)
 static channel_part input_part(const pair *p, int64_t channel)
 {
     const taper_tensor *w = p->second.weight;
-    if (p->second.groups != 1) { // depthwise
+    if (p->second.groups != 1) { // the second layer is depthwise
         const int64_t length = taper_tensor_numel(w) / w->sizes[0];
         return (channel_part){p->weights[1] + channel * length, 1, 0, length};
     }
@@ -171,7 +174,7 @@ static void equalize_pair(const pair *p)
     for (int64_t c = 0; c < p->first.channels; c++) {
         const channel_part out = output_part(p, c), in = input_part(p, c);
         const double a = magnitude(&out), b = magnitude(&in), factor = sqrt(a / b);
-        // Rejects NaN too; extreme factors would only lose digits.
+        // The comparison is also false for NaN. Extreme factors are skipped, because they would only lose precision.
         if (!(a > 0 && b > 0 && factor > 1e-4 && factor < 1e4)) {
             continue;
         }

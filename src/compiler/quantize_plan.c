@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the operators that become steps. Layers always do, other operators only if their inputs are already integers.
-// The walk follows the order of the program, so the producers of an operator's inputs were decided before.
+// Chooses the operators that become steps. Layers always become steps, other operators only if their inputs are already
+// integers. Nodes are visited in the order of the program, so the producers of an operator's inputs were decided
+// before.
 #include <math.h>
 
 #include "compiler/quantization.h"
@@ -9,7 +10,7 @@ typedef struct planner {
     taper_quantization *q;
     taper_compilation *compilation;
     taper_aliases *aliases;
-    bool *keeps_used; // entries of options.keep_float that were used
+    bool *keeps_used; // for each entry of options.keep_float: true if it matched a layer
 } planner;
 
 static taper_quantize_value *facts(const planner *p, const taper_ir_value *value)
@@ -25,7 +26,7 @@ uint32_t taper_group_of(const taper_quantization *q, uint32_t value)
     while (q->values[group].group != group) {
         group = q->values[group].group;
     }
-    for (uint32_t at = value; at != group;) { // shorten the path for the next search
+    for (uint32_t at = value; at != group;) { // shortens the path for the next search
         const uint32_t next = q->values[at].group;
         q->values[at].group = group;
         at = next;
@@ -106,7 +107,7 @@ static taper_status add_step(const planner *p, const taper_node *node, taper_ste
     return TAPER_OK;
 }
 
-// Merges the activation after node into the step.
+// Merges the activation that follows node into the step.
 static void take_activation(const planner *p, taper_quantize_step *step, const taper_node *node, bool has_relu)
 {
     float low, high;
@@ -145,7 +146,8 @@ static taper_status plan_layer(const planner *p, const taper_node *node, const t
     }
     taper_quantize_value *input = facts(p, layer->input);
     TAPER_TRY(add_step(p, node, TAPER_STEP_LAYER, &step));
-    // The samples may not have reached this layer, for example in a branch. The report names it all the same.
+    // The samples may not have reached this layer, for example because it is in a branch. The report lists it
+    // nevertheless.
     step->kept_float = step->kept_float || !taper_layer_is_quantizable(layer, false) || !is_usable(p, layer->input) ||
                        !is_usable(p, &node->outputs[0]) || (layer->convolution ? input->rank != 4 : input->rank < 2);
     if (step->kept_float) {
@@ -240,7 +242,7 @@ static taper_status plan_node(const planner *p, taper_node *node)
     taper_quantize_step *step;
     if (node->kind != TAPER_NODE_OP || node->output_count == 0 ||
         p->q->values[node->outputs[0].id].step != TAPER_NO_STEP) {
-        return TAPER_OK; // a node that cannot be a step, or is part of one
+        return TAPER_OK; // the node cannot be a step, or is already part of one
     }
     if (taper_layer_match(p->compilation, node, &layer)) {
         return plan_layer(p, node, &layer);
@@ -258,8 +260,8 @@ static taper_status plan_node(const planner *p, taper_node *node)
                                      : plan_single(p, node, kind);
 }
 
-// Results of operators were observed in runs. The result of an If is one of its blocks' results, so its facts and its
-// observations come from them.
+// Records facts about the results of a node. Results of operators were observed in runs. The result of an If is the
+// result of one of its blocks, so its facts and observations come from these.
 static void meet_results(const planner *p, const taper_node *node)
 {
     for (uint32_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
@@ -289,7 +291,7 @@ static taper_status plan_block(const planner *p, taper_block *block)
 
 // ---- parameters and results of forward
 
-// Returns the container that a use puts the value in, if that container has one use, otherwise NULL.
+// If a use puts the value in a container that itself has only one use, returns the container, otherwise NULL.
 static const taper_ir_value *container_of(const taper_value_use *use)
 {
     const taper_node *user = use->user;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns LSTM and GRU with constant weights into dynamically quantized layers: the two products of each cell take qint8
-// weights and quantize the other operand during the run.
+// Turns LSTM and GRU layers with constant weights into dynamically quantized layers: the two matrix products of each
+// cell take qint8 weights and quantize their other operand during the run.
 #include "compiler/quantization.h"
 
-// The operator for an LSTM or GRU on a plain sequence, or on a packed one (data).
+// The quantized operator for an LSTM or GRU. `data` is true if its input is a packed sequence.
 typedef struct recurrent {
     const taper_op *quantized;
     bool lstm;
@@ -27,7 +27,8 @@ static bool match(const taper_node *node, recurrent *r)
     return true;
 }
 
-// Returns weight `index`, from a list that is made here or constant, or NULL if it is not known.
+// Returns the constant weight `index` of the layer, whose list of weights is constant or made by the graph. Returns
+// NULL if the weight is not constant.
 static taper_tensor *weight_of(const taper_compilation *compilation, const taper_node *node, size_t weights_at,
                                size_t index, size_t *count)
 {
@@ -76,7 +77,7 @@ bool taper_recurrent_is_quantizable(const taper_compilation *compilation, const 
             return false;
         }
     }
-    return (double)count == 4 * layers * (both != 0 ? 2 : 1); // other counts mean projections
+    return (double)count == 4 * layers * (both != 0 ? 2 : 1); // a layer with projections has another number of weights
 }
 
 // ---- rewriting
@@ -103,7 +104,7 @@ static taper_status pack_cell(const taper_quantization *q, taper_compilation *co
     return status;
 }
 
-// Makes the list of cells before node. *list is NULL if an operator refuses.
+// Inserts nodes that make the list of cells. *list is NULL if an operator refuses.
 static taper_status make_cells(const taper_quantization *q, taper_compilation *compilation, taper_node *node,
                                size_t weights_at, const taper_type *type, taper_node **list)
 {
@@ -158,7 +159,7 @@ taper_status taper_rewrite_recurrent(const taper_quantization *q, taper_compilat
     for (size_t i = 0; i < node->input_count; i++) {
         taper_node_set_input(op, i, i == r.weights_at ? &cells->outputs[0] : taper_node_in(node, i));
     }
-    if (r.lstm) { // arguments dtype and use_dynamic
+    if (r.lstm) { // sets the arguments dtype and use_dynamic
         TAPER_TRY(taper_constant_before(op, taper_val_int(TAPER_QI8), &constant, compilation->error));
         taper_node_set_input(op, node->input_count, constant);
         TAPER_TRY(taper_constant_before(op, taper_val_bool(true), &constant, compilation->error));

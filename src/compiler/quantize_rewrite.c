@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces steps by quantized operators. The users of a step's result get a dequantize of the new result. A later step
-// whose input is such a dequantize takes the integers instead, so dequantizes between steps end up unused. A step that
-// cannot be done after all is left alone: it computes with floats, and its result is quantized if a later step needs
-// that.
+// whose input is such a dequantize takes the integers instead, so dequantizes between steps end up unused. If the
+// quantized operator for a step cannot be made, the node is not changed: it computes with floats, and its result is
+// quantized if a later step needs integers.
 #include <math.h>
 
 #include "compiler/quantization.h"
@@ -11,8 +11,8 @@ typedef struct rewriter {
     taper_quantization *q;
     taper_compilation *compilation;
     taper_graph *graph;
-    taper_node **nodes;         // nodes of the steps
-    taper_ir_value **quantized; // quantized form of a float value, by its number
+    taper_node **nodes;         // node of each step
+    taper_ir_value **quantized; // for each float value, by its number: its quantized form
 } rewriter;
 
 static taper_status new_op(const rewriter *r, taper_node *before, const taper_op *op, taper_node **made)
@@ -50,7 +50,7 @@ static bool is_our_dequantize(const taper_node *node)
            taper_node_calls(node, TAPER_OP(aten_dequantize_self));
 }
 
-// Returns the integers of value.
+// Sets *taken to the quantized form of value. Inserts a quantize if there is none yet.
 static taper_status take_quantized(const rewriter *r, taper_ir_value *value, taper_ir_value **taken)
 {
     if (is_our_dequantize(value->node)) {
@@ -99,7 +99,7 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     if (!taper_layer_match(r->compilation, node, &layer)) {
         return TAPER_OK;
     }
-    // The result of a previous dynamic step has a new number, for which no facts exist.
+    // If the input is the result of a previous dynamic step, its number is new and the plan has no facts about it.
     const uint32_t input =
         is_our_dequantize(layer.input->node) ? layer.input->node->own.quantized.value : layer.input->id;
     const taper_status status = taper_pack_layer(r->q, r->compilation, &layer, input, &object);
@@ -119,7 +119,8 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     TAPER_TRY(taper_constant_before(node, object, &packed, r->compilation->error));
     if (step->kind == TAPER_STEP_DYNAMIC) {
         TAPER_TRY(new_op(r, node, TAPER_OP(quantized_linear_dynamic), made));
-        // reduce_range is false, because QNNPACK ignores it, except for a warning in every call.
+        // The argument reduce_range is false. QNNPACK ignores it, but would log a warning in every call if it were
+        // true.
         TAPER_TRY(set_constant(r, *made, 2, taper_val_bool(false)));
         x = layer.input;
     } else {
@@ -132,7 +133,7 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     return TAPER_OK;
 }
 
-// QNNPACK's sum requires that each input's scale, divided by the result's scale, is in this range.
+// Returns true if QNNPACK's sum supports the ratio of an input's scale to the result's scale.
 static bool is_in_reach(double in, double out)
 {
     const float ratio = (float)in / (float)out;
@@ -156,8 +157,8 @@ static taper_status make_pair(const rewriter *r, const taper_quantize_step *step
     return set_qparams(r, *made, 2, out);
 }
 
-// Makes an operator whose arguments have the same names as the float operator's, plus scale and zero point of the
-// result.
+// Makes the quantized operator for a step. Its arguments have the names of the float operator's arguments; scale and
+// zero point of the result are added.
 static taper_status make_curve(const rewriter *r, const taper_quantize_step *step, taper_node *node, taper_node **made)
 {
     taper_ir_value *x;
@@ -172,7 +173,7 @@ static taper_status make_curve(const rewriter *r, const taper_quantize_step *ste
         } else if (same != NULL) {
             taper_node_set_input(*made, i, same);
         } else {
-            TAPER_TRY(set_constant(r, *made, i, taper_val_bool(false))); // argument inplace
+            TAPER_TRY(set_constant(r, *made, i, taper_val_bool(false))); // sets the argument inplace
         }
     }
     return TAPER_OK;
@@ -197,7 +198,7 @@ static taper_status make_join(const rewriter *r, taper_node *node, taper_ir_valu
     return TAPER_OK;
 }
 
-// Makes the same operator on integers.
+// Makes a call of the same operator that takes integers instead of floats.
 static taper_status make_same(const rewriter *r, const taper_quantize_step *step, taper_node *node, taper_node **made)
 {
     taper_ir_value *first;
@@ -216,7 +217,7 @@ static taper_status make_same(const rewriter *r, const taper_quantize_step *step
 
 // ---- steps
 
-// Adds a clamp for an activation that was merged into a step, if the range of the group exceeds the activation's
+// Inserts a clamp for an activation that was merged into a step, if the range of the group exceeds the activation's
 // bounds.
 static taper_status clamp_after(const rewriter *r, const taper_quantize_step *step, const taper_node *activation,
                                 taper_node *node, taper_node **made)
@@ -238,7 +239,7 @@ static taper_status clamp_after(const rewriter *r, const taper_quantize_step *st
     return TAPER_OK;
 }
 
-// Adds an unsqueeze or squeeze of x at dimension -2.
+// Inserts an unsqueeze or squeeze of x at dimension -2.
 static taper_status reshape_before(const rewriter *r, taper_node *before, const taper_op *op, taper_ir_value *x,
                                    taper_node **made)
 {
@@ -247,8 +248,8 @@ static taper_status reshape_before(const rewriter *r, taper_node *before, const 
     return set_constant(r, *made, 1, taper_val_int(-2));
 }
 
-// A dynamic layer does not take a single row without a batch, but the float layer does. Unless the input certainly has
-// more dimensions, every row becomes a batch of one.
+// A quantized dynamic layer refuses a one-dimensional input, which the float layer accepts. Unless the input certainly
+// has two dimensions or more, adds a dimension before the layer and removes it afterwards.
 static taper_status take_rows(const rewriter *r, taper_node *node, taper_node **made)
 {
     taper_node *wide;
@@ -368,7 +369,7 @@ static taper_status replace_result(const rewriter *r, const taper_value_use *use
     return status;
 }
 
-// Makes the graph return the integers of value instead of value.
+// Makes the graph return the quantized form of value instead of value.
 static taper_status give_quantized(const rewriter *r, taper_ir_value *value)
 {
     taper_ir_value *with;
@@ -377,7 +378,7 @@ static taper_status give_quantized(const rewriter *r, taper_ir_value *value)
         if (taper_use_is_returned(use)) {
             TAPER_TRY(take_quantized(r, value, &with));
             TAPER_TRY(replace_result(r, use, with));
-            next = value->uses; // the list of uses has changed
+            next = value->uses; // starts again, because the list of uses has changed
         }
     }
     return TAPER_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators that QNNPACK's engine supports for quint8, and the calls for which it computes the same as the float
-// operator.
+// Lists the operators that QNNPACK's engine supports for quint8, and the calls for which its result corresponds to the
+// float operator's result.
 #include <math.h>
 
 #include "compiler/quantization.h"
@@ -34,7 +34,8 @@ static bool divides_by_kernel(const taper_node *node)
            (is_zero_list(node, 3) || (taper_node_constant_in(node, 5) != NULL && is_true(node, 5)));
 }
 
-// Returns true if the call is supported. Pools and means are KEEP, but not all calls of them.
+// Returns true if QNNPACK supports this call. It does not support every call of some operators, for example pools and
+// means.
 static bool is_supported(const taper_node *node, uint64_t facts)
 {
     float low, high;
@@ -56,7 +57,7 @@ static bool is_supported(const taper_node *node, uint64_t facts)
                taper_value_used_once(&list->outputs[0]);
     }
     if (taper_node_calls(node, TAPER_OP(aten_max_pool2d))) {
-        return !is_true(node, 5); // argument ceil_mode
+        return !is_true(node, 5); // the argument ceil_mode
     }
     if (taper_node_calls(node, TAPER_OP(aten_avg_pool2d))) {
         return divides_by_kernel(node);
@@ -100,7 +101,7 @@ const taper_op *taper_quantized_row(const taper_node *node, bool relu)
         return taper_row_where(TAPER_FIELD_MASK(FUNCTION) | TAPER_FIELD_MASK(QUANTIZED),
                                function | TAPER_FACT(QUANTIZED, ROW));
     }
-    // Quantized layers return channels-last results, for which some shapes are not a view.
+    // Quantized layers return channels-last results. view cannot give these every shape, so reshape replaces it.
     return TAPER_FIELD(facts, SHAPE) == TAPER_SHAPE_GIVEN ? TAPER_OP(aten_reshape) : node->op;
 }
 

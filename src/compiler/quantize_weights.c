@@ -7,7 +7,7 @@
 #include "compiler/quantization.h"
 #include "ir/tensor.h"
 
-// Returns the scale for numbers up to this magnitude, as PyTorch's observers of symmetric weights compute it.
+// Returns the scale for weights up to this magnitude, as PyTorch's observers of symmetric weights compute it.
 static float symmetric_scale(float magnitude)
 {
     const float scale = magnitude / 127.5f;
@@ -32,7 +32,7 @@ taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, t
     *object = taper_val_none();
     const taper_status status = op != NULL ? taper_call_op(&run, op, args, count, object, 1) : TAPER_OK;
     if (status != TAPER_OK) {
-        *object = taper_val_none(); // the layer remains float
+        *object = taper_val_none(); // None means that the layer remains float
     }
     return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(compilation->error) : TAPER_OK;
 }
@@ -128,8 +128,8 @@ static void add_mean_errors(const taper_layer *layer, const taper_quantize_value
     }
 }
 
-// Makes a new bias that compensates for these errors. *bias is the layer's own, retained, if the input was not
-// observed.
+// Makes a new bias that compensates for the mean errors. If the input was not observed, *bias is a reference to the
+// layer's own bias.
 static taper_status correct_bias(const taper_quantization *q, taper_compilation *compilation, const taper_layer *layer,
                                  uint32_t input, taper_val weight, taper_val *bias)
 {
@@ -190,7 +190,7 @@ static const taper_op *prepack_row(const taper_layer *layer)
     }
 }
 
-// Packs a convolution. args[0] and args[1] are weight and bias; the other arguments are added.
+// Packs a convolution. args[0] and args[1] are weight and bias; this function adds the other arguments.
 static taper_status pack_convolution(taper_compilation *compilation, const taper_layer *layer, taper_val *args,
                                      taper_val *object)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces matmul(x, t(w)) + b, addmm(b, x, t(w)) and matmul(x, t(w)) with constant weights by linear(x, w, b). For a
-// constant second matrix without t(), w is its transpose.
+// Replaces matmul(x, t(w)) + b, addmm(b, x, t(w)) and matmul(x, t(w)) with constant weights by linear(x, w, b). If the
+// second matrix is a constant without t(), w is its transpose.
 #include "compiler/layer.h"
 #include "ir/tensor.h"
 
@@ -14,7 +14,8 @@ static taper_tensor *constant_tensor(const taper_compilation *compilation, const
     return node->constant.as.tensor;
 }
 
-// Finds the constant w of t(w) or transpose(w, 0, 1), or makes the transpose of a constant matrix.
+// If value is t(w) or transpose(w, 0, 1), finds the constant w. If value is a constant matrix, inserts its transpose as
+// a new constant.
 static taper_status transposed_weight(taper_compilation *compilation, taper_node *before, taper_ir_value *value,
                                       taper_ir_value **weight)
 {
@@ -25,7 +26,7 @@ static taper_status transposed_weight(taper_compilation *compilation, taper_node
         return TAPER_OK;
     }
     const taper_tensor *matrix = constant_tensor(compilation, value, 2);
-    // A copy for each user would cost more memory than this saves.
+    // The transpose of a constant with several users is not made, because each user would need a copy.
     if (matrix == NULL || !taper_value_used_once(value)) {
         return TAPER_OK;
     }
@@ -41,8 +42,8 @@ static taper_status transposed_weight(taper_compilation *compilation, taper_node
     return taper_constant_before(before, TAPER_VAL(copy), weight, compilation->error);
 }
 
-// Puts the layer in the place of `product`. node is the product, or the sum after it, and is removed. The layer cannot
-// be at the place of the sum, because x may have been written to before it.
+// Inserts the layer at the place of `product`. Removes node, which is the product or a sum after it. The layer cannot
+// be at the place of the sum, because a node before the sum may write to x.
 static taper_status make_linear(taper_compilation *compilation, taper_node *node, taper_node *product,
                                 taper_ir_value *matrix, taper_ir_value *bias)
 {
@@ -63,7 +64,7 @@ static taper_status make_linear(taper_compilation *compilation, taper_node *node
     if (bias == NULL) {
         TAPER_TRY(taper_constant_before(product, taper_val_none(), &bias, compilation->error));
     } else if (node != product) {
-        const taper_node *constant = bias->node; // it may be after the product
+        const taper_node *constant = bias->node; // the constant may be after the product
         TAPER_TRY(taper_constant_before(product, taper_val_retain(constant->constant), &bias, compilation->error));
         bias->node->own.constant = constant->own.constant;
     }
@@ -88,14 +89,14 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         return make_linear(compilation, node, node, taper_node_in(node, 2), taper_node_in(node, 0));
     }
     if (taper_node_calls(node, TAPER_OP(aten_matmul)) && node->schema->out_count == 0) {
-        // A following sum that is the only user and adds a bias is handled together with the product.
+        // If the only user of the product is a sum that adds a bias, both are replaced together.
         taper_node *user = taper_value_used_once(&node->outputs[0]) ? node->outputs[0].uses->user : NULL;
         if (user != NULL && user->block == node->block && taper_node_calls(user, TAPER_OP(aten_add_Tensor)) &&
             is_one(user, 2) && taper_node_in(user, 0) != taper_node_in(user, 1)) {
             taper_ir_value *bias = taper_node_in(user, 1 - node->outputs[0].uses->index);
             const taper_node *matrix = taper_node_in(node, 1)->node;
             if (constant_tensor(compilation, bias, 1) != NULL && matrix != NULL) {
-                return TAPER_OK; // replaced when the sum is visited
+                return TAPER_OK; // the product is replaced when the sum is visited
             }
         }
         return make_linear(compilation, node, node, taper_node_in(node, 1), NULL);

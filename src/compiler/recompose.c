@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walk over a graph. See recompose.h.
+// Visits the nodes of a graph. See recompose.h.
 #include "compiler/recompose.h"
 
 enum { MOST_DEPTH = 4 };
@@ -40,12 +40,12 @@ static bool is_float(const taper_ir_value *value, int depth)
     }
     return layer >= TAPER_LAYER_CONV1 && layer <= TAPER_LAYER_LINEAR
                ? is_float(taper_node_in(node, 0),
-                          depth + 1) // the others have this dtype, or it raises
+                          depth + 1) // the other arguments have this dtype, or the operator raises
                : (facts & TAPER_OP_ELEMENTWISE) != 0 && TAPER_FIELD(facts, QUANTIZED) != TAPER_QUANTIZED_NONE &&
                      takes_floats(node, 0, depth);
 }
 
-// Replaces relu_(x) by relu(x) if x is a new float tensor with no other use.
+// Replaces relu_(x) by relu(x) if x is a new float tensor that no other node uses.
 static taper_status make_anew(taper_compilation *compilation, taper_node *node)
 {
     const taper_op *op;
@@ -80,7 +80,8 @@ static bool has_quantize(const taper_block *block)
     return false;
 }
 
-// Nodes are only added, before and after the current one, and none is removed.
+// Visits all nodes of a block. Meanwhile nodes are only inserted, before and after the current one, and none is
+// removed.
 static taper_status walk(taper_recomposer *r, taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {

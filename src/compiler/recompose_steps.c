@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces an operator on dequantized values, whose result is quantized, by an operator on integers. The node of the
-// step is not removed here: it has no users after the dequantizes of its result take the quantized one.
+// Replaces an operator on dequantized values, whose result is quantized, by an operator on integers. This file does not
+// remove the float operator: when the dequantizes of its result read the integers, it has no users left.
 #include "compiler/recompose.h"
 
 #include <math.h>
 
-enum { MOST_ITEMS = 64 }; // items of a list that is joined
+enum { MOST_ITEMS = 64 }; // most items of a list for cat
 
-// An operator, the activation after it (or NULL), and the quantization of the result.
+// An operator, the activation after it (or NULL), and the scale and zero point of the result.
 typedef struct step {
     taper_node *node, *activation;
     float low, high; // bounds of the activation
     taper_qparams result;
-    const taper_op *with_relu; // row that includes a relu, for a layer without an activation
+    const taper_op *with_relu; // quantized operator that includes a relu, for a layer without an activation
 } step;
 
 static taper_status op_before(const taper_recomposer *r, taper_node *before, const taper_op *op, taper_node **made)
@@ -37,7 +37,7 @@ static taper_status set_qparams(const taper_recomposer *r, taper_node *node, siz
 
 // ---- results
 
-// Returns true if the result of the activation after node, or of node itself, is quantized.
+// Returns true if the result of node, or of an activation after node, is quantized, and fills *s.
 static bool find_result(const taper_recomposer *r, taper_node *node, bool activations, step *s)
 {
     *s = (step){.node = node, .low = -INFINITY, .high = INFINITY};
@@ -53,13 +53,14 @@ static bool find_result(const taper_recomposer *r, taper_node *node, bool activa
     return taper_recompose_result(r, &(s->activation != NULL ? s->activation : node)->outputs[0], &s->result);
 }
 
-// Returns a bound as an integer of the quantized tensor, in the precision of a float.
+// Converts a bound to an integer of the quantized tensor, as a float.
 static float bound(taper_qparams p, float bound)
 {
     return nearbyintf(bound / (float)p.scale) + (float)p.zero_point;
 }
 
-// Gives the users of the step's result `made`, clamped to the activation's bounds if these are narrower than its range.
+// Makes the users of the step's result read `made`. Inserts a clamp if the activation's bounds are narrower than the
+// range of the integers.
 static taper_status finish(taper_recomposer *r, const step *s, taper_node *made, bool has_relu, int64_t rank)
 {
     taper_ir_value *result = &made->outputs[0];
@@ -99,7 +100,7 @@ static const taper_op *layer_row(const taper_layer *layer, bool relu)
     }
 }
 
-// Makes a constant of the object of packed weights. *packed is NULL if there is none.
+// Inserts a constant for the object of packed weights. *packed is NULL if the layer cannot be packed.
 static taper_status pack_before(taper_recomposer *r, taper_node *node, const taper_recomposed_layer *layer,
                                 taper_ir_value **packed)
 {
@@ -177,8 +178,8 @@ static taper_status make_told(taper_recomposer *r, const taper_recomposed_layer 
     return TAPER_OK;
 }
 
-// Makes the operator that exists in all versions of PyTorch, for files. It has no least scale, which matters only for
-// the smallest ranges.
+// Makes the dynamic linear operator that exists in all versions of PyTorch, for files. It has no lower limit for the
+// scale, which matters only for the smallest ranges.
 static taper_status make_linear_dynamic(taper_recomposer *r, const floating *f, taper_ir_value *x)
 {
     taper_node *made;
@@ -234,7 +235,7 @@ static taper_status visit_layer(taper_recomposer *r, taper_node *node, bool *don
     int64_t raised;
     step s;
     *done = taper_recompose_layer(r, node, &layer);
-    // Quantized convolutions refuse input without a batch, and linear layers a single row.
+    // Quantized convolutions refuse input without a batch, and quantized linear layers refuse one-dimensional input.
     if (!*done ||
         taper_least_rank(r, layer.layer.input) < (layer.layer.convolution ? (int64_t)layer.layer.dims + 2 : 2)) {
         return TAPER_OK;
@@ -256,14 +257,15 @@ static taper_status visit_layer(taper_recomposer *r, taper_node *node, bool *don
 
 // ---- other operators
 
-// QNNPACK's sum requires that each input's scale, divided by the result's scale, is in this range.
+// Returns true if QNNPACK's sum supports the ratio of an input's scale to the result's scale.
 static bool is_in_reach(double in, double out)
 {
     const float ratio = (float)in / (float)out;
     return ratio >= 0x1p-14f && ratio < 0x1p+8f;
 }
 
-// Returns true if the value is a gate, one number per channel for an image, as far as the previous functions tell.
+// Returns true if one of the nodes that compute the value is a sigmoid. Such a value is usually a gate, with one number
+// for each channel of an image.
 static bool is_gate(const taper_ir_value *value)
 {
     enum { HOPS = 5 };
@@ -296,7 +298,7 @@ static taper_status make_pair(taper_recomposer *r, taper_node *node)
     if (op == NULL) {
         return TAPER_OK;
     }
-    // The result gets the memory order of the first operand, so that is the image.
+    // The result gets the memory format of the first operand, which should therefore be the image and not the gate.
     const size_t first = is_gate(taper_node_in(node, 0)) && !is_gate(taper_node_in(node, 1)) ? 1 : 0;
     TAPER_TRY(taper_recompose_take(r, taper_node_in(node, first), &in[0]));
     TAPER_TRY(taper_recompose_take(r, taper_node_in(node, 1 - first), &in[1]));
@@ -307,8 +309,8 @@ static taper_status make_pair(taper_recomposer *r, taper_node *node)
     return finish(r, &s, made, relu, rank);
 }
 
-// Makes an operator that gets scale and zero point of its result as arguments. Its other arguments have the same names
-// as the float operator's.
+// Makes an operator that takes the scale and zero point of its result as arguments. Its other arguments have the names
+// of the float operator's arguments.
 static taper_status make_curve(taper_recomposer *r, const step *s, const taper_op *op)
 {
     taper_node *made;
@@ -328,13 +330,13 @@ static taper_status make_curve(taper_recomposer *r, const step *s, const taper_o
         } else if (same != NULL) {
             taper_node_set_input(made, i, same);
         } else {
-            TAPER_TRY(set_constant(r, made, i, taper_val_bool(false))); // argument inplace
+            TAPER_TRY(set_constant(r, made, i, taper_val_bool(false))); // sets the argument inplace
         }
     }
     return finish(r, s, made, false, rank);
 }
 
-// Makes the same operator on integers.
+// Makes a call of the same operator that takes integers instead of floats.
 static taper_status make_same(taper_recomposer *r, const step *s)
 {
     taper_node *made;
@@ -353,15 +355,15 @@ static taper_status make_same(taper_recomposer *r, const step *s)
     return finish(r, s, made, false, rank);
 }
 
-// Replaces an activation that only clamps: by nothing if the integers do not exceed its bounds, by the relu of the
-// layer, or by an operator.
+// Replaces an activation that only clamps. Nothing is needed if all integers are within its bounds; otherwise it
+// becomes the relu of the layer, or an operator on integers.
 static taper_status make_clamp(taper_recomposer *r, const step *s, float low, float high)
 {
     taper_ir_value *x;
     const taper_ir_value *floats = taper_node_in(s->node, 0);
     TAPER_TRY(taper_recompose_take(r, floats, &x));
     const taper_recomposed of = taper_recomposed_of(r, x);
-    floats = taper_node_in(s->node, 0); // now a dequantize of x
+    floats = taper_node_in(s->node, 0); // input 0 is a dequantize of x now
     if (bound(s->result, high) < 255) {
         return make_same(r, s);
     }
@@ -397,8 +399,8 @@ static taper_status make_join(taper_recomposer *r, taper_node *node)
     if (op == NULL) {
         return TAPER_OK;
     }
-    // All items are taken before the list exists, because taper_recompose_take reads the users of an item, which must
-    // be complete.
+    // Quantizes all items before the list is inserted, because taper_recompose_take reads the users of an item, and the
+    // new list would be one of them.
     taper_ir_value *taken[MOST_ITEMS];
     for (size_t i = 0; i < items->input_count; i++) {
         TAPER_TRY(taper_recompose_take(r, taper_node_in(items, i), &taken[i]));
@@ -437,7 +439,7 @@ static taper_status make_single(taper_recomposer *r, taper_node *node, taper_ste
     switch (kind) {
     case TAPER_STEP_CURVE:
         return make_curve(r, &s, taper_quantized_row(node, false));
-    case TAPER_STEP_FIXED: // QNNPACK's operator has a single scale
+    case TAPER_STEP_FIXED: // QNNPACK's operator has a fixed scale
         return same_qparams(s.result, taper_fixed_qparams(node)) ? make_same(r, &s) : TAPER_OK;
     default:
         return !same_qparams(s.result, from)                ? TAPER_OK
@@ -446,7 +448,7 @@ static taper_status make_single(taper_recomposer *r, taper_node *node, taper_ste
     }
 }
 
-// Replaces the last node of a decomposed linear layer by the layer.
+// Replaces the last node of a decomposed linear layer by one linear node.
 static taper_status make_linear(taper_recomposer *r, taper_node *node)
 {
     taper_node *linear;
@@ -462,7 +464,7 @@ taper_status taper_recompose_node(taper_recomposer *r, taper_node *node)
     taper_qparams known;
     if (node->kind != TAPER_NODE_OP || node->output_count == 0 ||
         taper_recompose_source(r, &node->outputs[0], &known)) {
-        return TAPER_OK; // made by this pass, or to be taken by an operator
+        return TAPER_OK; // this pass made the node, or another operator takes it
     }
     if (taper_node_calls(node, TAPER_OP(aten_addmm)) || taper_node_calls(node, TAPER_OP(aten_mm))) {
         return make_linear(r, node);

@@ -58,11 +58,12 @@ static bool is_dequantize(const taper_node *node, taper_qparams *qparams)
 
 // ---- sources
 
-// Returns the quint8 tensor that value dequantizes, or NULL if this pass did not make it.
+// Returns the quint8 tensor that value dequantizes, if this pass made that tensor, otherwise NULL.
 static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
-    if (node != NULL && taper_node_calls(node, TAPER_OP(aten_contiguous))) { // follow a contiguous of this pass
+    // Skips a contiguous that this pass inserted.
+    if (node != NULL && taper_node_calls(node, TAPER_OP(aten_contiguous))) {
         node = taper_node_in(node, 0)->node;
     }
     return node != NULL && taper_node_calls(node, TAPER_OP(aten_dequantize_self)) &&
@@ -71,7 +72,7 @@ static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_va
                : NULL;
 }
 
-// Returns true if the two calls have equal ranges and dtypes, so that one check of the quantize is sufficient.
+// Returns true if the two calls have equal ranges and dtypes, so that checking the quantize also checks the dequantize.
 static bool of_same_integers(const taper_node *a, const taper_node *b)
 {
     double first[3], second[3];
@@ -115,8 +116,8 @@ static taper_status set_constants(const taper_recomposer *r, taper_node *node, s
     return TAPER_OK;
 }
 
-// Quantizes the floats of node to quint8. In a file this uses the operator of every PyTorch version. Here it uses an
-// operator that maps infinities to the ends of the range, as the original operator does.
+// Quantizes the floats of node to quint8. For a file, uses the operator that every PyTorch version has. For a run here,
+// uses an operator that maps infinities to the ends of the range, as the original operator does.
 static taper_status quantize(taper_recomposer *r, taper_node *node, taper_qparams p, taper_ir_value **made)
 {
     const taper_val zero_point = taper_val_int(p.zero_point), scale = taper_val_double(p.scale);
@@ -141,7 +142,8 @@ static taper_status quantize(taper_recomposer *r, taper_node *node, taper_qparam
         r, *made, (taper_recomposed){.known = true, .qparams = p, .rank = taper_least_rank(r, taper_node_in(node, 0))});
 }
 
-// Makes the floats of a quint8 tensor, in the program's memory order, because views may be made of them.
+// Inserts a dequantize of a quint8 tensor. The floats get the memory format that they have in the program, because the
+// program may make views of them.
 static taper_status dequantize_before(const taper_recomposer *r, taper_node *before, taper_ir_value *from,
                                       taper_node **made)
 {
@@ -157,7 +159,7 @@ static taper_status dequantize_before(const taper_recomposer *r, taper_node *bef
     return TAPER_OK;
 }
 
-// Replaces dequantizes of these integers by dequantizes of made, except those that are written to.
+// Makes dequantizes of these integers read `made`, except dequantizes whose results are written to.
 taper_status taper_recompose_replace(taper_recomposer *r, const taper_ir_value *integers, taper_ir_value *made)
 {
     const taper_qparams p = taper_recomposed_of(r, made).qparams;
@@ -280,7 +282,7 @@ taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *val
 
 // ---- dimensions
 
-// Returns true if the run raises when condition is false.
+// Returns true if an assertion of the graph raises when condition is false.
 static bool is_asserted(const taper_ir_value *condition)
 {
     for (const taper_value_use *use = condition->uses; use != NULL; use = use->next) {
@@ -297,7 +299,8 @@ static bool is_asserted(const taper_ir_value *condition)
     return false;
 }
 
-// Returns the number of dimensions with which `asked`, a dim(x) or size(x), is compared by an assertion, or 0.
+// If an assertion compares `asked`, a dim(x) or size(x), with a constant number of dimensions, returns that number,
+// otherwise 0.
 static int64_t asserted_rank(const taper_node *asked)
 {
     for (const taper_value_use *use = asked->outputs[0].uses; use != NULL; use = use->next) {
@@ -319,7 +322,7 @@ static int64_t asserted_rank(const taper_node *asked)
     return 0;
 }
 
-// Returns the rank of a parameter of forward that the checks of an exported program require, or 0.
+// Returns the rank that the checks of an exported program require of a parameter of forward, or 0.
 static int64_t rank_of_param(const taper_ir_value *value)
 {
     size_t count = 0;
@@ -357,14 +360,14 @@ int64_t taper_least_rank(const taper_recomposer *r, const taper_ir_value *value)
         if (rank.squeezed) {
             return 0;
         }
-        // Moves one step at a time, because the value of a step may have a known rank.
+        // Follows one operator at a time, because the rank of any value on the way may be known.
         more += shape == TAPER_SHAPE_UNSQUEEZE ? 1 : shape == TAPER_SHAPE_SELECT ? -1 : 0;
         const taper_ir_value *first = taper_node_in(node, 0);
         if (shape == TAPER_SHAPE_JOIN) {
             value = first->node != NULL && first->node->kind == TAPER_NODE_LIST && first->node->input_count != 0
                         ? taper_node_in(first->node, 0)
                         : first;
-        } else if (taper_node_calls(node, TAPER_OP(quantized_linear_dynamic)) || // made by this pass
+        } else if (taper_node_calls(node, TAPER_OP(quantized_linear_dynamic)) || // the node was made by this pass
                    taper_node_calls(node, TAPER_OP(quantized_linear_relu_dynamic)) || rank.from != value ||
                    taper_node_has(node, TAPER_OP_ELEMENTWISE) || shape == TAPER_SHAPE_BROADCAST) {
             value = first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers with weights that are dequantized from int8. Makes qint8 tensors that share the memory of the weights, and the
-// objects for quantized layers, by PyTorch's own prepack operators.
+// Finds layers whose weights are dequantized from int8. Makes qint8 tensors that share the memory of the weights, and
+// makes the objects for quantized layers with PyTorch's own prepack operators.
 #include "compiler/recompose.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static taper_tensor *constant_tensor(const taper_recomposer *r, const taper_ir_v
                : NULL;
 }
 
-// Returns true if the arguments that end at `index` are a range and the dtype of int8.
+// Returns true if the three arguments up to `index` are the range and the dtype of int8.
 static bool is_of_int8(const taper_node *node, size_t index)
 {
     double n[3];
@@ -82,7 +82,8 @@ bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_re
         }
     }
     for (size_t d = 0; d < layer->layer.dims;
-         d++) { // a plain convolution has no output padding, nor does its prepack operator take any
+         // A convolution that is not transposed has no output padding, and its prepack operator does not take any.
+         d++) {
         if (layer->layer.output_padding[d] < 0 || (!layer->layer.transposed && layer->layer.output_padding[d] != 0)) {
             return false;
         }
@@ -149,7 +150,7 @@ static taper_status copy_as(taper_recomposer *r, taper_dtype dtype, const taper_
     return taper_tensor_copy(*copy, of, r->compilation->error);
 }
 
-// Makes a qint8 view of the same bytes, so the layer sees what a host writes to the weights.
+// Makes a qint8 view of the same bytes, so that the layer sees changes when the host writes to the weights.
 static taper_status quantized_view(taper_recomposer *r, const taper_recomposed_layer *layer, taper_tensor **view)
 {
     const taper_tensor *w = layer->layer.weight;
@@ -186,7 +187,7 @@ taper_status taper_recompose_pack(taper_recomposer *r, const taper_recomposed_la
         taper_run run = taper_run_on(r->compilation->module->heap, r->compilation->registry, NULL);
         status = taper_q_check_tensor(&run, "weight", weight) == TAPER_OK
                      ? taper_pack_quantized(r->compilation, &layer->layer, TAPER_VAL(weight), bias, object)
-                     : TAPER_OK; // the scales are not usable; the layer is not replaced
+                     : TAPER_OK; // the prepack operator does not accept the scales, so the layer is not replaced
     }
     if (weight != NULL) {
         taper_obj_release(&weight->head);

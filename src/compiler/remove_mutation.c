@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces relu_(x) by relu(x) if an operator of the same block just made x, and all other users of x are earlier and
-// kept nothing. Both forms must give the same dtype, sizes and strides for every x. append(list, x) becomes an item of
-// the list if the list was made in the same block and was not used before. Blocks are walked in order, so counting
-// finds the earlier users of a value.
+// Replaces relu_(x) by relu(x) if an operator of the same block made x as a new tensor, and all other users of x are
+// earlier and kept no reference. Both forms must give the same dtype, sizes and strides for every x. Replaces
+// append(list, x) by an item of the list if the list was made in the same block and was not used before. Nodes are
+// visited in order, so the number of users visited shows which users are earlier.
 #include "compiler/facts.h"
 #include "ir/alias.h"
 
 enum {
-    MOST_USES = 64, // uses of a value that are read for each node that writes to it
-    FARTHEST = 256  // nodes between a list and an append
+    MOST_USES = 64, // most uses of a value that are examined for each node that writes to it
+    FARTHEST = 256  // most nodes between a list and an append
 };
 
 typedef struct walk {
     taper_compilation *compilation;
-    uint32_t *passed; // uses that the walk has passed, by value id
+    uint32_t *passed; // number of uses already visited, by value id
     size_t value_count;
     taper_dtypes *dtypes;
 } walk;
 
 // ---- operators
 
-// Returns true if the functional form makes a tensor of x's dtype for every x. Some functional forms turn integers into
-// floats. Nothing is known about other tensor arguments.
+// Returns true if the functional form gives a tensor of x's dtype for every x. Some functional forms turn integers into
+// floats. The dtypes of other tensor arguments are unknown.
 static bool same_meaning(const walk *w, const taper_node *node)
 {
     taper_dtype dtype;
@@ -47,7 +47,7 @@ static bool same_meaning(const walk *w, const taper_node *node)
     }
 }
 
-// Returns true if node is the last user of value, and the others kept nothing.
+// Returns true if node is the last user of value, and the earlier users kept no reference to it.
 static bool is_last_user(const walk *w, const taper_node *node, const taper_ir_value *value)
 {
     size_t uses = 0;
@@ -87,8 +87,8 @@ static bool is_append(const taper_node *node, const taper_node *list)
            (node->output_count == 0 || node->outputs[0].uses == NULL);
 }
 
-// Returns the next node after `at` that uses the list. Returns NULL if it is too far away, or after a node with blocks,
-// which may use the list.
+// Returns the next node after `at` that uses the list. Returns NULL if the search becomes too long, or reaches a node
+// with blocks, which may use the list.
 static taper_node *next_user(const taper_node *at, const taper_node *list)
 {
     int steps = 0;
@@ -103,7 +103,7 @@ static taper_node *next_user(const taper_node *at, const taper_node *list)
     return NULL;
 }
 
-// Makes the list with the items of `count` appends, at the place of the last append.
+// Makes a list with the items of `count` appends, at the place of the last append.
 static taper_status make_whole(const walk *w, taper_node *list, taper_node *last, size_t count)
 {
     taper_node *whole;

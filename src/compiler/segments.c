@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Backends take the parts of a graph that they can run as a whole (ops/backend.h). Each backend is offered the regions
-// of every block. Its claim becomes a SEGMENT node, which also contains the plain nodes for calls that the backend
-// declines. This file ensures that a segment is legal, so that backends need not: computing all nodes of a segment at
-// the place of its last node must not change results.
+// Forms segments: parts of a graph that a backend runs as a whole (ops/backend.h). Each backend is offered the regions
+// of every block. The nodes that it claims become a SEGMENT node, which also contains the original nodes for calls that
+// the backend declines. This file ensures that a segment is legal, so that backends need not: computing all nodes of a
+// segment at the place of its last node must not change results.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 #include "ir/graph_copy.h"
 #include "ops/backend.h"
 
-enum { OUTSIDE, INSIDE, BEHIND }; // marks of values: made by the segment; made outside from values of the segment
+// Marks of values: INSIDE: made by the segment; BEHIND: made outside of it from values of the segment; OUTSIDE: others.
+enum { OUTSIDE, INSIDE, BEHIND };
 
 typedef struct finder {
     taper_compilation *compilation;
     taper_graph *graph;
     taper_device *device;
     taper_aliases *aliases; // aliases in the graph; NULL if the device does not take views
-    uint8_t *marks;         // marks by value id
+    uint8_t *marks;         // mark of each value, by value id
     size_t mark_count;
     taper_ir_value **marked;
     size_t marked_count, marked_capacity;
-    taper_node **nodes; // nodes of the region; NULL if already in a segment
-    size_t *takes;      // the claim, as indices in nodes
+    taper_node **nodes; // nodes of the region; NULL for nodes that are already in a segment
+    size_t *takes;      // nodes that the backend claims, as indices in `nodes`
     size_t count, capacity, take_capacity;
     taper_region region;
 } finder;
@@ -48,7 +49,7 @@ static void unmark(finder *f)
     }
 }
 
-// Makes room for marks of the values that earlier segments have added.
+// Enlarges `marks` for the values that earlier segments have added.
 static taper_status grow_marks(finder *f)
 {
     const size_t wanted = (size_t)f->graph->value_count + 1;
@@ -78,11 +79,11 @@ static bool is_view_of_first(const taper_node *node)
             schema->args[0].alias == schema->rets[0].alias && !schema->rets[0].wildcard);
 }
 
-// Returns true if the node is a view of a new tensor of the same block that has no other use. Then nothing else sees
-// that memory.
+// Returns true if the node is a view of a new tensor of the same block, and the view is the tensor's only use. Then no
+// other node sees that memory.
 static bool views_its_own(const finder *f, const taper_node *node, int depth)
 {
-    enum { MOST_VIEWS = 8 }; // views of views
+    enum { MOST_VIEWS = 8 }; // most views of views
     const taper_ir_value *of = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
     return TAPER_DEVICES && f->device->backend->copies && depth < MOST_VIEWS && node->output_count == 1 && of != NULL &&
            of->node != NULL && of->node->kind == TAPER_NODE_OP && of->block == node->block &&
@@ -113,8 +114,8 @@ static bool is_only_read(const taper_ir_value *value, int depth)
 
 static bool writes_to_its_own(const finder *f, const taper_node *node, int depth);
 
-// Returns true if the node is a view of a new tensor of the same block that is only read, also by others before and
-// after.
+// Returns true if the node is a view of a new tensor of the same block, and all users of this tensor in the graph only
+// read it.
 static bool views_unwritten(const finder *f, const taper_node *node, int depth)
 {
     const taper_ir_value *of = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
@@ -125,7 +126,7 @@ static bool views_unwritten(const finder *f, const taper_node *node, int depth)
 }
 
 // Returns true if the node is a view of a constant that is never written to, and all users make new tensors of it. Then
-// a copy serves as well.
+// a copy can replace the view.
 static bool views_constant(const finder *f, const taper_node *node)
 {
     if (!TAPER_DEVICES || !f->device->backend->copies || f->aliases == NULL || node->output_count != 1 ||
@@ -136,7 +137,7 @@ static bool views_constant(const finder *f, const taper_node *node)
     return is_only_read(&node->outputs[0], 0);
 }
 
-// Returns true if the results are new, or cannot be distinguished from new ones.
+// Returns true if the results are new tensors, or cannot be distinguished from new tensors.
 static bool gives_new(const finder *f, const taper_node *node, int depth)
 {
     if (views_its_own(f, node, depth) || views_constant(f, node) || views_unwritten(f, node, depth)) {
@@ -153,8 +154,8 @@ static bool gives_new(const finder *f, const taper_node *node, int depth)
     return true;
 }
 
-// Returns true if the operator asks for the identity of an argument, or may return an argument. Devices get copies and
-// cannot run such operators.
+// Returns true if the operator tests the identity of an argument, or may return an argument. Devices get copies of
+// arguments and cannot run such operators.
 static bool needs_the_object(const taper_node *node)
 {
     bool needs = taper_op_has(node->op, TAPER_OP_ASKS_IDENTITY);
@@ -165,7 +166,7 @@ static bool needs_the_object(const taper_node *node)
         }
         const taper_type *given = i < node->input_count ? taper_node_in(node, i)->type : NULL;
         if (type->kind == TAPER_TYPE_VARIABLE && given != NULL && taper_type_equal(given, &taper_type_list_int)) {
-            continue; // sizes: the list's only use is to read its numbers
+            continue; // this list of sizes is only used to read its numbers
         }
         needs = type->kind == TAPER_TYPE_VARIABLE || type->kind == TAPER_TYPE_DICT || type->kind == TAPER_TYPE_ANY ||
                 type->kind == TAPER_TYPE_ANY_LIST || type->kind == TAPER_TYPE_ANY_TUPLE;
@@ -175,10 +176,11 @@ static bool needs_the_object(const taper_node *node)
 
 static bool is_candidate(const finder *f, const taper_node *node, int depth);
 
-// Returns true if the operator writes to its first argument, which a candidate made and which has no other use.
+// Returns true if the operator writes to its first argument, a tensor that a candidate for the segment made and that
+// has no other use.
 static bool writes_to_its_own(const finder *f, const taper_node *node, int depth)
 {
-    enum { MOST_IN_PLACE = 8 }; // consecutive writes to one tensor
+    enum { MOST_IN_PLACE = 8 }; // most consecutive writes to one tensor
     if (node->kind != TAPER_NODE_OP || !node->schema->in_place || node->schema->out_count != 0 ||
         taper_op_has(node->op, TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC) || depth == MOST_IN_PLACE) {
         return false;
@@ -194,7 +196,8 @@ static bool writes_to_its_own(const finder *f, const taper_node *node, int depth
            (target->node->kind != TAPER_NODE_OP || target->node->schema->in_place || taper_value_is_fresh(target));
 }
 
-// Returns true for a list of tensors or sizes whose users take it at once, or that is unpacked at once.
+// Returns true for a list of tensors or sizes that is only passed from the node that makes it to its users in the
+// block, and for the node that unpacks such a list.
 static bool is_passing_list(const finder *f, const taper_node *node)
 {
     if (!TAPER_DEVICES || !f->device->backend->copies) {
@@ -208,7 +211,7 @@ static bool is_passing_list(const finder *f, const taper_node *node)
     if (node->kind != TAPER_NODE_LIST || node->type == NULL || node->type->kind != TAPER_TYPE_LIST) {
         return false;
     }
-    const taper_type *of = node->type->items[0]; // items of an index list may be None
+    const taper_type *of = node->type->items[0]; // an index list may contain None, so its items are optional
     of = of->kind == TAPER_TYPE_OPTIONAL ? of->items[0] : of;
     if (of->kind != TAPER_TYPE_TENSOR && of->kind != TAPER_TYPE_INT) {
         return false;
@@ -226,7 +229,7 @@ static bool is_passing_list(const finder *f, const taper_node *node)
 static bool is_candidate(const finder *f, const taper_node *node, int depth)
 {
     if (node->kind == TAPER_NODE_SEGMENT) {
-        return depth > 0; // its results are new
+        return depth > 0; // the results of a segment are new
     }
     if (is_passing_list(f, node)) {
         return depth == 0;
@@ -236,7 +239,7 @@ static bool is_candidate(const finder *f, const taper_node *node, int depth)
            (taper_node_is_pure(node) ? gives_new(f, node, 0) : writes_to_its_own(f, node, depth));
 }
 
-// Returns true if later nodes of the block may be computed before this one.
+// Returns true if later nodes of the block may be computed before this node.
 static bool may_stand_between(const finder *f, const taper_node *node)
 {
     return node->block_count == 0 || node->kind == TAPER_NODE_SEGMENT
@@ -273,8 +276,9 @@ static bool looks_at(const finder *f, const taper_node *node, uint8_t as)
     return false;
 }
 
-// Walks from the first node of the claim to the last. A node outside that needs a result of the segment must come after
-// it, so the segment cannot contain nodes that depend on that one. Such nodes are removed from the claim.
+// Visits the nodes from the first node of the claim to the last. A node outside of the claim that needs a result of the
+// segment must come after the segment. The segment therefore cannot contain nodes that depend on such a node; they are
+// removed from the claim.
 static taper_status settle_claim(finder *f, taper_claim *claim)
 {
     size_t at = 0, kept = 0;
@@ -294,7 +298,7 @@ static taper_status settle_claim(finder *f, taper_claim *claim)
 
 // ---- segments
 
-// Copies a check that is one operator. Earlier, check_ranks has turned checks with blocks into such operators.
+// Copies a check that is one operator. Before, check_ranks has turned checks with blocks into such operators.
 static taper_status copy_check(finder *f, const taper_node *check, taper_block *block)
 {
     taper_node *copy;
@@ -323,8 +327,8 @@ static bool is_used_outside(const taper_ir_value *value, const taper_block *body
     return false;
 }
 
-// Returns the number of arguments from outside. If the segment exists, they become its inputs. A list stores the index
-// of its first argument, which its users need (ops/call/segment.c).
+// Makes the arguments that come from outside of the body inputs of the segment, if segment is not NULL. Returns their
+// number. A list stores the index of its first argument, which its users need (ops/call/segment.c).
 static size_t take_inputs(taper_node *segment, const taper_block *body)
 {
     size_t count = 0;
@@ -346,8 +350,8 @@ static size_t take_inputs(taper_node *segment, const taper_block *body)
     return count;
 }
 
-// Moves the nodes of the claim into the body, in order. Nodes between them that need their results, and checks, move
-// after the anchor.
+// Moves the nodes of the claim into the body, in order. Moves the other nodes between them that need their results, and
+// checks, to after the anchor.
 static taper_status fill_body(finder *f, taper_node *anchor, taper_block *body)
 {
     taper_node *after = anchor, *next;
@@ -372,7 +376,7 @@ static taper_status fill_body(finder *f, taper_node *anchor, taper_block *body)
     return TAPER_OK;
 }
 
-// Makes an output of each value that is used outside.
+// Makes an output for each value of the body that is used outside.
 static taper_status make_results(finder *f, taper_node *segment, taper_block *body, taper_ir_value **results)
 {
     size_t count = 0;
@@ -385,7 +389,8 @@ static taper_status make_results(finder *f, taper_node *segment, taper_block *bo
             }
         }
     }
-    for (taper_node *node = body->first; node != NULL; node = node->next) { // nodes inside keep using the inner values
+    // Nodes inside the body keep using the inner values.
+    for (taper_node *node = body->first; node != NULL; node = node->next) {
         for (size_t i = 0; i < node->input_count; i++) {
             const taper_ir_value *value = taper_node_in(node, i);
             if (value->node == segment) {
@@ -396,7 +401,7 @@ static taper_status make_results(finder *f, taper_node *segment, taper_block *bo
     return taper_block_set_results(body, results, count, f->compilation->error);
 }
 
-// Removes the segment after the backend declined the plan, and puts the nodes in its place.
+// Removes the segment after the backend declined it, and puts its nodes back in its place.
 static void undo(taper_node *node)
 {
     taper_block *const body = node->blocks[1];
@@ -425,7 +430,7 @@ static taper_status build(finder *f, taper_node *end)
     if (segment == NULL) {
         return taper_fail_memory(error);
     }
-    // The anchor is the place of the segment. Nodes that need its results move after it.
+    // The anchor marks the place of the segment. Nodes that need results of the segment move after the anchor.
     taper_node *anchor;
     TAPER_TRY(taper_node_create(f->graph, TAPER_NODE_SEGMENT, 0, 0, &anchor, error));
     taper_node_insert_before(anchor, end);
@@ -434,7 +439,7 @@ static taper_status build(finder *f, taper_node *end)
     TAPER_TRY(fill_body(f, anchor, body));
     size_t outputs = 0;
     const taper_node *first = body->first;
-    while (first->kind != TAPER_NODE_OP && first->next != NULL) { // the segment is named after this node
+    while (first->kind != TAPER_NODE_OP && first->next != NULL) { // finds the node after which the segment is named
         first = first->next;
     }
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
@@ -442,7 +447,7 @@ static taper_status build(finder *f, taper_node *end)
             outputs += is_used_outside(&node->outputs[i], body);
         }
     }
-    if (outputs == 0) { // a kernel needs an output
+    if (outputs == 0) { // a backend's kernel needs an output
         taper_block_inline_before(body, anchor);
         taper_node_remove(anchor);
         return TAPER_OK;
@@ -477,7 +482,7 @@ static taper_status build(finder *f, taper_node *end)
                                .required = TAPER_DEVICES && f->compilation->device_required &&
                                            f->device == f->compilation->devices[0]};
     const taper_status status = f->device->backend->plan(f->device, segment, arena, error);
-    if (TAPER_DEVICES && declines(f, status)) { // the CPU never declines, because it can run all it claims
+    if (TAPER_DEVICES && declines(f, status)) { // the CPU never declines, because it can run all nodes that it claims
         undo(node);
         return TAPER_OK;
     }
@@ -499,7 +504,7 @@ static void note_left(finder *f, const taper_claim *claim)
     }
 }
 
-// Returns true if a claim is valid: its indices exist and ascend, and the backend makes progress.
+// Returns true if a claim is valid: its indices exist and ascend, and it is not empty unless the region is finished.
 static bool makes_sense(const finder *f, const taper_region *region, const taper_claim *claim)
 {
     bool sense = claim->next > region->from && claim->next <= f->count && claim->count <= f->count;
@@ -532,7 +537,7 @@ static taper_status offer_region(finder *f)
         }
         if (claim.count != 0) {
             taper_block *const block = f->nodes[f->takes[0]]->block;
-            if (TAPER_DEVICES) { // values inside the CPU's chains have no other users
+            if (TAPER_DEVICES) { // no other node uses values inside the CPU's chains
                 TAPER_TRY(settle_claim(f, &claim));
             }
             TAPER_TRY(build(f, f->nodes[f->takes[claim.count - 1]]));
@@ -554,7 +559,7 @@ static taper_status offer_block(finder *f, taper_block *block)
     for (taper_node *node = block->first; node != NULL;) {
         TAPER_TRY(gather(f, &node));
         TAPER_TRY(offer_region(f));
-        if (node != NULL) { // the node that ended the region
+        if (node != NULL) { // skips the node that ended the region
             for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_SEGMENT; b++) {
                 TAPER_TRY(offer_block(f, node->blocks[b]));
             }
@@ -564,8 +569,8 @@ static taper_status offer_block(finder *f, taper_block *block)
     return TAPER_OK;
 }
 
-// Offers the CPU the nodes that it runs when a device declines the call of a segment. The backend gets copies, because
-// it modifies nodes.
+// Offers the CPU the nodes that it runs when a device declines the call of a segment. The CPU backend gets copies,
+// because it modifies nodes.
 static taper_status offer_declined(finder *f, taper_copier *copier, taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
@@ -595,8 +600,9 @@ static taper_status offer_all_declined(finder *f)
 
 static taper_status offer_graph(finder *f)
 {
-    if (TAPER_DEVICES && (f->device->backend->store != NULL ||
-                          f->device->backend->copies)) { // such devices need to know which views are written
+    if (TAPER_DEVICES &&
+        (f->device->backend->store != NULL ||
+         f->device->backend->copies)) { // devices that copy tensors need to know which views are written
         TAPER_TRY(taper_aliases_create(f->graph, &f->aliases, f->compilation->error));
     }
     const taper_status status = offer_block(f, f->graph->body);
@@ -613,7 +619,7 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
     const taper_allocator *allocator = compilation->allocator;
     finder f = {.compilation = compilation, .graph = graph, .region = {.shapes = compilation->shapes}};
     taper_status status = TAPER_OK;
-    if (TAPER_DEVICES && compilation->device_count > 1) { // a device makes a new tensor for a write in place anyway
+    if (TAPER_DEVICES && compilation->device_count > 1) { // a device makes a new tensor even for an operator in place
         taper_learn_types(graph->body);
         status = taper_pass_remove_mutation(compilation, graph);
     }
@@ -622,7 +628,7 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
         if (TAPER_DEVICES && atomic_load_explicit(&f.device->owner->lost, memory_order_relaxed)) {
             continue;
         }
-        if (TAPER_DEVICES && i != 0 && i + 1 == compilation->device_count) { // the CPU is last
+        if (TAPER_DEVICES && i != 0 && i + 1 == compilation->device_count) { // the CPU is the last device
             status = offer_all_declined(&f);
         }
         status = status == TAPER_OK ? offer_graph(&f) : status;

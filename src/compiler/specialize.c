@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes a graph for inputs of known sizes. Questions about sizes are answered, and their consequences are computed. The
-// users of such a graph then find only operators on tensors.
+// Makes a copy of a graph for inputs of known sizes. Nodes that ask for sizes become constants, and so do the nodes
+// that depend on these. The new graph then contains only operators on tensors.
 #include "compiler/pass.h"
 #include "ir/infer.h"
 
@@ -8,11 +8,11 @@ typedef struct specializing {
     taper_compilation *compilation;
     taper_graph *graph;
     taper_shapes *shapes;
-    size_t list_items; // items of all lists made from growing lists
-    size_t steps;      // search steps from lists and dicts to their users
+    size_t list_items; // number of items in all lists that were made from growing lists
+    size_t steps;      // number of nodes visited in searches from lists and dicts to their users
 } specializing;
 
-// Returns true if every user reads the list, unpacks it, or copies from it.
+// Returns true if every user reads the list, unpacks it, or copies its items.
 static bool is_only_read(const taper_ir_value *list)
 {
     for (const taper_value_use *use = list->uses; use != NULL; use = use->next) {
@@ -92,7 +92,7 @@ static taper_status answer(specializing *s, taper_node *node, bool *done)
     return replace_by_ints(s, node, shape.sizes, (size_t)shape.rank);
 }
 
-// Replaces items that are read from a list of sizes of which only some are known.
+// Replaces reads of single items of a list of sizes, if only some of the sizes are known.
 static taper_status some_sizes(specializing *s, taper_node *node, bool *done)
 {
     const bool item = taper_node_calls(node, TAPER_OP(aten___getitem___t));
@@ -194,11 +194,11 @@ static taper_status join(specializing *s, taper_node *node, bool *done)
 
 // ---- growing lists
 
-// Returns the next node, from `node` on, with the list or dict as its first argument. Returns NULL after the last of
-// `left` users, or if the searches of this graph take too many steps.
+// Returns the next node, from `node` on, whose first argument is this list or dict. *left counts down the users.
+// Returns NULL after the last user, or if the searches of this graph take too many steps.
 static taper_node *next_user(specializing *s, taper_node *node, const taper_ir_value *value, size_t *left)
 {
-    enum { EACH = 512 }; // steps per value of the graph
+    enum { EACH = 512 }; // most steps for each value of the graph
     for (; node != NULL && *left != 0 && s->steps / EACH <= s->graph->value_count; node = node->next, s->steps++) {
         if (node->kind == TAPER_NODE_OP && node->input_count != 0 && taper_node_in(node, 0) == value) {
             --*left;
@@ -208,7 +208,7 @@ static taper_node *next_user(specializing *s, taper_node *node, const taper_ir_v
     return NULL;
 }
 
-// Returns true if every user of the list is in its block and appends or only reads.
+// Returns true if every user of the list is in its block and appends to it or only reads it. *users: number of users.
 static bool only_grows(const taper_node *list, size_t *users)
 {
     bool grows = false;
@@ -231,7 +231,7 @@ static bool only_grows(const taper_node *list, size_t *users)
     return grows;
 }
 
-// Gives each reader of a growing list of tensors a list of its own, with the items so far.
+// Gives each reader of a growing list of tensors its own list, with the items appended so far.
 static taper_status grown_lists(specializing *s, taper_node *list)
 {
     enum { MOST = 512 };
@@ -254,7 +254,7 @@ static taper_status grown_lists(specializing *s, taper_node *list)
             appends++;
             continue;
         }
-        // At most as many as the graph has nodes, plus a constant.
+        // All lists together have at most as many items as the graph has nodes, plus a constant.
         if (s->list_items + count > (size_t)s->graph->node_count + MOST * 64) {
             return TAPER_OK;
         }
@@ -309,7 +309,7 @@ static bool is_plain_dict(const taper_node *dict, size_t *users)
     return true;
 }
 
-// Replaces each read of a key by the value that was stored last.
+// Replaces each read of a key by the value that was last stored for it.
 static taper_status plain_dict(specializing *s, taper_node *dict)
 {
     enum { MOST = 64 };
@@ -338,7 +338,7 @@ static taper_status plain_dict(specializing *s, taper_node *dict)
             taper_value_replace_uses(&node->outputs[0], taper_node_in(stores[at], 2));
             taper_node_remove(node);
         } else {
-            kept = true; // the read raises
+            kept = true; // the key is missing, so the read raises
         }
     }
     kept = kept || left != 0;
@@ -355,8 +355,8 @@ static taper_status plain_dict(specializing *s, taper_node *dict)
     return TAPER_OK;
 }
 
-// Computes a pure operator on constants whose result is not a tensor, or is the one-element tensor that traces make of
-// a size.
+// Computes a pure operator on constants if the result is not a tensor, or is a tensor with one element, as traces make
+// of a size.
 static taper_status fold(specializing *s, taper_node *node, bool *done)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;
@@ -426,7 +426,7 @@ static taper_status walk(specializing *s, taper_block *block)
         taper_node *const previous = node->previous;
         bool done = false;
         next = node->next;
-        if (taper_take_branch(node)) { // its nodes are now in its place
+        if (taper_take_branch(node)) { // the nodes of the branch are now in place of the If
             next = previous != NULL ? previous->next : block->first;
             continue;
         }
@@ -434,7 +434,7 @@ static taper_status walk(specializing *s, taper_block *block)
         if (done) {
             continue;
         }
-        next = node->next; // the previous next node may have been removed
+        next = node->next; // the node that was next may have been removed
         taper_shapes_learn(s->shapes, node, NULL, NULL);
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(walk(s, node->blocks[b]));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In a model that will be quantized, this undoes the packing of another optimizer. Layers on packed weights become
-// aten:: layers and separate activations, sums with a fused relu become two operators, and copies from a device are
-// removed. The operators' own parsers read the states, so an object that they refuse is not changed.
+// Undoes the packing of another optimizer in a model that will be quantized. Layers on packed weights become aten::
+// layers and separate activations, sums with a fused relu become two operators, and copies from a device are removed.
+// The operators' own parsers read the states of the packed objects; if a parser refuses an object, its layer is not
+// changed.
 #include <math.h>
 
 #include "compiler/prepack.h"
@@ -18,7 +19,7 @@ static taper_status set_constant(taper_node *node, size_t index, taper_val value
 
 // ---- activations
 
-// Adds relu or clamp of x. *result is x if there is no bound, or NULL if this build lacks the operator.
+// Inserts a relu or clamp of x. *result is x if there is no bound, or NULL if this build lacks the operator.
 static taper_status clamp_before(taper_compilation *compilation, taper_node *before, taper_ir_value *x, double min,
                                  double max, taper_ir_value **result)
 {
@@ -47,10 +48,10 @@ typedef struct packed_layer {
     bool convolution, weight_is_in_out;
     taper_tensor *weight, *bias;
     taper_conv_params params;
-    double min, max; // infinite without a bound
+    double min, max; // bounds of the result; infinite if there is no bound
 } packed_layer;
 
-// Sets *matches to true if node is a layer and the state of its object is valid.
+// Sets *matches to true if node is a layer on packed weights and the state of its object is valid.
 static taper_status match(const taper_compilation *compilation, const taper_node *node, packed_layer *layer,
                           bool *matches)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A loop with a small constant number of trips and a condition that is always true is replaced by that many copies of
-// its body. Inner loops are unrolled first, so the size of a body includes them. The copies share constants.
+// Replaces a loop that runs a small constant number of times, with a condition that is always true, by that many copies
+// of its body. Inner loops are unrolled first, so the size of a body includes them. The copies share constants.
 #include "compiler/pass.h"
 #include "ir/graph_copy.h"
 
 enum {
     MOST_TRIPS = 16,
-    MOST_NODES = 512,  // nodes of one unrolled loop
-    MOST_ADDED = 16384 // nodes added to a graph
+    MOST_NODES = 512,  // most nodes that one loop may become
+    MOST_ADDED = 16384 // most nodes that are added to a graph
 };
 
 typedef struct unrolling {
@@ -33,7 +33,7 @@ static bool is_true(const taper_ir_value *value)
     return constant != NULL && constant->constant.tag == TAPER_BOOLEAN && constant->constant.as.b;
 }
 
-// Returns the number of trips, or -1 if it is not known or too large.
+// Returns the number of iterations, or -1 if it is not constant or too large.
 static int64_t trips_of(const taper_node *loop)
 {
     const taper_val *most = taper_node_constant_in(loop, 0), *condition = taper_node_constant_in(loop, 1);

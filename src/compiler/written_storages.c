@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the model's tensors, lists and dicts that any graph writes to in place. For every argument that a schema marks
-// as written, the walk follows views, containers and control flow back to the attributes and constants that may contain
-// the value. If the origin of a written value cannot be found, everything counts as written.
+// as written, this pass follows views, containers and control flow back to the attributes and constants that may
+// contain the value. If the origin of a written value cannot be found, everything counts as written.
 #include "base/pointer_map.h"
 #include "compiler/pass.h"
 
 #ifndef TAPER_WITHOUT_PASSES
 
 struct taper_written_storages {
-    taper_pointer_map items; // storages of tensors; lists and dicts themselves
-    size_t looks;            // visits of values of the file, which may contain each other many times
+    taper_pointer_map items; // addresses that are written to: storages of tensors, and lists and dicts themselves
+    size_t looks; // number of values visited; limited, because values of a file may contain each other many times
     bool all;
 };
 
@@ -19,7 +19,7 @@ typedef struct walk {
     taper_compilation *compilation;
     taper_written_storages *written;
     const taper_graph *graph;
-    const taper_ir_value *self; // self of a method of the root, or NULL in other classes
+    const taper_ir_value *self; // the parameter self in a method of the root, or NULL in methods of other classes
     uint8_t *seen;              // values already visited, by id
     const taper_ir_value **work;
     size_t count, capacity;
@@ -32,7 +32,7 @@ static taper_status add_item(walk *w, const void *item)
                : taper_pointer_add(w->compilation->allocator, &w->written->items, item, 1, w->compilation->error);
 }
 
-// Adds the value and its contents. The depth is that of the file's own values, which its reader bounds.
+// Adds the value and its contents. The depth is bounded, because the reader of the file limits the depth of values.
 static taper_status add_value(walk *w, taper_val value, int depth)
 {
     if (depth > TAPER_LIMIT_VALUE_DEPTH || ++w->written->looks > MOST_LOOKS || w->written->all) {
@@ -83,7 +83,7 @@ static taper_status push_inputs(walk *w, const taper_ir_input *inputs, size_t co
     return TAPER_OK;
 }
 
-// Returns true if a result of the operator may be an argument, or a part of one.
+// Returns true if a result of the operator may share memory with an argument or with an item of an argument.
 static bool may_alias(const taper_node *node)
 {
     if (taper_op_has(node->op, TAPER_OP_VIEW) || node->schema->vararg || node->schema->varret) {
@@ -128,7 +128,8 @@ static taper_status walk_attribute(walk *w, const taper_node *node)
                                                               : TAPER_OK;
 }
 
-// Follows a parameter of a block: the carried values of a loop. Parameters of the function are written by its callers.
+// Follows a parameter of a loop's body to the values that the loop carries. Parameters of a function need no search,
+// because its callers know what they pass.
 static taper_status walk_parameter(walk *w, const taper_ir_value *value)
 {
     const taper_node *loop = value->block->parent;
@@ -165,7 +166,7 @@ static taper_status walk_back(walk *w, const taper_ir_value *value)
     case TAPER_NODE_TUPLE_UNPACK:
     case TAPER_NODE_TUPLE_SLICE:
         return push_inputs(w, node->inputs, node->input_count);
-    default: // a call may return anything that it can reach
+    default: // a called function may return anything that it can reach
         w->written->all = true;
         return TAPER_OK;
     }
@@ -185,7 +186,7 @@ static taper_status find_writes(walk *w, const taper_block *block)
                 TAPER_TRY(push(w, taper_node_in(node, i)));
             }
         }
-        // In training, batch and instance norm write their statistics, which their schemas do not say.
+        // In training, batch norm and instance norm write their statistics, although their schemas do not say so.
         if (taper_node_updates_statistics(node) && node->input_count > 4) {
             TAPER_TRY(push_inputs(w, node->inputs + 3, 2));
         }
@@ -266,7 +267,7 @@ static bool is_written(const taper_written_storages *written, taper_val value, i
 bool taper_is_written(const taper_compilation *compilation, taper_val value)
 {
     const taper_written_storages *written = compilation->written;
-    int looks = 10000; // limit of visits, because a file's lists may contain each other many times
+    int looks = 10000; // most values visited, because a file's lists may contain each other many times
     return written == NULL || written->all || is_written(written, value, 0, &looks);
 }
 

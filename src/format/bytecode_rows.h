@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instructions of the lite interpreter that stand for an operator (since bytecode 8, and some always).
+// The instructions of the lite interpreter that replace a call of an operator. Some exist in every version, the others
+// since bytecode version 8.
 #ifndef TAPER_FORMAT_BYTECODE_ROWS_H
 #define TAPER_FORMAT_BYTECODE_ROWS_H
 
-// The operator behind an instruction.
+// The operator that an instruction replaces.
 typedef struct taper_bytecode_row {
     const char *name, *overload;
-    int inputs; // values that it takes from the stack; -1 if the instruction's x says the number
+    int inputs; // number of values that the instruction takes from the stack; -1 if its operand x gives the number
 } taper_bytecode_row;
-const taper_bytecode_row *taper_bytecode_row_of(unsigned op); // NULL for other instructions
-// Returns the instruction that has replaced the operator since bytecode 8, so that files do not list it among their
-// operators, or -1.
+const taper_bytecode_row *taper_bytecode_row_of(unsigned op); // returns NULL for other instructions
+// Returns the instruction that replaces the operator from bytecode version 8 on, so that files do not list the
+// operator. Returns -1 if there is none.
 int taper_bytecode_instruction_of(const char *name, const char *overload);
 
 #endif

@@ -2,8 +2,8 @@
 // Declarations for the files that read a lite module from a flatbuffer. The writer uses only the slots and the kinds.
 //
 // The module is a list of values ("ivalues"): numbers, tensors, containers, objects and functions. They refer to each
-// other by index. A writer can refer only to values that it has written before. So the reader accepts only lower
-// indexes, and cycles and unbounded depth are impossible.
+// other by index. A writer can refer only to values that it has written before. The reader therefore accepts only
+// references to lower indexes, so cycles and unbounded depth are impossible.
 #ifndef TAPER_FORMAT_LITE_FLATBUFFER_H
 #define TAPER_FORMAT_LITE_FLATBUFFER_H
 
@@ -12,7 +12,7 @@
 #include "ir/type_table.h"
 
 // Slots of the tables, in the order of the schema.
-enum { // slots of Module
+enum { // slots of the table Module
     TAPER_FB_MODULE_BYTECODE_VERSION,
     TAPER_FB_MODULE_EXTRA_FILES,
     TAPER_FB_MODULE_METHODS,
@@ -27,7 +27,7 @@ enum { // slots of Module
     TAPER_FB_MODULE_MOBILE_IVALUE_SIZE
 };
 
-// The kinds of ivalues.
+// The kinds of ivalues, with the numbers of the schema's union.
 typedef enum taper_fb_kind {
     TAPER_FB_NONE,
     TAPER_FB_INT,
@@ -48,18 +48,18 @@ typedef enum taper_fb_kind {
     TAPER_FB_FUNCTION
 } taper_fb_kind;
 
-// A string of the file that is in use. The writer stores equal strings once.
+// A string of the file that the reader has used. The writer stores equal strings once.
 typedef struct taper_fb_name {
     size_t at;
-    const char *text; // NUL-terminated
+    const char *text; // NUL-terminated text
     size_t length;
-    const taper_type *type; // set once the string was parsed as a type
+    const taper_type *type; // type that the string names; NULL until it is parsed
 } taper_fb_name;
 
 typedef struct taper_fb_class {
-    const taper_class *klass; // NULL until it is read
-    uint8_t kind;             // TypeType of the schema
-    uint32_t setstate;        // 1 + the ivalue that is known to be its __setstate__, or 0
+    const taper_class *klass; // the class; NULL until the type is read
+    uint8_t kind;             // TypeType of the schema: the kind of the class
+    uint32_t setstate;        // 1 + index of the ivalue that is the __setstate__ of the class, or 0 if none is known
 } taper_fb_class;
 
 typedef struct taper_fb_reader {
@@ -68,28 +68,28 @@ typedef struct taper_fb_reader {
     taper_blob *blob;
     taper_type_scope *scope;
     taper_fb_vector ivalues, storage_data, object_types;
-    taper_val *values; // values of the ivalues below `current`; for a function UNDEFINED with its number
-    uint16_t *depths;  // levels of nesting of each value
+    taper_val *values; // values of the ivalues below `current`; a function is UNDEFINED with the number of the function
+    uint16_t *depths;  // nesting depth of each value
     size_t count;      // number of ivalues to read
     size_t current;    // index of the ivalue being read
     taper_storage **storages;
     taper_fb_class *classes;
-    taper_lookup names;            // taper_fb_name by position in the file
+    taper_lookup names;            // position in the file to taper_fb_name
     size_t instructions;           // number of instructions in all functions
-    taper_module_pending *pending; // grown here, then copied to the module's arena
+    taper_module_pending *pending; // objects that wait for their __setstate__, later copied to the module's arena
     size_t pending_count, pending_capacity;
 } taper_fb_reader;
 
 // ---- lite_flatbuffer.c
 
-// Returns the string at a position; position 0 is "". Fails for a string with zero bytes.
+// Finds the string at a position of the file; position 0 is "". Fails if the string contains zero bytes.
 TAPER_MUST_USE taper_status taper_fb_name_at(taper_fb_reader *r, size_t at, taper_fb_name **name);
-// Returns the string in a field.
+// Finds the string in a field.
 TAPER_MUST_USE taper_status taper_fb_name_in(taper_fb_reader *r, const taper_fb_table *table, unsigned slot,
                                              taper_fb_name **name);
 TAPER_MUST_USE taper_status taper_fb_type_of(taper_fb_reader *r, taper_fb_name *name, const taper_type **type);
-// Returns the ivalue with an index, borrowed. The index must be lower than that of the ivalue being read, and not refer
-// to a function.
+// Returns in *value the ivalue with this index, borrowed. The index must be lower than the index of the ivalue being
+// read, and the ivalue must not be a function.
 TAPER_MUST_USE taper_status taper_fb_value(const taper_fb_reader *r, size_t at, uint32_t index, taper_val *value);
 
 // ---- lite_flatbuffer_values.c: reads any ivalue except a function. table is the IValue. *value gets a reference

@@ -14,31 +14,31 @@ typedef struct taper_fb_writer {
     const taper_write_options *options;
     taper_fbb b;
     taper_set_states states;
-    taper_fbb_ref *ivalues; // ivalues by index
+    taper_fbb_ref *ivalues; // position of each ivalue, by its index
     size_t count, capacity;
     taper_lookup scalars;       // numbers and strings that were written
     taper_lookup tags;          // types of containers that were written
-    taper_arena arena;          // memory for the entries of both
-    taper_pointer_map objects;  // index of each value; TAPER_FB_OPEN while it is being written
-    taper_pointer_map storages; // number of each storage
+    taper_arena arena;          // memory for the entries of `scalars` and `tags`
+    taper_pointer_map objects;  // object to index of its ivalue; TAPER_FB_OPEN while the object is being written
+    taper_pointer_map storages; // storage to its number
     taper_storage **storage_items;
     size_t storage_count, storage_capacity;
-    taper_pointer_map classes;       // number of each class
+    taper_pointer_map classes;       // class to its number
     const taper_class **class_items; // classes by number
     taper_fbb_ref *class_tables;
     size_t class_count, class_capacity, class_table_capacity;
-    uint32_t *functions;           // ivalue of each function
-    taper_fbb_ref *function_types; // places in the functions at which their classes are to be written
-    taper_pointer_map types;       // string of each type
-    size_t type_text;              // characters of these strings
-    bool in_state;                 // true while the module's object is written, false for constants
+    uint32_t *functions;           // index of the ivalue of each function
+    taper_fbb_ref *function_types; // for each function: position of the field that receives the number of its class
+    taper_pointer_map types;       // type to position of its string
+    size_t type_text;              // characters of all type strings
+    bool in_state;                 // true while the module's root object is written, false while constants are
     bool with_handles;             // true to write debug handles
     taper_error *error;
 } taper_fb_writer;
 
 #define TAPER_FB_OPEN SIZE_MAX
 
-// Adds an ivalue and returns its index. value: the place of its content.
+// Adds an ivalue and returns its index in *index. value: position of its content.
 TAPER_MUST_USE taper_status taper_fb_add(taper_fb_writer *w, taper_fb_kind kind, taper_fbb_ref value, uint32_t *index);
 
 // ---- lite_flatbuffer_write_values.c: returns the index of a value, which is written if it was not written before
