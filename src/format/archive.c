@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the parts that all zip archives of models have.
+// Reads the parts that all kinds of model archives share: storages, pickles, the version and extra files.
 #include "format/archive.h"
 
 #include "ir/storage.h"
@@ -28,8 +28,8 @@ static taper_status make_storage(taper_archive *a, const taper_zip_entry *entry,
     return status;
 }
 
-// Widens a storage of four-bit elements. A byte with two elements, the lower one first, becomes two bytes, because no
-// code after the readers supports smaller dtypes.
+// Converts a storage of four-bit elements to bytes, because no code after the readers supports dtypes smaller than a
+// byte. Each byte with two elements becomes two bytes; the element in the lower bits is first.
 static taper_status widen_storage(taper_archive *a, taper_storage **storage, taper_error *error)
 {
     taper_storage *packed = *storage, *wide;
@@ -54,7 +54,8 @@ taper_status taper_archive_storage(taper_archive *a, const taper_zip_entry *entr
 {
     const size_t alignment = taper_min_size(taper_max_size(taper_dtype_size(dtype), 1), 8);
     taper_storage **cell = &a->storages[entry - a->zip.entries];
-    if (*cell != NULL && (uintptr_t)(*cell)->data % alignment != 0) { // an earlier tensor read it as a smaller dtype
+    // An earlier tensor read this storage with a smaller dtype, so its address may not be aligned.
+    if (*cell != NULL && (uintptr_t)(*cell)->data % alignment != 0) {
         taper_obj_release(&(*cell)->head);
         *cell = NULL;
     }
@@ -85,7 +86,7 @@ static taper_status get_storage(void *user, const char *key, size_t length, tape
         return taper_fail(error, TAPER_ERROR_FILE, "the archive lacks the tensor data in record %s%.*s", a->folder,
                           (int)taper_min_size(length, 100), key);
     }
-    // Dtypes of less than a byte are counted in bytes here.
+    // Elements smaller than a byte count as one byte here.
     const size_t item = taper_max_size(taper_dtype_size(dtype), 1);
     int64_t bytes;
     if (!taper_mul_i64(numel, (int64_t)item, &bytes) || (uint64_t)bytes > entry->size) {
@@ -207,7 +208,8 @@ taper_status taper_archive_read_version(taper_archive *a, taper_error *error)
     return check_byte_order(a, error);
 }
 
-// Reads an extra file. A file that is too large or damaged is left out, because only code that asks for it needs it.
+// Reads an extra file. A file that is too large or damaged has no data afterwards; this is not an error, because only
+// code that asks for the file needs it.
 static taper_status read_extra(taper_archive *a, const taper_zip_entry *entry, taper_module_extra *extra,
                                taper_error *error)
 {

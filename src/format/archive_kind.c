@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells what an archive without bytecode is: TorchScript, an exported program, or a file that is not supported.
+// Determines the kind of an archive without bytecode: TorchScript, an exported program, or a file that is not
+// supported.
 #include "format/lite_archive.h"
 #include "format/pt2_program.h"
 
@@ -23,7 +24,7 @@ bool taper_archive_has_code(const taper_zip *zip)
 
 taper_status taper_archive_without_bytecode(const taper_zip *zip, taper_module *module, taper_error *error)
 {
-    (void)module; // in builds with neither
+    (void)module; // the module is unused in builds without TorchScript and exported programs
     if (archive_has(zip, "model.json")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
                           "a TorchScript file of PyTorch 1.0 to 1.2 (it holds model.json), which is not supported: "

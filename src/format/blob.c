@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bytes of a file: the host's memory, a block or a mapping.
+// Blobs: the bytes of a file in the host's memory, in a block or in a mapping.
 #include "format/module.h"
 
 _Static_assert(offsetof(taper_blob, destroy) == offsetof(taper_blob_head, destroy), "a blob starts with its head");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instructions of the lite interpreter that stand for operators.
+// Lists the instructions of the lite interpreter that replace a call of an operator.
 #include "format/bytecode_rows.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ int taper_bytecode_instruction_of(const char *name, const char *overload)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const bool dict = rows[i].op == TAPER_LITE_DICT_INDEX, any = rows[i].op == TAPER_LITE_NUM_TO_TENSOR;
-        // For DICT_INDEX any kind of key, for NUM_TO_TENSOR any kind of number.
+        // DICT_INDEX replaces all overloads for kinds of keys, NUM_TO_TENSOR all overloads for kinds of numbers.
         if (strcmp(rows[i].row.name, name) == 0 &&
             (any || (dict ? strncmp(overload, "Dict_", 5) : strcmp(rows[i].row.overload, overload)) == 0)) {
             return rows[i].op;

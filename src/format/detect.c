@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Detects the kind of a file, and says what to do about a file that is not a lite module.
+// Detects the kind of a file. If it is not a lite module, the error explains what to do with it.
 #include "format/lite_archive.h"
 #include "format/pt2_program.h"
 
-// Files that people mistake for a model, recognized by bytes at a fixed place.
+// Files that people mistake for a model. They are recognized by certain bytes at a certain position.
 static const struct {
     size_t at;
     const char *bytes;
@@ -123,6 +123,7 @@ taper_status taper_module_verify(const taper_allocator *allocator, const taper_b
     if (has(blob, 4, "PTMF")) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "the file is a flatbuffer, which carries no checksums to verify");
     }
-    // Other files have no checksums, and their readers refuse them with better messages.
+    // Files other than zip archives have no checksums. If such a file is unsupported, its reader refuses it with a
+    // better message.
     return has(blob, 0, "PK\3\4") ? taper_zip_verify(allocator, blob->data, blob->size, error) : TAPER_OK;
 }

@@ -31,7 +31,7 @@ taper_status taper_fb_bytes(const taper_flatbuffer *fb, size_t at, size_t n, con
 {
     if (at > fb->size || n > fb->size - at) {
         (void)taper_fb_damaged(fb, at, "%zu bytes wanted beyond the end of the file (%zu bytes)", n, fb->size);
-        return TAPER_ERROR_FILE; // a constant, so that compilers see that nothing was read
+        return TAPER_ERROR_FILE; // a constant, so that compilers see that *bytes was not set
     }
     *bytes = fb->data + at;
     return TAPER_OK;
@@ -78,7 +78,7 @@ taper_status taper_fb_open(taper_flatbuffer *fb, const void *data, size_t size, 
     return taper_fb_table_at(fb, at, root);
 }
 
-// Returns the position of a field of `width` bytes, or 0 if it is absent, because no table is at the start of the file.
+// Finds the position of a field of `width` bytes. *at is 0 if the field is absent; no field is at position 0.
 static taper_status field(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot, size_t width,
                           size_t *at)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Positions are distances from the end, which do not change when bytes are put before. The end is at a multiple of the
-// largest alignment, so a distance is aligned exactly if the position in the file is.
+// Builds flatbuffers from the end. Positions are distances from the end, which do not change when bytes are prepended.
+// The file ends at a multiple of the largest alignment, so a distance is aligned if and only if the position in the
+// file is.
 #include "format/flatbuffer_build.h"
 
 #include <assert.h>
@@ -31,7 +32,7 @@ void taper_fbb_free(taper_fbb *b)
 
 // ---- bytes
 
-// Makes room for `size` bytes before those in use. Returns NULL after a failure.
+// Prepends `size` uninitialized bytes and returns them. Returns NULL after a failure.
 static uint8_t *room(taper_fbb *b, size_t size)
 {
     if (b->failed || b->large) {
@@ -60,7 +61,7 @@ static uint8_t *room(taper_fbb *b, size_t size)
     return b->data + b->capacity - want;
 }
 
-// Pads so that the next `size` bytes begin aligned.
+// Adds padding so that the next `size` bytes begin aligned.
 static void align(taper_fbb *b, size_t size, size_t alignment)
 {
     const size_t padding = (alignment - (b->size + size) % alignment) % alignment;
@@ -96,7 +97,7 @@ static uint8_t *at(const taper_fbb *b, taper_fbb_ref ref)
 
 void taper_fbb_table(taper_fbb *b)
 {
-    align(b, 0, 4); // so that tables with the same fields have the same vtable
+    align(b, 0, 4); // aligned, so that tables with the same fields have the same vtable
     b->table = b->size;
     memset(b->fields, 0, sizeof b->fields);
 }
@@ -208,7 +209,7 @@ taper_fbb_ref taper_fbb_vector(taper_fbb *b, size_t count, size_t width, size_t 
     }
     align(b, size, taper_max_size(alignment, 4));
     uint8_t *items = room(b, size);
-    put(b, count, 4); // this may move the bytes
+    put(b, count, 4); // writing the count may move the bytes
     *to = items != NULL && !b->failed && !b->large ? at(b, (taper_fbb_ref)b->size) + 4 : NULL;
     return (taper_fbb_ref)b->size;
 }

@@ -15,15 +15,15 @@
 
 typedef struct reader {
     taper_archive archive;
-    taper_name *set_states; // names of the classes with __setstate__, sorted
+    taper_name *set_states; // names of the classes that have a __setstate__, sorted
     size_t set_state_count;
-    taper_pointer_map classes; // true for each class that has one, as far as known
+    taper_pointer_map classes; // cache: class to true if it has a __setstate__
 } reader;
 
 static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
 {
     reader *r = user;
-    // Cached, because names may be long and objects many.
+    // The answer is cached, because names may be long and there may be many objects.
     const size_t *known = taper_pointer_find(&r->classes, object->klass);
     bool has;
     *taken = false;
@@ -39,7 +39,7 @@ static taper_status set_state(void *user, taper_object *object, taper_val state,
     return *taken ? taper_archive_set_pending(&r->archive, object, state, error) : TAPER_OK;
 }
 
-// Collects the classes whose __setstate__ is among the functions.
+// Collects the names of classes whose __setstate__ is among the functions.
 static taper_status collect_set_states(reader *r, taper_error *error)
 {
     static const char suffix[] = ".__setstate__";
@@ -80,7 +80,7 @@ static taper_status read_program(taper_archive *a, taper_error *error)
     return status;
 }
 
-// Reads debug records. Mistakes in them are not reported, because nothing depends on them.
+// Reads debug records. Errors in them are not reported, because running the model does not need them.
 static void read_debug(taper_archive *a)
 {
     static const char handles_name[] = "mobile_debug_handles.pkl", callstacks_name[] = "callstack_debug_map.pkl";

@@ -17,7 +17,7 @@
 
 enum { OWN_FOLDER_UNTIL = 4, NAMED_VERSION_FROM = 6 };
 
-// A storage of a pickle. record: the record that was copied and already contains it, or NULL if it must be written.
+// A storage of a pickle. record: a copied record that already contains it, or NULL if the storage must be written.
 typedef struct kept_storage {
     taper_storage *storage;
     const taper_zip_entry *record;
@@ -25,12 +25,12 @@ typedef struct kept_storage {
 } kept_storage;
 
 typedef struct storages {
-    kept_storage *items; // in the order in which they were found
+    kept_storage *items; // storages in the order in which they were found
     size_t count, capacity;
     size_t next;               // number for the name of the next record
-    taper_pointer_map indexes; // by storage
-    const char *folder;        // "data/"
-    const char *suffix;        // suffix of its records' names
+    taper_pointer_map indexes; // storage to its index in `items`
+    const char *folder;        // folder of the records, such as "data/"
+    const char *suffix;        // suffix of the names of these records
 } storages;
 
 typedef struct writer {
@@ -39,11 +39,11 @@ typedef struct writer {
     const taper_allocator *allocator;
     int version;
     taper_zip_writer zip;
-    taper_zip source; // archive that the module was read from, if records will be copied from it
+    taper_zip source; // archive from which the module was read, if records will be copied from it
     bool has_source, has_code;
     taper_set_states states;
     storages data, constants;
-    taper_pointer_map copied; // by address of a copied record of constants/: its number in the source
+    taper_pointer_map copied; // address of a copied record of constants/ to the number of its entry in `source`
     taper_error *error;
 } writer;
 
@@ -92,7 +92,7 @@ static taper_status open_source(writer *w)
     return TAPER_OK;
 }
 
-// Copies all records of a folder with the suffix. If several have one name, the last one counts.
+// Copies all records of a folder whose names end with the suffix. If several have one name, copies the last one.
 static taper_status copy_folder(writer *w, const char *folder, const char *suffix)
 {
     for (size_t i = 0; i < w->source.count; i++) {
@@ -111,7 +111,8 @@ static taper_status copy_record(writer *w, const char *name)
     return entry != NULL ? taper_zip_copy(&w->zip, &w->source, entry, w->error) : TAPER_OK;
 }
 
-// Remembers the copied records of constants/, so that storages of bytecode.pkl that are in them are not written twice.
+// Records which entries of constants/ are copied, so that storages of bytecode.pkl in the same bytes are not written
+// twice.
 static taper_status remember_constants(writer *w)
 {
     for (size_t i = 0; i < w->source.count; i++) {
@@ -128,7 +129,8 @@ static taper_status remember_constants(writer *w)
     return TAPER_OK;
 }
 
-// Returns the copied record that contains this storage. Each record is one storage; two equal storages must remain two.
+// Returns the copied record that contains this storage, or NULL. Each record is returned only once: two equal storages
+// must remain two.
 static const taper_zip_entry *take_copied(writer *w, const taper_storage *storage)
 {
     const size_t folder = strlen(w->constants.folder);
@@ -158,7 +160,7 @@ static void make_key(const storages *s, const kept_storage *item, char key[TAPER
     }
 }
 
-// Returns true if a copied record already has the name.
+// Returns true if a copied record already has the name that `key` would give.
 static bool is_taken(const writer *w, const storages *s, const char *key)
 {
     if (!w->has_code || s != &w->constants || w->version <= OWN_FOLDER_UNTIL) {
@@ -220,7 +222,7 @@ static taper_status write_storages(writer *w, const storages *s)
 
 // ---- pickles
 
-// Ends a pickle: writes its storages, then the pickle.
+// Ends a pickle: writes the records of its storages, then the record of the pickle.
 static taper_status finish_pickle(writer *w, taper_pickler *p, taper_status status, const storages *s)
 {
     status = status == TAPER_OK ? taper_pickler_finish(p) : status;
@@ -248,7 +250,7 @@ static taper_status state_of(void *user, const taper_object *object, taper_saved
     return TAPER_OK;
 }
 
-// Fails for an object that needs its __setstate__, because readers do not run it for constants of bytecode.pkl.
+// Fails for an object that needs its __setstate__. Readers do not call it for constants in bytecode.pkl.
 static taper_status constant_state_of(void *user, const taper_object *object, taper_saved_as *as, taper_val *value,
                                       taper_error *error)
 {
@@ -271,7 +273,7 @@ static taper_status write_root(writer *w)
     return finish_pickle(w, &p, taper_pickler_value(&p, w->module->root, 0), &w->data);
 }
 
-// Writes constants.pkl and the storages in order. Storages that only bytecode.pkl uses are last.
+// Writes constants.pkl and the storages of constants/ in order. Storages that only bytecode.pkl uses come last.
 static taper_status copy_constants(writer *w)
 {
     static const char name[] = "constants.pkl";
@@ -319,7 +321,7 @@ static taper_status write_debug(writer *w)
     taper_pickler_start(&p, w->allocator, &saver, "mobile_debug_handles.pkl", w->error);
     taper_lite_handles_write(&p, w->module, w->version);
     TAPER_TRY(finish_pickle(w, &p, TAPER_OK, NULL));
-    if (!w->has_code) { // the map of call stacks refers to places in the sources
+    if (!w->has_code) { // the map of call stacks is useless without the sources that it refers to
         TAPER_TRY(copy_folder(w, "code/", ".debug_pkl"));
     }
     TAPER_TRY(copy_record(w, "delegated_backends.debug_pkl"));
@@ -347,7 +349,7 @@ static taper_status write_extra(writer *w, const taper_module_extra *extra)
         status = taper_fail_memory(w->error);
     } else if (extra->data != NULL) {
         status = taper_zip_write(&w->zip, name.data, name.length, extra->data, extra->size, w->error);
-    } else { // it was compressed and not unpacked
+    } else { // the file was compressed and has not been unpacked
         const taper_zip_entry *entry = w->has_source ? taper_zip_find(&w->source, name.data, name.length) : NULL;
         status = entry != NULL ? taper_zip_copy(&w->zip, &w->source, entry, w->error)
                                : taper_fail(w->error, TAPER_ERROR_ARGUMENT,
@@ -376,7 +378,8 @@ static taper_status write_operator_version(writer *w)
 {
     char text[24];
     const int64_t own = code_version(w), lowest = taper_write_operator_version(w->module);
-    const int64_t version = w->has_code && own > lowest ? own : lowest; // the sources contain operators too
+    // The sources also contain operators, which need at least the file's own version.
+    const int64_t version = w->has_code && own > lowest ? own : lowest;
     const int length = snprintf(text, sizeof text, "%lld\n", (long long)version);
     return write_record(w, version < NAMED_VERSION_FROM ? "version" : ".data/version", text, (size_t)length);
 }

@@ -17,18 +17,18 @@
 
 enum { OLDEST_VERSION = 3, NEWEST_VERSION = 9, CACHED_NAMES = 64 };
 
-// The data made from a string of the pickle. It is cached, so that the thousandth use of a string costs no more than
-// the bytes of that use in the file.
+// Data made from a string of the pickle. It is cached, because a file may refer to one long string a thousand times
+// with a few bytes each.
 typedef struct interned {
     const taper_string *string;
     const char *text;
-    const taper_type *type; // set once the string was parsed as a type
+    const taper_type *type; // type that the string names; NULL until it is parsed
 } interned;
 
 typedef struct reader {
     taper_module *module;
     taper_type_scope *scope;
-    taper_lookup lookup; // interned, by address of the string
+    taper_lookup lookup; // address of the string to interned
     struct {
         const taper_string *string;
         int opcode;
@@ -60,10 +60,10 @@ static const taper_tuple *as_tuple(taper_val value)
     return value.tag == TAPER_TUPLE ? value.as.tuple : NULL;
 }
 
-// Returns the value of a key in a tuple of pairs, or None.
+// Returns the value for a key in a tuple of (key, value) pairs, or None.
 static taper_val lookup(const reader *r, const taper_tuple *pairs, const char *key)
 {
-    // Because all functions may share one long tuple.
+    // Each lookup is charged, because all functions may share one long tuple.
     if (!taper_spend(r->module->allocator, 5 * (uint64_t)pairs->count)) {
         return taper_val_none();
     }
@@ -102,7 +102,7 @@ static taper_status intern(reader *r, taper_val value, interned **found)
     const uint64_t hash = taper_hash_bytes(0, &string, sizeof string);
     taper_lookup_entry *known = taper_lookup_find(&r->lookup, hash, same_string, string);
     if (known != NULL) {
-        *found = (interned *)(uintptr_t)known->item; // it was made below and is not const
+        *found = (interned *)(uintptr_t)known->item; // the entry was made below and is not const
         return TAPER_OK;
     }
     if (memchr(string->data, '\0', string->length) != NULL) {
@@ -172,8 +172,8 @@ static taper_status read_opcode(reader *r, taper_val name, uint8_t *op)
     return TAPER_OK;
 }
 
-// Functions may share the parts of their tables, so each part of each function is charged: for reading it here, and for
-// the loader's work later.
+// Each part of each function is charged, for reading it here and for the loader's later work. Functions may share their
+// tables, so the size of the file does not limit this work.
 enum { STEPS_AN_INSTRUCTION = 20, STEPS_AN_OPERATOR = 200, STEPS_A_CONSTANT = 4, STEPS_A_TYPE = 20 };
 
 static taper_status charge(const reader *r, uint64_t steps, size_t count)
@@ -376,7 +376,7 @@ static taper_status read_all(reader *r, const taper_tuple *bytecode)
     if (module->functions == NULL) {
         return taper_fail_memory(r->error);
     }
-    module->function_count = count; // functions not read yet are zero, and may be freed like the others
+    module->function_count = count; // functions that are not read yet are zero, which taper_module_free accepts
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(read_function(r, bytecode->items[first + i], &module->functions[i]));
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts functions to bytecode.pkl, whose layout is in lite_bytecode.c.
+// Converts functions to bytecode.pkl. Its layout is described in lite_bytecode.c.
 #include "format/lite_bytecode_write.h"
 
-enum { SCHEMAS_SINCE = 5, COUNTS_SINCE = 6 }; // bytecode versions
+// First bytecode version with schemas, and first one with numbers of arguments.
+enum { SCHEMAS_SINCE = 5, COUNTS_SINCE = 6 };
 
-// Numbers of tuples around a constant, and around the default of an argument.
+// Nesting depth of a constant, and of the default of an argument, in the pickle.
 enum { CONSTANT_DEPTH = 5, DEFAULT_DEPTH = 7 };
 
 typedef struct writer {
@@ -18,7 +19,7 @@ static void string(const writer *w, const char *text)
     (void)taper_pickler_string(w->p, text, strlen(text));
 }
 
-// Opens a pair (key, value). The caller writes the value and calls close_pair.
+// Begins a pair (key, value). After it the caller writes the value and calls close_pair.
 static void open_pair(const writer *w, const char *key)
 {
     string(w, key);

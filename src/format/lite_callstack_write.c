@@ -13,7 +13,7 @@ typedef struct range {
     int64_t start, tag;
 } range;
 
-typedef struct ranges { // ranges of one source, by start
+typedef struct ranges { // ranges of one source, sorted by start
     range *items;
     size_t count, capacity;
     bool read;
@@ -24,8 +24,8 @@ typedef struct writer {
     const taper_module *module;
     taper_zip *source;
     taper_type_scope *scope;
-    ranges *ranges;  // by source
-    uint32_t *slots; // by place of a call: memo slot of its frames + 1, or 0
+    ranges *ranges;  // ranges of each source
+    uint32_t *slots; // for each place of a call: memo slot of its frames + 1, or 0
 } writer;
 
 // ---- ranges
@@ -43,7 +43,7 @@ static taper_status add_ranges(const writer *w, taper_val lines, ranges *r)
         const taper_tuple *line = items[i].tag == TAPER_TUPLE ? items[i].as.tuple : NULL;
         if (line == NULL || line->count != 3 || line->items[0].tag != TAPER_INT || line->items[2].tag != TAPER_INT ||
             (r->count != 0 && line->items[0].as.i < r->items[r->count - 1].start)) {
-            continue; // the file is older than tags, or damaged
+            continue; // the record is damaged, or older than tags
         }
         TAPER_TRY(TAPER_GROW(w->p->allocator, r->items, r->capacity, r->count + 1, w->p->error));
         r->items[r->count++] = (range){line->items[0].as.i, line->items[2].as.i};
@@ -51,8 +51,8 @@ static taper_status add_ranges(const writer *w, taper_val lines, ranges *r)
     return TAPER_OK;
 }
 
-// Reads the ranges of a source. Mistakes in a record are not reported, because nothing depends on debug records. Only
-// missing memory is.
+// Reads the ranges of a source. Errors in a debug record are not reported, because running the model does not need it.
+// Only a failed allocation is reported.
 static taper_status read_ranges(writer *w, uint32_t source, ranges *r)
 {
     taper_text name = taper_text_make(w->p->allocator);
@@ -110,10 +110,12 @@ static void put_text(taper_pickler *p, const char *text)
     (void)taper_pickler_string(p, text, strlen(text));
 }
 
-// Writes the frames of the calls that lead to a place, the outermost first. Each frame contains the next one.
+// Writes the frames of the calls that lead to a place, the outermost call first. Each frame contains the frame of the
+// next call.
 static taper_status put_frames(writer *w, const taper_module_place *place)
 {
-    const taper_module_place *chain[DEEPEST + 1]; // the place, then its calls, the innermost first
+    // The place, then the places of its calls, from the innermost to the outermost.
+    const taper_module_place *chain[DEEPEST + 1];
     size_t count = 0;
     uint32_t *slot = &w->slots[place->parent];
     if (*slot != 0) {

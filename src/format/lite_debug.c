@@ -43,12 +43,14 @@ static void set_handles(taper_module_function *function, const taper_list *handl
     }
 }
 
-// Entries share their parts, so each part is read once: names, their functions, and lists of pairs.
+// Caches for reading the handles. Entries may share names, functions and lists of pairs, and each of these must be read
+// only once.
 typedef struct sharing {
     taper_module *module;
-    taper_name_map functions; // number of each function by name; the number of functions once it has its handles
-    taper_pointer_map names;  // names of functions, and of entries, that were found
-    taper_pointer_map pairs;  // by tuple of pairs: the list in it, or 0
+    // Name of each function to its number; to the number of functions if it already has its handles.
+    taper_name_map functions;
+    taper_pointer_map names; // strings that were already looked up: names of functions and of entries
+    taper_pointer_map pairs; // tuple of pairs to the list of handles that it contains, or to 0
 } sharing;
 
 static taper_status find_handles(sharing *s, const taper_tuple *entry, const taper_list **handles)
@@ -88,7 +90,7 @@ static taper_status read_entry(sharing *s, const taper_tuple *entry)
     return TAPER_OK;
 }
 
-// Reads the handles. Nothing depends on them, so if memory is missing, the rest is left out.
+// Reads the handles. If an allocation fails, skips the rest, because running the model does not need handles.
 static void read_handles(taper_module *module, const taper_tuple *entries)
 {
     sharing s = {.module = module};
@@ -123,7 +125,7 @@ static void append(taper_text *text, taper_val string, const char *otherwise)
     }
 }
 
-// Appends the last part of a class name.
+// Appends the last component of a class name.
 static void append_class(taper_text *text, taper_val name)
 {
     if (name.tag != TAPER_STRING) {
@@ -154,7 +156,7 @@ static void append_frames(taper_text *text, taper_val value)
     }
 }
 
-// Writes the text of (handle, tag, node, frame). Files of PyTorch 1.9 have no node.
+// Writes the text for an entry (handle, tag, node, frame). Files of PyTorch 1.9 lack the node.
 static void write_text(const taper_module *module, const taper_tuple *entry, taper_text *text)
 {
     text->length = 0;
@@ -183,7 +185,7 @@ static void read_texts(taper_module *module, const taper_tuple *entries, size_t 
     if (module->debug == NULL) {
         return;
     }
-    // Entries share their parts, so texts could become far larger than the file.
+    // The length of all texts is limited. Entries can share parts, so the texts could become far larger than the file.
     uint64_t budget = (uint64_t)size * BUDGET_FACTOR + BUDGET_LEAST;
     taper_text text = taper_text_make(module->allocator);
     for (size_t i = 0; i < entries->count; i++) {

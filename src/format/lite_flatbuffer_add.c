@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds a value to the table of values of a flatbuffer that is written.
+// Adds an ivalue to a flatbuffer that is being written.
 #include "format/lite_flatbuffer_write.h"
 
 taper_status taper_fb_add(taper_fb_writer *w, taper_fb_kind kind, taper_fbb_ref value, uint32_t *index)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the functions of a flatbuffer module. The code that lowers the functions checks the operands.
+// Reads the functions of a flatbuffer module. Operands are checked later, by the code that lowers the functions.
 #include "base/reader.h"
 #include "format/lite_flatbuffer.h"
 
-enum { // slots of Function
+enum { // slots of the table Function
     FUNCTION_NAME,
     FUNCTION_INSTRUCTIONS,
     FUNCTION_OPERATORS,
@@ -14,7 +14,7 @@ enum { // slots of Function
     FUNCTION_DEBUG_INFO
 };
 
-enum { INSTRUCTION_BYTES = 8 }; // bytes: op, a byte of padding, u16 n, i32 x
+enum { INSTRUCTION_BYTES = 8 }; // size of an instruction in bytes: op, a byte of padding, u16 n, i32 x
 
 static taper_status read_instructions(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
@@ -41,7 +41,7 @@ static taper_status read_instructions(taper_fb_reader *r, const taper_fb_table *
     return TAPER_OK;
 }
 
-// Reads one handle for each instruction. Nothing depends on them, so invalid ones are left out.
+// Reads one debug handle for each instruction. Skips invalid handles, because running the model does not need them.
 static taper_status read_handles(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     taper_fb_table info;
@@ -73,7 +73,7 @@ static taper_status read_operators(taper_fb_reader *r, const taper_fb_table *tab
     for (size_t i = 0; i < items.count; i++) {
         taper_fb_table item;
         taper_fb_name *name, *overload;
-        uint64_t arguments = UINT32_MAX; // -1
+        uint64_t arguments = UINT32_MAX; // -1 as 32 bits
         TAPER_TRY(taper_fb_item_table(&r->fb, &items, i, &item));
         TAPER_TRY(taper_fb_name_in(r, &item, 0, &name));
         TAPER_TRY(taper_fb_name_in(r, &item, 1, &overload));
@@ -96,7 +96,7 @@ static taper_status read_constants(taper_fb_reader *r, const taper_fb_table *tab
     if (function->constants == NULL) {
         return taper_fail_memory(r->fb.error);
     }
-    function->constant_count = items.count; // constants not read yet are None
+    function->constant_count = items.count; // constants that are not read yet are None
     for (size_t i = 0; i < items.count; i++) {
         taper_val value;
         const uint32_t index = taper_load_u32(taper_fb_item(&r->fb, &items, i, 4));
@@ -171,7 +171,7 @@ static taper_status read_arguments(taper_fb_reader *r, const taper_fb_table *sch
     if (*arguments == NULL) {
         return taper_fail_memory(r->fb.error);
     }
-    *count = items.count; // arguments not read yet are zero, with a default of None
+    *count = items.count; // arguments that are not read yet are zero, with a default of None
     for (size_t i = 0; i < items.count; i++) {
         taper_fb_table item;
         TAPER_TRY(taper_fb_item_table(&r->fb, &items, i, &item));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names, types and values that the tables of a flatbuffer refer to. Each is made once.
+// Finds the names, types and values to which the tables of a flatbuffer refer. A name or type that occurs several times
+// is made once.
 #include "format/lite_flatbuffer.h"
 
 static bool same_name(const void *item, const void *key)
@@ -12,7 +13,7 @@ taper_status taper_fb_name_at(taper_fb_reader *r, size_t at, taper_fb_name **nam
     const uint64_t hash = taper_hash_bytes(0, &at, sizeof at);
     const taper_lookup_entry *known = taper_lookup_find(&r->names, hash, same_name, &at);
     if (known != NULL) {
-        *name = (taper_fb_name *)(uintptr_t)known->item; // it was made below and is not const
+        *name = (taper_fb_name *)(uintptr_t)known->item; // the entry was made below and is not const
         return TAPER_OK;
     }
     taper_fb_string string;

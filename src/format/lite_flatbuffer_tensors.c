@@ -6,7 +6,7 @@
 #include "ir/storage.h"
 #include "ir/tensor.h"
 
-enum { // slots of TensorMetadata
+enum { // slots of the table TensorMetadata
     TENSOR_STORAGE,
     TENSOR_DTYPE,
     TENSOR_OFFSET,
@@ -16,7 +16,7 @@ enum { // slots of TensorMetadata
     TENSOR_QUANTIZED
 };
 
-enum { // slots of QuantizedSchema
+enum { // slots of the table QuantizedSchema
     QUANTIZED_SCHEME,
     QUANTIZED_SCALE,
     QUANTIZED_ZERO_POINT,
@@ -25,7 +25,8 @@ enum { // slots of QuantizedSchema
     QUANTIZED_AXIS
 };
 
-// No dtype needs a larger alignment. A storage may be aligned or not, depending on where the file was read to.
+// Alignment of storages in bytes, which is sufficient for every dtype. A storage that is not aligned in memory is
+// copied; this depends on the address of the file's bytes.
 enum { STORAGE_ALIGNMENT = 8 };
 
 static taper_status read_storage(taper_fb_reader *r, size_t number, taper_storage **storage)
@@ -48,7 +49,7 @@ static taper_status read_storage(taper_fb_reader *r, size_t number, taper_storag
     return TAPER_OK;
 }
 
-// Returns a storage, borrowed from the reader.
+// Returns a storage, which the reader owns.
 static taper_status storage_of(taper_fb_reader *r, const taper_fb_table *table, taper_storage **storage)
 {
     uint64_t number = 0;
@@ -84,7 +85,7 @@ static taper_status read_dims(taper_fb_reader *r, const taper_fb_table *table, u
     return TAPER_OK;
 }
 
-// Reads a tensor without its quantizer.
+// Reads a tensor except its quantizer.
 static taper_status read_view(taper_fb_reader *r, const taper_fb_table *table, taper_tensor **tensor)
 {
     taper_storage *storage;
@@ -115,7 +116,7 @@ static taper_status read_view(taper_fb_reader *r, const taper_fb_table *table, t
 
 // ---- quantized tensors
 
-// Reads scales or zero points: a plain tensor with one number for each channel.
+// Reads the scales or zero points of a tensor: a plain tensor with one number for each channel.
 static taper_status read_channels(taper_fb_reader *r, const taper_fb_table *table, unsigned slot, int64_t channels,
                                   taper_dtype dtype, taper_tensor **result)
 {

@@ -15,8 +15,8 @@ typedef enum class_kind {
     CLASS_NON_OBJECT
 } class_kind;
 
-// Returns the value with an index, with a reference, for a value that contains it and so is a level deeper. On failure
-// *value does not change.
+// Returns in *value a reference to the value with this index, for a container that is one level deeper than the value.
+// On failure *value does not change.
 static taper_status take(taper_fb_reader *r, size_t at, uint32_t index, taper_val *value)
 {
     taper_val found;
@@ -32,14 +32,14 @@ static taper_status take(taper_fb_reader *r, size_t at, uint32_t index, taper_va
     return TAPER_OK;
 }
 
-// Returns the value whose index is an item of a vector.
+// Returns the value whose index is item i of a vector.
 static taper_status take_item(taper_fb_reader *r, const taper_fb_vector *indexes, size_t i, taper_val *value)
 {
     const uint8_t *item = taper_fb_item(&r->fb, indexes, i, 4);
     return take(r, (size_t)(item - r->fb.data), taper_load_u32(item), value);
 }
 
-// Returns the value whose index is in a field.
+// Returns the value whose index is stored in a field.
 static taper_status take_field(taper_fb_reader *r, const taper_fb_table *table, unsigned slot, taper_val *value)
 {
     uint64_t index = 0;
@@ -47,7 +47,8 @@ static taper_status take_field(taper_fb_reader *r, const taper_fb_table *table, 
     return take(r, table->at, (uint32_t)index, value);
 }
 
-// Adds the place to a failure of another part. Wrong arguments become an error of the file.
+// Adds the position of the table to an error that another part has set. TAPER_ERROR_ARGUMENT becomes TAPER_ERROR_FILE,
+// because the file supplied the arguments.
 static taper_status blame(const taper_fb_reader *r, const taper_fb_table *table, taper_status status)
 {
     return status == TAPER_ERROR_ARGUMENT ? taper_fb_damaged(&r->fb, table->at, "%s", taper_error_message(r->fb.error))
@@ -211,7 +212,8 @@ static taper_status read_class(taper_fb_reader *r, size_t number, taper_fb_class
     }
     static const char *const state[] = {"state"}, *const none[] = {NULL};
     class->kind = (uint8_t)kind;
-    if (kind == CLASS_CUSTOM) { // a native class of PyTorch keeps its state, which its operators read
+    // An object of a native class of PyTorch keeps its state unchanged; the operators of the class read it.
+    if (kind == CLASS_CUSTOM) {
         class->klass = taper_types_class(r->module->types, name->text, 1, state);
     } else if (kind == CLASS_WITH_SETSTATE) {
         class->klass = taper_types_class(r->module->types, name->text, 0, NULL);
@@ -238,14 +240,14 @@ static taper_status read_class(taper_fb_reader *r, size_t number, taper_fb_class
     return class->klass != NULL ? TAPER_OK : taper_fail_memory(r->fb.error);
 }
 
-// Fails unless the function that restores an object belongs to the object's class.
+// Fails unless the function that restores the object belongs to the object's class.
 static taper_status check_setstate(const taper_fb_reader *r, const taper_fb_table *table, taper_fb_class *class)
 {
     const char *name = NULL, *class_name = class->klass->name;
     uint64_t index = 0;
     TAPER_TRY(taper_fb_number(&r->fb, table, 3, 4, &index));
     if (class->setstate != 0 && index == class->setstate - 1) {
-        return TAPER_OK; // cached, because names may be long and objects many
+        return TAPER_OK; // the result is cached, because names may be long and there may be many objects
     }
     if (index < r->current && r->values[index].tag == TAPER_UNDEFINED) {
         name = r->module->functions[r->values[index].as.i].name;
@@ -393,7 +395,7 @@ static taper_status read_parts(taper_fb_reader *r, const taper_fb_table *table, 
 taper_status taper_fb_read_value(taper_fb_reader *r, const taper_fb_table *table, taper_fb_kind kind, taper_val *value)
 {
     if (kind == TAPER_FB_NONE) {
-        return TAPER_OK; // the slot is None already
+        return TAPER_OK; // the ivalue is None already
     }
     size_t at;
     TAPER_TRY(taper_fb_target(&r->fb, table, 1, &at));

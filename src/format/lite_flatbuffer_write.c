@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a lite module into a flatbuffer in PyTorch's order: None, the functions with their constants, the module
-// object. Loaders of PyTorch read every vector without a check, so even empty vectors are written. Contents of tensors
-// and of extra files are blocks at the end.
+// Writes a lite module into a flatbuffer in PyTorch's order: None, the functions with their constants, the module's
+// root object. PyTorch's loaders read every vector without checking that it exists, so even empty vectors are written.
+// The contents of tensors and extra files are blocks at the end.
 #include "format/lite_flatbuffer_write.h"
 
 #include "ir/scaled_storage.h"
@@ -10,15 +10,15 @@ enum { EXTRA_NAME, EXTRA_CONTENT };
 
 // ---- functions and their classes
 
-// Finds the number of the class with a name. Returns false if no object of the class was written.
+// Finds the number of the class of a method. Returns false if no object of the class was written.
 static bool find_class(const taper_name *names, size_t count, const char *function, size_t *number)
 {
     const char *dot = strrchr(function, '.');
     return dot != NULL && taper_names_find(names, count, function, (size_t)(dot - function), number);
 }
 
-// Writes the classes of functions. Loaders enter each function as a method of a class, and know a class only from an
-// object of it. For other classes the module's own class is used.
+// Writes the class of each function. Loaders add each function as a method to a class, and they know a class only from
+// an object of that class. If no object of a function's class was written, the class of the root object is used.
 static taper_status enter_classes(taper_fb_writer *w)
 {
     taper_name *names = taper_alloc(w->allocator, w->class_count * sizeof *names);
@@ -42,7 +42,7 @@ static taper_status enter_classes(taper_fb_writer *w)
 static taper_status write_functions(taper_fb_writer *w)
 {
     const size_t count = w->module->function_count;
-    // 0 for functions that are not written yet.
+    // Index of each function's ivalue; 0 if the function is not written yet.
     w->functions = taper_alloc_zeroed(w->allocator, count * sizeof *w->functions);
     w->function_types = taper_alloc(w->allocator, count * sizeof *w->function_types);
     if (count != 0 && (w->functions == NULL || w->function_types == NULL)) {
@@ -54,12 +54,12 @@ static taper_status write_functions(taper_fb_writer *w)
     return TAPER_OK;
 }
 
-// Writes the list of methods of the module's own class.
+// Writes the list of methods of the root object's class.
 static taper_fbb_ref write_methods(taper_fb_writer *w)
 {
     const char *class_name = w->module->root.as.object->klass->name;
     const size_t length = strlen(class_name);
-    uint32_t *own = w->functions; // the array is not needed for anything else any more
+    uint32_t *own = w->functions; // reuses the array, which is no longer needed
     size_t count = 0;
     for (size_t i = 0; i < w->module->function_count; i++) {
         const char *name = w->module->functions[i].name, *dot = strrchr(name, '.');

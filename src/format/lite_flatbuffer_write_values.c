@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes values as ivalues. Each object is written once and referred to by its index, and so are equal numbers and
-// strings.
+// Writes values as ivalues. Each object, and each distinct number or string, is written once and then referred to by
+// its index.
 #include "format/lite_flatbuffer_write.h"
 #include "format/saved_value.h"
 
@@ -8,11 +8,11 @@ enum { CLASS_WITH_FIELD = 1, CLASS_CUSTOM = 2, CLASS_WITH_SETSTATE = 3 };
 
 static const char native[] = "__torch__.torch.classes.";
 
-// A number or a string that was written.
+// A number or string that was already written.
 typedef struct scalar {
     taper_fb_kind kind;
     uint64_t bits;
-    const char *text; // for a string
+    const char *text; // text of a string
     size_t length;
     uint32_t index;
 } scalar;
@@ -109,7 +109,7 @@ static taper_fbb_ref put_complex(taper_fb_writer *w, const taper_complex *number
 
 // ---- lists, tuples, dicts
 
-// Writes the indexes of `count` values, which are `step` apart.
+// Writes the indexes of `count` values. The values are `step` items apart in the array.
 static taper_status write_items(taper_fb_writer *w, const taper_val *items, size_t count, size_t step, unsigned depth,
                                 taper_fbb_ref *vector)
 {
@@ -128,9 +128,9 @@ static taper_status write_items(taper_fb_writer *w, const taper_val *items, size
     return status;
 }
 
-// The type of a container that was written.
+// A container type that was already written.
 typedef struct type_tag {
-    const taper_type *key, *value; // key is NULL for a list
+    const taper_type *key, *value; // key type (NULL for a list) and value type
     taper_fbb_ref ref;
 } type_tag;
 
@@ -140,7 +140,7 @@ static bool same_tag(const void *item, const void *key)
     return a->key == b->key && a->value == b->value;
 }
 
-// Writes the name of a container's type. A flatbuffer cannot contain a container without a type.
+// Writes the name of a container's type. In a flatbuffer every container must have a type.
 static taper_status put_type(taper_fb_writer *w, const taper_type *key, const taper_type *value, taper_fbb_ref *ref)
 {
     const type_tag wanted = {.key = key, .value = value};
@@ -181,7 +181,7 @@ static taper_status write_numbers(taper_fb_writer *w, const taper_list *list, ta
             to[i] = list->items[i].as.i != 0 ? 1 : 0;
         } else {
             uint64_t bits;
-            memcpy(&bits, &list->items[i].as.i, sizeof bits); // also the bits of a double
+            memcpy(&bits, &list->items[i].as.i, sizeof bits); // copies the bits, also for a double
             taper_store_u64(to + 8 * i, bits);
         }
     }
@@ -190,7 +190,7 @@ static taper_status write_numbers(taper_fb_writer *w, const taper_list *list, ta
     return taper_fb_add(w, kind, taper_fbb_table_end(&w->b), index);
 }
 
-// Returns the kind of list that stores its numbers directly.
+// Returns the kind of list that stores numbers directly, or the kind for lists of any values.
 static taper_fb_kind kind_of_list(const taper_list *list)
 {
     const taper_type_kind element = list->element != NULL ? (taper_type_kind)list->element->kind : TAPER_TYPE_ANY;
@@ -289,9 +289,9 @@ static taper_status write_object(taper_fb_writer *w, const taper_object *object,
     if (is_native && object->count != 1) {
         REFUSE(w, "an object of the class %.200s has no state", class->name);
     }
-    if (is_native) { // its only slot is its state
+    if (is_native) { // the object's only slot is its state
         state = &object->slots[0];
-        // Other constants are saved as their attributes.
+        // Objects in constants are saved as their attributes unless they have a __setstate__.
     } else if (w->in_state || taper_set_states_has(&w->states, object)) {
         TAPER_TRY(taper_set_states_find(&w->states, object, &state, &function, w->error));
     }
@@ -346,7 +346,7 @@ static taper_status write_object_value(taper_fb_writer *w, taper_val value, unsi
     }
 }
 
-// Writes a value that may have several holders once.
+// Writes a value that several containers may hold. Writes it only once.
 static taper_status write_shared(taper_fb_writer *w, taper_val value, unsigned depth, uint32_t *index)
 {
     const bool shared = taper_refs_count(&value.as.obj->refs) > 1;
@@ -369,7 +369,7 @@ static taper_status write_shared(taper_fb_writer *w, taper_val value, unsigned d
 
 taper_status taper_fb_write_value(taper_fb_writer *w, taper_val value, unsigned depth, uint32_t *index)
 {
-    *index = 0; // index of None
+    *index = 0; // index of the ivalue None
     if (depth > TAPER_LIMIT_VALUE_DEPTH) {
         TAPER_FAIL(w->error, TAPER_ERROR_RESOURCE, "the module cannot be written: values are nested more than %d deep",
                    TAPER_LIMIT_VALUE_DEPTH);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Frees modules, and knows the names of opcodes and the methods that prepared models keep.
+// Frees modules. Also contains the names of opcodes and the rule for the methods that prepared models keep.
 #include "format/module.h"
 
 #include "format/name_sort.h"
 
-// The names are consecutive, in the order of their numbers.
+// All names in one string, in the order of their numbers, which avoids pointers that need relocation.
 static const char opcode_names[] =
 #define X(name, number) #name "\0"
     TAPER_LITE_OPCODES(X)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Code that the writers of both containers share.
+// Code shared by the writers of archives and of flatbuffers.
 #include "format/module_write.h"
 
 enum { OLDEST_BYTECODE = 4, ARCHIVE_BYTECODE = 8, FLATBUFFER_BYTECODE = 9, OLDEST_OPERATORS = 3 };
@@ -26,10 +26,10 @@ taper_status taper_write_version(const taper_module *module, const taper_write_o
 
 // ---- versions of operators
 
-// The version in which an operator got its present meaning. PyTorch counts kinds of operators, so rows stand for kinds
-// too. extends: calls in the old form kept their meaning.
+// The version in which an operator got its present meaning. PyTorch numbers its operators' versions by kind, so an
+// entry may stand for all overloads. extends: calls in the old form kept their meaning.
 static const struct {
-    const char *name, *overload; // NULL for all overloads
+    const char *name, *overload; // name and overload; overload is NULL for all overloads
     int64_t version;
     bool extends;
 } changes[] = {
@@ -46,7 +46,7 @@ int64_t taper_write_operator_version(const taper_module *module)
         for (size_t i = 0; i < function->operator_count; i++) {
             const taper_lite_operator *op = &function->operators[i];
             for (size_t c = 0; c < sizeof changes / sizeof changes[0]; c++) {
-                // An operator that has its old meaning in the module must not get a version above the change.
+                // If an operator has its old meaning in the module, the version to write must be below the change.
                 if (changes[c].version > version && changes[c].version <= module->operator_version &&
                     strcmp(changes[c].name, op->name) == 0 &&
                     (changes[c].overload == NULL || strcmp(changes[c].overload, op->overload) == 0)) {
@@ -70,7 +70,7 @@ bool taper_write_same_meaning(int64_t from, int64_t to)
 
 // ---- extra files
 
-// Returns true for a name that unpacking could write to another place: "../x", "/x", "C:x".
+// Returns true for a name with which unpacking could write outside of the target folder: "../x", "/x", "C:x".
 static bool leads_away(const char *name)
 {
     bool away = name[0] == '/' || name[0] == '\\' || (name[0] != '\0' && name[1] == ':');
@@ -111,7 +111,7 @@ taper_status taper_write_extras(const taper_module *module, const taper_write_op
                                     "extra file %.200s: its name leads out of the file; rename it, or leave it out",
                                     extra.name);
             }
-            made[(*count)++] = extra; // *count is never above i
+            made[(*count)++] = extra; // cannot overflow, because *count is never above i
         }
     }
     taper_free(allocator, names, all * sizeof *names);
@@ -152,7 +152,7 @@ static bool write_named_tuple(const taper_type *type, taper_text *text)
     return fits;
 }
 
-// The depth of a type is limited when it is made, which bounds this recursion.
+// This is recursive. The depth of a type is limited when the type is made, which bounds the recursion.
 bool taper_write_type(const taper_type *type, taper_text *text)
 {
     static const char *const heads[] = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorts in time that no content can increase, and finds names by bisection.
+// Sorts in a time that does not depend on the content, and finds names by bisection.
 #include "format/name_sort.h"
 
 #include <string.h>
 
-// Merges [begin, middle) and [middle, end) of `from` into `to`.
+// Merges the sorted ranges [begin, middle) and [middle, end) of `from` into `to`.
 static void merge(const char *from, char *to, size_t begin, size_t middle, size_t end, size_t item,
                   taper_compare compare)
 {
@@ -21,7 +21,7 @@ taper_status taper_sort(const taper_allocator *allocator, void *items, size_t co
     if (count < 2) {
         return TAPER_OK;
     }
-    const size_t bytes = count * item_size; // the items exist, so this cannot overflow
+    const size_t bytes = count * item_size; // cannot overflow, because the array of items exists
     char *scratch = taper_alloc(allocator, bytes);
     if (scratch == NULL) {
         return taper_fail_memory(error);
@@ -63,7 +63,7 @@ taper_status taper_names_sort(const taper_allocator *allocator, taper_name *name
 
 bool taper_names_find(const taper_name *names, size_t count, const char *text, size_t length, size_t *value)
 {
-    size_t low = 0, high = count; // the first name greater than text is in [low, high]
+    size_t low = 0, high = count; // the index of the first name greater than text is in [low, high]
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (compare_text(names[middle].text, names[middle].length, text, length) <= 0) {

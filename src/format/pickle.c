@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stack machine. All memory that it allocates is proportional to the bytes that it has read: one slot or object for
-// each opcode, and a memo no longer than the record.
+// The pickle reader, a stack machine. All memory that it allocates is proportional to the bytes that it has read: one
+// slot or object for each opcode, and a memo no longer than the record.
 //
-// A list, dict or object can be filled only while it is held by nothing but the stack and one memo slot. The writers
-// never need more. The rule makes cycles impossible, and makes the depth of every value known when it is complete.
-// Counting references decides it, so memo slots can be set only once.
+// Items can be added to a list, dict or object only while nothing but the stack and one memo slot refers to it.
+// PyTorch's writers never need more. This rule makes cycles impossible, and the depth of every value is known when the
+// value is complete. The reference count tells how many references exist, so memo slots can be set only once.
 #include "format/pickle.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ enum opcode {
     OP_LIST = 'l',
     OP_BINPUT = 'q',
     OP_LONG_BINPUT = 'r',
-    OP_SETITEM = 's', // opcode of Python's own pickler
+    OP_SETITEM = 's', // SETITEM, which only Python's own pickler writes
     OP_TUPLE = 't',
     OP_SETITEMS = 'u',
     OP_EMPTY_DICT = '}',
@@ -56,7 +56,7 @@ static taper_status push(taper_pickle *p, taper_val value)
     return taper_pickle_push(p, value, 0, false);
 }
 
-// Returns the number of slots above the innermost mark, which may be taken.
+// Returns the number of slots above the innermost mark, which an opcode may pop.
 static size_t available(const taper_pickle *p)
 {
     return p->count - (p->mark_count != 0 ? p->marks[p->mark_count - 1] : 0);
@@ -99,7 +99,8 @@ static void drop_to(taper_pickle *p, size_t count)
 static taper_status put(taper_pickle *p, uint32_t index)
 {
     TAPER_TRY(need(p, 1));
-    if (index >= p->reader.size || index >= TAPER_LIMIT_PICKLE_MEMO) { // every slot costs at least a byte
+    // A memo slot costs at least one byte of the record.
+    if (index >= p->reader.size || index >= TAPER_LIMIT_PICKLE_MEMO) {
         REFUSE(p, "memo slot %lu is beyond the limit", (unsigned long)index);
     }
     while (p->memo_count <= index) {
@@ -131,7 +132,8 @@ static taper_status get(taper_pickle *p, uint32_t index)
 
 // ---- containers
 
-// Prepares the container in the slot for items. Nothing else may hold it. Its depth becomes that of its items plus one.
+// Prepares the container in slot `at` for adding items. Fails if anything else refers to the container. Its depth
+// becomes the largest depth of the items plus one.
 static taper_status open_container(taper_pickle *p, size_t at, size_t items)
 {
     taper_pickle_slot *slot = &p->stack[at];
@@ -158,7 +160,7 @@ static taper_status open_container(taper_pickle *p, size_t at, size_t items)
     return TAPER_OK;
 }
 
-// Makes a tuple of the slots from base on.
+// Replaces the slots from `base` on by a tuple of their values.
 static taper_status make_tuple(taper_pickle *p, size_t base)
 {
     const size_t count = p->count - base;
@@ -187,7 +189,7 @@ static taper_status append_items(taper_pickle *p, size_t base)
     taper_list *list = p->stack[base - 1].value.as.list;
     for (size_t i = base; i < p->count; i++) {
         const taper_val item = p->stack[i].value;
-        p->stack[i].value = taper_val_none(); // taken over, also on failure
+        p->stack[i].value = taper_val_none(); // the tuple has taken over the reference
         TAPER_TRY(taper_list_append(list, item, p->error));
     }
     p->count = base;
@@ -216,7 +218,7 @@ static taper_status set_items(taper_pickle *p, size_t base)
     return TAPER_OK;
 }
 
-// LIST and DICT make the container below the items that are already on the stack.
+// Handles LIST and DICT, which make a container of the items that are already on the stack.
 static taper_status collect(taper_pickle *p, bool dict)
 {
     size_t base;
@@ -254,8 +256,8 @@ static taper_status build(taper_pickle *p)
 {
     TAPER_TRY(need(p, 2));
     const size_t at = p->count - 2;
-    // Python's state dicts have metadata of their modules, and objects that became None have a state: neither is
-    // needed.
+    // Does nothing in two cases: the state dicts of Python modules have metadata that are not needed, and an object
+    // that was replaced by None needs no state.
     const bool nothing = TAPER_PICKLE_SUBCLASSES(p) && p->stack[at].value.tag == TAPER_NONE;
     if (p->stack[at].value.tag == TAPER_DICT || nothing) {
         drop_to(p, at + 1);
@@ -276,14 +278,14 @@ static taper_status build(taper_pickle *p)
 static taper_status reduce(taper_pickle *p)
 {
     TAPER_TRY(need(p, 2));
-    // The arguments are held here, because the call pushes its result over them.
+    // The arguments are removed from their slot, because the call pushes its result into it.
     const taper_pickle_slot arguments = p->stack[p->count - 1];
     const taper_pickle_global *global = taper_pickle_global_of(p, p->stack[p->count - 2].value);
     const bool member = global != NULL && global->kind == TAPER_GLOBAL_CLASS && arguments.value.tag != TAPER_TUPLE;
     if (global == NULL || (arguments.value.tag != TAPER_TUPLE && !member)) {
         REFUSE(p, "the pickle is damaged: REDUCE without a function and its arguments");
     }
-    p->count -= 2; // the global is not an object, so nothing is released
+    p->count -= 2; // the global is not a reference, so only the count changes
     const taper_status status = member ? taper_pickle_member(p, global, arguments.value)
                                        : taper_pickle_call(p, global, arguments.value.as.tuple, arguments.depth);
     taper_val_release(arguments.value);
@@ -486,7 +488,7 @@ taper_status taper_pickle_read(taper_heap *heap, taper_type_scope *scope, const 
     const taper_status status = run(&p, value);
     drop_to(&p, 0);
     for (size_t i = 0; i < p.memo_count; i++) {
-        taper_val_release(p.memo[i].value); // slots that were never set are None
+        taper_val_release(p.memo[i].value); // memo slots that were never set are None
     }
     if (p.empty != NULL) {
         taper_obj_release(&p.empty->head);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the global that a value of the stack stands for.
+// Finds the global for which a value on the stack stands.
 #include "format/pickle_machine.h"
 
 const taper_pickle_global *taper_pickle_global_of(const taper_pickle *p, taper_val value)

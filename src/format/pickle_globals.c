@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The meanings of names in a pickle. The list is complete: any other name is refused, so a pickle cannot reach anything
-// else.
+// The meanings of the names in a pickle. The list is complete: any other name is refused, so a pickle cannot call other
+// functions.
 #include "base/charge.h"
 #include "format/pickle.h"
 #include "format/pickle_machine.h"
@@ -16,7 +16,7 @@ static const char *const known_modules[] = {[UTILS] = "torch._utils",
                                             [TORCH] = "torch",
                                             [MAIN] = "__main__"};
 
-// X(module, name, kind, number)
+// The arguments of X are: module, name, kind, number.
 // clang-format off
 #define KNOWN(X) \
     X(UTILS, "_rebuild_tensor_v2", TAPER_GLOBAL_TENSOR, 0) \
@@ -68,7 +68,7 @@ static const char *const known_modules[] = {[UTILS] = "torch._utils",
 // clang-format on
 #define NAME(module, name, kind, number) name "\0"
 #define MEANING(module, name, kind, number) {module, kind, number},
-// Consecutive, in the order of `known`, without pointers that need relocation.
+// All names in one string, in the order of `known`, which avoids pointers that need relocation.
 static const char known_names[] = KNOWN(NAME);
 static const struct {
     uint8_t module, kind, number;
@@ -79,7 +79,7 @@ static bool is(const char *text, size_t length, const char *expected)
     return strlen(expected) == length && memcmp(text, expected, length) == 0;
 }
 
-// Returns true for "__torch__" and everything below it.
+// Returns true for "__torch__" and for modules within it.
 static bool is_class_module(const char *module, size_t length)
 {
     static const char root[] = "__torch__";
@@ -103,8 +103,8 @@ static bool is_below(const char *module, size_t length, const char *package)
     return length >= n && memcmp(module, package, n) == 0 && (length == n || module[n] == '.');
 }
 
-// The names in a pickle of a tensor of a subclass: the function that makes it, and classes, functions and dtypes of
-// torch and torchao, none of which is called or needed.
+// Finds a name in a pickle of a tensor of a Python subclass: the function that makes the tensor, or a class, function
+// or dtype of torch or torchao, which is neither called nor needed.
 static bool find_subclass_name(const char *module, size_t module_length, const char *name, size_t name_length,
                                taper_pickle_global *global)
 {
@@ -143,7 +143,8 @@ taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_
         }
         const bool subclasses = i == count && TAPER_PICKLE_SUBCLASSES(p);
         if (subclasses && is(module, module_length, "torch") && !is(name, name_length, "Size")) {
-            return taper_pickle_push(p, taper_val_none(), 0, false); // a dtype, a layout or the like
+            // A name that is not needed, such as a dtype or a layout, becomes None.
+            return taper_pickle_push(p, taper_val_none(), 0, false);
         }
         if (subclasses && find_subclass_name(module, module_length, name, name_length, &global)) {
             return push_global(p, global);
@@ -159,8 +160,8 @@ taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_
 
 // ---- functions
 
-// Charges the items of a container whose type is set. A writer does that once, but a file could do it many times. The
-// limit keeps the time proportional to the file.
+// Counts the items of a container whose type is set, and fails above a limit. Writers set the type of a container once,
+// but a malicious file could do it many times. The limit keeps the time proportional to the size of the file.
 static taper_status count_checks(taper_pickle *p, size_t items)
 {
     enum { FACTOR = 8, LEAST = 1 << 16 };
@@ -192,7 +193,7 @@ static taper_status type_dict(taper_pickle *p, taper_dict *dict, const taper_typ
     return TAPER_OK;
 }
 
-// Pushes the container among the arguments, which now has its element types.
+// Pushes the container that is one of the arguments. It now has element types.
 static taper_status push_container(taper_pickle *p, taper_val container, unsigned argument_depth)
 {
     return taper_pickle_push(p, taper_val_retain(container), argument_depth - 1, false);
@@ -249,7 +250,7 @@ static taper_status make_device(taper_pickle *p, const taper_tuple *arguments)
     return taper_pickle_push(p, device, 0, false);
 }
 
-// Makes a tensor from (tensor, requires_grad, hooks), with one more argument if it has Python attributes.
+// Makes a tensor from the arguments (tensor, requires_grad, hooks), and one more argument if it has Python attributes.
 static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments, size_t more)
 {
     if (arguments->count != 3 + more || arguments->items[0].tag != TAPER_TENSOR ||
@@ -260,8 +261,8 @@ static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments
     return taper_pickle_push(p, taper_val_retain(arguments->items[0]), 1, false);
 }
 
-// Refuses (storage, offset, sizes, strides, requires_grad, hooks, dtype, …), the form for a dtype without a class of
-// storages.
+// Refuses a tensor with a dtype that has no class of storages. Its arguments are (storage, offset, sizes, strides,
+// requires_grad, hooks, dtype, …).
 static taper_status refuse_tensor(taper_pickle *p, const taper_tuple *arguments)
 {
     const taper_pickle_global *dtype = arguments->count > 6 ? taper_pickle_global_of(p, arguments->items[6]) : NULL;
@@ -354,8 +355,8 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
 
 // ---- objects
 
-// Gives the state to an object of a native class of PyTorch. It is kept unchanged in the only slot, where the operators
-// of the class read it.
+// Sets the state of an object of a native class of PyTorch. The state is stored unchanged in the object's only slot,
+// where the operators of the class read it.
 static taper_status set_native(taper_pickle *p, taper_object *object, taper_val state)
 {
     static const char *const slots[] = {"state"};
@@ -368,7 +369,8 @@ static taper_status set_native(taper_pickle *p, taper_object *object, taper_val 
     return taper_object_set(object, 0, state, p->error);
 }
 
-// Gives the state to any other object. The names in the state become the attributes of the class, in this order.
+// Sets the state of an object of any other class. The names in the state become the attributes of the class, in this
+// order.
 static taper_status set_attributes(taper_pickle *p, taper_object *object, const taper_dict *state)
 {
     const char **names = taper_alloc(p->allocator, state->count * sizeof *names);

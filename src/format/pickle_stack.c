@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stack of the pickle reader, and its errors.
+// The stack of the pickle reader, and the reader's error messages.
 #include "format/pickle_machine.h"
 #include <stdio.h>
 

@@ -19,9 +19,9 @@ static taper_status empty_storage(taper_pickle *p, taper_storage **storage)
     return TAPER_OK;
 }
 
-// The tuple is ("storage", storage class, key, location, number of elements), and before PyTorch 1.3 it has None as a
-// sixth item. The bytes do not depend on the device of the saved tensor. The location matters only if it says that
-// there are no bytes.
+// Makes a storage from the tuple ("storage", storage class, key, location, number of elements). Before PyTorch 1.3 the
+// tuple has None as a sixth item. The location is the device of the saved tensor. It is ignored, unless it is the
+// device meta, whose tensors have no bytes.
 taper_status taper_pickle_storage(taper_pickle *p, taper_val id)
 {
     const size_t count = id.tag == TAPER_TUPLE ? id.as.tuple->count : 0;
@@ -61,7 +61,7 @@ taper_status taper_pickle_storage(taper_pickle *p, taper_val id)
     return taper_pickle_push(p, TAPER_VAL(tuple), 1, true);
 }
 
-// Reads sizes or strides: a tuple (or list) of integers.
+// Reads sizes or strides, which are a tuple or list of integers.
 static taper_status read_dims(taper_pickle *p, taper_val value, int64_t *dims, size_t *count)
 {
     const taper_val *items;
@@ -96,7 +96,8 @@ static taper_status view(taper_pickle *p, const taper_tuple *arguments, taper_te
     }
     taper_storage *storage = (taper_storage *)id.as.tuple->items[0].as.obj;
     const taper_dtype saved = (taper_dtype)id.as.tuple->items[1].as.i;
-    const taper_dtype dtype = saved == TAPER_QU4X2 ? TAPER_QU8 : saved; // the host has already widened the storage
+    // QU4X2 becomes QU8, because the host has already widened the storage.
+    const taper_dtype dtype = saved == TAPER_QU4X2 ? TAPER_QU8 : saved;
     int64_t sizes[TAPER_MAX_RANK] = {0}, strides[TAPER_MAX_RANK] = {0};
     size_t rank = 0, stride_count = 0;
     TAPER_TRY(read_dims(p, arguments->items[2], sizes, &rank));
@@ -109,7 +110,7 @@ static taper_status view(taper_pickle *p, const taper_tuple *arguments, taper_te
     return status == TAPER_OK ? TAPER_OK : taper_pickle_blame(p, status);
 }
 
-// Fails if the last argument says that a negation or conjugation of the tensor is pending.
+// Fails if the last argument says that the tensor has a pending negation or conjugation.
 static taper_status check_bits(taper_pickle *p, const taper_tuple *arguments, size_t at)
 {
     if (arguments->count > at && arguments->items[at].tag == TAPER_DICT) {
@@ -197,8 +198,9 @@ static taper_status read_quantizer(taper_pickle *p, const taper_tensor *tensor, 
 
 taper_status taper_pickle_qtensor(taper_pickle *p, const taper_tuple *arguments)
 {
-    // The arguments are storage, offset, sizes, strides, (scheme, scale, zero point…), requires_grad, hooks, and since
-    // 1.13 metadata. Before 1.3 they were storage, offset, sizes, strides, scale, zero point, requires_grad, hooks.
+    // The arguments are storage, offset, sizes, strides, (scheme, scale, zero point…), requires_grad, hooks, and
+    // metadata since PyTorch 1.13. Before PyTorch 1.3 they were storage, offset, sizes, strides, scale, zero point,
+    // requires_grad, hooks.
     const bool apart = arguments->count == 8 && arguments->items[4].tag == TAPER_DOUBLE;
     const size_t grad = apart ? 6 : 5;
     if (arguments->count < 7 || arguments->count > 8 || arguments->items[grad].tag != TAPER_BOOLEAN) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes opcodes, numbers, strings and the memo. Strings and globals have memo slots by their text, as in PyTorch. If
-// the table has no room for one, it is written again at its next use.
+// Writes opcodes, numbers, strings and the memo. Equal strings share a memo slot, as in PyTorch, and so do equal
+// globals. If the table of these slots is full, the text is written again at its next use.
 #include "format/pickle_write.h"
 
 #include <assert.h>
@@ -8,11 +8,11 @@
 
 #include "base/limits.h"
 
-// A string or a global that was written.
+// A string or global that was already written.
 typedef struct written {
-    const char *text; // text of a string; module of a global
+    const char *text; // text of a string, or module of a global
     size_t length;
-    const char *name; // name of a global
+    const char *name; // name of a global; NULL for a string
     size_t slot;
 } written;
 
@@ -46,7 +46,7 @@ void taper_pickler_free(taper_pickler *p)
     taper_pointer_free(p->allocator, &p->objects);
 }
 
-// The stack of a reader is limited, so a pickle that it cannot read is not written.
+// A reader's stack is limited, so this fails rather than write a pickle that no reader accepts.
 void taper_pickler_op(taper_pickler *p, taper_pickle_opcode op, int64_t change)
 {
     taper_bytes_byte(&p->bytes, op);
@@ -82,7 +82,7 @@ static bool same_text(const void *item, const void *key)
            (a->name == NULL || strcmp(a->name, b->name) == 0);
 }
 
-// Puts the last written item into the memo for its next use.
+// Stores the last written item in the memo for its next use.
 static size_t remember(taper_pickler *p, taper_lookup *lookup, uint64_t hash, const written *what)
 {
     const size_t slot = taper_pickler_put(p);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes values: containers, objects, tensors. A value with one holder needs no memo slot. A value with several holders
-// gets a slot when it is complete, as in PyTorch. So a value cannot contain itself, and such a value is refused.
+// Writes values: containers, objects, tensors. A value that several containers hold gets a memo slot when it is
+// complete, as in PyTorch; a value with a single holder needs no slot. A value that contains itself is therefore
+// refused.
 #include "format/name_sort.h"
 #include "format/pickle_write.h"
 #include "format/saved_value.h"
 
-enum { BATCH = 1000000 }; // items that one opcode appends, because a reader keeps them on its stack
+enum { BATCH = 1000000 }; // number of items appended by one opcode; a reader keeps them all on its stack
 
 #define REFUSE(p, ...) return taper_pickler_fail((p), TAPER_ERROR_UNSUPPORTED, __VA_ARGS__)
 
@@ -21,7 +22,7 @@ static taper_status write_value(taper_pickler *p, taper_val value, unsigned dept
 static taper_status write_items(taper_pickler *p, const taper_val *items, size_t count, unsigned depth,
                                 taper_pickle_opcode end)
 {
-    // An empty list also gets one append.
+    // An empty list also gets one opcode that appends.
     size_t at = 0;
     do {
         const size_t batch = taper_min_size(count - at, BATCH);
@@ -35,9 +36,9 @@ static taper_status write_items(taper_pickler *p, const taper_val *items, size_t
     return TAPER_OK;
 }
 
-// A type that was written as a string, the second argument of restore_type_tag.
+// A container type that was written as a string, for the second argument of restore_type_tag.
 typedef struct tag {
-    const taper_type *key, *value; // key is NULL for a list
+    const taper_type *key, *value; // key type (NULL for a list) and value type
     size_t slot;
 } tag;
 
@@ -91,7 +92,7 @@ static taper_status close_tag(taper_pickler *p, const taper_type *key, const tap
     return TAPER_OK;
 }
 
-// Returns the function that makes a list of this type, or NULL if there is none.
+// Returns the name of the function that makes a list with these elements, or NULL if there is none.
 static const char *builder_of(const taper_type *element)
 {
     switch ((taper_type_kind)element->kind) {
@@ -153,7 +154,7 @@ static taper_status write_tuple(taper_pickler *p, const taper_tuple *tuple, unsi
 
 // ---- objects
 
-// Attributes become keys of a dict, so their names must differ.
+// Fails if two attributes have the same name, because attributes become keys of a dict.
 static taper_status check_attributes(const taper_pickler *p, const taper_class *class)
 {
     taper_name *names = taper_alloc(p->allocator, class->count * sizeof *names);
@@ -213,7 +214,7 @@ static taper_status write_object(taper_pickler *p, const taper_object *object, u
     taper_saved_as as = TAPER_SAVED_ATTRIBUTES;
     taper_val state = taper_val_none();
     TAPER_TRY(write_class(p, object->klass));
-    if (strncmp(object->klass->name, native, sizeof native - 1) == 0) { // its only slot is its state
+    if (strncmp(object->klass->name, native, sizeof native - 1) == 0) { // the object's only slot is its state
         if (object->count != 1) {
             REFUSE(p, "an object of the class %.200s has no state", object->klass->name);
         }
@@ -262,8 +263,8 @@ static const char *storage_class(taper_dtype dtype)
 }
 
 // Writes ("storage", class, key, "cpu", number of elements) as a persistent id. Tensors may view a storage as several
-// dtypes. Each dtype has an id of its own with the same key. In the memo, an address inside the head of the storage
-// stands for each dtype.
+// dtypes. Then each dtype has its own persistent id with the same key. The memo finds values by address; here it uses a
+// different address inside the storage's head for each dtype.
 static taper_status write_storage(taper_pickler *p, taper_storage *storage, taper_dtype dtype)
 {
     const void *memo = (const char *)storage + 1 + dtype;
@@ -292,7 +293,7 @@ static taper_status write_storage(taper_pickler *p, taper_storage *storage, tape
     return taper_pointer_add(p->allocator, &p->objects, memo, taper_pickler_put(p), p->error);
 }
 
-// Writes a tuple with a mark, whatever its length, as PyTorch does for sizes and strides.
+// Writes a tuple with MARK even if it is short, as PyTorch does for sizes and strides.
 static void write_dims(taper_pickler *p, const int64_t *dims, size_t count)
 {
     taper_pickler_op(p, TAPER_PICKLE_MARK, 0);
@@ -340,7 +341,7 @@ static taper_status write_tensor(taper_pickler *p, const taper_tensor *tensor, u
         TAPER_TRY(write_quantizer(p, quantizer, depth));
     }
     taper_pickler_bool(p, tensor->requires_grad);
-    global(p, "collections", "OrderedDict"); // hooks: an empty one
+    global(p, "collections", "OrderedDict"); // an empty OrderedDict of hooks
     taper_pickler_close(p, 0);
     taper_pickler_op(p, TAPER_PICKLE_REDUCE, -1);
     taper_pickler_op(p, TAPER_PICKLE_TUPLE, 1 - (quantizer != NULL ? 7 : 6));
@@ -403,7 +404,7 @@ static taper_status write_string(taper_pickler *p, const taper_string *string, b
     return shared ? taper_pointer_add(p->allocator, &p->objects, string, slot, p->error) : TAPER_OK;
 }
 
-// Writes a value that may have several holders, through the memo.
+// Writes a value that several containers may hold, using the memo.
 static taper_status write_shared(taper_pickler *p, taper_val value, unsigned depth)
 {
     const bool shared = taper_refs_count(&value.as.obj->refs) > 1;

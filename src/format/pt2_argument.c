@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads arguments in a .pt2 file. An argument is an object with one member, whose name tells its kind. In the first
-// schemas it has all members, and only one is not null.
+// schemas the object has all members, and all except one are null.
 #include "format/pt2_parts.h"
 
-// The content of an alternative, or of each item of its lists.
+// The JSON form of an argument, or of each item if the argument is a list.
 typedef enum form {
     FORM_NONE,
     FORM_NAME,
@@ -39,7 +39,7 @@ static const uint8_t form_kinds[] = {
 
 static const struct {
     char name[22];
-    uint8_t form, lists; // lists: levels of lists within each other
+    uint8_t form, lists; // form; number of list levels around it
 } alternatives[] = {
     {"as_none", FORM_NONE, 0},
     {"as_name", FORM_NAME, 0},
@@ -189,7 +189,7 @@ static taper_status read_form(taper_pt2 *r, form what, taper_pt2_type type, tape
 {
     argument->kind = form_kinds[what];
     switch (what) {
-    case FORM_NAME: // inside of an as_sym_… alternative
+    case FORM_NAME: // only inside of an alternative as_sym_…
         return taper_pt2_named_read(r, type, argument);
     case FORM_TENSOR:
         return taper_pt2_named_read(r, TAPER_PT2_TYPE_TENSOR, argument);
@@ -226,7 +226,7 @@ static taper_status read_form(taper_pt2 *r, form what, taper_pt2_type type, tape
         return read_graph(r, argument);
     case FORM_DICT:
         return read_dict(r, argument);
-    default: // true, or [] in the first schemas
+    default: // null is written as true, or as [] in the first schemas
         return taper_json_skip(&r->json);
     }
 }
@@ -266,7 +266,7 @@ static taper_status read_lists(taper_pt2 *r, const list_form *list, taper_pt2_ar
 
 typedef struct alternative {
     taper_pt2_argument *argument;
-    taper_pt2_type type; // type of an alternative with only a name
+    taper_pt2_type type; // type of the value, for an alternative that has only a name
     bool found;
 } alternative;
 

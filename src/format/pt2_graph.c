@@ -41,7 +41,7 @@ static taper_status input_item(taper_pt2 *r, const char *name, const void *how, 
     return taper_pt2_members(r, argument_member, named);
 }
 
-// Returns the end of a text, from the beginning of a line on.
+// Returns the last lines of a text, beginning at the start of a line.
 static const char *last_lines(const char *text)
 {
     enum { KEPT = 2000 };
@@ -53,7 +53,7 @@ static const char *last_lines(const char *text)
     return line != NULL ? line + 1 : text + length - KEPT;
 }
 
-// Reads "KEY,PATH,CLASS;…", the innermost module last; before PyTorch 2.3 "KEY:(PATH,CLASS);…".
+// Reads "KEY,PATH,CLASS;…", where the innermost module is last. Before PyTorch 2.3 the text is "KEY:(PATH,CLASS);…".
 static taper_status module_path(taper_pt2 *r, const char *stack, const char **path)
 {
     const char *last = strrchr(stack, ';');
@@ -74,7 +74,7 @@ static taper_status metadata_member(taper_pt2 *r, const taper_json_text *name, v
     if (kind != TAPER_JSON_TEXT || (!trace && !taper_json_is(name, "nn_module_stack"))) {
         return taper_json_skip(&r->json);
     }
-    size_t length; // the text ends at a NUL
+    size_t length; // the text ends at a NUL, so its length is not needed
     const char *text = NULL;
     TAPER_TRY(taper_pt2_text(r, &text, &length));
     if (!trace) {
@@ -207,7 +207,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const taper_pt2_mention *)a)->value.name, ((const taper_pt2_mention *)b)->value.name);
 }
 
-// Replaces mentions by values: numbers[i] is the value of mention first + i.
+// Replaces mentions by values: mention first + i becomes value numbers[i].
 static void renumber(taper_pt2_argument *argument, const size_t *numbers, size_t first)
 {
     if (argument->kind == TAPER_PT2_VALUE) {
@@ -217,7 +217,8 @@ static void renumber(taper_pt2_argument *argument, const size_t *numbers, size_t
         renumber(&argument->as.items[i], numbers, first);
     }
     for (size_t i = 0; argument->kind == TAPER_PT2_DICT && i < argument->count; i++) {
-        renumber(&argument->as.entries[i].argument, numbers, first); // at most the depth of the file's JSON
+        // The recursion is at most as deep as the file's JSON.
+        renumber(&argument->as.entries[i].argument, numbers, first);
     }
 }
 
@@ -240,8 +241,8 @@ static void renumber_all(taper_pt2_graph *graph, const size_t *numbers, size_t f
     }
 }
 
-// Makes one value of all mentions of a name, from the first one of the graph on. It has the facts of the table,
-// otherwise those of the first mention.
+// Makes one value of all mentions of the same name, beginning with mention `first`. The value gets its facts from the
+// table of values, or from its first mention if it is not in the table.
 static taper_status settle(taper_pt2 *r, taper_pt2_graph *graph, size_t first)
 {
     const taper_allocator *allocator = r->module->allocator;

@@ -59,7 +59,7 @@ taper_status taper_pt2_items(taper_pt2 *r, taper_json_kind kind, taper_pt2_item 
         TAPER_TRY(read(r, name, how, &item));
         TAPER_TRY(
             TAPER_GROW(r->module->allocator, r->scratch, r->scratch_capacity, r->scratch_count + item_size, r->error));
-        if (item_size != 0) { // without kept items, scratch may be NULL
+        if (item_size != 0) { // if no item is kept, scratch may be NULL
             memcpy(r->scratch + r->scratch_count, &item, item_size);
             r->scratch_count += item_size;
         }
@@ -148,7 +148,7 @@ taper_status taper_pt2_record(taper_pt2 *r, const taper_zip_entry *entry, taper_
     if (status == TAPER_OK) {
         status = taper_json_end(&r->json);
     }
-    r->json.what = "the program"; // because the name of the record is freed
+    r->json.what = "the program"; // the old name must not remain, because the name of the record is freed
     taper_record_free(&r->archive.zip, &record);
     return status;
 }

@@ -24,35 +24,35 @@ typedef struct taper_pt2_named taper_pt2_named;
 
 typedef enum taper_pt2_kind {
     TAPER_PT2_NONE,
-    TAPER_PT2_VALUE, // a value of the graph: a tensor, symbolic number or custom object
+    TAPER_PT2_VALUE, // value of the graph: a tensor, symbolic number or custom object
     TAPER_PT2_INT,
     TAPER_PT2_FLOAT,
     TAPER_PT2_BOOL,
     TAPER_PT2_COMPLEX,
     TAPER_PT2_STRING,
-    TAPER_PT2_DTYPE, // number that PyTorch's operators use (ScalarType): a taper_dtype, or one that Taper lacks
-    // Number that PyTorch's operators use: contiguous 0, preserve 1, channels last 2, channels last 3d 3.
+    TAPER_PT2_DTYPE, // dtype: number that PyTorch's operators use (ScalarType), also for dtypes that Taper lacks
+    // Memory format: contiguous 0, preserve 1, channels last 2, channels last 3d 3, as PyTorch's operators number them.
     TAPER_PT2_MEMORY_FORMAT,
-    TAPER_PT2_LAYOUT,   // number that PyTorch's operators use: strided 0
-    TAPER_PT2_DEVICE,   // "cpu", "cuda:0"
-    TAPER_PT2_OPERATOR, // target of a node: "torch.ops.aten.add.Tensor"
-    TAPER_PT2_GRAPH,    // for higher-order operators
+    TAPER_PT2_LAYOUT,   // layout: strided 0, as PyTorch's operators number them
+    TAPER_PT2_DEVICE,   // device, such as "cpu" or "cuda:0"
+    TAPER_PT2_OPERATOR, // target of a node, such as "torch.ops.aten.add.Tensor"
+    TAPER_PT2_GRAPH,    // graph that is an argument of a higher-order operator
     TAPER_PT2_LIST,
     TAPER_PT2_DICT
 } taper_pt2_kind;
 
-// An alternative of the schema's Argument. as_sym_int is a VALUE or an INT, as_sym_ints is a list of these,
-// as_optional_tensor is a VALUE or NONE, and so on.
+// An argument, as the schema's union Argument defines it. as_sym_int becomes a VALUE or an INT, as_sym_ints becomes a
+// list of these, as_optional_tensor becomes a VALUE or NONE, and so on.
 typedef struct taper_pt2_argument {
-    uint8_t kind; // taper_pt2_kind
-    // Declared kind of a LIST's items, also of an empty list: VALUE (tensors), INT, FLOAT, ….
+    uint8_t kind; // a taper_pt2_kind
+    // Kind that the schema declares for the items of a LIST, even if it is empty: VALUE (tensors), INT, FLOAT, ….
     uint8_t of;
-    uint32_t count; // items of LIST and DICT; bytes of a text
+    uint32_t count; // number of items of a LIST or DICT; length of a text in bytes
     union {
-        int64_t i; // for INT, BOOL, DTYPE, MEMORY_FORMAT, LAYOUT
+        int64_t i; // value of an INT, BOOL, DTYPE, MEMORY_FORMAT or LAYOUT
         double f;
         const double *complex; // real and imaginary part
-        const char *text;      // for STRING, DEVICE, OPERATOR
+        const char *text;      // text of a STRING, DEVICE or OPERATOR
         size_t value;          // index in the graph's values
         const taper_pt2_graph *graph;
         struct taper_pt2_argument *items;
@@ -62,14 +62,15 @@ typedef struct taper_pt2_argument {
 
 // An argument of a node, or an entry of a dict.
 struct taper_pt2_named {
-    const char *name; // "" for arguments of higher-order operators
-    bool keyword;     // also false if the file does not say
+    const char *name; // name of the argument or key; "" for arguments of higher-order operators
+    bool keyword;     // true for a keyword argument; false if the file does not say
     taper_pt2_argument argument;
 };
 
 // A size, stride, offset or symbolic number.
 typedef struct taper_pt2_number {
-    // For example "Symbol('s0', positive=True, integer=True)". NULL if the number is i (or f for a float).
+    // Expression, for example "Symbol('s0', positive=True, integer=True)". NULL if the number is the constant i (or f
+    // for a float).
     const char *expression;
     union {
         int64_t i;
@@ -77,13 +78,13 @@ typedef struct taper_pt2_number {
     } as;
 } taper_pt2_number;
 
-// The file's facts about a tensor. Sizes may depend on those of the inputs.
+// Facts about a tensor in the file. Sizes may be expressions of the sizes of the inputs.
 typedef struct taper_pt2_meta {
-    int dtype; // number like TAPER_PT2_DTYPE; -1 if missing
+    int dtype; // dtype as a number like TAPER_PT2_DTYPE; -1 if missing
     int layout;
-    size_t rank; // at most TAPER_MAX_RANK
+    size_t rank; // number of dimensions, at most TAPER_MAX_RANK
     bool requires_grad;
-    const char *device; // "cpu"
+    const char *device; // device, such as "cpu"
     const taper_pt2_number *sizes, *strides;
     taper_pt2_number offset;
 } taper_pt2_meta;
@@ -99,80 +100,82 @@ typedef enum taper_pt2_type {
 
 typedef struct taper_pt2_value {
     const char *name;
-    uint8_t type;               // taper_pt2_type
-    const taper_pt2_meta *meta; // set for a tensor; NULL if missing
-    taper_pt2_number number;    // set for a symbolic number
-    const char *class_name;     // set for an object; NULL if missing
+    uint8_t type;               // a taper_pt2_type
+    const taper_pt2_meta *meta; // facts about a tensor; NULL if missing
+    taper_pt2_number number;    // value of a symbolic number
+    const char *class_name;     // class of a custom object; NULL if missing
 } taper_pt2_value;
 
 typedef struct taper_pt2_node {
-    const char *target;      // "torch.ops.aten.conv2d.default", "_operator.add"
-    const char *name;        // NULL if missing
+    const char *target;      // operator or function, such as "torch.ops.aten.conv2d.default" or "_operator.add"
+    const char *name;        // name of the node; NULL if missing
     const char *stack_trace; // source lines, the innermost last; NULL if missing
-    const char *module;      // path of the module that it came from: "features.0", ""; NULL if missing
-    bool single;             // true if a higher-order operator returns a tensor and not a tuple with one tensor
+    const char *module;      // path of the module that contained the node, such as "features.0" or ""; NULL if missing
+    bool single; // true if a higher-order operator returns a tensor, false if it returns a tuple with one tensor
     taper_pt2_named *inputs;
     taper_pt2_argument *outputs;
     size_t input_count, output_count;
 } taper_pt2_node;
 
-// A graph. Its names are local, and graphs inside of it do not see them.
+// A graph. Its names are local: nested graphs cannot use them.
 struct taper_pt2_graph {
-    const char *name;        // name of a graph inside of another one: "true_graph_0"
+    const char *name;        // name of a nested graph, such as "true_graph_0"
     taper_pt2_value *values; // every value that the graph names, defined or not, sorted by name
     taper_pt2_argument *inputs, *outputs;
     taper_pt2_node *nodes;
     size_t value_count, input_count, output_count, node_count;
-    bool single; // true if it returns a tensor and not a tuple with one tensor
+    bool single; // true if the graph returns a tensor, false if it returns a tuple with one tensor
 };
 
-// The packing of inputs and outputs (torch.utils._pytree). None is a leaf.
+// How inputs and outputs are nested in containers (torch.utils._pytree). None is a leaf.
 typedef enum taper_pt2_tree_kind {
     TAPER_PT2_LEAF,
     TAPER_PT2_TUPLE,
     TAPER_PT2_TREE_LIST,
-    TAPER_PT2_TREE_DICT, // also OrderedDict and defaultdict
+    TAPER_PT2_TREE_DICT, // dict, OrderedDict or defaultdict
     TAPER_PT2_NAMED_TUPLE,
-    TAPER_PT2_OTHER // a registered class
+    TAPER_PT2_OTHER // any other class registered with torch.utils._pytree
 } taper_pt2_tree_kind;
 
 typedef struct taper_pt2_tree {
-    uint8_t kind;        // taper_pt2_tree_kind
-    const char *type;    // "builtins.dict"; NULL for a leaf
-    const char *context; // JSON from the file: "null", "[\"a\", \"b\"]"; NULL for a leaf
-    // Keys of a dict, or fields of a named tuple (STRING), one for each child. NULL if the file has none.
+    uint8_t kind;        // a taper_pt2_tree_kind
+    const char *type;    // type of the container, such as "builtins.dict"; NULL for a leaf
+    const char *context; // JSON text from the file, such as "null" or "[\"a\", \"b\"]"; NULL for a leaf
+    // Keys of a dict, or field names of a named tuple (STRING), one for each child. NULL if the file has no names.
     const taper_pt2_argument *keys;
     const struct taper_pt2_tree *children;
-    size_t count, leaves; // number of children; number of leaves below
+    size_t count, leaves; // number of children; number of leaves of the whole subtree
 } taper_pt2_tree;
 
-// A parameter, buffer or constant.
+// A parameter, buffer or constant of the program.
 typedef struct taper_pt2_weight {
-    const char *name;     // "conv.weight"
-    taper_tensor *tensor; // owned; storages are shared as in the file; NULL if it is not available
-    const char *refusal;  // why not: "its dtype is float8_e4m3fn, which …"
+    const char *name; // name, such as "conv.weight"
+    // Tensor, a reference that this struct owns; shares storages as in the file; NULL if it is not available.
+    taper_tensor *tensor;
+    // Reason if the tensor is not available, such as "its dtype is float8_e4m3fn, which …"; otherwise NULL.
+    const char *refusal;
 } taper_pt2_weight;
 
 typedef enum taper_pt2_input_kind {
     TAPER_PT2_INPUT_USER,
-    TAPER_PT2_INPUT_CONSTANT, // a number, text or None that the caller gave during the export
+    TAPER_PT2_INPUT_CONSTANT, // number, text or None that the caller passed during the export
     TAPER_PT2_INPUT_PARAMETER,
     TAPER_PT2_INPUT_BUFFER,
-    TAPER_PT2_INPUT_TENSOR, // a tensor constant
-    TAPER_PT2_INPUT_OBJECT, // a custom object
+    TAPER_PT2_INPUT_TENSOR, // tensor constant
+    TAPER_PT2_INPUT_OBJECT, // custom object
     TAPER_PT2_INPUT_TOKEN
 } taper_pt2_input_kind;
 
 // The meaning of an input of the graph.
 typedef struct taper_pt2_input {
-    uint8_t kind; // taper_pt2_input_kind
+    uint8_t kind; // a taper_pt2_input_kind
     bool persistent;
-    const char *target;             // name of the weight or constant, or NULL
+    const char *target;             // name of the weight or constant that the input stands for, or NULL
     const taper_pt2_weight *weight; // never NULL for PARAMETER, BUFFER, TENSOR, OBJECT
-    // 0, or if the input is a tensor of a Python subclass: the weight is the first part of it, and this is the number
-    // of bytes of ".PART" at the end of the weight's name.
+    // If the input is a tensor of a Python subclass, the weight is its first part, and this is the number of bytes of
+    // ".PART" at the end of the weight's name. Otherwise 0.
     size_t part_length;
-    taper_pt2_argument argument; // input of the graph
+    taper_pt2_argument argument; // the input in the graph
 } taper_pt2_input;
 
 typedef enum taper_pt2_output_kind {
@@ -180,50 +183,51 @@ typedef enum taper_pt2_output_kind {
     TAPER_PT2_OUTPUT_LOSS,
     TAPER_PT2_OUTPUT_BUFFER,    // new value of a buffer
     TAPER_PT2_OUTPUT_PARAMETER, // new value of a parameter
-    TAPER_PT2_OUTPUT_INPUT,     // new value of a tensor that the caller gave
+    TAPER_PT2_OUTPUT_INPUT,     // new value of a tensor that the caller passed
     TAPER_PT2_OUTPUT_PARAMETER_GRADIENT,
     TAPER_PT2_OUTPUT_INPUT_GRADIENT,
     TAPER_PT2_OUTPUT_TOKEN
 } taper_pt2_output_kind;
 
 typedef struct taper_pt2_output {
-    uint8_t kind;                // taper_pt2_output_kind
-    const char *target;          // name of the buffer, parameter or input, or NULL
-    size_t input;                // number of that input, if there is a target
-    taper_pt2_argument argument; // output of the graph
+    uint8_t kind;                // a taper_pt2_output_kind
+    const char *target;          // name of the buffer, parameter or input that gets the new value, or NULL
+    size_t input;                // index of the input that gets the new value, if there is a target
+    taper_pt2_argument argument; // the output in the graph
 } taper_pt2_output;
 
 typedef struct taper_pt2_opset {
-    const char *name; // "aten"
+    const char *name; // name of an operator namespace, such as "aten"
     int64_t version;
 } taper_pt2_opset;
 
 typedef struct taper_pt2_range {
-    const char *name;    // name of a symbol: "s0"
-    int64_t least, most; // INT64_MIN, INT64_MAX for no bound
+    const char *name;    // name of a symbol, such as "s0"
+    int64_t least, most; // bounds of the symbol; INT64_MIN and INT64_MAX mean no bound
 } taper_pt2_range;
 
 typedef struct taper_pt2_program {
-    const char *method;             // name of the method that it becomes
+    const char *method;             // name of the method that the program becomes
     struct taper_pt2_program *next; // next program of the archive
-    int64_t major, minor;           // version of the schema; 0 if missing
-    const char *torch_version;      // NULL if missing
+    int64_t major, minor;           // version of the export schema; 0 if missing
+    const char *torch_version;      // version of PyTorch that wrote the file; NULL if missing
     taper_pt2_opset *opsets;
     taper_pt2_range *ranges;
-    const char **guards; // Python expressions
+    const char **guards; // conditions on the inputs, as Python expressions
     size_t opset_count, range_count, guard_count;
 
     const taper_pt2_graph *graph;
     taper_pt2_input *inputs;   // one for each input of the graph
     taper_pt2_output *outputs; // one for each output of the graph
     size_t input_count, output_count;
-    taper_pt2_tree in_tree; // a tuple of the positional arguments (a tuple) and the named ones (a dict)
+    taper_pt2_tree in_tree; // tuple of the positional arguments (a tuple) and the keyword arguments (a dict)
     taper_pt2_tree out_tree;
-    const char **argument_names; // names of forward's arguments; empty if the file has none
+    const char **argument_names; // names of the arguments of forward; empty if the file has none
     size_t argument_name_count;
 
     taper_pt2_weight
-        // Sorted by name. With several programs, a name begins with that of its program: "encoder.conv.weight".
+        // Weights sorted by name. If there are several programs, a name begins with the name of its program:
+        // "encoder.conv.weight".
         *weights;
     size_t weight_count;
 } taper_pt2_program;
@@ -232,15 +236,16 @@ typedef struct taper_pt2_program {
 // program.
 bool taper_pt2_is(const taper_zip *zip);
 
-// Reads the programs. A single program becomes the method forward. If there are several, the one named model, which
-// torch.export.save writes, becomes forward. The others become methods with their own names. The module is as for the
-// readers of module.h; it gets the extra files. The caller releases the programs, also after a failure.
+// Reads the programs of the file. A single program becomes the method forward. If there are several, the program named
+// model, which torch.export.save writes, becomes forward, and the others become methods with their own names. The same
+// members of the module must be set as for the readers in module.h; it receives the extra files. The caller releases
+// the programs, also after a failure.
 TAPER_MUST_USE taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_program *program,
                                            taper_error *error);
 // Releases the tensors. Call this before taper_module_free.
 void taper_pt2_release(taper_pt2_program *program);
 
-// Returns the name of a dtype by PyTorch's number, "float8_e4m3fn", or "unknown".
+// Returns the name of the dtype with this number in PyTorch, such as "float8_e4m3fn", or "unknown".
 const char *taper_pt2_dtype_name(int dtype);
 
 #endif

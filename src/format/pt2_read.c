@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads .pt2 files: finds the layout, and reads the program's JSON, except its graph.
+// Reads .pt2 files: determines the layout, and reads the program's JSON except its graph.
 #include "format/pt2_parts.h"
 
 enum { NEWEST_SCHEMA = 8 };
@@ -44,7 +44,7 @@ bool taper_pt2_is(const taper_zip *zip)
 // ---- the packing of inputs and outputs
 
 typedef struct call {
-    const char *name; // name of the module; "" is the whole program
+    const char *name; // name of a module; "" means the whole program
     const char *in_spec, *out_spec;
     size_t in_length, out_length;
     taper_pt2_array names;
@@ -142,7 +142,7 @@ static taper_status module_member(taper_pt2 *r, const taper_json_text *name, voi
     if (taper_json_is(name, "module_call_graph")) {
         return taper_pt2_items(r, TAPER_JSON_ARRAY, call_item, NULL, 0, &none);
     }
-    if (taper_json_is(name, "call_spec")) { // in the first schema
+    if (taper_json_is(name, "call_spec")) { // only the first schema has this member
         call c = {.name = ""};
         TAPER_TRY(taper_pt2_members(r, signature_member, &c));
         keep_call(r, &c);
@@ -170,7 +170,7 @@ static taper_status read_version(taper_pt2 *r)
     taper_json_kind kind;
     TAPER_TRY(taper_json_peek(&r->json, &kind));
     return kind == TAPER_JSON_OBJECT ? taper_pt2_members(r, version_member, NULL)
-                                     : taper_pt2_int(r, &r->program->major); // in the first schemas
+                                     : taper_pt2_int(r, &r->program->major); // the first schemas have only one number
 }
 
 static taper_status opset_item(taper_pt2 *r, const char *name, const void *how, void *item)
@@ -181,7 +181,7 @@ static taper_status opset_item(taper_pt2 *r, const char *name, const void *how, 
     return taper_pt2_int(r, &opset->version);
 }
 
-// Reads an integer. Anything else (null, Infinity, a text) means that there is no bound.
+// Reads an integer. Any other value (null, Infinity, a string) means that there is no bound.
 static taper_status read_bound(taper_pt2 *r, int64_t *bound)
 {
     taper_json_kind kind;
@@ -262,7 +262,8 @@ static taper_status read_only_version(taper_pt2 *r)
     return taper_pt2_members(r, only_version, NULL);
 }
 
-// Reads the program's JSON. If that fails, the schema may be a newer one, and its number comes after the graph.
+// Reads the program's JSON. If that fails, checks whether the schema is newer, because the schema's number comes after
+// the graph in the file.
 static taper_status read_json(taper_pt2 *r, const taper_zip_entry *entry)
 {
     taper_pt2_program *program = r->program;
@@ -288,8 +289,8 @@ static taper_status read_json(taper_pt2 *r, const taper_zip_entry *entry)
     return status;
 }
 
-// Completes the packing of inputs. The first schema leaves out the named arguments if the caller gave none. The rest is
-// the tuple of the positional arguments, in every schema.
+// Completes the nesting of inputs. If the caller passed no keyword arguments, the first schema contains only the tuple
+// of positional arguments.
 static taper_status complete_inputs(taper_pt2 *r)
 {
     taper_pt2_tree *tree = &r->program->in_tree;
@@ -354,7 +355,7 @@ static taper_status refuse_archive(taper_pt2 *r)
                "the .pt2 file holds no program (models/model.json): it is not complete; save it again");
 }
 
-// Puts the weights of one of several programs into a module of their own.
+// If a file has several programs, makes the weights of each program attributes of a module with the program's name.
 static taper_status prefix_weights(taper_pt2 *r, const char *prefix)
 {
     taper_pt2_program *program = r->program;
@@ -374,7 +375,8 @@ static taper_status prefix_weights(taper_pt2 *r, const char *prefix)
     return TAPER_OK;
 }
 
-// Names the method that one of several programs becomes, and the module of its weights. These names have no dots.
+// If a file has several programs, chooses the name of the method that this program becomes, and the name of the module
+// of its weights. These names have no dots.
 static taper_status name_program(taper_pt2 *r, const char *name, size_t length)
 {
     char *own = taper_arena_string(&r->module->arena, name, length);
@@ -405,7 +407,8 @@ static taper_status read_one(taper_pt2 *r, const taper_zip_entry *entry, const c
     return several ? name_program(r, name, length) : TAPER_OK;
 }
 
-// Reads a program with a reader of its own. archive: the reader that opened the archive.
+// Reads a program with a reader of its own, so that a file can have several. archive: the reader that has opened the
+// archive.
 static taper_status read_entry(taper_pt2 *archive, const taper_zip_entry *entry, taper_pt2_program *program,
                                bool several)
 {
@@ -420,7 +423,8 @@ static taper_status read_entry(taper_pt2 *archive, const taper_zip_entry *entry,
     taper_status status = r.graph == NULL ? taper_fail_memory(r.error)
                                           : read_one(&r, entry, legacy ? NULL : entry->name + sizeof models - 1,
                                                      legacy ? 0 : entry->name_length - around, several);
-    for (size_t i = 0; i < r.weight_count; i++) { // left over after a failure
+    // After a failure, releases weights that the program did not take over.
+    for (size_t i = 0; i < r.weight_count; i++) {
         if (r.weights[i].tensor != NULL) {
             taper_obj_release(&r.weights[i].tensor->head);
         }

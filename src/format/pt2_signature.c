@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the signature of a program in a .pt2 file: the meanings of the inputs and outputs of its graph.
+// Reads the signature of a program in a .pt2 file: the meaning of each input and output of the graph.
 #include "base/charge.h"
 #include "format/pt2_parts.h"
 
@@ -27,7 +27,7 @@ static const role output_roles[] = {
     {"gradient_to_user_input", TAPER_PT2_OUTPUT_INPUT_GRADIENT},
     {"token", TAPER_PT2_OUTPUT_TOKEN},
 };
-// The dicts of the first schema.
+// Members of the signature in the first schema, which map inputs to their targets.
 static const role old_inputs[] = {
     {"inputs_to_parameters", TAPER_PT2_INPUT_PARAMETER},
     {"inputs_to_buffers", TAPER_PT2_INPUT_BUFFER},
@@ -56,7 +56,7 @@ static taper_status spec_body(taper_pt2 *r, const taper_json_text *name, void *t
                                        "custom_obj_name", "user_input_name", "name"};
     taper_pt2_spec *spec = to;
     if (taper_json_is(name, "arg")) {
-        // Only the name is kept, because the graph has the other facts about the argument.
+        // Only the name of the argument is kept, because the graph has the other facts about it.
         taper_pt2_argument argument = {.kind = TAPER_PT2_NONE};
         const size_t mentions = r->mention_count;
         TAPER_TRY(spec->named ? taper_pt2_named_read(r, TAPER_PT2_TYPE_TENSOR, &argument)
@@ -92,7 +92,8 @@ static taper_status spec_member(taper_pt2 *r, const taper_json_text *name, void 
                               (int)taper_min_size(name->length, 100), name->at);
     }
     s->found = true;
-    // User inputs and outputs are first in both tables, and may have any argument. Others are tensors or similar.
+    // The first entry of both tables is for inputs or outputs of the caller, which may have any argument. Arguments of
+    // the other entries must be named values.
     *s->spec = (taper_pt2_spec){.kind = found->kind, .persistent = true, .named = found != s->roles->rows};
     return taper_pt2_members(r, spec_body, s->spec);
 }
@@ -115,7 +116,7 @@ static taper_status old_item(taper_pt2 *r, const char *name, const void *how, vo
     return taper_pt2_text(r, &spec->target, NULL);
 }
 
-// Adds specs after the existing ones.
+// Adds the entries of a dict to the specs.
 static taper_status add_old(taper_pt2 *r, uint8_t kind, taper_pt2_array *specs)
 {
     taper_pt2_array more;
@@ -169,7 +170,7 @@ static const char *value_name(const taper_pt2_graph *graph, const taper_pt2_argu
 }
 
 // Puts the specs of the first schema into the order of the graph, by name. An argument without a spec belongs to the
-// caller. Among outputs, buffers come first, so every output after `reach` belongs to the caller too.
+// caller. For outputs, only the first `reach` can have a spec, because buffers come first.
 static taper_status order(taper_pt2 *r, const taper_pt2_argument *arguments, size_t count, size_t reach,
                           taper_pt2_array *specs)
 {
@@ -190,7 +191,8 @@ static taper_status order(taper_pt2 *r, const taper_pt2_argument *arguments, siz
         if (name != NULL && i < reach && taper_names_find(names, specs->count, name, strlen(name), &at)) {
             to[i] = from[at];
         } else {
-            to[i] = (taper_pt2_spec){.kind = 0, .persistent = true, .value = name}; // 0 means the caller's
+            // Kind 0 is an input or output of the caller.
+            to[i] = (taper_pt2_spec){.kind = 0, .persistent = true, .value = name};
         }
     }
     *specs = (taper_pt2_array){to, count};
@@ -254,7 +256,7 @@ static taper_status finish_inputs(taper_pt2 *r)
     return TAPER_OK;
 }
 
-// Finds the input whose new value an output is.
+// Finds the input to which an output gives a new value.
 static taper_status find_input(taper_pt2 *r, taper_pt2_output *output, size_t at)
 {
     const taper_pt2_program *program = r->program;
@@ -293,7 +295,8 @@ static taper_status finish_outputs(taper_pt2 *r)
     return TAPER_OK;
 }
 
-// Makes inputs of the tensor constants of the first schema, which the graph names without having them as inputs.
+// Adds inputs for the tensor constants of the first schema. Its graphs name these constants without declaring them as
+// inputs.
 static taper_status add_blobs(taper_pt2 *r, taper_pt2_graph *graph)
 {
     const taper_pt2_blob *blobs = r->blobs.items;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The packing of a program's inputs and outputs. It is a text in the program's JSON that is itself JSON,
-//   [1, {"type": "builtins.tuple", "context": "null", "children_spec": [{"type": null, "context": null, …}, …]}]
-// in which a context is again JSON in a text, or an object.
+// Reads how a program's inputs and outputs are nested in containers. The file describes this in a string that contains
+// JSON: [1, {"type": "builtins.tuple", "context": "null", "children_spec": [{"type": null, "context": null, …}, …]}]. A
+// context is a string that again contains JSON, or an object.
 #include "base/charge.h"
 #include "format/pt2_parts.h"
 
@@ -50,7 +50,7 @@ static taper_status key_item(taper_pt2 *r, const char *name, const void *how, vo
         }
         return TAPER_OK;
     }
-    key->kind = kind == TAPER_JSON_NULL ? TAPER_PT2_NONE : TAPER_PT2_LIST; // a kind of key that is not supported
+    key->kind = kind == TAPER_JSON_NULL ? TAPER_PT2_NONE : TAPER_PT2_LIST; // the kind of the key is not supported
     return taper_json_skip(&r->json);
 }
 
@@ -87,14 +87,15 @@ static taper_status read_keys(taper_pt2 *r, taper_pt2_tree *tree)
     return TAPER_OK;
 }
 
-// Finds the names of the parts of another class, if its context is a list with a text for each part. Such a class is a
-// dict that PyTorch does not treat as one, for example a result of transformers. Other contexts have a meaning only for
-// the class.
+// Finds the field names of another class, if its context is a list with a string for each child. Such a class is a dict
+// that PyTorch does not treat as one, for example a result of transformers. Other contexts have a meaning only for
+// their class.
 static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
 {
     taper_error *const error = r->error;
     const taper_json outer = r->json;
-    const size_t above = r->scratch_count; // drops the items of an incomplete context
+    // Number of scratch items to which a context that is not a list of strings is undone.
+    const size_t above = r->scratch_count;
     if (tree->context[0] != '[') {
         return TAPER_OK;
     }
@@ -103,7 +104,7 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
     r->error = error;
     r->json = outer;
     r->scratch_count = above;
-    if (status == TAPER_ERROR_RESOURCE) { // reads it again, for the message
+    if (status == TAPER_ERROR_RESOURCE) { // reads it again to get the error message
         status = read_keys(r, tree);
         r->json = outer;
         r->scratch_count = above;
@@ -116,7 +117,8 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
     return status == TAPER_ERROR_RESOURCE ? status : TAPER_OK;
 }
 
-// Finds the fields of a named tuple, whose class the context names. Files before PyTorch 2.8 do not have them.
+// Finds the field names of a named tuple. The context names its class. Files before PyTorch 2.8 do not contain field
+// names.
 static taper_status find_fields(taper_pt2 *r, taper_pt2_tree *tree)
 {
     const taper_pt2_fields *fields = r->fields.items;
@@ -137,7 +139,7 @@ static taper_status find_fields(taper_pt2 *r, taper_pt2_tree *tree)
 
 static taper_status tree_item(taper_pt2 *r, const char *name, const void *how, void *item);
 
-// Reads a context: a text as it is, and anything else in the form that it has in the file.
+// Reads a context: the content of a string, or the JSON text of any other value.
 static taper_status read_context(taper_pt2 *r, const char **context)
 {
     taper_json_kind kind;
@@ -183,7 +185,7 @@ static taper_status read_tree(taper_pt2 *r, taper_pt2_tree *tree)
             tree->kind = types[i].kind;
         }
     }
-    for (size_t i = 0; i < tree->count; i++) { // numbers of parts that were read, so this cannot overflow
+    for (size_t i = 0; i < tree->count; i++) { // cannot overflow, because the file contains all these children
         tree->leaves += tree->children[i].leaves;
     }
     if (tree->context == NULL) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the tensors of a .pt2 file: records of raw bytes with a table in JSON, or archives of torch.save inside the
-// archive.
+// Reads the tensors of a .pt2 file. They are records of raw bytes with a table in JSON, or archives of torch.save
+// inside the archive.
 #include <stdio.h>
 
 #include "format/pt2_parts.h"
 #include "ir/tensor.h"
 
-// Adds a weight. Takes over the tensor, also on failure.
+// Adds a weight. Takes over the reference to the tensor, even if it fails.
 static taper_status add(taper_pt2 *r, const char *name, taper_tensor *tensor, const char *refusal)
 {
     const taper_status status =
@@ -29,7 +29,7 @@ static taper_status refuse(taper_pt2 *r, const char *name, const char *before, c
 
 // ---- archives of torch.save
 
-// Reads the value that torch.save wrote into these bytes of the blob.
+// Reads the value that torch.save wrote. data and size: its archive, which is within the bytes of the blob.
 static taper_status read_saved(taper_pt2 *r, taper_blob *blob, const void *data, size_t size, taper_val *value)
 {
     taper_archive inner;
@@ -42,7 +42,8 @@ static taper_status read_saved(taper_pt2 *r, taper_blob *blob, const void *data,
     return status;
 }
 
-// Reads the value of a record. A stored record is read in place, so that its tensors can borrow the file's bytes.
+// Reads the value of a record. If the record is not compressed, reads it in place, so that its tensors can borrow the
+// file's bytes.
 static taper_status read_saved_entry(taper_pt2 *r, const taper_zip_entry *entry, taper_val *value)
 {
     const uint8_t *data;
@@ -68,9 +69,10 @@ static taper_status read_saved_entry(taper_pt2 *r, const taper_zip_entry *entry,
 
 // ---- tensors of Python subclasses, such as torchao's: the parts that are tensors
 
-enum { MOST_NESTED = 8 }; // a part may be such a tensor too
+enum { MOST_NESTED = 8 }; // nesting depth, because a part may itself be a tensor of a subclass
 
-// Adds the parts of the tensor `name` as NAME.PART: the program gets them by export::access_subclass_inner_tensor.
+// Adds the parts of the tensor `name` as weights named NAME.PART. The program reads them with
+// export::access_subclass_inner_tensor.
 static taper_status add_parts(taper_pt2 *r, const char *name, const taper_dict *parts, int depth)
 {
     if (depth == MOST_NESTED) {
@@ -108,7 +110,8 @@ static taper_status read_subclass(taper_pt2 *r, const char *name, const taper_zi
 {
     taper_val value;
     taper_status status = read_saved_entry(r, entry, &value);
-    if (status == TAPER_ERROR_FILE || status == TAPER_ERROR_UNSUPPORTED) { // an error only if the program uses it
+    // This is an error only if the program uses the weight.
+    if (status == TAPER_ERROR_FILE || status == TAPER_ERROR_UNSUPPORTED) {
         char text[150];
         (void)snprintf(text, sizeof text, "%.149s", taper_error_message(r->error));
         taper_error_clear(r->error);
@@ -161,7 +164,7 @@ static bool is_object(const payload *p)
     return strncmp(p->path, "opaque_obj_", 11) == 0 || strncmp(p->path, "custom_obj_", 11) == 0;
 }
 
-// Returns why a payload cannot be used, or NULL.
+// Returns the reason why a payload cannot be used, or NULL if it can.
 static const char *why_not(const payload *p, const taper_zip_entry *entry)
 {
     if (is_object(p) || !p->described) {
@@ -195,7 +198,7 @@ static taper_status make_tensor(taper_pt2 *r, const taper_pt2_meta *meta, const 
     const taper_status status = taper_tensor_view(r->module->heap, storage, dtype, meta->offset.as.i, meta->rank, sizes,
                                                   strides, tensor, r->error);
     taper_obj_release(&storage->head);
-    if (status == TAPER_ERROR_ARGUMENT) { // here a wrong argument is an error of the file
+    if (status == TAPER_ERROR_ARGUMENT) { // the wrong argument came from the file, so this is an error of the file
         char text[200];
         (void)snprintf(text, sizeof text, "%.190s", taper_error_message(r->error));
         TAPER_FAIL(r->error, TAPER_ERROR_FILE, "%s", text);
@@ -366,7 +369,7 @@ static taper_status finish(taper_pt2 *r)
     return TAPER_OK;
 }
 
-// Returns the record with a name, or NULL.
+// Returns the record whose name is the concatenation of the three texts, or NULL.
 static const taper_zip_entry *find(const taper_pt2 *r, const char *before, const char *name, size_t length,
                                    const char *behind)
 {
@@ -389,7 +392,7 @@ taper_status taper_pt2_weights_read(taper_pt2 *r, const char *name, size_t lengt
             saved = find(r, kinds[i].folder, name, length, ".pt");
         } else {
             saved = find(r, kinds[i].legacy, "", 0, ".pt");
-            saved = saved != NULL ? saved : find(r, kinds[i].legacy, "", 0, ".json"); // up to PyTorch 2.2
+            saved = saved != NULL ? saved : find(r, kinds[i].legacy, "", 0, ".json"); // the name up to PyTorch 2.2
         }
         if (table != NULL) {
             TAPER_TRY(taper_pt2_record(r, table, kinds[i].read));
@@ -404,14 +407,14 @@ taper_status taper_pt2_weights_read(taper_pt2 *r, const char *name, size_t lengt
     return finish(r);
 }
 
-// Compares the beginning of a weight's name with `name` and a byte.
+// Compares the beginning of a weight's name with `name` followed by the byte `last`.
 static int compare(const char *weight, const char *name, size_t length, char last)
 {
     const int order = strncmp(weight, name, length);
     return order != 0 ? order : (int)(unsigned char)weight[length] - (int)(unsigned char)last;
 }
 
-// Returns the first weight whose name begins with `name` and that byte, or NULL.
+// Returns the first weight whose name begins with `name` followed by the byte `last`, or NULL.
 static const taper_pt2_weight *find_beginning(const taper_pt2_program *program, const char *name, char last)
 {
     const size_t length = strlen(name);

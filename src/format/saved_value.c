@@ -21,7 +21,7 @@ static bool fits(taper_val value, const taper_type *type)
         return value.tag == TAPER_DICT;
     case TAPER_TYPE_TUPLE:
         return value.tag == TAPER_TUPLE && value.as.tuple->count == type->count;
-    case TAPER_TYPE_CLASS: // a named tuple may become known by its name later
+    case TAPER_TYPE_CLASS: // the class may later turn out to be a named tuple
         return value.tag == TAPER_OBJECT || value.tag == TAPER_TUPLE;
     case TAPER_TYPE_UNION:
         return true;
@@ -53,7 +53,7 @@ size_t taper_saved_dict_type(taper_dict *dict, const taper_type *type)
     return dict->count;
 }
 
-// The order is that of PyTorch's numbers.
+// Names of devices, in the order of PyTorch's numbers.
 static const char *const device_names[] = {"cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
                                            "fpga", "ort",  "xla",    "vulkan", "metal",  "xpu",   "mps",
                                            "meta", "hpu",  "ve",     "lazy",   "ipu"};

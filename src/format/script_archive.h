@@ -10,9 +10,10 @@
 
 #include "format/archive.h"
 
-// Reads version, extra files and sources.
+// Reads the version, the extra files and the sources.
 TAPER_MUST_USE taper_status taper_script_archive_read(taper_archive *archive, taper_error *error);
-// Reads the tuple of constants.pkl, or an empty one if there is none. *constants gets a reference.
+// Reads the tuple of constants.pkl. *constants receives a reference to it, or to an empty tuple if the archive has
+// none.
 TAPER_MUST_USE taper_status taper_script_archive_constants(taper_archive *archive, const taper_class_host *classes,
                                                            taper_val *constants, taper_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the objects that are saved in the form that their __setstate__ requires.
+// Finds the state and the __setstate__ of objects that are saved as a state.
 #include "format/module_write.h"
 
 static const char suffix[] = ".__setstate__";
@@ -59,7 +59,7 @@ taper_status taper_set_states_find(taper_set_states *states, const taper_object 
 {
     const char *class_name = object->klass->name;
     const size_t *pending = taper_pointer_find(&states->pending, object);
-    // Cached, because names may be long and objects many.
+    // The result is cached, because names may be long and there may be many objects.
     const size_t *met = taper_pointer_find(&states->classes, object->klass);
     bool known = met != NULL && *met != 0;
     *state = NULL;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A sink receives the bytes of a file while it is written, from the first to the last, in pieces of any size. The
-// writers keep the description of a module in memory, but not its tensors, which go from their storages to the sink.
+// A sink receives the bytes of a file while it is written, from the first byte to the last, in chunks of any size. The
+// writers keep the description of a module in memory, but not its tensors, whose bytes go from their storages directly
+// to the sink.
 #ifndef TAPER_FORMAT_SINK_H
 #define TAPER_FORMAT_SINK_H
 
 #include "base/memory.h"
 
 typedef struct taper_sink {
-    // Takes all of the bytes, or fails. After a failure nothing more is written.
+    // Writes all `size` bytes or fails. After a failure it is not called again.
     taper_status (*write)(void *user, const void *data, size_t size, taper_error *error);
     void *user;
 } taper_sink;
@@ -17,12 +18,12 @@ static inline taper_status taper_sink_write(const taper_sink *sink, const void *
     return size != 0 ? sink->write(sink->user, data, size, error) : TAPER_OK;
 }
 
-// Bytes in memory. An append after a failure does nothing, so only the end needs a check.
+// A growing array of bytes. Appending after a failure does nothing, so it is sufficient to check `failed` at the end.
 typedef struct taper_bytes {
     const taper_allocator *allocator;
     uint8_t *data;
     size_t size, capacity;
-    bool failed; // true if memory is missing
+    bool failed; // true if an allocation failed
 } taper_bytes;
 
 static inline taper_bytes taper_bytes_make(const taper_allocator *allocator)
@@ -38,7 +39,7 @@ static inline void taper_bytes_byte(taper_bytes *bytes, unsigned byte)
     const uint8_t small = (uint8_t)byte;
     taper_bytes_append(bytes, &small, 1);
 }
-// Returns a sink that appends to bytes, which must outlive it.
+// Returns a sink that appends to `bytes`, which must outlive the sink.
 taper_sink taper_bytes_sink(taper_bytes *bytes);
 
 #endif

@@ -33,7 +33,8 @@ enum {
     EXTRA_ZIP64 = 1
 };
 
-// The limit of bytes of copied or inflated records: a multiple of the file's size, or a fixed number for a small file.
+// The limit on the bytes of copied or inflated records: BUDGET_FACTOR times the size of the file, or BUDGET_LEAST for a
+// small file.
 enum { BUDGET_FACTOR = 64, BUDGET_LEAST = 64 << 20 };
 
 typedef struct directory {
@@ -104,8 +105,8 @@ static taper_status find_directory(const taper_zip *zip, directory *found, taper
     return TAPER_OK;
 }
 
-// Reads the zip64 field of the extra data. It has the sizes and the offset, in this order, that are all ones in their
-// 32-bit form.
+// Reads the zip64 field of the extra data. It contains, in this order, each of the sizes and the offset whose 32-bit
+// form is 0xffffffff.
 static taper_status read_zip64(taper_zip_entry *entry, const uint8_t *extra, size_t length, uint64_t at,
                                taper_error *error)
 {
@@ -151,7 +152,7 @@ static taper_status read_entries(taper_zip *zip, const directory *from, taper_er
 {
     taper_reader reader =
         taper_reader_make(zip->data + from->offset, (size_t)from->size, from->offset, "the zip directory", error);
-    const char *folder = NULL; // with the slash at the end
+    const char *folder = NULL; // name of the folder, with the slash at the end
     size_t folder_length = 0;
     for (uint64_t i = 0; i < from->count; i++) {
         const uint64_t at = from->offset + reader.position;
@@ -173,7 +174,7 @@ static taper_status read_entries(taper_zip *zip, const directory *from, taper_er
         }
         if (folder == NULL) {
             const uint8_t *slash = length != 0 ? memchr(name, '/', length) : NULL;
-            // Exported programs before PyTorch 2.8 have no folder, and begin with one of these names.
+            // Exported programs before PyTorch 2.8 have no folder. Their first record has one of these names.
             static const char exported[] = "serialized_", version[] = "version";
             const bool flat =
                 slash == NULL && ((length >= sizeof exported - 1 && memcmp(name, exported, sizeof exported - 1) == 0) ||
@@ -317,7 +318,7 @@ static taper_status check_sum(const taper_zip_entry *entry, const uint8_t *data,
     (void)error;
     return TAPER_OK;
 #else
-    // Some writers leave the checksum 0.
+    // A checksum of 0 is not compared, because some writers do not compute it.
     if (entry->crc != 0 && taper_crc32_plain(0, data, (size_t)entry->size) != entry->crc) {
         return damaged(entry, offset, "its checksum is wrong; copy or download the file again", error);
     }
@@ -331,7 +332,7 @@ taper_status taper_zip_extract(taper_zip *zip, const taper_zip_entry *entry, voi
     uint64_t offset;
     TAPER_TRY(taper_zip_check(zip, entry, error));
     TAPER_TRY(taper_zip_locate(zip, entry, &packed, &offset, error));
-    if (entry->size > zip->budget) { // stored records count too, because they may overlap
+    if (entry->size > zip->budget) { // stored records count too, because they may overlap in the file
         return taper_fail_at(error, TAPER_ERROR_RESOURCE, (int64_t)entry->header,
                              "the records up to %.*s would take too much memory for a file of %zu bytes",
                              (int)entry->name_length, entry->name, zip->size);
@@ -384,7 +385,7 @@ taper_status taper_zip_verify(const taper_allocator *allocator, const void *data
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < zip.count; i++) {
         taper_record record;
-        zip.budget = budget; // because one record is in memory at a time
+        zip.budget = budget; // restored, because only one record is in memory at a time
         status = taper_zip_read(&zip, &zip.entries[i], &record, error);
         if (status == TAPER_OK) {
             taper_record_free(&zip, &record);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layout is in zip.c. Everything is known before the header of a record is written, so nothing is patched and the
-// sink need not seek. The sizes follow the data all the same, as in the files of PyTorch's writer.
+// Writes zip archives. Their layout is described in zip.c. All numbers are known before the header of a record is
+// written, so the sink need not seek. The checksum and sizes nevertheless follow the data, as in files of PyTorch's
+// writer.
 #include "format/zip_write.h"
 
 #include <string.h>
@@ -18,17 +19,17 @@ enum {
     END64_MAGIC = 0x06064b50,
     LOCAL_SIZE = 30,
     STORED = 0,
-    VERSION_DEFLATED = 20,  // version that a reader needs for a deflated record; a stored one needs none
-    VERSION_END64 = 45,     // version of the zip64 end
-    MADE_BY = 0x031e,       // Unix, 3.0
-    FLAG_DESCRIPTOR = 8,    // flag for sizes after the data
-    FLAG_UTF8 = 0x800,      // flag for the encoding of names
+    VERSION_DEFLATED = 20,  // version that a reader needs for a deflated record; for a stored record it is 0
+    VERSION_END64 = 45,     // version that a reader needs for the zip64 end record
+    MADE_BY = 0x031e,       // "version made by": Unix, 3.0
+    FLAG_DESCRIPTOR = 8,    // flag: checksum and sizes follow the data
+    FLAG_UTF8 = 0x800,      // flag: names are UTF-8
     ALIGNMENT = 64,         // alignment of the data, in bytes
-    FIELD_ZIP64 = 1,        // number of an extra field
-    FIELD_PADDING = 0x4246, // "FB"
-    FIELD_HEAD = 4,         // bytes of the number and the length of an extra field
+    FIELD_ZIP64 = 1,        // id of the extra field with zip64 numbers
+    FIELD_PADDING = 0x4246, // id of the extra field with padding, "FB"
+    FIELD_HEAD = 4,         // bytes of the id and the length of an extra field
     LONGEST_FOLDER = 255,
-    // Bytes of a part, which goes from the checksum to the sink while it is in the cache.
+    // Bytes that are checksummed and then written to the sink while they are in the cache.
     PART = 1 << 18
 };
 
@@ -38,8 +39,8 @@ typedef struct record {
     unsigned method;
     uint32_t crc;
     uint64_t packed, size;
-    const void *data;             // the packed bytes
-    const taper_storage *storage; // storage that has the bytes; NULL for `data`
+    const void *data;             // bytes of the data as they are stored in the file
+    const taper_storage *storage; // storage that contains the bytes, or NULL if they are at `data`
 } record;
 
 taper_status taper_zip_writer_start(taper_zip_writer *writer, const taper_allocator *allocator, const taper_sink *sink,
@@ -93,7 +94,7 @@ static void append_name(const taper_zip_writer *writer, const record *r, taper_b
     taper_bytes_append(to, r->name, r->name_length);
 }
 
-// Returns true if the sizes are in the zip64 field, always both of them.
+// Returns true if the sizes of the record are in a zip64 field, which then contains both of them.
 static bool is_large(const record *r)
 {
     return r->size >= UINT32_MAX || r->packed >= UINT32_MAX;
@@ -121,7 +122,7 @@ static void append_zip64(const record *r, uint64_t header, taper_bytes *to)
     }
 }
 
-// Appends the members from flags to date, which are the same in the local header and in the directory.
+// Appends the fields from flags to date, which are equal in the local header and in the directory.
 static void append_form(const record *r, taper_bytes *to)
 {
     taper_bytes_number(to, r->method == STORED ? 0 : VERSION_DEFLATED, 2);
@@ -139,7 +140,7 @@ static void append_local_header(const taper_zip_writer *writer, const record *r,
     const size_t padding = (size_t)((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - start);
     taper_bytes_number(to, LOCAL_MAGIC, 4);
     append_form(r, to);
-    taper_bytes_number(to, 0, 4); // checksum and sizes follow the data
+    taper_bytes_number(to, 0, 4); // zero, because the checksum and sizes follow the data
     taper_bytes_number(to, 0, 8);
     taper_bytes_number(to, name_length, 2);
     taper_bytes_number(to, own + FIELD_HEAD + padding, 2);
@@ -171,22 +172,22 @@ static void append_entry(taper_zip_writer *writer, const record *r, uint64_t hea
     taper_bytes *to = &writer->directory;
     const size_t zip64 = zip64_length(r, header);
     taper_bytes_number(to, ENTRY_MAGIC, 4);
-    taper_bytes_number(to, 0, 2); // made by
+    taper_bytes_number(to, 0, 2); // "version made by" is 0 for records
     append_form(r, to);
     taper_bytes_number(to, r->crc, 4);
     taper_bytes_number(to, is_large(r) ? UINT32_MAX : r->packed, 4);
     taper_bytes_number(to, is_large(r) ? UINT32_MAX : r->size, 4);
     taper_bytes_number(to, writer->folder_length + 1 + r->name_length, 2);
     taper_bytes_number(to, zip64 != 0 ? FIELD_HEAD + zip64 : 0, 2);
-    taper_bytes_number(to, 0, 2 + 2 + 2 + 2); // comment, disk and attributes
+    taper_bytes_number(to, 0, 2 + 2 + 2 + 2); // length of the comment, disk number, and attributes
     taper_bytes_number(to, 0, 2);
     taper_bytes_number(to, saturated(header, UINT32_MAX), 4);
     append_name(writer, r, to);
     append_zip64(r, header, to);
 }
 
-// Writes the bytes of a stored record and computes their checksum. Parts end at multiples of their size in the file, so
-// that a sink with pages or blocks gets whole ones.
+// Writes the bytes of a stored record and computes their checksum. Chunks end at multiples of their size in the file,
+// so that a sink with pages or blocks receives whole ones.
 static taper_status put_stored(taper_zip_writer *writer, record *r, taper_error *error)
 {
     if (r->storage != NULL && r->storage->kind == TAPER_STORAGE_SCALED && writer->part == NULL) {
@@ -218,13 +219,13 @@ static taper_status write_record(taper_zip_writer *writer, record *r, taper_erro
     const uint64_t header = writer->position;
     append_local_header(writer, r, &writer->header);
     TAPER_TRY(flush(writer, error));
-    // A copied record may have no checksum, because some writers leave it out.
+    // Computes the checksum of a copied record if it is missing, because some writers omit it.
     if (r->crc == 0 && r->method == STORED) {
         TAPER_TRY(put_stored(writer, r, error));
     } else {
         TAPER_TRY(put(writer, r->data, (size_t)r->packed, error));
     }
-    if (r->size != 0) { // PyTorch does the same
+    if (r->size != 0) { // empty records have no data descriptor, as in files of PyTorch
         append_descriptor(r, header, &writer->header);
         TAPER_TRY(flush(writer, error));
     }
@@ -259,7 +260,7 @@ taper_status taper_zip_copy(taper_zip_writer *writer, const taper_zip *from, con
     uint64_t offset;
     TAPER_TRY(taper_zip_check(from, entry, error));
     TAPER_TRY(taper_zip_locate(from, entry, &packed, &offset, error));
-    if (entry->size == 0) { // a deflated empty record may have two bytes
+    if (entry->size == 0) { // an empty record may contain two bytes if it was deflated
         return taper_zip_write(writer, entry->name, entry->name_length, NULL, 0, error);
     }
     record r = {.name = entry->name,
@@ -281,10 +282,10 @@ taper_status taper_zip_writer_finish(taper_zip_writer *writer, taper_error *erro
     TAPER_TRY(put(writer, writer->directory.data, writer->directory.size, error));
     const uint64_t end64 = writer->position;
     taper_bytes_number(to, END64_MAGIC, 4);
-    taper_bytes_number(to, 44, 8); // bytes that follow
+    taper_bytes_number(to, 44, 8); // size of the rest of this record
     taper_bytes_number(to, MADE_BY, 2);
     taper_bytes_number(to, VERSION_END64, 2);
-    taper_bytes_number(to, 0, 8); // disks
+    taper_bytes_number(to, 0, 8); // disk numbers
     taper_bytes_number(to, count, 8);
     taper_bytes_number(to, count, 8);
     taper_bytes_number(to, length, 8);
