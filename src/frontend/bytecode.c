@@ -14,7 +14,8 @@ typedef struct register_change {
 
 enum { RECENT_ROWS = 64 };
 
-// A row that was found for these texts. The module or the library owns them, so their addresses identify them.
+// An operator that was found for these texts. The texts belong to the module or the library, so their addresses
+// identify them.
 typedef struct recent_row {
     const char *name, *overload;
     const taper_op *op;
@@ -28,13 +29,13 @@ typedef struct lowering {
     taper_graph *graph;
     taper_error *error;
     taper_ir_value **registers;
-    taper_ir_value **constants; // values of constants by number, made at first use
+    taper_ir_value **constants; // value of each constant, made at its first use; NULL before
     taper_ir_value **stack;
     size_t height, stack_capacity;
-    register_change *trail; // changes of registers in blocks, undone at the end of the block
+    register_change *trail; // old contents of registers that blocks have changed, restored at the end of each block
     size_t trail_count, trail_capacity;
     size_t nodes;
-    recent_row recent[RECENT_ROWS]; // cache of rows, by the addresses of the texts
+    recent_row recent[RECENT_ROWS]; // cache of operators, by the addresses of their texts
 } lowering;
 
 static TAPER_COLD taper_status bad_at(const lowering *l, size_t pc, const char *what)
@@ -126,8 +127,8 @@ static taper_status node_from_stack(lowering *l, taper_block *block, size_t pc, 
     return TAPER_OK;
 }
 
-// Returns the number of results of an operator without a fixed number. They are stored by the next instruction, which
-// has the number.
+// Returns the number of results of an operator that does not fix it. The next instruction stores the results and
+// contains the number.
 static size_t results_by_store(const lowering *l, size_t pc)
 {
     if (pc + 1 < l->function->instruction_count && l->function->instructions[pc + 1].op == TAPER_LITE_STOREN) {
@@ -136,8 +137,8 @@ static size_t results_by_store(const lowering *l, size_t pc)
     return 1;
 }
 
-// Adds a call of an operator. given: number of arguments on the stack according to the file, or -1 if it does not
-// contain this.
+// Adds a call of an operator. given: number of arguments on the stack according to the file, or -1 if the file lacks
+// it.
 static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, size_t floor, const taper_op *op,
                                    int64_t given)
 {
@@ -162,7 +163,7 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
     taper_node_set_op(node, op, schema);
     l->height -= (size_t)given;
     taper_ir_value **args = l->stack + l->height;
-    // From bytecode 7 on, out arguments follow even if defaults before them are omitted.
+    // From bytecode 7 on, out arguments are pushed even if arguments with defaults before them are omitted.
     const size_t outs = l->module->bytecode_version >= 7 ? taper_min_size(schema->out_count, (size_t)given) : 0;
     const size_t plain = (size_t)given - outs;
     for (size_t i = 0; i < count; i++) {
@@ -200,7 +201,7 @@ static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t
     return lower_operator(l, block, pc, floor, recent->op, given);
 }
 
-// Adds a call for an instruction that stands for an operator.
+// Adds the call of an operator for an instruction that replaces it.
 static taper_status lower_short(lowering *l, taper_block *block, size_t pc, size_t floor)
 {
     const taper_lite_instruction *in = &l->function->instructions[pc];
@@ -215,8 +216,8 @@ static taper_status lower_short(lowering *l, taper_block *block, size_t pc, size
 
 static taper_status lower_range(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, int depth);
 
-// Lowers [pc, end) into block, which must leave exactly `want` values (SIZE_MAX: any number) above floor. These are its
-// results.
+// Lowers the instructions from pc to before `end` into block. They must leave exactly `want` values (SIZE_MAX: any
+// number) above `floor` on the stack, which become the results of the block.
 static taper_status lower_block(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, size_t want,
                                 int depth)
 {
@@ -245,7 +246,7 @@ static taper_status lower_if(lowering *l, taper_block *block, size_t *pc, size_t
     }
     TAPER_TRY(need(l, start, floor, 1));
     taper_ir_value *condition = l->stack[--l->height];
-    // The number of outputs is known only after the blocks are lowered. It is that of the first block.
+    // The number of outputs is known only after the blocks are lowered. The first block determines it.
     taper_block *blocks[2];
     TAPER_TRY(taper_block_create(l->graph, NULL, 0, &blocks[0], l->error));
     TAPER_TRY(taper_block_create(l->graph, NULL, 0, &blocks[1], l->error));
@@ -369,7 +370,7 @@ static taper_status lower_instruction(lowering *l, taper_block *block, size_t pc
         l->height--;
         return TAPER_OK;
     case TAPER_LITE_DROPR:
-        return TAPER_OK; // the planner computes when a value is dead
+        return TAPER_OK; // DROP of a register needs no code, because the planner computes when a value is dead
     case TAPER_LITE_LOADC:
         TAPER_TRY(constant_at(l, pc, in->x, &value));
         return push(l, value);
@@ -499,7 +500,8 @@ static taper_status lower_function(lowering *l)
     return taper_graph_verify(l->graph, l->error);
 }
 
-// Without a schema (bytecode 3 and some of 4), the number of parameters is in the first instruction: STOREN 1, inputs.
+// Returns the number of parameters. Without a schema (bytecode 3 and some of 4), it is in the first instruction: STOREN
+// 1, number.
 static size_t count_params(const taper_module_function *f)
 {
     if (f->has_schema) {

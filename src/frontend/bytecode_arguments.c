@@ -3,14 +3,15 @@
 #include "frontend/bytecode_arguments.h"
 #include "ops/list/op_names.h"
 
-// Largest depth of blocks and values in which types are searched.
+// Limit on the depth of blocks and values in searches for a type.
 #define SEARCH_DEPTH 16
 
 // ---- facts about a value
 
 static const taper_type *type_of(const taper_module_function *f, const taper_ir_value *value, int depth);
 
-// Returns the initial value of self, or of an attribute reached from self, in the module's objects, or NULL.
+// Returns the value of self, or of an attribute reached from self, in the module's objects before the run. Returns NULL
+// if value is something else.
 static const taper_val *attribute_of(const taper_module *module, const taper_module_function *function,
                                      const taper_ir_value *value, int depth)
 {
@@ -51,12 +52,12 @@ static const taper_type *type_of_param(const taper_module_function *f, const tap
         return f->has_schema && value->index < f->argument_count ? f->arguments[value->index].type : NULL;
     }
     if (value->index == 0) {
-        return &taper_type_int; // parameter 0 of a loop is the number of the trip
+        return &taper_type_int; // parameter 0 of a loop's body is the number of the iteration
     }
     return value->index + 1 < loop->input_count ? type_of(f, taper_node_in(loop, value->index + 1), depth) : NULL;
 }
 
-// Returns the type of the value, or NULL if it is not known.
+// Returns the type of the value, or NULL if it is unknown.
 static const taper_type *type_of(const taper_module_function *f, const taper_ir_value *value, int depth)
 {
     const taper_node *node = value->node;
@@ -147,7 +148,7 @@ static bool value_may_be(taper_val value, const taper_type *formal)
         return may_be(&taper_type_number, formal);
     case TAPER_STRING:
         return may_be(&taper_type_string, formal);
-    case TAPER_LIST: // an empty list has no type of its own
+    case TAPER_LIST: // an empty list fits every list type
         formal = formal->kind == TAPER_TYPE_OPTIONAL ? formal->items[0] : formal;
         return is_open(formal) || formal->kind == TAPER_TYPE_LIST || formal->kind == TAPER_TYPE_ANY_LIST;
     default:
@@ -163,9 +164,9 @@ static bool argument_may_be(const taper_module *module, const taper_module_funct
         return value_may_be(constant->constant, formal);
     }
     const taper_val *attribute = attribute_of(module, function, value, 0);
-    return attribute != NULL && attribute->tag != TAPER_NONE // None may become something else later
-               ? value_may_be(*attribute, formal)
-               : may_be(type_of(function, value, 0), formal);
+    // An attribute that is None now may become something else later.
+    return attribute != NULL && attribute->tag != TAPER_NONE ? value_may_be(*attribute, formal)
+                                                             : may_be(type_of(function, value, 0), formal);
 }
 
 static bool fits(const taper_bytecode_stack *stack, const taper_schema *schema, size_t given, size_t dropped)
@@ -198,7 +199,7 @@ static int64_t count_by_types(const taper_bytecode_stack *stack, const taper_sch
             break;
         }
     }
-    // Tensor.unflatten(dim, sizes, names=None) of PyTorch 1.12 and before has a last argument that is dropped.
+    // The last argument of unflatten(dim, sizes, names=None) in PyTorch 1.12 and before is dropped.
     *dropped = top_is_none(stack) && fits(stack, schema, schema->arg_count, 1);
     return schema->arg_count;
 }
@@ -218,7 +219,7 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
     if (given < 0) {
         return schema->vararg ? schema->arg_count : count_by_types(stack, schema, dropped);
     }
-    // Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) has one argument, but load both.
+    // Files of bytecode 6 and 7 state one argument for prim::RaiseException(msg, cls=None), but push both.
     if (given == 1 && stack->count >= 2 && top_is_none(stack) &&
         strcmp(schema->name, TAPER_NAME_RAISE_EXCEPTION) == 0) {
         return 2;
@@ -228,8 +229,9 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
 
 // ---- checks before writing
 
-// Returns true if the call will be read with all its arguments although some do not fit, because fewer fit no better.
-// Code that never runs may have None as arguments. Written calls have nothing below their arguments on the stack.
+// Returns true if the types would give all arguments of the call although some of them do not fit. This happens if
+// fewer arguments do not fit better. Calls that never run may have None as arguments. In written files, the arguments
+// are alone on the stack.
 static bool is_read_whole(const taper_module *module, const taper_module_function *function, const taper_node *node)
 {
     enum { MOST = 32 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds how many values on the stack are a call's arguments. Files of bytecode 6 and later contain this number for each
-// operator. Older files (PyTorch 1.9 and before) do not: calls have every argument of the schema at that time.
-// Arguments with defaults were appended later: approximate of gelu, path of einsum, alpha of index_add, cls of
-// RaiseException. The types on the stack show which of the two schemas applies.
+// operator. In older files (PyTorch 1.9 and before), a call has every argument that the schema had when the file was
+// written. Since then arguments with defaults were appended: approximate of gelu, path of einsum, alpha of index_add,
+// cls of RaiseException. The types of the values on the stack show which schema applies.
 #ifndef TAPER_FRONTEND_BYTECODE_ARGUMENTS_H
 #define TAPER_FRONTEND_BYTECODE_ARGUMENTS_H
 
@@ -12,19 +12,20 @@
 
 typedef struct taper_bytecode_stack {
     const taper_module *module;
-    const taper_module_function *function; // function that the values belong to
-    taper_ir_value *const *values;         // values that the instruction may take; the top of the stack is last
+    const taper_module_function *function; // function that contains the call
+    taper_ir_value *const *values;         // values that the call may take; the last one is the top of the stack
     size_t count;
 } taper_bytecode_stack;
 
 // Returns the number of arguments. given: the number in the file, or -1. The result is at most the number of the
-// schema's arguments, unless the schema is variadic (vararg), but may exceed the height of the stack. *dropped: number
-// of values above the arguments to ignore. Each is None, for an argument that the operator no longer has.
+// schema's arguments, unless the schema is variadic (vararg), but it may exceed the height of the stack. *dropped:
+// number of values above the arguments to ignore. Each of these is None, for an argument that the operator no longer
+// has.
 int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const taper_schema *schema, int64_t given,
                                       size_t *dropped);
 
-// Checks that a file without these numbers will be read correctly for all calls of the graph. This fails if arguments
-// do not fit their types, which PyTorch never writes.
+// Checks that the calls of the graph can be written without numbers of arguments: readers must find the right numbers
+// from the types. This fails if an argument does not fit its type, which never happens in files of PyTorch.
 TAPER_MUST_USE taper_status taper_bytecode_check_counts(const taper_module *module,
                                                         const taper_module_function *function, const taper_graph *graph,
                                                         taper_error *error);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models inside models: bytes of another format in a file, made for a device, which the file gives to an object of the
-// device when it runs.
+// Embedded models: bytes of another format in a file, made for a device. When the model runs, it passes these bytes to
+// an object of the device.
 #ifndef TAPER_FRONTEND_EMBEDDED_H
 #define TAPER_FRONTEND_EMBEDDED_H
 
 #include "frontend/nnapi/nnapi.h"
 #include "ops/list/op_config.h"
 
-// Returns true if this build supports any.
+// Returns true if this build supports an embedded format.
 static inline bool taper_knows_embedded(void)
 {
 #ifdef TAPER_WITHOUT_NNAPI
@@ -17,7 +17,7 @@ static inline bool taper_knows_embedded(void)
 #endif
 }
 
-// Rewrites graphs that run such models to compute with operators instead, if possible.
+// Rewrites graphs that run embedded models so that they compute with operators instead, if possible.
 static inline TAPER_MUST_USE taper_status taper_lower_embedded(taper_module *module, taper_val root,
                                                                taper_registry *registry, taper_graph *const *graphs,
                                                                size_t count, taper_error *error)

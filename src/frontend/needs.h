@@ -11,30 +11,30 @@
 
 typedef struct taper_need {
     const char *name;
-    const char *overload; // "" without an overload; NULL if name is a class
-    size_t calls;         // number of calls; 0 if it is only named
+    const char *overload; // overload name, "" for none; NULL if the need is a class
+    size_t calls;         // number of calls; 0 if the operator is only named
 } taper_need;
 
 typedef struct taper_needs {
     const taper_allocator *allocator;
-    taper_need *items; // sorted, without duplicates
+    taper_need *items; // needs, sorted and without duplicates
     size_t count, capacity;
-    taper_pointer_map rows; // index in items by row of the operator; valid until the items are merged
+    taper_pointer_map rows; // operator to its index in items; valid until the items are merged
 } taper_needs;
 
 // Collects the needs of a module. *needs is partly filled if this fails, so the caller always frees it. The texts
 // belong to the module.
 TAPER_MUST_USE taper_status taper_needs_collect(const taper_module *module, taper_needs *needs, taper_error *error);
-// Adds the needs of a graph, for functions without bytecode. Call taper_needs_merge after the last graph. At first,
-// *needs contains only its allocator.
+// Adds the needs of a graph, for functions without bytecode. Before the first call, *needs contains only its allocator.
+// Call taper_needs_merge after the last graph.
 TAPER_MUST_USE taper_status taper_needs_add_graph(taper_needs *needs, const taper_graph *graph, taper_error *error);
-// Adds the classes of torch.classes that the module's objects and types name and this build lacks. Call
+// Adds classes of torch.classes that this build lacks, if the module's objects or types name them. Call
 // taper_needs_merge afterwards.
 TAPER_MUST_USE taper_status taper_needs_add_missing_classes(taper_needs *needs, const taper_module *module,
                                                             taper_error *error);
 void taper_needs_merge(taper_needs *needs);
 void taper_needs_free(taper_needs *needs);
-// Sets the error for a model that needs operators or classes that this build lacks. The error contains the list.
+// Sets the error for a model that needs operators or classes that this build lacks. The error lists them.
 TAPER_COLD taper_status taper_needs_refuse(const taper_needs *missing, taper_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 typedef struct upgrader {
     const char *schema_start;
     int64_t last_version;
-    const char *overload; // overload with rounding_mode
+    const char *overload; // overload that has the argument rounding_mode
     const char *name;
 } upgrader;
 
@@ -37,7 +37,7 @@ static taper_status op_node(taper_graph *graph, taper_registry *registry, const 
     return TAPER_OK;
 }
 
-// Adds `first or second` as an If, as PyTorch's upgraders do.
+// Inserts `first or second` as an If, as PyTorch's upgraders do.
 static taper_status either(taper_graph *graph, taper_node *before, taper_ir_value *first, taper_node *second,
                            taper_ir_value **result, taper_error *error)
 {
@@ -57,7 +57,8 @@ static taper_status either(taper_graph *graph, taper_node *before, taper_ir_valu
     return TAPER_OK;
 }
 
-// Adds is_floating_point of every tensor, isinstance(…, float) of every number, and their disjunction, before node.
+// Inserts, before node, is_floating_point of every tensor argument, isinstance(…, float) of every number, and their
+// disjunction.
 static taper_status any_floating(taper_graph *graph, taper_registry *registry, taper_node *node,
                                  taper_ir_value **result, taper_error *error)
 {
@@ -127,7 +128,7 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
     return TAPER_OK;
 }
 
-// Replaces argument `replaced` of node by the result of `instead` if argument `asked` is None.
+// Replaces argument `replaced` of node by the result of `instead` if, during the run, argument `asked` is None.
 static taper_status when_none(taper_graph *graph, taper_node *node, taper_registry *registry, size_t asked,
                               size_t replaced, taper_node *instead, taper_error *error)
 {
@@ -167,8 +168,8 @@ static bool may_be_none(const taper_node *node, size_t input)
     return known != NULL ? known->constant.tag == TAPER_NONE : value->type == NULL || value->type != &taper_type_int;
 }
 
-// full, versions 0 to 4 of TorchScript: without a dtype the result is floating point for every value:
-//   if dtype is None: fill_value = float(fill_value)
+// Upgrades full of TorchScript versions 0 to 4, where the result without a dtype is floating point for every value: if
+// dtype is None: fill_value = float(fill_value)
 static taper_status upgrade_full(taper_graph *graph, taper_node *node, taper_registry *registry, taper_error *error)
 {
     enum { VALUE = 1, DTYPE };
@@ -181,8 +182,8 @@ static taper_status upgrade_full(taper_graph *graph, taper_node *node, taper_reg
     return when_none(graph, node, registry, DTYPE, VALUE, real, error);
 }
 
-// linspace and logspace, versions 0 to 7:
-//   if steps is None: steps = 100
+// Upgrades linspace and logspace of versions 0 to 7:
+//     if steps is None: steps = 100
 static taper_status upgrade_steps(taper_graph *graph, taper_node *node, taper_registry *registry, taper_error *error)
 {
     enum { STEPS = 2, OF_NONE = 100 };
@@ -194,8 +195,9 @@ static taper_status upgrade_steps(taper_graph *graph, taper_node *node, taper_re
     return when_none(graph, node, registry, STEPS, STEPS, hundred, error);
 }
 
-// Quantized convolutions of PyTorch 1.5 and before had arguments for stride, padding, dilation and groups, which their
-// packed parameters also contain. PyTorch calls the overload without them when it reads TorchScript.
+// Quantized convolutions of PyTorch 1.5 and before had arguments for stride, padding, dilation and groups, although
+// their packed parameters also contain these. When PyTorch reads such TorchScript, it calls the overload without these
+// arguments.
 static const char *const old_convs[] = {"quantized::conv2d(", "quantized::conv2d_relu(", "quantized::conv3d(",
                                         "quantized::conv3d_relu("};
 

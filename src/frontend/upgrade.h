@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Upgraders: they rewrite the graph so that an operator has the meaning of the PyTorch version that wrote the file.
+// Upgraders rewrite the graph so that an operator has the meaning that it had in the PyTorch version that wrote the
+// file.
 #ifndef TAPER_FRONTEND_UPGRADE_H
 #define TAPER_FRONTEND_UPGRADE_H
 
@@ -13,10 +14,10 @@ TAPER_MUST_USE taper_status taper_upgrade_node(taper_graph *graph, taper_node *n
                                                const taper_module *module, taper_ir_value **outputs,
                                                taper_error *error);
 
-// Returns the overload that the upgrader for that version calls besides the operator itself and TAPER_UPGRADE_TESTS, or
-// NULL if there is no upgrader.
+// Returns the overload that an upgrader for this version calls in addition to the operator itself and the operators of
+// TAPER_UPGRADE_TESTS. Returns NULL if the version needs no upgrader.
 const char *taper_upgrade_overload(const char *name, const char *overload, int64_t version);
-// The operators that test if an argument is floating point: X(name, overload).
+// Operators that test if an argument is floating point. The arguments of X are name and overload.
 #define TAPER_UPGRADE_TESTS(X) X("aten::is_floating_point", "")
 
 #endif

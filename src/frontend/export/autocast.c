@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Graphs inside autocast for the CPU. Some operators get their floats in the lower dtype, some in float32, some in the
-// widest dtype of their arguments. No graph contains these casts, because PyTorch adds them when operators are called.
+// Handles programs exported inside autocast for the CPU. Some operators get their floats in the lower dtype, some in
+// float32, some in the widest dtype of their arguments. The exported graph does not contain these casts, because
+// PyTorch makes them when operators are called.
 #include "frontend/export/parts.h"
 
-// Returns true if autocast casts the value: a float tensor, but not of doubles.
+// Returns true if autocast casts the argument: it is a tensor of floats other than float64. *dtype is the dtype of a
+// tensor.
 static bool castable(const taper_export_scope *scope, const taper_pt2_argument *argument, int *dtype)
 {
     const taper_pt2_meta *meta =
@@ -12,7 +14,8 @@ static bool castable(const taper_export_scope *scope, const taper_pt2_argument *
     return *dtype == TAPER_F32 || *dtype == TAPER_F16 || *dtype == TAPER_BF16;
 }
 
-// Returns the next argument of a node, with the items of lists one by one, or NULL at the end.
+// Returns the next argument of a node, or NULL at the end. Items of lists are returned one by one. *input and *item are
+// the position.
 static const taper_pt2_argument *nth(const taper_pt2_node *node, size_t *input, size_t *item)
 {
     while (*input < node->input_count) {
@@ -30,9 +33,9 @@ static const taper_pt2_argument *nth(const taper_pt2_node *node, size_t *input, 
     return NULL;
 }
 
-// Refuses an operator that is not listed if it consists of listed ones, because autocast casts inside it. This is so if
-// the dtype of its result is neither that of an argument nor given as an argument. It is also so for products, unless
-// all of their floats already have the lower dtype.
+// Fails for an operator without a rule of its own if it consists of operators with rules, because autocast casts inside
+// of it. An operator is taken to be one if the dtype of its result is neither the dtype of an argument nor given as an
+// argument. A product is also one, unless all of its floats already have the lower dtype.
 static taper_status check_others(taper_export_lowering *l, const taper_export_scope *scope, const taper_op *op)
 {
     const taper_pt2_node *node = l->node;
@@ -57,7 +60,7 @@ static taper_status check_others(taper_export_lowering *l, const taper_export_sc
                : TAPER_OK;
 }
 
-// Copies the values of the node's arguments to `kept`, or back.
+// Copies the values of the node's arguments to `kept`. With `back`, copies them from `kept` to the scope.
 static void exchange(const taper_pt2_node *node, taper_export_scope *scope, taper_ir_value **kept, bool back)
 {
     size_t input = 0, item = 0, i = 0;
@@ -73,7 +76,7 @@ static void exchange(const taper_pt2_node *node, taper_export_scope *scope, tape
 taper_status taper_export_autocast(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op,
                                    const char *name, taper_ir_value ***kept)
 {
-    // All overloads of a name are cast in the same way. An in-place form has another name and is not cast.
+    // PyTorch casts all overloads of a name in the same way. An operator in place has another name and is not cast.
     const taper_op *row = op != NULL ? op : taper_row_first(name);
     const unsigned what =
         row != NULL && !taper_row_is_in_place(row) ? TAPER_FIELD(taper_op_facts(row), AUTOCAST) : TAPER_AUTOCAST_NONE;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The checks at the start of every run. Inputs must have the sizes for which the program was exported. Sizes with the
-// same symbol must be equal and in the symbol's range. Constants must equal those of the export.
+// Makes the checks at the start of every run. Inputs must have the sizes for which the program was exported. Sizes with
+// the same symbol must be equal and within the symbol's range. Constants must equal the constants of the export.
 #include <stdio.h>
 
 #include "base/name_map.h"
 #include "frontend/export/parts.h"
 
-// A symbol that was seen, with the place of its first size.
+// A symbol that occurred, with its first size: a dimension of an input.
 typedef struct symbol {
     taper_ir_value *size;
     size_t input, dim;
@@ -14,12 +14,12 @@ typedef struct symbol {
 
 typedef struct checking {
     taper_export_lowering *l;
-    const char *const *names; // names of the leaves
+    const char *const *names; // names of the inputs from the caller, for messages
     symbol *symbols;
     size_t count, capacity;
-    taper_name_map met;    // index in symbols, by expression
-    taper_name_map ranges; // index of a range of the program, by symbol
-    size_t input;          // number of the current leaf
+    taper_name_map met;    // expression of a symbol to its index in symbols
+    taper_name_map ranges; // symbol to the index of its range in the program
+    size_t input;          // index of the input being checked
 } checking;
 
 static taper_status size_of(taper_export_lowering *l, taper_ir_value *x, size_t dim, taper_ir_value **size)
@@ -38,8 +38,8 @@ static taper_status expect_number(taper_export_lowering *l, const taper_op *comp
     return taper_emit_assert(&l->emit, same, text);
 }
 
-// Parses "Symbol('s0', positive=True, integer=True)" or "s0". Returns the start of the name, with its length, or NULL
-// for anything else.
+// Parses "Symbol('s0', positive=True, integer=True)" or "s0". Returns the start of the name within the text, and its
+// length in *length, or NULL for any other text.
 static const char *symbol_name(const char *expression, size_t *length)
 {
     static const char begin[] = "Symbol('";
@@ -59,7 +59,7 @@ static taper_status check_range(checking *c, taper_ir_value *size, size_t dim, c
         return TAPER_OK;
     }
     const taper_pt2_range *range = &l->program->ranges[*at];
-    if (range->least > 2) { // PyTorch's symbols start at 2 by default, but smaller sizes work too
+    if (range->least > 2) { // by default PyTorch's symbols start at 2, but smaller sizes work too, so 2 is not checked
         (void)snprintf(text, sizeof text, "input %zu (%.100s): dimension %zu should be at least %lld", c->input,
                        c->names[c->input], dim, (long long)range->least);
         TAPER_TRY(expect_number(l, TAPER_OP(aten_ge_int), size, range->least, text));
@@ -80,7 +80,7 @@ static taper_status check_symbol(checking *c, taper_ir_value *x, size_t dim, con
     const char *name = symbol_name(expression, &length);
     taper_ir_value *size, *same;
     if (name == NULL) {
-        return TAPER_OK; // computed from other sizes
+        return TAPER_OK; // the size is computed from other sizes, which are checked
     }
     TAPER_TRY(size_of(l, x, dim, &size));
     const size_t *met = taper_name_find(allocator, &c->met, expression, strlen(expression));
@@ -145,7 +145,7 @@ static taper_status check_tensor(checking *c, taper_ir_value *x, const taper_pt2
     return TAPER_OK;
 }
 
-// Checks an argument that is not a tensor: it is a constant of the program.
+// Checks an argument that is not a tensor. It must equal the constant in the program.
 static taper_status check_constant(checking *c, taper_ir_value *x, const taper_pt2_argument *argument)
 {
     taper_export_lowering *l = c->l;

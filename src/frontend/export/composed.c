@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Targets that several operators implement together: results of PyTorch's own decompositions.
+// Lowers targets for which several operators are needed. PyTorch's own decompositions produce these targets.
 #include <math.h>
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ static taper_status whole_number(taper_export_lowering *l, int64_t number, taper
 
 // ---- indices that may be out of range if the mask is false
 
-// Makes the list of indices of x, each clamped to its dimension.
+// Makes the list of indices of x, each clamped to the size of its dimension.
 static taper_status inner_indices(taper_export_lowering *l, const taper_export_scope *scope, taper_ir_value *x,
                                   taper_ir_value **made)
 {
@@ -91,7 +91,7 @@ static taper_status masked_index_put(taper_export_lowering *l, taper_export_scop
 
 // ---- products
 
-// A layer with int8 weights: the product with the weights as floats, times a scale for each column.
+// Lowers a linear layer with int8 weights: the product with the weights as floats, times a scale for each column.
 static taper_status int8_mm(taper_export_lowering *l, taper_export_scope *scope)
 {
     static const char *const names[] = {"self", "mat2", "scales"};
@@ -107,7 +107,7 @@ static taper_status int8_mm(taper_export_lowering *l, taper_export_scope *scope)
     return taper_export_name(l, scope, 0, y);
 }
 
-// Attention with its second result: for each row, the logarithm of the sum that normalizes its weights.
+// Lowers attention with a second result: for each query, the logarithm of the sum by which softmax divides.
 static taper_status attention(taper_export_lowering *l, taper_export_scope *scope)
 {
     static const char *const names[] = {"query", "key"};
@@ -150,7 +150,8 @@ static taper_status attention(taper_export_lowering *l, taper_export_scope *scop
     }
     TAPER_TRY(taper_emit_int_list(&l->emit, (const int64_t[]){-1}, 1, &last));
     TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_logsumexp), &y, y, last));
-    TAPER_TRY(whole_number(l, 1, &number)); // in memory, the heads are the last dimension
+    // In memory, the dimension of the heads comes after the dimension of the positions.
+    TAPER_TRY(whole_number(l, 1, &number));
     TAPER_TRY(whole_number(l, 2, &last));
     TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_transpose_int), &y, y, number, last));
     TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_contiguous), &y, y));
@@ -158,7 +159,7 @@ static taper_status attention(taper_export_lowering *l, taper_export_scope *scop
     return taper_export_name(l, scope, 1, y);
 }
 
-// Reads a list of dimensions of the node as flags.
+// Reads a list of dimensions of the node and sets dims[d] for each of them.
 static taper_status dims_of(taper_export_lowering *l, const char *name, size_t position, size_t rank, bool *dims)
 {
     const taper_pt2_argument *list;
@@ -174,7 +175,8 @@ static taper_status dims_of(taper_export_lowering *l, const char *name, size_t p
     return TAPER_OK;
 }
 
-// The product of three tensors, which lack some dimensions, summed over some: an einsum with one letter per dimension.
+// Lowers the product of three tensors that is summed over some dimensions. Each tensor lacks some dimensions. It
+// becomes an einsum with one letter for each dimension.
 static taper_status trilinear(taper_export_lowering *l, taper_export_scope *scope)
 {
     static const char *const names[] = {"i1", "i2", "i3"}, *const expands[] = {"expand1", "expand2", "expand3"};
@@ -212,8 +214,8 @@ static taper_status trilinear(taper_export_lowering *l, taper_export_scope *scop
 
 // ---- chunks
 
-// Pads the tensor with zeros to a multiple of `chunks` in one dimension, and splits this dimension in two. The second
-// one contains all elements of a chunk.
+// Pads the tensor with zeros to a multiple of `chunks` in one dimension, and splits this dimension into two: the
+// chunks, and the elements of a chunk.
 static taper_status in_chunks(taper_export_lowering *l, taper_ir_value *x, size_t rank, size_t dim,
                               taper_ir_value *chunks, taper_ir_value **made)
 {
@@ -242,7 +244,7 @@ static const taper_pt2_meta *meta_of(const taper_export_scope *scope, const tape
     return item->kind == TAPER_PT2_VALUE ? scope->graph->values[item->as.value].meta : NULL;
 }
 
-// Resolves a dimension counted from the end if all tensors have the same rank. Otherwise it is not changed.
+// Returns dim counted from the front if all tensors have the same rank. Otherwise returns it unchanged.
 static int64_t dim_of_all(const taper_export_scope *scope, const taper_pt2_argument *list, int64_t dim)
 {
     const taper_pt2_meta *first = list->count != 0 ? meta_of(scope, &list->as.items[0]) : NULL;
@@ -281,7 +283,7 @@ static taper_status chunk_cat(taper_export_lowering *l, taper_export_scope *scop
 }
 
 static const struct {
-    const char *target; // without "torch.ops."
+    const char *target; // target without the prefix "torch.ops."
     composed_lower *lower;
 } rows[] = {
     {"aten._unsafe_masked_index.default", masked_index},

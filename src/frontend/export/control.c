@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Higher-order operators: their graphs become blocks, or are inlined.
+// Lowers higher-order operators: their graphs become blocks, or are inlined.
 #include "frontend/export/parts.h"
 
 static const taper_pt2_argument *at(const taper_export_lowering *l, const char *name, size_t position)
@@ -17,7 +17,7 @@ static taper_status graph_at(taper_export_lowering *l, const char *name, size_t 
     return TAPER_OK;
 }
 
-// Appends the values of a list argument after the first `used` ones. Appends none if the argument is omitted.
+// Appends the values of a list argument after the first *used values. Appends none if the argument is omitted.
 static taper_status append_list(taper_export_lowering *l, const taper_export_scope *scope,
                                 const taper_pt2_argument *list, taper_ir_value **values, size_t room, size_t *used)
 {
@@ -43,7 +43,7 @@ static taper_status expect(taper_export_lowering *l, size_t have, size_t want)
                : taper_export_refuse(l, "one of its graphs takes or gives %zu values, %zu fit here", have, want);
 }
 
-// Records the results, as a tuple or one by one.
+// Records the results of the node, which are one tuple or several values.
 static taper_status name_results(taper_export_lowering *l, taper_export_scope *scope, taper_ir_value *const *results,
                                  size_t count)
 {
@@ -80,7 +80,7 @@ static taper_status in_place(taper_export_lowering *l, taper_export_scope *scope
         return taper_export_refuse(l, "it has no graph");
     }
     const taper_pt2_graph *graph = l->node->inputs[where].argument.as.graph;
-    // invoke_subgraph has a name after the graph.
+    // invoke_subgraph has a name as argument after the graph.
     where += where + 1 < l->node->input_count && l->node->inputs[where + 1].argument.kind == TAPER_PT2_STRING;
     TAPER_TRY(expect(l, graph->input_count, l->node->input_count - where - 1));
     taper_ir_value **values;
@@ -100,7 +100,7 @@ static taper_status autocast(taper_export_lowering *l, taper_export_scope *scope
     const bool on = enabled == NULL || enabled->kind != TAPER_PT2_BOOL || enabled->as.i != 0;
     const int outer = l->autocast;
     if (device == NULL || device->kind != TAPER_PT2_STRING || strcmp(device->as.text, "cpu") != 0) {
-        return in_place(l, scope); // no casts on the CPU
+        return in_place(l, scope); // the graph is inlined without casts, because this autocast is not for the CPU
     }
     const bool given = dtype != NULL && dtype->kind == TAPER_PT2_DTYPE;
     l->autocast = !on ? 0 : given ? (int)dtype->as.i : TAPER_BF16;
@@ -112,7 +112,7 @@ static taper_status autocast(taper_export_lowering *l, taper_export_scope *scope
     return TAPER_OK;
 }
 
-// An operator with effects takes a token and returns one before its results.
+// Lowers an operator with effects, which takes a token as its first argument and returns it before its results.
 static taper_status with_effects(taper_export_lowering *l, taper_export_scope *scope)
 {
     const taper_pt2_node *node = l->node;
@@ -129,7 +129,7 @@ static taper_status with_effects(taper_export_lowering *l, taper_export_scope *s
     inner.input_count -= 2;
     inner.outputs++;
     inner.output_count--;
-    while (inner.output_count != 0) { // an operator without results still has a name for one
+    while (inner.output_count != 0) { // even an operator without results has an output named in the file
         const taper_pt2_argument *last = &inner.outputs[inner.output_count - 1];
         if (last->kind != TAPER_PT2_NONE && (last->kind != TAPER_PT2_VALUE || scope->used[last->as.value])) {
             break;
@@ -255,8 +255,10 @@ static taper_status while_loop(taper_export_lowering *l, taper_export_scope *sco
 
 typedef struct stacking {
     const taper_pt2_graph *graph;
-    size_t carried, over, more; // numbers of values of each kind that the graph takes
-    size_t stacked;             // results after the carried ones
+    // Numbers of values that the graph takes: carried from one iteration to the next, slices of the inputs, and
+    // constants.
+    size_t carried, over, more;
+    size_t stacked; // number of results after the carried values, each of which is stacked
 } stacking;
 
 static taper_status stack_loop(taper_export_lowering *l, taper_export_scope *scope, const stacking *s,

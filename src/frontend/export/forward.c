@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The module for the programs: its root with the weights, and a method for each program, such as forward.
+// Builds the module: its root with the weights, and a method for each program, such as forward.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@ static const char class_name[] = "__torch__.ExportedProgram";
 
 typedef struct building {
     taper_export_lowering *l;
-    const taper_pt2_weight *weights; // sorted by name, program by program
-    uint32_t **slots;                // slots on the path from the root to each weight, one for each part of its name
+    const taper_pt2_weight *weights; // weights, program by program, sorted by name
+    uint32_t **slots; // for each weight: slots on the path from the root, one for each component of its name
 } building;
 
 static size_t part_length(const char *name)
@@ -22,7 +22,7 @@ static size_t part_length(const char *name)
     return strcspn(name, ".");
 }
 
-// Returns the end of the group of weights from `first` on whose names have the same next part.
+// Returns the end of the group of weights from `first` on whose names have the same next component.
 static size_t group_end(const building *b, size_t first, size_t end, size_t skip)
 {
     const char *name = b->weights[first].name + skip;
@@ -35,8 +35,8 @@ static size_t group_end(const building *b, size_t first, size_t end, size_t skip
     return i;
 }
 
-// Refuses a weight whose name is also that of a submodule. Other names may be between them in the order, such as "a",
-// "a-b", "a.c", so the two are not in one group.
+// Fails if the name of a weight is also the name of a submodule. The two need not be in one group, because other names
+// may be between them in the order: "a", "a-b", "a.c".
 static taper_status check_alone(building *b, size_t at, size_t end, size_t skip)
 {
     const char *name = b->weights[at].name + skip;
@@ -78,7 +78,7 @@ static taper_status fill_object(building *b, size_t first, size_t end, size_t sk
     return TAPER_OK;
 }
 
-// Makes room for the slots of all weights.
+// Allocates the arrays of slots for all weights.
 static taper_status make_slots(building *b, size_t count)
 {
     taper_arena *arena = &b->l->module->arena;
@@ -116,7 +116,7 @@ static taper_status build_object(building *b, size_t first, size_t end, size_t s
         return taper_fail_memory(l->emit.error);
     }
     memcpy(name, class_name, prefix);
-    if (skip != 0) { // such as "__torch__.ExportedProgram.layer1.0"
+    if (skip != 0) { // for example "__torch__.ExportedProgram.layer1.0"
         name[prefix] = '.';
         memcpy(name + prefix + 1, b->weights[first].name, skip - 1);
     }
@@ -144,8 +144,8 @@ static taper_status build_object(building *b, size_t first, size_t end, size_t s
 
 // ---- methods
 
-// Prints a type without the names of tuples. PyTorch's lite interpreter does not find a named tuple inside a declared
-// type, even in files that it wrote itself.
+// Prints a type without the names of named tuples. PyTorch's lite interpreter does not find a named tuple inside a
+// declared type, even in files that it has written itself.
 static void print_declared(const taper_type *type, taper_text *text)
 {
     const char *head = type->kind == TAPER_TYPE_TUPLE      ? "Tuple"
@@ -253,7 +253,7 @@ static taper_status declare_method(taper_export_lowering *l, taper_module_functi
 
 // ---- the graph of a method
 
-// Gets a weight, or the object of its parts, by the attributes on the path from self.
+// Gets a weight, or the object that contains the parts of a weight, by the attributes on the path from self.
 static taper_status get_weight(taper_export_lowering *l, const taper_pt2_input *input, const uint32_t *slots,
                                taper_ir_value **value)
 {
@@ -300,8 +300,8 @@ static taper_status bind_inputs(taper_export_lowering *l, uint32_t *const *slots
     return TAPER_OK;
 }
 
-// Copies new contents to buffers, parameters and inputs that the original program writes to, at the end of the run, as
-// PyTorch does.
+// Copies the new contents to buffers, parameters and inputs that the original program writes to, at the end of the run,
+// as PyTorch does.
 static taper_status write_back(taper_export_lowering *l, taper_ir_value *const *inputs, taper_ir_value *const *outputs)
 {
     const taper_pt2_program *p = l->program;
@@ -352,7 +352,7 @@ static taper_status lower_method(taper_export_lowering *l, taper_module_function
     return taper_block_set_results(l->emit.graph->body, &result, 1, l->emit.error);
 }
 
-// Fills in f for the program and makes its graph. slots: slots of the program's weights.
+// Sets the members of f for the program and makes its graph. slots: slots of the program's weights.
 static taper_status load_method(taper_export_lowering *l, taper_module_function *f, uint32_t *const *slots,
                                 taper_graph **graph)
 {

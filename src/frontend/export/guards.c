@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Guards: PyTorch's assumptions about the arguments during export, such as "L['x'].size()[0] % 2 == 0". They are parsed
-// as the expressions that torch.export prints, and become assertions. A guard that is not understood is an error,
-// because the program may be wrong for other arguments.
+// Turns guards into assertions. A guard is an assumption of PyTorch about the arguments during export, such as
+// "L['x'].size()[0] % 2 == 0". Guards are parsed as the expressions that torch.export prints. A guard that cannot be
+// parsed is an error, because the program may be wrong for other arguments.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ enum { DEEPEST = 100, NAME = 256, OPERANDS = 4 };
 typedef struct guard {
     taper_export_lowering *l;
     taper_ir_value *const *inputs;
-    const taper_name_map *leaves; // number of the input, by its name in guards
+    const taper_name_map *leaves; // name of an input in guards to its index
     const char *text, *at;
     int depth;
 } guard;
@@ -29,7 +29,7 @@ static void skip_space(guard *g)
     g->at += strspn(g->at, " \t\n");
 }
 
-// Returns true, and skips the sign, if the text continues with it.
+// If the text continues with `sign`, skips it and returns true.
 static bool take(guard *g, const char *sign)
 {
     skip_space(g);
@@ -91,7 +91,7 @@ static taper_status read_index(guard *g, char *path, size_t *length)
     return take(g, "]") ? TAPER_OK : not_understood(g);
 }
 
-// Guards omit "kwargs.". If two inputs match a name, the guard means the first.
+// Guards omit the prefix "kwargs.". If two inputs match a name, the guard means the first of them.
 static taper_status name_leaves(taper_export_lowering *l, const char *const *names, taper_name_map *leaves)
 {
     static const char keyword[] = "kwargs.";
@@ -126,7 +126,7 @@ static taper_status read_argument(guard *g, taper_ir_value **value)
     return TAPER_OK;
 }
 
-// .size()[0], .stride()[0], .storage_offset()
+// Parses .size()[0], .stride()[0] or .storage_offset().
 static taper_status read_member(guard *g, taper_ir_value **value)
 {
     taper_emitter *e = &g->l->emit;
@@ -181,7 +181,7 @@ static taper_status read_call(guard *g, taper_ir_value **value)
 
 static taper_status read_number(guard *g, taper_ir_value **value)
 {
-    enum { MOST_DIGITS = 18 }; // digits that always fit in 64 bits
+    enum { MOST_DIGITS = 18 }; // numbers with this many digits always fit in 64 bits
     const size_t digits = strspn(g->at, "0123456789");
     size_t length = digits;
     while (g->at[length] != '\0' &&
@@ -249,7 +249,7 @@ typedef struct sign {
     const char *text, *target;
 } sign;
 
-// Parses operators of one precedence, from left to right.
+// Parses a chain of operators with the same precedence, from left to right.
 static taper_status read_chain(guard *g, const sign *signs, size_t count,
                                taper_status (*read)(guard *g, taper_ir_value **value), taper_ir_value **value)
 {

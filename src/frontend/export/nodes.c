@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lowers graphs, their nodes, and calls of operators in the list.
+// Lowers graphs, their nodes, and calls of operators that Taper has.
 #include "frontend/export/parts.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "ir/effects.h"
 
-enum { MOST_LISTS = 3 }; // nested lists in arguments
+enum { MOST_LISTS = 3 }; // nesting depth of lists in arguments
 
 static const char operators[] = "torch.ops.", higher_order[] = "torch.ops.higher_order.";
 
@@ -58,7 +58,7 @@ static bool is_number(const taper_export_scope *scope, const taper_pt2_argument 
            argument->kind == TAPER_PT2_COMPLEX;
 }
 
-// If the node has a number for a tensor argument, this finds the overload with a number there, if it exists:
+// If the node passes a number for a tensor argument, selects the overload that takes a number there, if it exists:
 // add.Tensor(x, 2) becomes add.Scalar(x, 2).
 static taper_status overload_for_numbers(taper_export_lowering *l, const taper_export_scope *scope, const taper_op **op,
                                          const taper_schema **schema)
@@ -106,7 +106,7 @@ static taper_status check_names(taper_export_lowering *l, const taper_schema *sc
     return TAPER_OK;
 }
 
-// Unpacks a list of tensors whose items have names in the file.
+// Unpacks a list of tensors and records its items under the names that the file gives them.
 static taper_status name_items(taper_export_lowering *l, taper_export_scope *scope, const taper_pt2_argument *list,
                                taper_ir_value *value)
 {
@@ -142,7 +142,7 @@ taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *sco
         const taper_schema_arg *formal = &schema->args[i];
         const bool renamed = formal_name != NULL && strcmp(formal->name, formal_name) == 0;
         const taper_pt2_argument *given = taper_export_argument(l->node, renamed ? given_name : formal->name, i);
-        // An argument that became optional later is None if the file omits it.
+        // If an argument became optional after the file was written, the file may omit it. It is then None.
         const bool none = given == NULL && !formal->has_default && formal->type->kind == TAPER_TYPE_OPTIONAL;
         if (given == NULL && !formal->has_default && !none) {
             return taper_export_refuse(l, "argument %s is missing", formal->name);
@@ -187,8 +187,7 @@ static bool split_target(const char *target, char *name, size_t room, const char
     return true;
 }
 
-// Puts placeholders for the results of an operator that is missing, so that the listing of missing operators can
-// continue.
+// Sets placeholders for the results of a missing operator, so that the listing of missing operators can continue.
 static taper_status give_nothing(taper_export_lowering *l, taper_export_scope *scope)
 {
     for (size_t i = 0; i < l->node->output_count; i++) {
@@ -205,7 +204,7 @@ static taper_status give_nothing(taper_export_lowering *l, taper_export_scope *s
     return TAPER_OK;
 }
 
-// op: row of the operator, or NULL.
+// Lowers the node as a call of an operator. op: the operator, or NULL if there is none with this name and overload.
 static taper_status lower_operator(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op,
                                    const char *name, const char *overload)
 {
@@ -265,7 +264,7 @@ taper_status taper_export_node(taper_export_lowering *l, taper_export_scope *sco
 
 // ---- graphs
 
-// Records where the node comes from, for errors of a run: its module, its operator, and the lines of Python.
+// Records the origin of the node, for errors during a run: its module, its operator, and the lines of Python.
 static taper_status place(taper_export_lowering *l)
 {
     taper_module *module = l->module;

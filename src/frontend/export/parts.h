@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declarations shared by the parts of this front end: the state of one program during its lowering.
+// Declarations that the files of this front end share: the state of one program while it is lowered.
 #ifndef TAPER_FRONTEND_EXPORT_PARTS_H
 #define TAPER_FRONTEND_EXPORT_PARTS_H
 
@@ -14,44 +14,48 @@ typedef struct taper_export_lowering {
     const taper_pt2_program *program;
     const taper_export_options *options;
     taper_needs *missing;
-    const taper_pt2_node *node; // node being lowered, for messages
-    int depth;                  // nesting depth of graphs
-    int autocast;               // dtype to which autocast converts around this node, or 0
-    size_t place_capacity;      // room for debug entries of the module
+    const taper_pt2_node *node; // node being lowered, used in messages
+    int depth;                  // nesting depth of the graph being lowered
+    int autocast;               // dtype of the autocast around this node, or 0 for none
+    size_t place_capacity;      // items allocated for debug entries of the module
 } taper_export_lowering;
 
 // The values of one graph.
 typedef struct taper_export_scope {
     const taper_pt2_graph *graph;
-    taper_ir_value **values; // values by number of the graph's value; NULL until made
-    bool *used;              // true if a node or the graph's result uses it
+    taper_ir_value **values; // for each value of the graph: value that was made, or NULL
+    bool *used;              // for each value of the graph: true if a node or the graph's result uses it
 } taper_export_scope;
 
 TAPER_COLD taper_status taper_export_refuse(const taper_export_lowering *l, const char *format, ...) TAPER_PRINTF(2, 3);
 
 // ---- values.c: arguments
 
-// Gets the argument for a parameter of this type. If type is NULL, the argument is not converted.
+// Gets the value of an argument, converted to the type of the operator's parameter. If type is NULL, it is not
+// converted.
 TAPER_MUST_USE taper_status taper_export_value(taper_export_lowering *l, const taper_export_scope *scope,
                                                const taper_pt2_argument *argument, const taper_type *type,
                                                taper_ir_value **value);
-// Returns the node's argument with that name, or NULL. In files without names, returns the argument at that position.
+// Returns the node's argument with that name, or NULL. If the file has no names of arguments, returns the argument at
+// that position.
 const taper_pt2_argument *taper_export_argument(const taper_pt2_node *node, const char *name, size_t position);
-// Records the value as output number `index` of the node, if the node has such an output and it is a value.
+// Records value as the graph's value that is output number `index` of the node. Does nothing if the node lacks this
+// output, or the output is not a value.
 TAPER_MUST_USE taper_status taper_export_name(taper_export_lowering *l, taper_export_scope *scope, size_t index,
                                               taper_ir_value *value);
-const taper_type *taper_export_type(const taper_pt2_value *value); // type of a value of the program
+const taper_type *taper_export_type(const taper_pt2_value *value); // returns the type of a value of the program
 
 // ---- nodes.c: graphs, nodes, operators
 
-// Lowers the graph's nodes for these inputs, one per input of the graph. Sets its outputs.
+// Lowers the nodes of the graph. inputs: one value for each input of the graph. outputs receives one value for each
+// output.
 TAPER_MUST_USE taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph *graph,
                                                taper_ir_value *const *inputs, taper_ir_value **outputs);
-// Lowers the node as a call of an operator. If formal is not NULL, the file's argument `given` is the operator's
-// argument `formal`. loose: arguments that the operator lacks are ignored.
+// Lowers the node as a call of an operator. If formal is not NULL, the node's argument named `given` becomes the
+// operator's argument named `formal`. loose: true to ignore arguments that the operator lacks.
 TAPER_MUST_USE taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op,
                                               const char *formal, const char *given, bool loose);
-// Lowers a node in place of the current one.
+// Lowers `node` instead of the current node.
 TAPER_MUST_USE taper_status taper_export_node(taper_export_lowering *l, taper_export_scope *scope,
                                               const taper_pt2_node *node);
 TAPER_MUST_USE taper_status taper_export_note_missing(taper_export_lowering *l, const char *name, const char *overload);
@@ -62,8 +66,9 @@ TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper
                                                  const char *target, bool *done);
 // ---- autocast.c: casts before operators inside autocast
 
-// Casts the node's arguments. op: row of the operator, or NULL. name: such as "aten::linear". *kept: the original
-// values, which taper_export_uncast restores after the node is lowered, or NULL if nothing is cast.
+// Casts the node's arguments if autocast does so. op: the operator, or NULL. name: its name, such as "aten::linear".
+// *kept receives the values before the casts, or NULL if nothing is cast. The caller passes it to taper_export_uncast
+// after the node is lowered.
 TAPER_MUST_USE taper_status taper_export_autocast(taper_export_lowering *l, taper_export_scope *scope,
                                                   const taper_op *op, const char *name, taper_ir_value ***kept);
 void taper_export_uncast(const taper_export_lowering *l, taper_export_scope *scope, taper_ir_value **kept);
@@ -74,10 +79,11 @@ TAPER_MUST_USE taper_status taper_export_composed(taper_export_lowering *l, tape
 // ---- symbols.c: arithmetic of sizes
 TAPER_MUST_USE taper_status taper_export_symbol(taper_export_lowering *l, taper_export_scope *scope, const char *target,
                                                 bool *done);
-// Applies Python's operator or function `target` to these operands. *result remains NULL if it is not supported.
+// Applies the Python operator or function named `target` to these operands. *result remains NULL if it is not
+// supported.
 TAPER_MUST_USE taper_status taper_export_apply(taper_export_lowering *l, const char *target, taper_ir_value **operands,
                                                size_t count, taper_ir_value **result);
-// Calls the overload for operands of these types, or the one for floats.
+// Calls the overload that takes operands of these types, or otherwise the overload for floats.
 TAPER_MUST_USE taper_status taper_export_compute(taper_export_lowering *l, const char *name, taper_ir_value **operands,
                                                  size_t count, taper_ir_value **result);
 // ---- control.c: operators on graphs; target is without "torch.ops.higher_order."
@@ -95,10 +101,10 @@ TAPER_MUST_USE taper_status taper_export_check_guards(taper_export_lowering *l, 
 
 // ---- tree.c
 
-// Builds forward's result from its leaves.
+// Builds forward's result from its leaves, nested as the tree describes.
 TAPER_MUST_USE taper_status taper_export_pack(taper_export_lowering *l, const taper_pt2_tree *tree,
                                               taper_ir_value *const *leaves, taper_ir_value **packed);
-// Makes the names of the arguments' leaves, such as "x", "x.0", "kwargs.mask", one for each leaf of the tree.
+// Makes a name for each leaf of the arguments, such as "x", "x.0" or "kwargs.mask".
 TAPER_MUST_USE taper_status taper_export_leaf_names(taper_export_lowering *l, const char **names);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Targets without a row in the list: new names of PyTorch 2, questions about sizes, and assertions.
+// Lowers targets that are not operators of Taper: new names of PyTorch 2, questions about sizes, and assertions.
 #include <stdio.h>
 
 #include "frontend/export/parts.h"
@@ -63,7 +63,7 @@ static taper_status lower_item(taper_export_lowering *l, taper_export_scope *sco
     return taper_export_name(l, scope, 0, number);
 }
 
-// Asks for a property of a tensor, or of one of its dimensions.
+// Lowers a question about a property of a tensor, or with of_dim of one of its dimensions.
 static taper_status ask(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op, bool of_dim)
 {
     taper_ir_value *args[2], *answer;
@@ -106,8 +106,8 @@ static taper_status lower_is_contiguous(taper_export_lowering *l, taper_export_s
 
 // ---- layers
 
-// Lowers batch norm outside training to the plain layer, which other passes can fuse. Its results for the mean and the
-// deviation are empty, because outside training nothing uses them.
+// Lowers batch norm outside of training to the plain operator, which other passes can fuse. Its results for the mean
+// and the deviation are empty, because outside of training nothing uses them.
 static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scope *scope)
 {
     static const char *const names[] = {"input", "weight", "bias", "running_mean", "running_var"};
@@ -121,7 +121,7 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
     TAPER_TRY(taper_emit_constant(&l->emit, taper_val_bool(true), &v[8]));
     TAPER_TRY(taper_emit_call(&l->emit, TAPER_OP(aten_batch_norm), v, 9, &y));
     TAPER_TRY(taper_export_name(l, scope, 0, y));
-    // PyTorch gives empty tensors too.
+    // In PyTorch these results are empty tensors too.
     for (size_t i = 1; i < 3; i++) {
         taper_tensor *empty;
         const int64_t none[] = {0};
@@ -135,8 +135,9 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
 // ---- operators whose further results are for training: they become the plain layer if these results are unused
 
 typedef struct layer_row {
-    const char *target, *layer; // target without "torch.ops."; layer without "aten::"
-    const char *formal, *given; // an argument that has another name in the layer, or NULL
+    const char *target, *layer; // target without the prefix "torch.ops.", and name of the layer without "aten::"
+    // Name of an argument of the layer, and its name in the target; NULL if all names are equal.
+    const char *formal, *given;
 } layer_row;
 
 static const layer_row layers[] = {
@@ -153,7 +154,7 @@ static const layer_row layers[] = {
 static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *scope, const char *target, bool *done)
 {
     const taper_pt2_node *node = l->node;
-    bool alone = node->input_count != 0 && node->inputs[0].name[0] != '\0'; // arguments have names
+    bool alone = node->input_count != 0 && node->inputs[0].name[0] != '\0'; // true if the file has names of arguments
     for (size_t i = 1; alone && i < node->output_count; i++) {
         alone = node->outputs[i].kind != TAPER_PT2_VALUE || !scope->used[node->outputs[i].as.value];
     }
@@ -165,7 +166,7 @@ static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *sc
         }
         (void)snprintf(name, sizeof name, "aten::%s", row->layer);
         const taper_op *op = taper_row_find(name, "");
-        *done = op != NULL; // a selective build may contain only the other form
+        *done = op != NULL; // a selective build may contain only one of the two forms
         return op != NULL ? taper_export_call(l, scope, op, row->formal, row->given, true) : TAPER_OK;
     }
     return TAPER_OK;
@@ -195,7 +196,7 @@ static taper_status lower_token(taper_export_lowering *l, taper_export_scope *sc
 
 // ---- parts of tensors of Python subclasses
 
-// Returns the object of the parts that value stands for, or NULL.
+// Returns the object that contains the parts of a subclass tensor, if value is such an object, otherwise NULL.
 static const taper_object *parts_of(const taper_export_lowering *l, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
@@ -207,7 +208,7 @@ static const taper_object *parts_of(const taper_export_lowering *l, const taper_
                                                                              : NULL;
 }
 
-// export::access_subclass_inner_tensor(tensor, name)
+// Lowers export::access_subclass_inner_tensor(tensor, name).
 static taper_status lower_inner_tensor(taper_export_lowering *l, taper_export_scope *scope)
 {
     const taper_pt2_argument *name = taper_export_argument(l->node, "attr", 1);
@@ -238,7 +239,7 @@ static taper_status lower_inner_tensor(taper_export_lowering *l, taper_export_sc
 }
 
 typedef struct special_row {
-    const char *target; // without "torch.ops."
+    const char *target; // target without the prefix "torch.ops."
     special_lower *lower;
 } special_row;
 

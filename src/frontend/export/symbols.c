@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic on symbolic sizes: Python's operators and PyTorch's sym_ functions on integers, floats and bools.
+// Lowers arithmetic on symbolic sizes: Python's operators and PyTorch's sym_ functions on integers, floats and bools.
 #include "frontend/export/parts.h"
 
 typedef struct symbol_row {
-    const char *target, *name; // Python's name; operator that has a matching overload
+    const char *target, *name; // Python's name, and the operator with matching overloads
     uint8_t operands;
 } symbol_row;
 
@@ -38,7 +38,7 @@ static const taper_type *type_of(const taper_ir_value *value)
                                                      : &taper_type_int;
 }
 
-// Finds the overload for these types, or with `floats` the one for floats.
+// Finds the overload for operands of these types. With `floats`, finds the overload for floats.
 static taper_status find_overload(taper_export_lowering *l, const char *name, taper_ir_value *const *operands,
                                   size_t count, bool floats, const taper_op **found)
 {
@@ -125,7 +125,8 @@ static taper_status sum(taper_export_lowering *l, const taper_export_scope *scop
     return TAPER_OK;
 }
 
-// Returns true if the power is an integer in Python. The operator always returns a float.
+// Returns true if the target is a power that is an integer in Python. The operator always returns a float, so its
+// result is then converted.
 static bool whole_power(const char *target, taper_ir_value *const *operands)
 {
     if (strcmp(target, "_operator.pow") != 0 || type_of(operands[0])->kind != TAPER_TYPE_INT ||
@@ -133,11 +134,11 @@ static bool whole_power(const char *target, taper_ir_value *const *operands)
         return false;
     }
     const taper_node *exponent = taper_value_constant(operands[1]);
-    // A guard of PyTorch ensures that other exponents are not negative.
+    // An exponent that is not constant cannot be negative: a guard of PyTorch ensures this.
     return exponent == NULL || exponent->constant.as.i >= 0;
 }
 
-// Applies a target to these operands. *result remains NULL if it is none of the supported ones.
+// Applies a target to these operands. *result remains NULL if the target is not supported.
 taper_status taper_export_apply(taper_export_lowering *l, const char *target, taper_ir_value **operands, size_t count,
                                 taper_ir_value **result)
 {
@@ -145,7 +146,7 @@ taper_status taper_export_apply(taper_export_lowering *l, const char *target, ta
         if (strcmp(rows[i].target, target) != 0 || rows[i].operands != count) {
             continue;
         }
-        // Rounding does not change integers.
+        // True for rounding of an integer, which does not change it.
         const bool whole = count == 1 && type_of(operands[0])->kind == TAPER_TYPE_INT &&
                            (strncmp(target, "math.", 5) == 0 || strcmp(target, "torch.sym_int") == 0 ||
                             strcmp(target, "builtins.round") == 0) &&

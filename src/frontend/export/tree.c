@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pytrees: names of the arguments' leaves, and containers of results.
+// Handles pytrees: makes names for the leaves of the arguments, and builds containers for results.
 #include "frontend/export/parts.h"
 
 #include <stdio.h>
@@ -39,8 +39,8 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
 }
 
-// Returns true if a named tuple can keep the names of its fields. They are written into texts of types, which allow
-// only words.
+// Returns true if a named tuple can keep the names of its fields. The text of its type contains the field names, so
+// they must be identifiers.
 static bool has_fields(const taper_pt2_tree *tree)
 {
     bool good = tree->kind == TAPER_PT2_NAMED_TUPLE && tree->keys != NULL && tree->count != 0;
@@ -55,9 +55,9 @@ static bool has_fields(const taper_pt2_tree *tree)
     return good;
 }
 
-// Makes the name of a named tuple from the class in the context: "test.f.<locals>.Pair", or the same as a JSON text. In
-// files of the lite interpreter, names begin with "__torch__." and have no other punctuation, because PyTorch's type
-// parser stops there.
+// Makes the name of a named tuple from the class in the context: "test.f.<locals>.Pair", or the same as a JSON string.
+// In files of the lite interpreter, names begin with "__torch__." and contain no other punctuation, because PyTorch's
+// type parser would stop there.
 static taper_status tuple_name(taper_export_lowering *l, const char *context, const char **name)
 {
     static const char prefix[] = "__torch__.", otherwise[] = "namedtuple";
@@ -140,7 +140,7 @@ static taper_status pack(taper_export_lowering *l, const taper_pt2_tree *tree, i
     if (tree->kind == TAPER_PT2_TREE_LIST) {
         return pack_list(l, items, tree->count, packed);
     }
-    // A registered class with names for its parts becomes a dict with these keys.
+    // A container of a registered class becomes a dict if the names of its children are known.
     const bool dict = (tree->kind == TAPER_PT2_TREE_DICT || tree->kind == TAPER_PT2_OTHER) &&
                       (tree->keys != NULL || tree->count == 0);
     return dict ? pack_dict(l, tree, items, packed) : pack_tuple(l, tree, items, packed);
@@ -189,7 +189,7 @@ taper_status taper_export_leaf_names(taper_export_lowering *l, const char **name
     }
     const taper_pt2_tree *args = &tree->children[0];
     for (size_t i = 0; i < args->count; i++) {
-        // Use the name of forward's argument if the file contains it.
+        // The name is that of forward's argument if the file contains it.
         const int length = i < p->argument_name_count ? snprintf(path, NAME, "%.100s", p->argument_names[i])
                                                       : snprintf(path, NAME, "args.%zu", i);
         TAPER_TRY(name_leaves(l, &args->children[i], 0, path, (size_t)length, names));

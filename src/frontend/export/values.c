@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arguments of nodes as values of the operator's types, converted as in Python.
+// Makes values for the arguments of nodes, converted to the operator's types by Python's rules.
 #include "frontend/export/parts.h"
 
 #include "ir/tensor.h"
@@ -31,7 +31,7 @@ const taper_type *taper_export_type(const taper_pt2_value *value)
     }
 }
 
-// Makes a tensor of a Python number, which is weak in type promotion.
+// Makes a tensor from a Python number. Type promotion treats it as a number, not as a tensor.
 static taper_status number_tensor(taper_export_lowering *l, const taper_pt2_argument *argument, taper_ir_value **value)
 {
     const bool is_float = argument->kind == TAPER_PT2_FLOAT;
@@ -86,7 +86,7 @@ static taper_status list_value(taper_export_lowering *l, const taper_export_scop
     return taper_emit_container(&l->emit, TAPER_NODE_LIST, list, items, argument->count, value);
 }
 
-// Makes a list of one value, for parameters such as int[2] stride=1.
+// Makes a list with one item, for parameters such as int[2] stride=1.
 static taper_status list_of_one(taper_export_lowering *l, const taper_export_scope *scope,
                                 const taper_pt2_argument *argument, const taper_type *type, taper_ir_value **value)
 {
@@ -100,7 +100,7 @@ static taper_status constant(taper_export_lowering *l, taper_val value, taper_ir
     return taper_emit_constant(&l->emit, value, made);
 }
 
-// Gets the value of a node, converted for the parameter.
+// Gets the value that a node has made, converted to the type of the parameter.
 static taper_status made_value(taper_export_lowering *l, const taper_export_scope *scope, size_t number,
                                unsigned wanted, taper_ir_value **value)
 {
@@ -158,7 +158,7 @@ taper_status taper_export_value(taper_export_lowering *l, const taper_export_sco
     case TAPER_PT2_MEMORY_FORMAT:
     case TAPER_PT2_LAYOUT:
         return dtype_value(l, argument, value);
-    case TAPER_PT2_DEVICE: // the program runs here, independent of the exported device
+    case TAPER_PT2_DEVICE: // the program runs on the CPU, whatever the device of the export
         return constant(l, taper_val_device(0, -1), value);
     case TAPER_PT2_LIST:
         return list_value(l, scope, argument, type, value);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _nnapi.Compilation, for a model that uses it in another way than PyTorch's NnapiModule, or whose serialized model is
-// known only in a run. In the first run the model becomes a graph and a program, which then runs as a part of the
-// calling run. Slot 0 of the object is None, then the tuple (serialized model, buffers), a plain value that is copied
-// with its session. Slot 1 is the program, after it is made.
+// The class _nnapi.Compilation. It is used if a model does not use it in the way of PyTorch's NnapiModule, or if the
+// serialized model is known only in a run. The first run turns the serialized model into a graph and a program, which
+// then runs as part of the calling run. Slot 0 of the object is None at first, then the tuple (serialized model,
+// buffers). It is a plain value that is copied with its session. Slot 1 is the program, after it is made.
 #include "frontend/nnapi/lowering.h"
 #include "ir/storage.h"
 #include "ops/call/made_program.h"
@@ -38,7 +38,8 @@ static taper_status parse(taper_run *run, const taper_tensor *serialized, taper_
     return taper_nnapi_parse(arena, taper_tensor_data(serialized), bytes, model, run->error);
 }
 
-// init(model, buffers) and init2(model, buffers, preference, relax). The last two arguments have no meaning on the CPU.
+// Implements init(model, buffers) and init2(model, buffers, preference, relax). The last two arguments have no meaning
+// on the CPU.
 static taper_status initialize(taper_run *run, taper_object *object, const taper_val *args, size_t count)
 {
     taper_list *buffers = NULL;
@@ -71,7 +72,7 @@ typedef struct source {
     const taper_list *buffers;
 } source;
 
-// Makes the graph. Parameter 1 is the list of inputs, and the result is the list of results.
+// Makes the graph of the program. Its parameter 1 is the list of inputs, and its result is the list of results.
 static taper_status make_graph(const void *user, const taper_emitter *e)
 {
     const source *from = user;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lowers pools, resizing, and moves of elements between channels and pixels.
+// Lowers pools, resizing, and operations that move elements between channels and pixels.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 
-// Gets the input for an operation. If an 8-bit result has the quantizer of the input, integers are used directly,
-// otherwise floats.
+// Gets the input of an operation that keeps values. If an 8-bit result has the quantizer of the input, *x is the
+// integers and *integers is true, otherwise *x is floats.
 static taper_status input_as_result(taper_nnapi_lowering *l, const taper_nnapi_operation *op, bool *integers,
                                     taper_ir_value **x)
 {
@@ -28,9 +28,10 @@ static taper_status give_result(taper_nnapi_lowering *l, const taper_nnapi_opera
 
 // ---- pooling
 
-// Returns true if one of PyTorch's pools computes this window. PyTorch has equal padding on both sides, of at most half
-// the kernel. More padding at the end can be expressed by rounding up the size of the result, if that gives the same
-// number of results. With stride 1, the padding can be one larger on both sides, and the first result is dropped.
+// Returns true if one of PyTorch's pools can compute this window, and sets *padding. PyTorch has equal padding on both
+// sides, of at most half the kernel. More padding at the end can be expressed by rounding up the size of the result, if
+// that gives the same number of results. With stride 1, the padding can be one larger on both sides, and the first
+// result is dropped.
 static bool fits_pool(const taper_nnapi_window *w, const int64_t *sizes, int64_t *padding)
 {
     bool fits = true;
@@ -40,7 +41,7 @@ static bool fits_pool(const taper_nnapi_window *w, const int64_t *sizes, int64_t
         fits = fits && padding[i] <= w->kernel[i] / 2;
         if (stride == 1) {
             fits = fits && (more == 0 || more == 1);
-        } else { // PyTorch drops a last window that starts after the image
+        } else { // PyTorch drops a last window that starts beyond the image
             const int64_t span = sizes[i] + 2 * padding[i] - w->kernel[i];
             const int64_t wanted = (span + more) / stride, up = (span + stride - 1) / stride;
             fits = fits && sizes[i] != 0 && span >= 0 && span + more >= 0 &&
@@ -50,7 +51,7 @@ static bool fits_pool(const taper_nnapi_window *w, const int64_t *sizes, int64_t
     return fits;
 }
 
-// Adds a pool on floats, or on 8-bit integers that remain quantized.
+// Adds a pool. x and its result are floats, or 8-bit integers that remain quantized.
 static taper_status pool(taper_nnapi_lowering *l, const taper_nnapi_window *w, bool max, bool up,
                          const int64_t *padding, taper_ir_value *x, taper_ir_value **y)
 {
@@ -68,7 +69,7 @@ static taper_status pool(taper_nnapi_lowering *l, const taper_nnapi_window *w, b
     return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_avg_pool2d), y, x, kernel, stride, pads, ceil_mode, count_padding);
 }
 
-// Adds a pool with unequal padding, or with padding by a scheme.
+// Adds a pool whose paddings are unequal or computed by a scheme.
 static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_nnapi_window *w,
                                 bool max, taper_ir_value *x, taper_ir_value **y)
 {
@@ -76,7 +77,7 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
     int64_t padding[2];
     if (!fits_pool(w, &in->sizes[w->nchw ? 2 : 1], padding)) {
-        // The padding has the least possible value, so it is never the maximum.
+        // The padding has the smallest possible value, so that the maximum never is padding.
         const double least =
             taper_nnapi_is_quantized(l, op->in[0]) ? (double)in->scale * -(double)in->zero_point : -(double)INFINITY;
         if (!max || w->before[0] >= w->kernel[0] || w->before[1] >= w->kernel[1] || w->after[0] >= w->kernel[0] ||
@@ -87,8 +88,8 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
         TAPER_TRY(taper_nnapi_pad_image(l, w, least, x, &x));
         return pool(l, w, max, false, none, x, y);
     }
-    // Rounding up is used also for equal paddings, because then 8-bit averages omit the padding. With rounding down,
-    // PyTorch counts the padding in all cases.
+    // The size is also rounded up for equal paddings, because then PyTorch's 8-bit averages omit the padding. If the
+    // size is rounded down, PyTorch always counts the padding.
     TAPER_TRY(pool(l, w, max, w->after[0] != 0 || w->after[1] != 0, padding, x, y));
     for (size_t i = 0; i < 2; i++) {
         if (padding[i] != w->before[i]) {
@@ -98,8 +99,8 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
     return TAPER_OK;
 }
 
-// With explicit paddings, the average counts them, as in the model that was converted (PyTorch's converter supports no
-// other). With a scheme it does not, as in NNAPI.
+// Lowers a pool. With explicit paddings, the average counts padded elements, as in the model that was converted
+// (PyTorch's converter supports nothing else). With a scheme, it does not, as in NNAPI.
 taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -113,7 +114,7 @@ taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_o
     TAPER_TRY(taper_nnapi_image(l, op->in[0], w.nchw, &x));
     TAPER_TRY(input_as_result(l, op, &integers, &x));
     if (!max && bare && w.kernel[0] == in->sizes[w.nchw ? 2 : 1] && w.kernel[1] == in->sizes[w.nchw ? 3 : 2]) {
-        static const int64_t one[2] = {1, 1}; // the whole image
+        static const int64_t one[2] = {1, 1}; // one window that covers the whole image
         TAPER_TRY(taper_nnapi_int_list(l, one, 2, &k));
         TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_adaptive_avg_pool2d), &y, x, k));
     } else if (bare || (even && !w.scheme && w.before[0] <= w.kernel[0] / 2 && w.before[1] <= w.kernel[1] / 2)) {
@@ -145,11 +146,12 @@ static double shortest(double single)
 }
 
 typedef struct resizing {
-    double wanted[2]; // height, width
+    double wanted[2]; // height and width of the result, or their scale factors
     bool scales, nchw, aligned, half;
 } resizing;
 
-// Reads the inputs: x, width and height (ints: sizes, floats: scales), nchw, align corners, half-pixel centers.
+// Reads the arguments: x; width and height (sizes if they are ints, scale factors if floats); nchw; align corners;
+// half-pixel centers.
 static taper_status read_resizing(taper_nnapi_lowering *l, const taper_nnapi_operation *op, resizing *r)
 {
     int64_t flags[3] = {0};
@@ -174,8 +176,9 @@ static taper_status read_resizing(taper_nnapi_lowering *l, const taper_nnapi_ope
     return TAPER_OK;
 }
 
-// NNAPI computes sizes from scales, and source positions from the sizes. PyTorch uses the scales for both. Known sizes
-// are therefore passed as sizes, and scales only if there is no difference.
+// Uses sizes instead of scale factors if possible. NNAPI computes the sizes from the scale factors, and source
+// positions from the sizes. PyTorch uses the scale factors for both. They are therefore passed only if the results do
+// not differ.
 static taper_status use_sizes(taper_nnapi_lowering *l, const taper_nnapi_operation *op, resizing *r)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -238,7 +241,7 @@ taper_status taper_nnapi_lower_resize(taper_nnapi_lowering *l, const taper_nnapi
 
 // ---- channels
 
-// Reshapes x to these sizes, permutes its dimensions, and reshapes it to the final sizes.
+// Reshapes x to the `count` sizes in `apart`, permutes these dimensions, and reshapes the result to its final sizes.
 static taper_status rearrange(taper_nnapi_lowering *l, taper_ir_value *x, const int64_t *apart, const int64_t *order,
                               size_t count, const int64_t *sizes, size_t rank, taper_ir_value **y)
 {
@@ -251,7 +254,7 @@ static taper_status rearrange(taper_nnapi_lowering *l, taper_ir_value *x, const 
     return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_reshape), y, x, list);
 }
 
-// Reads the operand's sizes. A size that is left to the run is -1, which a reshape can infer.
+// Reads the sizes of an operand. If one size is known only at run time, it is -1, which a reshape can infer.
 static taper_status sizes_of(taper_nnapi_lowering *l, uint32_t at, size_t needed, int64_t *sizes)
 {
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
@@ -266,7 +269,7 @@ static taper_status sizes_of(taper_nnapi_lowering *l, uint32_t at, size_t needed
     return TAPER_OK;
 }
 
-// Inputs: x, block size, nchw. The channels are [block, block, channels of the result].
+// The inputs are x, block size, nchw. The channels are ordered as [block, block, channels of the result].
 taper_status taper_nnapi_lower_depth_to_space(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     int64_t block, nchw = 0, s[TAPER_MAX_RANK];
@@ -299,7 +302,7 @@ taper_status taper_nnapi_lower_depth_to_space(taper_nnapi_lowering *l, const tap
     return taper_nnapi_give_moved(l, op, 0, y, false);
 }
 
-// Inputs: x, groups, axis. [groups, elements] becomes [elements, groups].
+// The inputs are x, groups, axis. The channels [groups, elements] become [elements, groups].
 taper_status taper_nnapi_lower_shuffle(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -312,7 +315,7 @@ taper_status taper_nnapi_lower_shuffle(taper_nnapi_lowering *l, const taper_nnap
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%lld elements in %lld groups", (long long)in->sizes[axis],
                    (long long)groups);
     }
-    if (in->rank == 4 && (axis == 1 || axis == 3)) { // PyTorch has an operator for channels
+    if (in->rank == 4 && (axis == 1 || axis == 3)) { // PyTorch has an operator that shuffles channels
         TAPER_TRY(taper_nnapi_image(l, op->in[0], axis == 1, &x));
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(groups), &number));
         TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_channel_shuffle), &y, x, number));

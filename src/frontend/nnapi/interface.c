@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Inputs and outputs of a serialized model: inputs come from a list and are checked; results are new tensors in another
-// list.
+// Connects a serialized model to its caller: checks the inputs, which come from a list, and makes new tensors in
+// another list for the results.
 #include <math.h>
 #include <stdio.h>
 
@@ -14,8 +14,8 @@
 // PyTorch's formats of inputs and results (DimOrder in torch/backends/_nnapi/serializer.py).
 enum { FORMAT_PLAIN = 0, FORMAT_IMAGE = 1, FORMAT_ROWS = 2 };
 
-// Adds the check of an input's quantizer, because NNAPI uses the raw bytes. The scales may differ by rounding to
-// float32.
+// Adds a check of an input's quantizer, because NNAPI uses the raw bytes of the input. The scales may differ by
+// rounding to float32.
 static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number,
                                     taper_ir_value *x)
 {
@@ -34,7 +34,8 @@ static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_o
     return taper_emit_expect(&l->emit, TAPER_OP(aten_le_float), have, want, text);
 }
 
-// Adds the check that x has the operand's dtype and its known sizes (0: left to the run).
+// Adds a check that x has the operand's dtype and its known sizes. A size of 0 is known only at run time and not
+// checked.
 static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number, bool image,
                                 taper_ir_value *x)
 {
@@ -100,8 +101,8 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
     return TAPER_OK;
 }
 
-// Returns true if the memory of operand `at` has no other owner: it is not an input, a constant, or an earlier result.
-// Marks it as owned.
+// Returns true if nothing else owns the memory of operand `at`: it is not an input, a constant, or an earlier result.
+// Marks the memory as owned.
 static bool take_storage(taper_nnapi_lowering *l, uint32_t at)
 {
     const uint32_t storage = l->values[at].storage;
@@ -111,7 +112,7 @@ static bool take_storage(taper_nnapi_lowering *l, uint32_t at)
     return own;
 }
 
-// Makes the list of results: new tensors, contiguous in NNAPI's order of dimensions.
+// Makes the list of results, which are new tensors, contiguous in NNAPI's order of dimensions.
 static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_interface *face, taper_ir_value **list)
 {
     taper_ir_value **items;

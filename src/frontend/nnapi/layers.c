@@ -6,8 +6,8 @@
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 
-// Makes a constant weight with its dimensions in PyTorch's order, and a contiguous copy in this order, which kernels of
-// depthwise layers require. The copy is packed once.
+// Makes a constant weight with its dimensions in PyTorch's order. It is a contiguous copy, because kernels of depthwise
+// layers require that, and it is packed only once.
 static taper_status ordered_weight(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order, taper_tensor **weight)
 {
     taper_tensor *view;
@@ -45,7 +45,7 @@ static taper_status signed_weight(taper_nnapi_lowering *l, uint32_t at, const ui
     return status;
 }
 
-// Converts the bias of an 8-bit layer, integers in units of input scale x weight scale, to floats.
+// Converts the bias of an 8-bit layer to floats. It consists of integers in units of input scale x weight scale.
 static taper_status float_bias(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_tensor **made)
 {
     taper_tensor *whole;
@@ -84,13 +84,15 @@ static taper_status number_list(taper_nnapi_lowering *l, const int64_t *numbers,
     return TAPER_OK;
 }
 
-// The parameters of a convolution in PyTorch. Pairs are height, width.
+// The parameters of a convolution in PyTorch. Pairs are for height and width.
 typedef struct geometry {
-    int64_t stride[2], padding[2], more[2], dilation[2], groups; // more: output_padding of a transposed convolution
+    // More is the output_padding of a transposed convolution.
+    int64_t stride[2], padding[2], more[2], dilation[2], groups;
     bool transposed;
 } geometry;
 
-// Makes packed weights by PyTorch's own prepack operator, which checks that they fit. g: NULL for a linear layer.
+// Makes packed weights with PyTorch's own prepack operator, which checks that weight and bias fit together. g is NULL
+// for a linear layer.
 static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const uint8_t *order,
                          const geometry *g, taper_ir_value **packed)
 {
@@ -138,7 +140,7 @@ static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *o
     return status == TAPER_OK ? taper_nnapi_constant(l, object, packed) : status;
 }
 
-// Adds a layer on packed weights. relu: the operator includes a relu.
+// Adds a layer on packed weights. relu: true if the operator includes a relu.
 static taper_status packed_layer(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const taper_op *row,
                                  taper_ir_value *x, taper_ir_value *packed, int64_t fuse, bool relu, taper_ir_value **y)
 {
@@ -150,14 +152,16 @@ static taper_status packed_layer(taper_nnapi_lowering *l, const taper_nnapi_oper
 
 // ---- layers
 
-// Gets weight and bias of a float layer, constant or computed, with the weight's dimensions in this order.
+// Gets the weight and bias of a float layer, which are constant or computed. The dimensions of the weight are permuted
+// to `order`.
 static taper_status float_weights(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const uint8_t *order,
                                   taper_ir_value **weight, taper_ir_value **bias)
 {
     TAPER_TRY(taper_nnapi_plain(l, op->in[2], bias));
     if (taper_nnapi_is_constant(l, op->in[1])) {
         taper_tensor *tensor;
-        // Dense weights can be packed from any order, so they remain in the memory of the file.
+        // Dense weights can be packed from any order, so they remain in the memory of the file. Other weights are
+        // copied.
         TAPER_TRY(op->code == TAPER_NNAPI_CONV_2D || order == NULL ? taper_nnapi_tensor(l, op->in[1], order, &tensor)
                                                                    : ordered_weight(l, op->in[1], order, &tensor));
         return taper_nnapi_constant(l, TAPER_VAL(tensor), weight);
@@ -173,7 +177,7 @@ static taper_status float_weights(taper_nnapi_lowering *l, const taper_nnapi_ope
     return TAPER_NNAPI_EMIT(l, TAPER_OP(aten_permute), weight, plain, dims);
 }
 
-// Finds the number of groups, and checks the weights against it.
+// Determines the number of groups and checks that it fits the sizes of the weights.
 static taper_status find_groups(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const taper_nnapi_window *w,
                                 int64_t *groups)
 {
@@ -242,8 +246,8 @@ static taper_status convolve(taper_nnapi_lowering *l, const taper_nnapi_operatio
 
 taper_status taper_nnapi_lower_conv(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
-    // The weight changes from [out, H, W, in] to [out, in, H, W]; depthwise [1, H, W, C] to [C, 1, H, W]; transposed
-    // [out, H, W, in] to [in, out, H, W].
+    // Orders of the weight's dimensions. A dense weight changes from [out, H, W, in] to [out, in, H, W], a depthwise
+    // weight from [1, H, W, C] to [C, 1, H, W], a transposed weight from [out, H, W, in] to [in, out, H, W].
     static const uint8_t plain[4] = {0, 3, 1, 2}, turned[4] = {3, 0, 1, 2};
     const bool dense = op->code == TAPER_NNAPI_CONV_2D || op->code == TAPER_NNAPI_GROUPED_CONV_2D;
     const taper_nnapi_operand *weight = taper_nnapi_operand_of(l, op->in[1]);
@@ -279,7 +283,7 @@ taper_status taper_nnapi_lower_conv(taper_nnapi_lowering *l, const taper_nnapi_o
     return taper_nnapi_give(l, op->out[0], y, !quantized, !w.nchw);
 }
 
-// An input of any rank is seen as rows, with one number for each column of the weight.
+// Lowers a linear layer. An input of any rank is reshaped to a matrix with one column for each column of the weight.
 taper_status taper_nnapi_lower_linear(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *weight = taper_nnapi_operand_of(l, op->in[1]);

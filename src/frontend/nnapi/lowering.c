@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of operations.
+// The table of supported operations.
 #include "frontend/nnapi/lowering.h"
 
 #include "frontend/nnapi/codes.h"
 #include "ir/effects.h"
 
 typedef struct operation_row {
-    uint32_t code, least, most; // least and most: numbers of inputs
+    uint32_t code, least, most; // NNAPI's code, and the least and largest number of inputs
     taper_nnapi_lower *lower;
 } operation_row;
 
@@ -32,7 +32,7 @@ static const operation_row rows[] = {
     {TAPER_NNAPI_SQRT, 1, 1, taper_nnapi_lower_unary},
     {TAPER_NNAPI_RSQRT, 1, 1, taper_nnapi_lower_unary},
     {TAPER_NNAPI_FLOOR, 1, 1, taper_nnapi_lower_unary},
-    // windows.c checks the numbers of inputs of layers and pools in detail.
+    // windows.c checks the numbers of inputs of layers and pools more exactly.
     {TAPER_NNAPI_CONV_2D, 7, 13, taper_nnapi_lower_conv},
     {TAPER_NNAPI_DEPTHWISE_CONV_2D, 8, 14, taper_nnapi_lower_conv},
     {TAPER_NNAPI_GROUPED_CONV_2D, 9, 12, taper_nnapi_lower_conv},

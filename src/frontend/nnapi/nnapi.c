@@ -22,27 +22,28 @@ typedef struct site {
     taper_graph *const *graphs;
     size_t graph_count;
     taper_error *error;
-    // The following members describe one call of run.
-    taper_node *run, *comp, *init; // comp: the If that asserts that it exists, or NULL
-    taper_object *object;          // the NnapiModule
-    taper_node *outs, *fixed;      // lists of results and of arguments
-    taper_ir_value *args;          // source of `fixed`
+    // The remaining members describe one call of the Compilation's method run.
+    // Nodes: the call of run; the If that asserts that the compilation exists, or NULL; the call of init.
+    taper_node *run, *comp, *init;
+    taper_object *object;     // the NnapiModule that contains the compilation
+    taper_node *outs, *fixed; // nodes that make the list of results and the list of arguments
+    taper_ir_value *args;     // list from which `fixed` is made
 } site;
 
-// Limits: attributes from the root to an object; inputs that are appended to their list one by one; operators around a
-// template's quantize_per_tensor.
+// Limits: number of attributes from the root to an object; number of inputs that are appended to their list one by one;
+// number of operators around a template's quantize_per_tensor.
 enum { STEPS = 64, MOST_ITEMS = 64, TEMPLATE_STEPS = 4 };
 
 // ---- the object that a value is
 
-// Returns true if the graph is a method of the class, whose name is the function's without the method.
+// Returns true if the graph is a method of the class. The class name is the function's name without its last component.
 static bool is_method_of(const taper_graph *graph, const char *name)
 {
     const char *dot = strrchr(graph->name, '.');
     return dot != NULL && strlen(name) == (size_t)(dot - graph->name) && strncmp(graph->name, name, strlen(name)) == 0;
 }
 
-// Returns the object that a chain of attributes from the root leads to, or NULL if it is not known.
+// Returns the object that is reached from the root by a chain of attributes, or NULL if value is not such a chain.
 static taper_object *object_of(const site *s, const taper_ir_value *value, int steps)
 {
     const taper_graph *graph = value->block->graph;
@@ -68,7 +69,7 @@ static taper_object *object_of(const site *s, const taper_ir_value *value, int s
                : NULL;
 }
 
-// Returns true if a node of the block, except `except` and its blocks, may set attribute `slot` of the object.
+// Returns true if a node of the block may set attribute `slot` of the object. Ignores the node `except` and its blocks.
 static bool block_sets(const site *s, const taper_block *block, const taper_object *object, int64_t slot,
                        const taper_node *except)
 {
@@ -103,7 +104,8 @@ static bool is_set(const site *s, const taper_object *object, int64_t slot, cons
     return set;
 }
 
-// Returns a constant, or an attribute of a known object that is never set outside the code to be removed, or NULL.
+// Returns the value if it is a constant. Also returns the attribute of a known object if no node sets it, apart from
+// the code that will be removed. Otherwise returns NULL.
 static const taper_val *known_value(const site *s, const taper_ir_value *value, uint32_t tag)
 {
     const taper_val *known = NULL;
@@ -121,7 +123,7 @@ static const taper_val *known_value(const site *s, const taper_ir_value *value, 
 
 // ---- the code of forward
 
-// Returns the node of block that is node or contains it, or NULL.
+// Returns the node of the block that is `node` or contains it, or NULL.
 static taper_node *node_in(const taper_block *block, taper_node *node)
 {
     while (node != NULL && node->block != block) {
@@ -130,8 +132,8 @@ static taper_node *node_in(const taper_block *block, taper_node *node)
     return node;
 }
 
-// Returns the only loop in the block of run, before or after it, that calls op on the list. Returns NULL if there is
-// none, or several.
+// Returns the loop that calls op on the list, among the nodes of run's block before run, or with `behind` after it.
+// Returns NULL if there is none, or more than one.
 static taper_node *loop_with(const site *s, const taper_node *list, const taper_op *op, bool behind)
 {
     taper_node *found = NULL;
@@ -181,12 +183,12 @@ static bool takes(const taper_node *node, const taper_ir_value *value)
     return false;
 }
 
-// Finds the tensors that are appended to the list between its creation and run, if a loop was unrolled. Returns false
-// if the list has other uses.
+// Finds the tensors that are appended to the list between its creation and run. This is the form of a loop that was
+// unrolled. Returns false if the list has other uses.
 static bool appended(const site *s, const taper_node *list, taper_ir_value **items, size_t room, size_t *count)
 {
     const taper_ir_value *value = &list->outputs[0];
-    bool before = true; // true until the walk reaches run
+    bool before = true; // true until the search reaches run
     *count = 0;
     for (const taper_node *node = list->next; node != NULL; node = node->next) {
         before = before && node != s->run;
@@ -207,7 +209,7 @@ static bool appended(const site *s, const taper_node *list, taper_ir_value **ite
     return true;
 }
 
-// Removes the append calls on the list, and the list.
+// Removes the calls that append to the list, and the list.
 static void remove_appended(taper_node *list)
 {
     for (taper_node *node = list->next, *next; node != NULL && list->outputs[0].uses != NULL; node = next) {
@@ -219,7 +221,7 @@ static void remove_appended(taper_node *list)
     taper_node_remove(list);
 }
 
-// Returns true if only `loop` and run use the list. With or_after, uses after run are allowed.
+// Returns true if only `loop` and run use the list. With or_after, nodes after run may use it too.
 static bool used_only(const site *s, const taper_node *list, const taper_node *loop, bool or_after)
 {
     const taper_ir_value *value = &list->outputs[0];
@@ -242,8 +244,8 @@ static bool same_attribute(const taper_ir_value *a, const taper_ir_value *b)
            a->node->own.slot == b->node->own.slot && taper_node_in(a->node, 0) == taper_node_in(b->node, 0);
 }
 
-// Finds the lists whose items a block reads by index. The formats are an attribute or a constant; the arguments are
-// neither.
+// Finds the two lists whose items a block reads by index. The list of memory formats is an attribute or a constant; the
+// list of arguments is neither.
 static bool find_lists(const taper_block *block, taper_ir_value **args, taper_ir_value **formats)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -269,7 +271,7 @@ static bool find_lists(const taper_block *block, taper_ir_value **args, taper_ir
     return true;
 }
 
-// Returns the call of init or init2 on a compilation, in the code that runs once. *count: number of such calls.
+// Returns the call of init or init2 on a compilation in this code, which runs only once. *count: number of such calls.
 static const taper_node *find_init(const taper_block *block, size_t *count)
 {
     const taper_node *found = NULL;
@@ -303,7 +305,7 @@ static bool holds_set(const site *s, const taper_block *block, int64_t slot)
     return false;
 }
 
-// Finds the compilation of run: an attribute that is known not to be None.
+// Finds the compilation on which run is called. It is an attribute of the module that is known not to be None.
 static bool find_object(site *s)
 {
     const taper_ir_value *value = taper_node_in(s->run, 0);
@@ -323,7 +325,8 @@ static bool find_object(site *s)
     }
     s->object = object_of(s, taper_node_in(value->node, 0), STEPS);
     const int64_t slot = value->node->own.slot;
-    // Only this class is accepted, because other effects of the code to be removed would be lost.
+    // Only PyTorch's NnapiModule is accepted, because other classes could have effects that are lost if the code is
+    // removed.
     if (s->object == NULL || strstr(s->object->klass->name, ".torch.backends._nnapi.prepare.") == NULL ||
         slot != taper_object_slot(s->object, "comp") || (size_t)slot >= s->object->count ||
         s->object->slots[slot].tag != TAPER_NONE) {
@@ -347,8 +350,8 @@ static void remove_all(taper_block *block)
     }
 }
 
-// Reads the scales of results from the templates that init makes: [quantize_per_tensor(zeros(1), scale, …) …]. The
-// serialized model has them only in float32.
+// Reads the scales of results as doubles from the templates that init makes: [quantize_per_tensor(zeros(1), scale, …)
+// …]. The serialized model has them only in float32.
 static size_t result_scales(const site *s, const taper_block *block, double *scales, size_t room)
 {
     const int64_t slot = taper_object_slot(s->object, "out_templates");
@@ -384,8 +387,8 @@ static size_t result_scales(const site *s, const taper_block *block, double *sca
     return 0;
 }
 
-// Returns the numbers of a known list: an attribute, a constant, or a list of constants. Returns NULL if it is not
-// known, or without memory.
+// Returns the numbers of a known list: an attribute, a constant, or a list of constants. Returns NULL if the list is
+// not known or memory is missing.
 static int64_t *known_numbers(const site *s, taper_arena *arena, const taper_ir_value *value, size_t *count)
 {
     const taper_node *list = value->node;
@@ -404,8 +407,9 @@ static int64_t *known_numbers(const site *s, taper_arena *arena, const taper_ir_
     return numbers;
 }
 
-// Returns the serialized model that init gives the compilation: the attribute, or a copy into which the unknown sizes
-// of operands are written. The graph computes these sizes itself. *patch: the slice that is written, or NULL.
+// Returns the serialized model that is passed to init. It is the attribute, or a copy of it in which the model has set
+// unknown sizes of operands. The graph computes these sizes itself. *patch: the slice to which sizes are written, or
+// NULL.
 static const taper_val *serialized_value(const site *s, const taper_node *init, const taper_node **patch)
 {
     const taper_ir_value *value = taper_node_in(init, 1);
@@ -435,7 +439,7 @@ static bool is_number(const taper_ir_value *value, int64_t want)
     return constant != NULL && constant->constant.tag == TAPER_INT && constant->constant.as.i == want;
 }
 
-// Returns true if only sizes are written, and known sizes are not changed.
+// Returns true if the patch only writes to dimensions and does not change known ones.
 static bool patches_sizes(const taper_node *patch, const taper_nnapi_model *model)
 {
     const int64_t slice[4] = {0, (int64_t)model->sizes_begin, (int64_t)model->sizes_end, 1};
@@ -479,7 +483,8 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
         out_formats == NULL) {
         return TAPER_OK;
     }
-    const int64_t weights_slot = taper_object_slot(s->object, "weights"); // init replaces it by contiguous tensors
+    // Init has replaced this attribute by contiguous tensors.
+    const int64_t weights_slot = taper_object_slot(s->object, "weights");
     const taper_node *patch;
     const taper_val *serialized = serialized_value(s, init, &patch);
     size_t in_count = 0, out_count = 0;
@@ -559,7 +564,7 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
 static taper_status rewrite(site *s, taper_node *run)
 {
     s->run = run;
-    for (size_t i = 0; i < s->graph_count; i++) { // charge for all nodes that may be visited
+    for (size_t i = 0; i < s->graph_count; i++) { // charges all nodes that may be visited
         TAPER_TRY(taper_charge(s->module->allocator, s->graphs[i] != NULL ? s->graphs[i]->node_count : 0, s->error));
     }
     if (run->input_count != 3 || run->output_count > 1 || (run->output_count == 1 && run->outputs[0].uses != NULL) ||
@@ -575,7 +580,7 @@ static taper_status rewrite(site *s, taper_node *run)
     taper_arena_init(&arena, s->module->allocator);
     taper_status status = rewrite_with(s, &arena);
     taper_arena_free(&arena);
-    if (status == TAPER_ERROR_UNSUPPORTED) { // the Compilation remains and runs the model
+    if (status == TAPER_ERROR_UNSUPPORTED) { // the Compilation is not removed, and runs the model
         taper_error_clear(s->error);
         status = TAPER_OK;
     }
@@ -587,7 +592,7 @@ typedef struct calls {
     size_t count;
 } calls;
 
-// Finds every call of a method run, which may be on a compilation. If found->nodes is NULL, calls are only counted.
+// Finds every call of a method named run, which may be a compilation's. If found->nodes is NULL, only counts the calls.
 static void find_calls(const taper_block *block, calls *found)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
@@ -611,7 +616,7 @@ static taper_status rewrite_calls(site *s, taper_graph *graph)
     if (found.count == 0) {
         return TAPER_OK;
     }
-    const size_t bytes = found.count * sizeof *found.nodes; // at most one per node
+    const size_t bytes = found.count * sizeof *found.nodes; // cannot overflow: at most one call for each node
     found.nodes = taper_alloc(s->module->allocator, bytes);
     if (found.nodes == NULL) {
         return taper_fail_memory(s->error);

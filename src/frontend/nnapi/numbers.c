@@ -12,7 +12,8 @@ static bool is_one_number(const taper_nnapi_operand *operand)
     return one;
 }
 
-// Returns true if the operand can be used as an image: it is one, or a constant or a number that can become one.
+// Returns true if the operand can be used as [N, C, H, W]: it has this form already, or it is a constant or a number
+// that can be converted.
 static bool fits_images(const taper_nnapi_lowering *l, uint32_t at)
 {
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
@@ -29,7 +30,8 @@ static taper_status one_of_both(taper_nnapi_lowering *l, uint32_t at, bool image
     return operand->rank == 4 ? taper_nnapi_image(l, at, false, value) : taper_nnapi_low_image(l, at, value);
 }
 
-// Gets both operands in one order of dimensions: as images if one is an image and the other one can be.
+// Gets both operands in the same order of dimensions. *image is true for [N, C, H, W], which is chosen if one operand
+// has this form and the other one can be converted.
 static taper_status both(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_ir_value **a,
                          taper_ir_value **b, bool *image)
 {
@@ -46,13 +48,14 @@ static bool same_sizes(const taper_nnapi_operand *a, const taper_nnapi_operand *
     return a->rank == b->rank && memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) == 0;
 }
 
-// PyTorch's sum of 8-bit tensors requires that each scale, divided by the result's scale, is in this range.
+// Returns true if PyTorch's sum of 8-bit tensors supports the ratio of an input's scale to the result's scale.
 static bool is_in_reach(float in, float out)
 {
     return in / out >= 0x1p-14f && in / out < 0x1p+8f;
 }
 
-// Returns PyTorch's 8-bit operator for a sum or product, or NULL if there is none for these operands.
+// Returns PyTorch's 8-bit operator for a sum or product, or NULL if no operator supports these operands. relu: true to
+// include a relu.
 static const taper_op *quantized_row(const taper_nnapi_lowering *l, const taper_nnapi_operation *op, bool relu)
 {
     const taper_nnapi_operand *a = taper_nnapi_operand_of(l, op->in[0]), *b = taper_nnapi_operand_of(l, op->in[1]),
@@ -109,7 +112,7 @@ taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t code, taper_ir_va
     return TAPER_OK;
 }
 
-// Lowers an operation on two operands, with its activation if it has one.
+// Lowers an operation on two operands, and the activation that it may include.
 taper_status taper_nnapi_lower_binary(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     taper_ir_value *a, *b, *y;
@@ -138,8 +141,8 @@ taper_status taper_nnapi_lower_binary(taper_nnapi_lowering *l, const taper_nnapi
     return taper_nnapi_give(l, op->out[0], y, true, image);
 }
 
-// PReLU: x if x is not negative, otherwise alpha x. alpha is aligned at the last dimension. PyTorch's prelu takes one
-// number, or one per channel, which covers most models.
+// Lowers PReLU: x if x is not negative, otherwise alpha x. alpha is aligned at the last dimension. PyTorch's prelu
+// takes one number, or one number for each channel, which covers most models.
 taper_status taper_nnapi_lower_prelu(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]), *alpha = taper_nnapi_operand_of(l, op->in[1]);
@@ -161,7 +164,7 @@ taper_status taper_nnapi_lower_prelu(taper_nnapi_lowering *l, const taper_nnapi_
     return taper_nnapi_give(l, op->out[0], y, true, false);
 }
 
-// RELU, RELU1, RELU6.
+// Lowers RELU, RELU1 and RELU6.
 taper_status taper_nnapi_lower_activation(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const int64_t fuse = op->code == TAPER_NNAPI_RELU ? 1 : op->code == TAPER_NNAPI_RELU1 ? 2 : 3;
@@ -225,7 +228,7 @@ taper_status taper_nnapi_lower_unary(taper_nnapi_lowering *l, const taper_nnapi_
         TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(quantized_hardswish), &y, x, scale, zero));
         return taper_nnapi_give(l, op->out[0], y, false, image);
     }
-    // PyTorch's sigmoid and tanh of 8-bit integers have these quantizers, as NNAPI's do.
+    // In PyTorch the results of 8-bit sigmoid and tanh always have these quantizers, as in NNAPI.
     const bool integers =
         quantized && ((op->code == TAPER_NNAPI_LOGISTIC && out->scale == 1.0f / 256.0f && out->zero_point == 0) ||
                       (op->code == TAPER_NNAPI_TANH && out->scale == 1.0f / 128.0f && out->zero_point == 128));
@@ -240,7 +243,7 @@ taper_status taper_nnapi_lower_softmax(taper_nnapi_lowering *l, const taper_nnap
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
     double beta;
-    size_t axis = in->rank == 0 ? 0 : in->rank - 1; // the last axis is the default
+    size_t axis = in->rank == 0 ? 0 : in->rank - 1; // the default is the last axis
     taper_ir_value *x, *y, *dim, *factor;
     TAPER_TRY(taper_nnapi_number_of(l, op->in[1], &beta));
     TAPER_TRY(op->in_count > 2 ? taper_nnapi_axis_of(l, op->in[2], in->rank, &axis) : TAPER_OK);
@@ -270,7 +273,7 @@ static const taper_op *reduce_row(uint32_t code)
     }
 }
 
-// Inputs: x, axes, true to keep them with size 1.
+// The inputs are x, the axes, and true to keep the axes with size 1.
 taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]), *out = taper_nnapi_operand_of(l, op->out[0]);
@@ -282,7 +285,7 @@ taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi
     taper_ir_value *x, *y, *list, *keeps, *scale, *zero;
     TAPER_TRY(taper_nnapi_axes_of(l, op->in[1], in->rank, reduced, &count));
     TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &keep));
-    if (count == 0) { // in PyTorch this means all dimensions
+    if (count == 0) { // an empty list of axes means all dimensions in PyTorch
         TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a reduction over no dimension");
     }
     if (in->type == TAPER_NNAPI_TENSOR_INT32 || out->type == TAPER_NNAPI_TENSOR_INT32) {
@@ -296,7 +299,7 @@ taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi
     integers = !sum && taper_nnapi_is_quantized(l, op->in[0]) && taper_nnapi_same_quantizer(l, op->in[0], op->out[0]);
     if (!integers) {
         TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
-    } else if (!mean) { // integers have the same order
+    } else if (!mean) { // the integers have the same order as the reals, so no conversion is needed
         TAPER_TRY(TAPER_NNAPI_EMIT(l, TAPER_OP(aten_int_repr), &x, x));
     }
     for (size_t d = 0; d < in->rank; d++) {
@@ -304,7 +307,8 @@ taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi
             dims[dim_count++] = (int64_t)(image ? taper_nnapi_image_dim(d) : d);
         }
     }
-    // A reduction over all dimensions gives one dimension of size 1, unless the model says that it gives none.
+    // A reduction over all dimensions gives one dimension of size 1, unless the model declares a result without
+    // dimensions.
     const bool all = keep == 0 && dim_count == in->rank && out->rank == 1;
     TAPER_TRY(taper_nnapi_int_list(l, dims, dim_count, &list));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_bool(keep != 0), &keeps));
@@ -325,7 +329,7 @@ taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi
     return taper_nnapi_give(l, op->out[0], y, !integers, image);
 }
 
-// QUANTIZE and DEQUANTIZE, depending on the operands' types.
+// Lowers QUANTIZE and DEQUANTIZE; the types of the operands tell which conversion is needed.
 taper_status taper_nnapi_lower_quantize(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     taper_ir_value *x;

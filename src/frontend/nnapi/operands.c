@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operands as values of the graph: constants from the serialized model and its buffers, both orders of an image's
-// dimensions, floats and 8-bit integers.
+// Makes values of the graph for operands: constants from the serialized model and its buffers, both orders of an
+// image's dimensions, floats and 8-bit integers.
 #include <math.h>
 
 #include "frontend/nnapi/lowering.h"
@@ -115,8 +115,8 @@ static taper_status rounded_to_short(taper_nnapi_lowering *l, const taper_nnapi_
 
 // ---- constants
 
-// Finds the bytes of a constant. *owner: the tensor that contains them, contiguous or not, or NULL for the serialized
-// model.
+// Finds the bytes of a constant. *owner: the tensor that contains the bytes, which may not be contiguous, or NULL if
+// the serialized model contains them.
 static taper_status constant_bytes(const taper_nnapi_lowering *l, uint32_t at, const uint8_t **data,
                                    taper_tensor **owner)
 {
@@ -160,7 +160,7 @@ taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint
     TAPER_TRY(taper_tensor_check_sizes(dtype, operand->rank, operand->sizes, l->emit.error));
     size_t bytes = item;
     for (uint32_t d = 0; d < operand->rank; d++) {
-        bytes *= (size_t)operand->sizes[d]; // the product was checked
+        bytes *= (size_t)operand->sizes[d]; // cannot overflow, because the product was checked
     }
     if (bytes != operand->bytes) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u has %zu bytes, its sizes are %s", at, operand->bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a serialized NNAPI model. See the header for the layout.
+// Reads a serialized NNAPI model. serialized.h describes the layout.
 #include "frontend/nnapi/serialized.h"
 
 typedef struct counts {
@@ -14,7 +14,8 @@ static taper_status read_words(taper_reader *reader, uint32_t *words, size_t cou
     return TAPER_OK;
 }
 
-// Allocates `count` items, each of which has at least least_bytes in the rest of the blob.
+// Allocates an array of `count` items. Fails if the rest of the blob cannot contain that many items of least_bytes
+// bytes each.
 static taper_status room_for(taper_arena *arena, const taper_reader *reader, uint32_t count, size_t least_bytes,
                              size_t item_size, void **room)
 {
@@ -50,7 +51,8 @@ static taper_status read_operands(taper_arena *arena, taper_reader *reader, uint
     return TAPER_OK;
 }
 
-// Reads the heads of the values; their data follows later.
+// Reads the headers of the values. Their data comes later in the blob. (*which)[i]: number of the operand that has
+// value i.
 static taper_status read_values(taper_arena *arena, taper_reader *reader, uint32_t count, taper_nnapi_model *model,
                                 uint32_t **which)
 {

@@ -29,7 +29,7 @@ typedef enum taper_nnapi_type {
 } taper_nnapi_type;
 
 typedef enum taper_nnapi_source {
-    TAPER_NNAPI_NOTHING = -1, // computed, or an input of the model
+    TAPER_NNAPI_NOTHING = -1, // no value in the file: an operation computes it, or it is an input of the model
     TAPER_NNAPI_IMMEDIATE = 0,
     TAPER_NNAPI_BUFFER = 2
 } taper_nnapi_source;
@@ -40,16 +40,16 @@ typedef struct taper_nnapi_operand {
     int64_t sizes[TAPER_MAX_RANK];
     float scale;
     int32_t zero_point;
-    int source;              // taper_nnapi_source
-    const uint8_t *data;     // data of an immediate, borrowed from the blob
-    size_t bytes;            // bytes of the value
-    uint32_t buffer, offset; // place of the value, for source BUFFER
+    int source;              // a taper_nnapi_source
+    const uint8_t *data;     // data of an IMMEDIATE value, borrowed from the blob
+    size_t bytes;            // size of the value in bytes
+    uint32_t buffer, offset; // for source BUFFER: number of the buffer, and offset in it in bytes
 } taper_nnapi_operand;
 
 typedef struct taper_nnapi_operation {
     uint32_t code;
     uint32_t in_count, out_count;
-    const uint32_t *in, *out; // numbers of operands
+    const uint32_t *in, *out; // numbers of the operands that are inputs and outputs
 } taper_nnapi_operation;
 
 typedef struct taper_nnapi_model {
@@ -57,10 +57,11 @@ typedef struct taper_nnapi_model {
     taper_nnapi_operation *operations;
     uint32_t *inputs, *outputs;
     uint32_t operand_count, operation_count, input_count, output_count;
-    size_t sizes_begin, sizes_end; // range of words with the sizes of all operands
+    // Range of words in the serialized model that contains the dimensions of all operands.
+    size_t sizes_begin, sizes_end;
 } taper_nnapi_model;
 
-// Parses a model and checks all indices and sizes. Everything is allocated from arena. The blob must outlive the model.
+// Parses a model and checks all indices and sizes. All memory is allocated from arena. The blob must outlive the model.
 TAPER_MUST_USE taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size,
                                               taper_nnapi_model *model, taper_error *error);
 

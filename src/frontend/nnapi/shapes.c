@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lowers operations that move elements. If the result has another quantizer than the input, it is quantized again.
+// Lowers operations that move elements. If the result has another quantizer than the input, the result is quantized
+// again.
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 #include "ops/engine/matmul.h"
@@ -27,7 +28,7 @@ taper_status taper_nnapi_lower_expand_dims(taper_nnapi_lowering *l, const taper_
     return taper_nnapi_give_moved(l, op, 0, y, false);
 }
 
-// Inputs: x, begins, ends, steps, and masks for begins and ends to ignore and for dimensions to remove.
+// The inputs are x, begins, ends, steps, and three masks: begins to ignore, ends to ignore, dimensions to remove.
 taper_status taper_nnapi_lower_strided_slice(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const size_t rank = taper_nnapi_operand_of(l, op->in[0])->rank;
@@ -67,7 +68,7 @@ taper_status taper_nnapi_lower_strided_slice(taper_nnapi_lowering *l, const tape
     return taper_nnapi_give_moved(l, op, 0, x, image);
 }
 
-// Inputs: x, begins, sizes (-1: all that follow).
+// The inputs are x, begins, sizes. A size of -1 means everything up to the end.
 taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -84,7 +85,7 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     for (size_t d = 0; d < in->rank; d++) {
         const int64_t known = in->sizes[d], size = sizes[d] == -1 ? known - begins[d] : sizes[d];
-        // An unknown size is allowed if the slice extends to its end. Otherwise the sizes are checked in the run.
+        // If a size of x is unknown, the slice may extend to the end of x, or its own size is checked during the run.
         const bool open = known == 0 && sizes[d] == -1;
         if (begins[d] < 0 || (!open && size < 1) || (known != 0 && begins[d] + size > known)) {
             TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%lld elements from %lld of %lld", (long long)sizes[d],
@@ -98,7 +99,7 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
     return taper_nnapi_give_moved(l, op, 0, x, image);
 }
 
-// Inputs: x, axis, number of equal parts.
+// The inputs are x, axis, and the number of equal parts.
 taper_status taper_nnapi_lower_split(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -125,7 +126,7 @@ taper_status taper_nnapi_lower_split(taper_nnapi_lowering *l, const taper_nnapi_
     return TAPER_OK;
 }
 
-// Inputs: x, dimensions of size 1 to remove (default: all of them).
+// The inputs are x and the dimensions of size 1 to remove. By default all such dimensions are removed.
 taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -148,7 +149,7 @@ taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnap
         TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
         image = false;
     }
-    for (size_t d = in->rank; d-- > 0;) { // from the last dimension of [N, C, H, W] to the first
+    for (size_t d = in->rank; d-- > 0;) { // visits the dimensions of [N, C, H, W] from the last to the first
         const size_t from = image ? (d == 0 ? 0 : d == 1 ? 3 : d - 1) : d;
         if (gone[from]) {
             TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)d), &dim));
@@ -158,7 +159,7 @@ taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnap
     return taper_nnapi_give_moved(l, op, 0, x, false);
 }
 
-// Reads the number with which a PAD fills, as a real value.
+// Reads the number that a PAD fills in, as a real number.
 static taper_status find_filling(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_val *value)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -179,7 +180,7 @@ static taper_status find_filling(taper_nnapi_lowering *l, const taper_nnapi_oper
     return TAPER_OK;
 }
 
-// Inputs: x, [rank, 2] paddings, number to fill with.
+// The inputs are x, [rank, 2] paddings, and the number to fill in.
 taper_status taper_nnapi_lower_pad(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
@@ -197,7 +198,7 @@ taper_status taper_nnapi_lower_pad(taper_nnapi_lowering *l, const taper_nnapi_op
     }
     TAPER_TRY(find_filling(l, op, &filling));
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
-    for (size_t d = 0; d < in->rank; d++) { // in PyTorch, the last dimension is first
+    for (size_t d = 0; d < in->rank; d++) { // PyTorch's list of paddings begins with the last dimension
         const size_t to = 2 * (in->rank - 1 - (image ? taper_nnapi_image_dim(d) : d));
         if (numbers[2 * d] < 0 || numbers[2 * d + 1] < 0) {
             TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "paddings %lld and %lld", (long long)numbers[2 * d],
@@ -263,7 +264,8 @@ taper_status taper_nnapi_lower_transpose(taper_nnapi_lowering *l, const taper_nn
     if (count != rank) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "no order of %zu dimensions", rank);
     }
-    if (rank == 4 && memcmp(order, last, sizeof last) == 0) { // [N, C, H, W] becomes an image
+    // This permutation of [N, C, H, W] gives the form of an image.
+    if (rank == 4 && memcmp(order, last, sizeof last) == 0) {
         TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
         return taper_nnapi_give_moved(l, op, 0, x, true);
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Windows that move over images: reads those of convolutions and pools, with explicit paddings or with a scheme.
+// Reads the windows of convolutions and pools, which have explicit paddings or a padding scheme.
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 
 enum { SCHEME_SAME = 1, SCHEME_VALID = 2 };
 
-// The layout of an operation's arguments. After the paddings (4 ints, or a scheme) come strides, kernel, one more
-// number, and an activation. An NCHW flag and then dilations may follow.
+// The layout of an operation's arguments. First come the paddings (4 ints, or a scheme), then strides, kernel, one more
+// number, and an activation. An NCHW flag and dilations may follow.
 typedef struct layout {
-    uint32_t paddings; // index of the first padding
+    uint32_t paddings; // index of the first argument for paddings
     bool scheme, kernel, number, flag, dilations;
 } layout;
 
@@ -20,7 +20,7 @@ static bool find_layout(const taper_nnapi_lowering *l, const taper_nnapi_operati
     const bool number = grouped || op->code == TAPER_NNAPI_DEPTHWISE_CONV_2D;
     const uint32_t behind = 3u + (pool ? 2 : 0) + number;
     for (uint32_t scheme = 0; scheme < 2; scheme++) {
-        // In a transposed convolution, the scheme follows the sizes.
+        // In a transposed convolution, the scheme comes after the sizes.
         const uint32_t paddings = pool ? 1 : transposed ? 3 + scheme : 3;
         const uint32_t least = paddings + (scheme != 0 ? 1 : 4) + behind;
         const uint32_t more = op->in_count < least ? UINT32_MAX : op->in_count - least;
@@ -28,8 +28,8 @@ static bool find_layout(const taper_nnapi_lowering *l, const taper_nnapi_operati
         if (!flag && (more != 0 || transposed || grouped)) {
             continue;
         }
-        // A scheme with dilations has as many arguments as paddings without a flag. The type of the argument in the
-        // flag's place decides.
+        // With a scheme and dilations, there are as many arguments as with explicit paddings and no flag. The type of
+        // the argument at the flag's index decides.
         if (more == 3 && scheme != 0 && taper_nnapi_operand_of(l, op->in[least])->type != TAPER_NNAPI_BOOL) {
             continue;
         }
@@ -43,7 +43,8 @@ static bool find_layout(const taper_nnapi_lowering *l, const taper_nnapi_operati
     return false;
 }
 
-// Computes the paddings of a scheme for one side of the image. in: its size, or 0 if unknown.
+// Computes the paddings of a scheme for one side of the image. in: size of the side in pixels, or 0 if unknown. side: 0
+// for height, 1 for width.
 static taper_status pad_by_scheme(taper_nnapi_lowering *l, int64_t scheme, int64_t in, size_t side,
                                   taper_nnapi_window *w)
 {
@@ -60,7 +61,8 @@ static taper_status pad_by_scheme(taper_nnapi_lowering *l, int64_t scheme, int64
     return TAPER_OK;
 }
 
-// least: least size of a kernel. Computed weights may have unknown sizes, 0.
+// Checks the numbers of a window. least: smallest allowed size of a kernel; it is 0 for computed weights, whose sizes
+// may be unknown.
 static taper_status check_window(const taper_nnapi_lowering *l, const taper_nnapi_window *w, int64_t least)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -80,7 +82,7 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
                                    taper_nnapi_window *w)
 {
     layout at;
-    int64_t n[16] = {0}; // arguments from the paddings on
+    int64_t n[16] = {0}; // values of the arguments from the paddings on
     if (!find_layout(l, op, &at)) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%u inputs are not possible", op->in_count);
     }
@@ -115,7 +117,7 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
     const int64_t sizes[2] = {in->sizes[first], in->sizes[first + 1]};
     const bool transposed = op->code == TAPER_NNAPI_TRANSPOSE_CONV_2D;
     if (!at.scheme) {
-        for (size_t i = 0; i < 2; i++) { // other operators check this themselves
+        for (size_t i = 0; i < 2; i++) { // the operators for other windows check this themselves
             if (transposed && sizes[i] != 0 && w->kernel[i] != 0 &&
                 (sizes[i] - 1) * w->stride[i] + w->kernel[i] <= w->before[i] + w->after[i]) {
                 TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "paddings %lld and %lld leave nothing",
@@ -131,7 +133,8 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
         TAPER_TRY(pad_by_scheme(l, n[0], sizes[0], 0, w));
         return pad_by_scheme(l, n[0], sizes[1], 1, w);
     }
-    // The argument is the size of the result. The padding is that of the forward convolution on an image of this size.
+    // The argument is the size of the result. The paddings are those of the forward convolution on an image of this
+    // size.
     int64_t wanted[4];
     size_t count;
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[3], 4, wanted, &count));

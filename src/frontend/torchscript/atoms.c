@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names as small numbers.
+// Represents names by small numbers.
 #include "frontend/torchscript/atoms.h"
 
 #include <string.h>

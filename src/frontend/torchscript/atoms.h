@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of TorchScript sources as small numbers (atoms). Equal names have equal atoms. Names that the language or this
-// front end uses have constants.
+// Represents the names in TorchScript sources by small numbers (atoms). Equal names have equal atoms. Names that the
+// language or this front end uses have constants.
 #ifndef TAPER_TORCHSCRIPT_ATOMS_H
 #define TAPER_TORCHSCRIPT_ATOMS_H
 
 #include "base/arena.h"
 
-// X(identifier in C, text)
+// The arguments of X are the identifier in C and the name.
 #define TAPER_TS_KNOWN_NAMES(X)                                                                                        \
     X(CLASS, "class")                                                                                                  \
     X(DEF, "def")                                                                                                      \
@@ -96,11 +96,11 @@ enum {
 typedef struct taper_ts_atoms {
     const taper_allocator *allocator;
     taper_arena *arena;
-    const char **names; // NUL-terminated
+    const char **names; // name of each atom, NUL-terminated
     size_t count, capacity;
-    uint32_t *index; // atom + 1; open addressing
+    uint32_t *index; // hash table with open addressing; an entry is atom + 1, or 0
     size_t index_size;
-    uint64_t probes; // probes of all lookups; their limit prevents that colliding names make loading slow
+    uint64_t probes; // probes of all lookups; a limit on them prevents colliding names from making loading slow
 } taper_ts_atoms;
 
 TAPER_MUST_USE taper_status taper_ts_atoms_create(taper_ts_atoms *atoms, const taper_allocator *allocator,

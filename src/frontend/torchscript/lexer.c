@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes tokens, including those for indentation.
+// Makes tokens, including tokens for changes of the indentation.
 #include "frontend/torchscript/lexer.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ static char peek(const taper_ts_lexer *lexer, size_t ahead)
     return at < lexer->parse->length ? lexer->parse->text[at] : '\0';
 }
 
-// Skips blanks, comments and meaningless line ends. Returns true at the end of a logical line.
+// Skips blanks, comments and line ends without meaning. Returns true at the end of a logical line.
 static bool skip(taper_ts_lexer *lexer)
 {
     const taper_ts_parse *p = lexer->parse;
@@ -77,7 +77,7 @@ static bool skip(taper_ts_lexer *lexer)
     return line;
 }
 
-// Makes a token for the indentation of a new line, compared with the lines above.
+// Makes a token if the indentation of a new line differs from the indentation of the enclosing blocks.
 static taper_status indentation(taper_ts_lexer *lexer)
 {
     const taper_ts_parse *p = lexer->parse;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by the two parts of the parser: expressions, and statements with definitions.
+// Declarations that the two files of the parser share: one parses expressions, the other statements and definitions.
 #ifndef TAPER_TORCHSCRIPT_PARSER_H
 #define TAPER_TORCHSCRIPT_PARSER_H
 
@@ -9,13 +9,13 @@ typedef struct taper_ts_parser {
     taper_ts_lexer lexer;
     const taper_ts_parse *parse;
     int depth; // nesting depth of expressions and blocks
-    // The variables of the current function: slot + 1 by atom, valid if stamps are equal.
+    // Variables of the current function, by atom: slot + 1. An entry is valid if its stamp equals the parser's.
     struct {
         uint32_t slot, stamp;
     } * slots;
     size_t slot_capacity;
     uint32_t stamp, slot_count;
-    taper_ts_definition *owner; // class being parsed, or NULL
+    taper_ts_definition *owner; // class that is being parsed, or NULL
 } taper_ts_parser;
 
 static inline bool taper_ts_at(const taper_ts_parser *p, char mark)
@@ -32,7 +32,7 @@ TAPER_COLD taper_status taper_ts_unexpected(const taper_ts_parser *p, const char
 TAPER_MUST_USE taper_status taper_ts_slot(taper_ts_parser *p, uint32_t atom, uint32_t *slot);
 
 TAPER_MUST_USE taper_status taper_ts_expression(taper_ts_parser *p, taper_ts_node **node);
-// Parses one expression, or several separated by commas as a TUPLE_OF.
+// Parses one expression. Several expressions separated by commas become a TUPLE_OF.
 TAPER_MUST_USE taper_status taper_ts_expressions(taper_ts_parser *p, taper_ts_node **node);
 
 #endif
