@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Says which values of a graph may share memory, and which memory some node writes to. The answer holds for the whole
-// graph, whatever the order of its nodes: values that views, containers, branches or loops may connect are in one set.
-// The set "outside" contains the values that other code can reach too: parameters, constants, attributes and arguments
-// of method calls.
+// Determines which values of a graph may share memory, and which memory some node writes to. The answers hold for the
+// whole graph, whatever the order of its nodes: all values that views, containers, branches or loops may connect are in
+// one alias set. The set "outside" contains the values that other code can reach too: parameters, constants, attributes
+// and arguments of method calls.
 #ifndef TAPER_IR_ALIAS_H
 #define TAPER_IR_ALIAS_H
 
@@ -13,32 +13,33 @@ typedef struct taper_aliases taper_aliases;
 TAPER_MUST_USE taper_status taper_aliases_create(const taper_graph *graph, taper_aliases **aliases, taper_error *error);
 void taper_aliases_destroy(taper_aliases *aliases);
 
-// Returns the number of the value's set, below taper_aliases_count. A value made after the analysis is in the set
-// outside.
+// Returns the number of the value's alias set, which is less than taper_aliases_count. A value that was made after the
+// analysis is in the set outside.
 uint32_t taper_aliases_set(const taper_aliases *aliases, const taper_ir_value *value);
 uint32_t taper_aliases_outside(const taper_aliases *aliases);
 size_t taper_aliases_count(const taper_aliases *aliases);
-// Returns true if any node writes to the value or to memory that it may share.
+// Returns true if any node writes to the value, or to memory that the value may share.
 bool taper_aliases_written(const taper_aliases *aliases, const taper_ir_value *value);
 bool taper_aliases_outside_written(const taper_aliases *aliases);
-// Returns true if the value, or a value that may share its memory, is outside or returned.
+// Returns true if the value, or a value that may share its memory, is in the set outside or is returned.
 bool taper_aliases_escapes(const taper_aliases *aliases, const taper_ir_value *value);
 
-// Returns true if the type says that the value is a number, string or None: nothing can change it, and equal ones
-// cannot be told apart.
+// Returns true if the type of the value is a number, string or None. Nothing can change such a value, and equal ones
+// cannot be distinguished.
 bool taper_value_is_plain(const taper_ir_value *value);
-// Returns true if the node writes to its input `index` or to what that input contains.
+// Returns true if the node writes to its input `index` or to a value that the input contains.
 bool taper_node_writes(const taper_node *node, size_t index);
-// Returns true if the value is an output of an operator that creates it and shares no memory with its inputs.
+// Returns true if an operator creates the value, and the value shares no memory with the operator's inputs.
 bool taper_value_is_fresh(const taper_ir_value *value);
-// Return true if a direct user of the value may write to it or hand it on. To hand on the memory is to return a view,
-// to store the value in a container, or to return it. A view is another object, so it does not hand on the object. If
-// false, all users only read it. If a value has very many users, the result is true without a look at each.
+// These functions return true if a direct user of the value may write to it or hand it on. taper_value_memory_handed_on
+// is also true if a user returns a view of the value, stores the value in a container, or returns the value.
+// taper_value_object_handed_on ignores views, which are other objects. If the result is false, all users only read the
+// value. If a value has very many users, the result is true without examining them.
 bool taper_value_memory_handed_on(const taper_ir_value *value);
 bool taper_value_object_handed_on(const taper_ir_value *value);
-// Returns the answer of taper_value_memory_handed_on for one user.
+// Returns the answer of taper_value_memory_handed_on for a single use.
 bool taper_use_hands_on_memory(const taper_value_use *use);
-// Returns true if every user of this list or dict only reads its items, so that nothing changes it or hands it on.
+// Returns true if every user of this list or dict only reads its items. Then nothing changes it or hands it on.
 bool taper_value_is_only_read(const taper_ir_value *container);
 
 #endif

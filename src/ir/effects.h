@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Facts about a node that are known before it runs, such as its effects other than its results.
+// Facts about a node that are known before it runs, such as its effects apart from its results.
 #ifndef TAPER_IR_EFFECTS_H
 #define TAPER_IR_EFFECTS_H
 
@@ -23,10 +23,10 @@ static inline void taper_node_set_op(taper_node *node, const taper_op *op, const
     node->op_name = schema->text;
     node->schema = schema;
 }
-// Returns true if the node has no effect except its results, and if the results depend on the inputs only.
+// Returns true if the node has no effect apart from its results, and the results depend only on the inputs.
 bool taper_node_is_pure(const taper_node *node);
-// Returns true for batch and instance norm in training. They write the running statistics (arguments 3 and 4), which
-// their schemas do not say.
+// Returns true for batch norm and instance norm in training. They write the running statistics (arguments 3 and 4),
+// although their schemas do not say so.
 bool taper_node_updates_statistics(const taper_node *node);
 // Returns true if the node is pure, except that it may raise an exception.
 bool taper_node_only_raises(const taper_node *node);

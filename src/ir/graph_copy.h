@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies nodes within their graph or into another one.
+// Copies nodes within their graph or into another graph.
 #ifndef TAPER_IR_GRAPH_COPY_H
 #define TAPER_IR_GRAPH_COPY_H
 
@@ -8,12 +8,13 @@
 typedef struct taper_copier {
     const taper_allocator *allocator;
     taper_graph *to;
-    taper_ir_value **values; // by id in the source graph: the value's copy, or NULL for the value itself
+    // Copy of each value of the source graph, by id; NULL if the copied nodes use the value itself.
+    taper_ir_value **values;
     size_t count, capacity;
     taper_error *error;
 } taper_copier;
 
-// Makes room for all values that the source graph has now.
+// Allocates entries for all values that the source graph has now.
 TAPER_MUST_USE taper_status taper_copier_make_room(taper_copier *copier, const taper_graph *from);
 void taper_copier_free(taper_copier *copier);
 
@@ -23,8 +24,7 @@ static inline taper_ir_value *taper_copy_of(const taper_copier *copier, taper_ir
     return copy != NULL ? copy : value;
 }
 
-// Records the copy of a value. Entries need not be cleared for the next copy: that one either never reads them, because
-// they belong to a body that is gone, or writes them anew.
+// Records the copy of a value. Entries are not cleared before the next copy, because it sets every entry that it reads.
 static inline void taper_stands_for(const taper_copier *copier, const taper_ir_value *value, taper_ir_value *copy)
 {
     if (value->id < copier->count) {
@@ -32,9 +32,9 @@ static inline void taper_stands_for(const taper_copier *copier, const taper_ir_v
     }
 }
 
-// Copies a node with its blocks into the graph `to`. The copy is not in a block yet.
+// Copies a node and its blocks into the graph `to`. The copy is not in a block.
 TAPER_MUST_USE taper_status taper_copy_node(const taper_copier *copier, const taper_node *node, taper_node **made);
-// Copies a block into the graph `to`, for the node `parent`.
+// Copies a block into the graph `to`, as a block of the node `parent`.
 TAPER_MUST_USE taper_status taper_copy_block(const taper_copier *copier, taper_node *parent, const taper_block *block,
                                              taper_block **made);
 

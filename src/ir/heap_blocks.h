@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The blocks of a heap, and the calls that tell the heap, tensors and storages that a value is freed. For code that
-// creates objects.
+// Allocates the blocks of a heap. Also frees objects, tensors and storages. Only code that creates objects includes
+// this header.
 #ifndef TAPER_IR_HEAP_BLOCKS_H
 #define TAPER_IR_HEAP_BLOCKS_H
 
@@ -13,19 +13,22 @@ struct taper_tensor;
 
 const taper_allocator *taper_heap_allocator(const taper_heap *heap);
 
-// Returns a block, or NULL if memory is missing. It is freed with exactly the same size. Blocks of 1 KiB and more are
-// aligned to TAPER_ALIGNMENT and have TAPER_OVERREAD readable bytes after them. Smaller blocks are aligned for any C
-// type.
+// Returns a block, or NULL if memory is missing. It must be freed with exactly the same size. Blocks of at least 1 KiB
+// are aligned to TAPER_ALIGNMENT and have TAPER_OVERREAD readable bytes after them. Smaller blocks are aligned for any
+// C type.
 void *taper_heap_alloc(taper_heap *heap, size_t size);
 void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
-// Allocates a block that remains for many runs. It is never a freed block, which the next run would lack, unless it
-// replaces a lasting one. It does not count as scratch, so a trim after planning keeps no reserve for it.
+// Allocates a block that will be kept for many runs. It does not reuse a freed block, which the next run would then
+// lack, unless `replaces` says that it replaces such a block. A trim after planning does not reserve memory for lasting
+// blocks, because they are not scratch memory.
 void *taper_heap_alloc_lasting(taper_heap *heap, size_t size, bool replaces);
 void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size);
-// Registers an object that the caller has filled in, and sets its tag. Containers are linked into the heap's list.
+// Registers an object whose members the caller has set, and sets its tag. A container is linked into the heap's list of
+// containers.
 void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag);
 
-// Blocks for storages, of at least 1 KiB. A trim after planning keeps no reserve for them.
+// These functions allocate and free blocks for storages, of at least 1 KiB. A trim after planning does not reserve
+// memory for them.
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size);
 void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size);
 void taper_heap_trim_storages(taper_heap *heap);

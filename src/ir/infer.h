@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Infers sizes and dtypes of results from the known facts about the arguments, by the rule in the operator's row (SHAPE
-// and RESULT in ir/op.h). A planner asks before a run, when little is known. A device asks for the shapes of a run,
-// when everything is known. Debug builds compare the answers with the results of the operators (TAPER_CHECK_SHAPES).
+// Infers sizes and dtypes of results from the known facts about the arguments, by the operator's rule (SHAPE and RESULT
+// in ir/op.h). A planner asks before a run, when little is known. A device asks for the shapes of a run, when
+// everything is known. Debug builds compare the inferred facts with the results of the operators (TAPER_CHECK_SHAPES).
 #ifndef TAPER_IR_INFER_H
 #define TAPER_IR_INFER_H
 
 #include "ir/effects.h"
 #include "ir/tensor_def.h"
 
-#define TAPER_UNKNOWN INT64_MIN // an unknown number
+#define TAPER_UNKNOWN INT64_MIN // value of an unknown number
 
 // The known facts about a tensor.
 typedef struct taper_shape {
-    int rank;  // -1 if unknown
-    int dtype; // -1 if unknown
-    // If the rank is unknown: tensors with an equal `like` have equal ranks. NULL says nothing.
+    int rank;  // number of dimensions; -1 if unknown
+    int dtype; // a taper_dtype; -1 if unknown
+    // For an unknown rank: tensors with an equal `like` have equal ranks. NULL gives no information.
     const void *like;
     int64_t sizes[TAPER_MAX_RANK]; // TAPER_UNKNOWN for an unknown size
 } taper_shape;
@@ -22,10 +22,10 @@ typedef struct taper_shape {
 typedef enum taper_known_kind {
     TAPER_KNOWN_NOTHING,
     TAPER_KNOWN_NONE,
-    TAPER_KNOWN_TENSOR,  // the tensor is shapes[0]
-    TAPER_KNOWN_TENSORS, // the list of tensors is shapes[0 … count)
-    TAPER_KNOWN_INTS,    // the list of numbers is ints[0 … count), and some may be TAPER_UNKNOWN
-    TAPER_KNOWN_VALUE    // `value` is a number, a string or another value
+    TAPER_KNOWN_TENSOR,  // the argument is a tensor; shapes[0] describes it
+    TAPER_KNOWN_TENSORS, // the argument is a list of `count` tensors, which shapes describes
+    TAPER_KNOWN_INTS,    // the argument is a list of `count` numbers in ints; some may be TAPER_UNKNOWN
+    TAPER_KNOWN_VALUE    // the argument is `value`: a number, a string or another value
 } taper_known_kind;
 
 typedef struct taper_known {
@@ -33,7 +33,7 @@ typedef struct taper_known {
     const taper_shape *shapes;
     const int64_t *ints;
     size_t count;
-    taper_val value; // borrowed
+    taper_val value; // value of the argument, borrowed
 } taper_known;
 
 static inline taper_shape taper_shape_unknown(void)
@@ -42,17 +42,17 @@ static inline taper_shape taper_shape_unknown(void)
 }
 taper_shape taper_shape_of(const taper_tensor *tensor);
 
-// Returns the known facts about result 0. For a list of tensors these are the facts that all its items share. args: the
-// arguments of the schema in order, defaults included.
+// Returns the known facts about result 0. If the result is a list of tensors, returns the facts that hold for each of
+// its items. args: the arguments of the schema in order, including defaults.
 taper_shape taper_infer(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count);
-// Returns the known facts about result 1, 2, ….
+// Returns the known facts about result number `result`, from 1 on.
 taper_shape taper_infer_more(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count,
                              size_t result);
 
 // ---- calls and nodes
 
-// The known facts about the arguments of a call, added one after the other. Arguments for which there is no room are
-// unknown.
+// The known facts about the arguments of a call, which are added one after the other. If there is no space for an
+// argument, it is unknown.
 enum {
     TAPER_KNOWN_ARGUMENTS = 24,
     TAPER_KNOWN_ITEMS = 64,
@@ -64,23 +64,23 @@ typedef struct taper_known_call {
     int64_t ints[TAPER_KNOWN_INTS_MOST];
     size_t count, shape_count, int_count;
 } taper_known_call;
-void taper_know_val(taper_known_call *call, taper_val value); // says the value of the next argument
-// Says that the next argument is a tensor of this shape.
+void taper_know_val(taper_known_call *call, taper_val value); // adds the next argument, whose value is known
+// Adds the next argument, a tensor of this shape.
 void taper_know_shape(taper_known_call *call, const taper_shape *shape);
 
-// Shapes of the values in a graph, by the values' ids.
+// Shapes of the values in a graph, indexed by the values' ids.
 typedef struct taper_shapes {
-    taper_shape *of; // shape of the value `id` at of[id - first]
+    taper_shape *of; // of[id - first] is the shape of the value with that id
     size_t first, count;
 } taper_shapes;
 taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *value);
-// Infers result 0 of an operator from the shapes and the constants that are known so far. arg returns the value of an
-// argument that comes from elsewhere, or NULL. Other kinds of nodes add nothing.
+// Infers result 0 of an operator from the shapes and constants known so far. arg returns the value of an argument that
+// other code knows, or NULL. Does nothing for other kinds of nodes.
 void taper_shapes_learn(taper_shapes *shapes, const taper_node *node,
                         const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user);
 
-// Infers the shapes of all values of a graph from its constants, which often say little. The result is in the graph's
-// arena; NULL if memory is missing.
+// Infers the shapes of all values of a graph from its constants, which often give little information. The result is
+// allocated in the graph's arena. Returns NULL if memory is missing.
 taper_shapes *taper_graph_shapes(taper_graph *graph);
 
 // ---- for the files with the rules
@@ -94,19 +94,20 @@ typedef struct taper_infer_call {
 
 // Returns the argument with that name, or NULL if there is none or it is unknown.
 const taper_known *taper_infer_named(const taper_infer_call *call, const char *name);
-// Returns the tensor at a position, or an unknown shape if the argument is not a tensor.
+// Returns the shape of the tensor that is argument `at`, or an unknown shape if the argument is not a tensor.
 taper_shape taper_infer_tensor(const taper_infer_call *call, size_t at);
-// Returns an int, `otherwise` if there is no such argument or it is None, or TAPER_UNKNOWN.
+// Returns the int argument with that name. Returns `otherwise` if there is no such argument or it is None, and
+// TAPER_UNKNOWN if it is unknown.
 int64_t taper_infer_int(const taper_infer_call *call, const char *name, int64_t otherwise);
-// Returns `want` ints; a single int is used for all. An empty list, None or no such argument gives `otherwise`. Returns
-// false if the ints are unknown.
+// Sets `want` ints from a list argument. A single int is used for all of them. If the list is empty, None or missing,
+// all ints become `otherwise`. Returns false if the ints are unknown.
 bool taper_infer_ints(const taper_infer_call *call, const char *name, size_t want, int64_t otherwise, int64_t *ints);
-// Returns a dimension counted from the front, or -1 if it is unknown.
+// Returns the dimension in an argument, counted from the front, or -1 if it is unknown.
 int taper_infer_dim(const taper_infer_call *call, const char *name, int rank);
 // Returns a shape with the rank of x and unknown sizes.
 taper_shape taper_infer_same_rank(const taper_shape *x);
 
-// The parameters of a convolution or pool, by dimension.
+// The parameters of a convolution or pool, for each dimension of the image.
 typedef struct taper_conv_shape {
     int64_t kernel[3], stride[3], padding[3], dilation[3], more[3];
     bool same, transposed, up;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The head of every object of a heap.
+// Defines the head of every object of a heap, and the tags of values.
 #ifndef TAPER_IR_OBJECT_H
 #define TAPER_IR_OBJECT_H
 
@@ -14,9 +14,9 @@ typedef enum taper_tag {
     TAPER_BOOLEAN,
     TAPER_INT,
     TAPER_DOUBLE,
-    TAPER_DEVICE,    // kind in as.i: kind << 8 | (index + 1)
-    TAPER_UNDEFINED, // an empty register, or prim::Uninitialized
-    // Objects from here on.
+    TAPER_DEVICE,    // as.i is kind << 8 | (index + 1)
+    TAPER_UNDEFINED, // content of an empty register, or result of prim::Uninitialized
+    // Values with the tags from here on are objects.
     TAPER_COMPLEX,
     TAPER_STRING,
     TAPER_TENSOR,

@@ -1,78 +1,84 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The facts about an operator. Its row in the operator list says them once, in one word. Passes, planner and backends
-// read the row; no other code keeps a list of operator names for a property.
+// The facts about an operator. Its entry in the operator list states them once, in one 64-bit word. Passes, the planner
+// and backends read this word; no other code keeps a list of operator names for a property.
 //
-// The list itself is ops/list/op_list.h. This header has the facts that do not need the operator's code.
+// The list itself is ops/list/op_list.h. This header contains only facts, so code that includes it does not depend on
+// the operators' implementations.
 #ifndef TAPER_IR_OP_H
 #define TAPER_IR_OP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// A row. Its members are indices into the tables of ops/list/op_table.h, which has functions that read them.
+// An operator of the list. Its members are indices into the tables of ops/list/op_table.h, which has functions that
+// read them.
 typedef struct taper_op {
     uint32_t text; // index of the schema's text
     uint16_t kernel, param;
-    uint16_t next; // the next row of the same name; the last one refers to the first
+    uint16_t next; // index of the next operator with the same name; the last one refers to the first
     uint16_t facts;
 } taper_op;
 
-// How an operator treats a call with a quantized tensor (taper_row_on_quantized of ops/list/op_table.h). Values from
-// TAPER_ON_QUANTIZED_OWN on name a kernel for it. The lowest bit above says that this kernel also takes tensors
-// quantized per channel.
+// How an operator handles a call with a quantized tensor (taper_row_on_quantized of ops/list/op_table.h). Values from
+// TAPER_ON_QUANTIZED_OWN on give the number of a separate kernel. Its lowest bit tells if that kernel also takes
+// tensors quantized per channel.
 enum {
     TAPER_ON_QUANTIZED_NONE, // the call is refused
-    TAPER_ON_QUANTIZED_ANY,  // the row's own kernel takes quantized tensors
-    TAPER_ON_QUANTIZED_OWN   // plus 2 * the number of the kernel, plus 1 for per channel
+    TAPER_ON_QUANTIZED_ANY,  // the operator's own kernel takes quantized tensors
+    TAPER_ON_QUANTIZED_OWN   // plus 2 * number of the kernel, plus 1 if it takes tensors quantized per channel
 };
 
 // ---- flags
 
 // clang-format off
-#define TAPER_OP_NHWC             (UINT64_C(1) << 0)  // takes hidden NHWC tensors without settling them
+#define TAPER_OP_NHWC             (UINT64_C(1) << 0)  // accepts tensors with hidden_nhwc (ir/tensor_def.h) unchanged
 #define TAPER_OP_NONDETERMINISTIC (UINT64_C(1) << 1)  // uses random numbers
-#define TAPER_OP_EFFECT           (UINT64_C(1) << 2)  // prints, raises, or changes something the schema does not say
+#define TAPER_OP_EFFECT           (UINT64_C(1) << 2)  // prints, raises, or has another effect that the schema does not
+                                                      // state
 #define TAPER_OP_VIEW             (UINT64_C(1) << 3)  // the result may alias an argument although the schema does not
                                                       // say so (reshape, contiguous, to)
-#define TAPER_OP_TARGET           (UINT64_C(1) << 4)  // taper:: operators of the target stage
-#define TAPER_OP_OUT_COPY         (UINT64_C(1) << 5)  // a .out form that PyTorch made from the functional one: the
-                                                      // result is copied, whatever the dtypes, into the out tensor,
+#define TAPER_OP_TARGET           (UINT64_C(1) << 4)  // operator taper::… that only the target stage inserts
+#define TAPER_OP_OUT_COPY         (UINT64_C(1) << 5)  // a .out form that PyTorch made from the functional one. The
+                                                      // result is copied, whatever its dtype, into the out tensor,
                                                       // which becomes contiguous if it had other sizes. The kernel does
                                                       // not get the out tensor
 #define TAPER_OP_OUT_CAST         (UINT64_C(1) << 6)  // the out tensor may have any dtype that promotion allows for the
                                                       // result
 #define TAPER_OP_OUT_SAME         (UINT64_C(1) << 7)  // the out tensor must have the result's dtype
 #define TAPER_OP_OVERLAP          (UINT64_C(1) << 8)  // may write to a tensor whose elements share memory (an expanded
-                                                      // one), as in PyTorch
+                                                      // tensor), as in PyTorch
 #define TAPER_OP_PRODUCT          (UINT64_C(1) << 9)  // treats denormal numbers as zero and returns none:
                                                       // docs/numerics.md
-#define TAPER_OP_ELEMENTWISE      (UINT64_C(1) << 10) // an element of the result depends on the elements in its place
+#define TAPER_OP_ELEMENTWISE      (UINT64_C(1) << 10) // each element of the result depends only on the elements at the
+                                                      // same index
 #define TAPER_OP_RESIZES          (UINT64_C(1) << 11) // changes sizes or dtype of argument 0 in place
-#define TAPER_OP_REPLACES         (UINT64_C(1) << 12) // gives argument 0 the memory of another tensor
+#define TAPER_OP_REPLACES         (UINT64_C(1) << 12) // makes argument 0 refer to the memory of another tensor
 #define TAPER_OP_NEW_VIEW         (UINT64_C(1) << 13) // returns one or several views of argument 0, never the object
                                                       // itself
-#define TAPER_OP_SELF             (UINT64_C(1) << 14) // returns argument 0 itself
+#define TAPER_OP_SELF             (UINT64_C(1) << 14) // returns argument 0 itself, not a copy
 #define TAPER_OP_ITEM             (UINT64_C(1) << 15) // returns an item of argument 0
 #define TAPER_OP_COPIES_ITEMS     (UINT64_C(1) << 16) // returns a list with the items of argument 0
-#define TAPER_OP_ASKS_IDENTITY    (UINT64_C(1) << 17) // the result depends on which object or memory it is given
-#define TAPER_OP_NONE             (UINT64_C(1) << 18) // returns None, whatever the schema says
+#define TAPER_OP_ASKS_IDENTITY    (UINT64_C(1) << 17) // the result depends on the identity of an object or on an
+                                                      // address
+#define TAPER_OP_NONE             (UINT64_C(1) << 18) // returns None, although the schema declares a result
 #define TAPER_OP_STATISTICS       (UINT64_C(1) << 19) // in training (argument 5) writes the running statistics,
-                                                      // arguments 3 and 4, which the schema does not say
+                                                      // arguments 3 and 4, although the schema does not say so
 #define TAPER_OP_RAISES           (UINT64_C(1) << 20) // has no effect except raising
 #define TAPER_OP_ANSWERS_NO       (UINT64_C(1) << 21) // asks for a property that no tensor in Taper has: is_cuda,
                                                       // is_sparse
-#define TAPER_OP_PACKS            (UINT64_C(1) << 22) // creates the object with the packed weights of its LAYER
-#define TAPER_OP_PACKED           (UINT64_C(1) << 23) // runs its LAYER with such an object
-#define TAPER_OP_ANY_ELEMENTS     (UINT64_C(1) << 24) // the elements are whatever was in the memory
+#define TAPER_OP_PACKS            (UINT64_C(1) << 22) // creates the object with the packed weights of the layer in
+                                                      // LAYER
+#define TAPER_OP_PACKED           (UINT64_C(1) << 23) // runs the layer in LAYER with an object of packed weights
+#define TAPER_OP_ANY_ELEMENTS     (UINT64_C(1) << 24) // the elements of the result are uninitialized memory
 #define TAPER_OP_APART            (UINT64_C(1) << 50) // the argument that it writes to must not share memory with
                                                       // another argument, as in PyTorch
-#define TAPER_OP_WHOLE            (UINT64_C(1) << 51) // that argument may share all of its memory, element by element,
-                                                      // or none; with TAPER_OP_APART argument 0 may
+#define TAPER_OP_WHOLE            (UINT64_C(1) << 51) // such an argument may share all of its memory, element by
+                                                      // element, or none; with TAPER_OP_APART this holds for argument 0
 #define TAPER_OP_ASKS_SHAPE       (UINT64_C(1) << 63) // returns a number that depends only on sizes, strides and dtypes
 #define TAPER_OP_CONVOLVES        (UINT64_C(1) << 54) // computes a convolution
 #define TAPER_OP_HALVES           (UINT64_C(1) << 55) // computes halves as floats, and rounds only the results
 #ifdef TAPER_WITH_OPERATORS
-#define TAPER_OP_REGISTERED       (UINT64_C(1) << 25) // not a row of the list, but an operator of the host:
+#define TAPER_OP_REGISTERED       (UINT64_C(1) << 25) // an operator that the host registered, not one of the list:
                                                       // ops/list/registered.h
 #else
 #define TAPER_OP_REGISTERED       UINT64_C(0)         // never set in this build
@@ -88,50 +94,51 @@ enum {
 // How the sizes of the results follow from the arguments (ir/infer.h).
 enum { TAPER_SHAPE_AT = 26, TAPER_SHAPE_BITS = 6 };
 typedef enum taper_op_shape {
-    TAPER_SHAPE_UNKNOWN,   // depends on the elements, or there is no rule yet
+    TAPER_SHAPE_UNKNOWN,   // unknown: depends on the elements, or there is no rule yet
     TAPER_SHAPE_SAME,      // sizes of argument 0
     TAPER_SHAPE_BROADCAST, // broadcast of all tensors among the arguments
-    TAPER_SHAPE_CONV,      // by LAYER, and the arguments with the names of its schema
+    TAPER_SHAPE_CONV,      // convolution or pool, by LAYER and the arguments with the names in its schema
     TAPER_SHAPE_POOL,
-    TAPER_SHAPE_ADAPTIVE, // (input, output_size): output_size replaces the last dimensions
+    TAPER_SHAPE_ADAPTIVE, // (input, output_size): output_size replaces the last dimensions of input
     TAPER_SHAPE_LINEAR,
-    TAPER_SHAPE_MATMUL,        // product of arguments 0 and 1: matmul, mm, bmm, mv
-    TAPER_SHAPE_ADDED_PRODUCT, // product of arguments 1 and 2: addmm, baddbmm
-    TAPER_SHAPE_REDUCE,        // by dim and keepdim
-    TAPER_SHAPE_JOIN,          // cat
+    TAPER_SHAPE_MATMUL,        // matrix product of arguments 0 and 1: matmul, mm, bmm, mv
+    TAPER_SHAPE_ADDED_PRODUCT, // matrix product of arguments 1 and 2: addmm, baddbmm
+    TAPER_SHAPE_REDUCE,        // reduction, by the arguments dim and keepdim
+    TAPER_SHAPE_JOIN,          // concatenation: cat
     TAPER_SHAPE_STACK,
-    TAPER_SHAPE_GIVEN, // sizes in argument 1, one of which may be -1
+    TAPER_SHAPE_GIVEN, // the sizes in argument 1, one of which may be -1
     TAPER_SHAPE_FLATTEN,
     TAPER_SHAPE_TRANSPOSE,
-    TAPER_SHAPE_MATRIX, // t: at most two dimensions, swapped
+    TAPER_SHAPE_MATRIX, // t: at most two dimensions, which are swapped
     TAPER_SHAPE_PERMUTE,
     TAPER_SHAPE_SQUEEZE,
     TAPER_SHAPE_UNSQUEEZE,
     TAPER_SHAPE_SELECT,
     TAPER_SHAPE_SLICE,
     TAPER_SHAPE_EXPAND,
-    TAPER_SHAPE_PIECES, // a list of tensors that differ from argument 0 in dimension dim: split, chunk
+    TAPER_SHAPE_PIECES, // a list of tensors whose sizes differ from argument 0 only in dimension dim: split, chunk
     TAPER_SHAPE_UNBIND,
-    TAPER_SHAPE_EMBED,  // embedding: sizes of argument 1, then of a row of argument 0
-    TAPER_SHAPE_INDEX,  // index_select
+    TAPER_SHAPE_EMBED,  // embedding: sizes of argument 1, then the sizes of a row of argument 0
+    TAPER_SHAPE_INDEX,  // index_select: sizes of argument 0, except in dimension dim
     TAPER_SHAPE_GATHER, // sizes of argument 2
-    TAPER_SHAPE_RESIZE, // images: upsample
+    TAPER_SHAPE_RESIZE, // images of another height and width: upsample
     TAPER_SHAPE_PAD,
     TAPER_SHAPE_SHUFFLE, // pixel_shuffle, pixel_unshuffle
-    TAPER_SHAPE_CREATE,  // sizes in argument 0
-    TAPER_SHAPE_PACKED,  // rank of argument 0
+    TAPER_SHAPE_CREATE,  // the sizes in argument 0
+    TAPER_SHAPE_PACKED,  // rank of argument 0; other sizes by the packed weights
     TAPER_SHAPE_REPEAT,
     TAPER_SHAPE_OTHER,     // sizes of argument 1: expand_as
-    TAPER_SHAPE_TOPK,      // k items in dimension dim
+    TAPER_SHAPE_TOPK,      // sizes of argument 0, except k in dimension dim
     TAPER_SHAPE_SCALAR,    // no dimensions
-    TAPER_SHAPE_RANGE,     // by start, end and step: one dimension
+    TAPER_SHAPE_RANGE,     // one dimension, by start, end and step
     TAPER_SHAPE_REGION,    // (input, regions, …): a small image for each region
-    TAPER_SHAPE_EINSUM,    // by the equation in argument 0
-    TAPER_SHAPE_HALF,      // half of dimension dim: glu
-    TAPER_SHAPE_RECURRENT, // (input, hx, …): rows of hidden sizes, then states with the sizes of hx
-    TAPER_SHAPE_INDEXED, // x[i]: sizes of the one integer tensor in list 1, then those of argument 0 without its first
-    TAPER_SHAPE_NARROW,  // `length` items in dimension dim
-    TAPER_SHAPE_UNFLATTEN, // `sizes` replace dimension dim, and one of them may be -1
+    TAPER_SHAPE_EINSUM,    // einsum, by the equation in argument 0
+    TAPER_SHAPE_HALF,      // sizes of argument 0, except half in dimension dim: glu
+    TAPER_SHAPE_RECURRENT, // (input, hx, …): the sequence with rows of hidden sizes, then states with the sizes of hx
+    // X[i]: sizes of the only integer tensor in list 1, then the sizes of argument 0 except the first.
+    TAPER_SHAPE_INDEXED,
+    TAPER_SHAPE_NARROW,    // sizes of argument 0, except `length` in dimension dim
+    TAPER_SHAPE_UNFLATTEN, // argument `sizes` replaces dimension dim; one of the sizes may be -1
     TAPER_SHAPE_MASKED,    // broadcast of arguments 0 and 1: masked_scatter
     TAPER_SHAPE_COUNT
 } taper_op_shape;
@@ -142,9 +149,9 @@ typedef enum taper_op_result {
     TAPER_RESULT_UNKNOWN,
     TAPER_RESULT_SAME,     // dtype of argument 0
     TAPER_RESULT_FLOAT,    // dtype of argument 0 if it is a floating-point dtype
-    TAPER_RESULT_PROMOTED, // promotion of the arguments
+    TAPER_RESULT_PROMOTED, // promoted dtype of all arguments
     TAPER_RESULT_ONE,      // dtype of all tensors among the arguments, which must be the same
-    TAPER_RESULT_ITEMS,    // promotion of the tensors in list 0
+    TAPER_RESULT_ITEMS,    // promoted dtype of the tensors in list 0
     TAPER_RESULT_DTYPE,    // argument dtype; without one, the dtype of argument 0
     TAPER_RESULT_F32,
     TAPER_RESULT_BOOL,
@@ -157,7 +164,8 @@ typedef enum taper_op_function {
     TAPER_FUNCTION_OTHER,
     TAPER_FUNCTION_RELU,
     TAPER_FUNCTION_RELU6,
-    TAPER_FUNCTION_CLAMP, // argument 1 is the lower bound, 2 the upper one; None or missing means no bound
+    // Argument 1 is the lower bound, argument 2 the upper bound; None or a missing argument means no bound.
+    TAPER_FUNCTION_CLAMP,
     TAPER_FUNCTION_HARDSWISH,
     TAPER_FUNCTION_HARDSIGMOID,
     TAPER_FUNCTION_SILU,
@@ -170,7 +178,7 @@ typedef enum taper_op_function {
     TAPER_FUNCTION_ADD_RELU,
     TAPER_FUNCTION_MUL,
     TAPER_FUNCTION_MUL_RELU,
-    TAPER_FUNCTION_LT, // the comparisons compare numbers
+    TAPER_FUNCTION_LT, // the comparisons take numbers, not tensors
     TAPER_FUNCTION_LE,
     TAPER_FUNCTION_EQ,
     TAPER_FUNCTION_NE,
@@ -178,7 +186,7 @@ typedef enum taper_op_function {
     TAPER_FUNCTION_GT
 } taper_op_function;
 
-// The layer that the operator computes, or that it packs weights for.
+// The layer that the operator computes, or for which it packs weights.
 enum { TAPER_LAYER_AT = 41, TAPER_LAYER_BITS = 4 };
 typedef enum taper_op_layer {
     TAPER_LAYER_NONE,
@@ -188,7 +196,7 @@ typedef enum taper_op_layer {
     TAPER_LAYER_CONV_TRANSPOSED1,
     TAPER_LAYER_CONV_TRANSPOSED2,
     TAPER_LAYER_CONV_TRANSPOSED3,
-    TAPER_LAYER_CONV,   // the arguments say which convolution
+    TAPER_LAYER_CONV,   // the arguments tell which convolution it is
     TAPER_LAYER_LINEAR, // the last layer that taper_layer_match accepts
     TAPER_LAYER_BATCH_NORM,
     TAPER_LAYER_LSTM,
@@ -197,7 +205,7 @@ typedef enum taper_op_layer {
     TAPER_LAYER_POOL
 } taper_op_layer;
 
-// The library whose packed weights the operator uses.
+// The library in whose format the operator's weights are packed.
 enum { TAPER_PACKER_AT = 45, TAPER_PACKER_BITS = 2 };
 typedef enum taper_op_packer {
     TAPER_PACKER_NONE,
@@ -210,25 +218,26 @@ typedef enum taper_op_packer {
 enum { TAPER_QUANTIZED_AT = 47, TAPER_QUANTIZED_BITS = 3 };
 typedef enum taper_op_quantized {
     TAPER_QUANTIZED_NONE,
-    TAPER_QUANTIZED_KEEP,  // the result has the scale and zero point of the input
-    TAPER_QUANTIZED_FIXED, // the result always has the scale and zero point for the range of its taper_op_function
-    TAPER_QUANTIZED_CURVE, // an operator with one tensor that takes the scale and zero point of its result
+    TAPER_QUANTIZED_KEEP, // the result has the scale and zero point of the input
+    // The result always has the scale and zero point for the range of the operator's taper_op_function.
+    TAPER_QUANTIZED_FIXED,
+    TAPER_QUANTIZED_CURVE, // an operator on one tensor that takes the scale and zero point of its result
     TAPER_QUANTIZED_PAIR,  // sum or product of two tensors
-    TAPER_QUANTIZED_JOIN,  // cat: the result has the scale and zero point of its inputs, which are all the same
-    TAPER_QUANTIZED_ROW    // the row is the quantized operator for its taper_op_function
+    TAPER_QUANTIZED_JOIN,  // cat: its inputs and its result all have the same scale and zero point
+    TAPER_QUANTIZED_ROW    // the operator is itself the quantized operator for its taper_op_function
 } taper_op_quantized;
 
-// The dtype in which the operator takes floats within autocast for the CPU. PyTorch 2.15 has one rule for all overloads
-// of a name.
+// The dtype to which the operator's float arguments are converted within autocast for the CPU. PyTorch 2.15 has one
+// rule for all overloads of a name.
 enum { TAPER_AUTOCAST_AT = 52, TAPER_AUTOCAST_BITS = 2 };
 typedef enum taper_op_autocast {
-    TAPER_AUTOCAST_NONE,    // no conversion
-    TAPER_AUTOCAST_LOWER,   // the dtype of autocast
-    TAPER_AUTOCAST_FLOAT32, // float32
-    TAPER_AUTOCAST_WIDEST   // the widest dtype among the arguments
+    TAPER_AUTOCAST_NONE,    // the arguments are not converted
+    TAPER_AUTOCAST_LOWER,   // the lower dtype of the autocast
+    TAPER_AUTOCAST_FLOAT32, // always float32
+    TAPER_AUTOCAST_WIDEST   // the widest dtype among the float arguments
 } taper_op_autocast;
 
-extern const uint64_t taper_op_words[]; // words of the list, each different one once
+extern const uint64_t taper_op_words[]; // the different words of facts that occur in the list, each once
 inline uint64_t taper_op_facts(const taper_op *op)
 {
     return taper_op_words[op->facts];

@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Creates tensors and changes their storage and layout. Code that only reads tensors needs only ir/tensor_def.h.
+// Creates tensors, and changes their storage and layout. Code that only reads tensors needs only ir/tensor_def.h.
 #ifndef TAPER_IR_TENSOR_H
 #define TAPER_IR_TENSOR_H
 
 #include "ir/tensor_def.h"
 
-// Fails if a tensor of these sizes exceeds the limits. For code that computes with the sizes before it creates the
-// tensor.
+// Fails if a tensor of these sizes exceeds the limits. Use it in code that computes with the sizes before it creates
+// the tensor.
 TAPER_MUST_USE taper_status taper_tensor_check_sizes(taper_dtype dtype, size_t rank, const int64_t *sizes,
                                                      taper_error *error);
-// Creates an uninitialized tensor. strides may be NULL for a contiguous one. Fails if a size is negative, or if the
-// rank or the product exceeds the limits.
+// Creates an uninitialized tensor. If strides is NULL, the tensor is contiguous. Fails if a size is negative, or if the
+// rank or the number of elements exceeds the limits.
 TAPER_MUST_USE taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                              const int64_t *strides, taper_tensor **tensor, taper_error *error);
 TAPER_MUST_USE taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                                taper_tensor **tensor, taper_error *error);
-// Creates a view of storage, which is retained. Fails unless every element is within the storage.
+// Creates a view of storage, and retains storage. Fails unless every element is within the storage.
 TAPER_MUST_USE taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_dtype dtype,
                                               int64_t offset, size_t rank, const int64_t *sizes, const int64_t *strides,
                                               taper_tensor **tensor, taper_error *error);
-// Creates a view of like's storage with like's dtype and quantizer. like must not be hidden NHWC.
+// Creates a view of like's storage with like's dtype and quantizer. like must not be hidden NHWC (ir/tensor_def.h).
 TAPER_MUST_USE taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank,
                                                const int64_t *sizes, const int64_t *strides, taper_tensor **tensor,
                                                taper_error *error);
-// Returns a twin of the tensor for use in one function. It has no reference count, its geometry may be changed, and it
-// borrows the storage. The struct cannot be copied as a whole, because other threads change its reference count.
+// Returns a copy of the tensor struct for use within one function. The copy has no reference count, borrows the
+// storage, and its sizes and strides may be changed. A plain assignment is not possible, because other threads may
+// change the reference count meanwhile.
 taper_tensor taper_tensor_local(const taper_tensor *tensor);
-// Says that the sizes, strides, dtype or storage of the tensor were changed in place. Data that was prepared for it, as
-// for a constant of known shape, is then not used again.
+// Records that the sizes, strides, dtype or storage of the tensor were changed in place. Data that was prepared for the
+// tensor, for example because it is a constant of known shape, is then not used again.
 void taper_tensor_was_reshaped(taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer,
                                                        taper_error *error);
 
-// Creates a tensor over a device's memory, with a storage of its own. Takes over the memory, also on failure. strides:
-// the strides that the tensor shows, and has when it comes home; NULL means contiguous. The caller may mark it as
-// hidden NHWC if they are channels-last.
+// Creates a tensor over a device's memory, with its own storage. Takes over the memory, even if it fails. strides: the
+// strides that the tensor shows, and that it has after its elements are copied to the host; NULL means contiguous. If
+// they are channels-last, the caller may set hidden_nhwc.
 TAPER_MUST_USE taper_status taper_tensor_of_memory(taper_heap *heap, taper_memory *memory, taper_dtype dtype,
                                                    size_t rank, const int64_t *sizes, const int64_t *strides,
                                                    taper_tensor **tensor, taper_error *error);
@@ -42,25 +43,26 @@ TAPER_MUST_USE taper_status taper_tensor_of_memory(taper_heap *heap, taper_memor
 TAPER_MUST_USE taper_status taper_tensor_like_of_memory(taper_heap *heap, taper_memory *memory,
                                                         const taper_tensor *like, taper_tensor **tensor,
                                                         taper_error *error);
-// Copies the elements of a tensor that is away to the host, in place and in the same layout. taper_tensor_fetch does
-// nothing for a tensor that is on the host.
-TAPER_MUST_USE taper_status taper_tensor_come_home(taper_tensor *tensor, taper_error *error); // the tensor must be away
+// Copy the elements of a tensor from a device's memory to the host. The tensor keeps its layout. taper_tensor_fetch
+// does nothing for a tensor that is on the host.
+// The elements must be on a device.
+TAPER_MUST_USE taper_status taper_tensor_come_home(taper_tensor *tensor, taper_error *error);
 inline TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error)
 {
     return taper_tensor_is_away(tensor) ? taper_tensor_come_home(tensor, error) : TAPER_OK;
 }
-// Gives the tensor the layout that it has in PyTorch, in place: an absent tensor is fetched, and a hidden NHWC tensor
-// becomes contiguous. Does nothing for any other tensor.
+// Gives the tensor the layout that it has in PyTorch, in place: a tensor on a device is copied to the host, and a
+// hidden NHWC tensor becomes contiguous. Does nothing for any other tensor.
 TAPER_MUST_USE taper_status taper_tensor_settle(taper_tensor *tensor, taper_error *error);
-// Gives the tensor the bytes and strides of `other`, a new tensor of the same sizes. Every holder of the tensor sees
-// them.
+// Gives the tensor the storage and strides of `other`, a new tensor of the same sizes, which gets the old storage. All
+// code that holds the tensor sees the new elements.
 void taper_tensor_trade_storages(taper_tensor *tensor, taper_tensor *other);
-// Returns a contiguous tensor with the same elements. It is the tensor itself, retained, if that is contiguous. A
-// hidden NHWC tensor is settled.
+// Returns a contiguous tensor with the same elements. If the tensor is contiguous, *result is the tensor itself,
+// retained. A hidden NHWC tensor becomes contiguous in place.
 TAPER_MUST_USE taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result,
                                                     taper_error *error);
-// Copies elements and converts the dtype. The sizes must be equal, or `from` must broadcast to `to`. Strides may be
-// any, also of hidden NHWC. The tensors must not overlap.
+// Copies elements and converts the dtype. The sizes must be equal, or `from` must broadcast to `to`. Any strides are
+// allowed, and tensors may be hidden NHWC. The tensors must not overlap.
 TAPER_MUST_USE taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over the indices of a box, one after the other. The positions of several operands move along by their strides.
+// Visits all indices of a multi-dimensional array, one after the other. The positions of several operands advance by
+// their own strides.
 #ifndef TAPER_IR_WALK_H
 #define TAPER_IR_WALK_H
 
@@ -8,15 +9,15 @@
 enum { TAPER_WALK_SIDES = 5, TAPER_WALK_RANK = 2 * TAPER_MAX_RANK };
 
 typedef struct taper_walk_dim {
-    int64_t size, at; // at: current index
+    int64_t size, at; // size of the dimension, and current index
     int64_t steps[TAPER_WALK_SIDES];
 } taper_walk_dim;
 
-// Dimensions in the order in which they were added, the fastest first. Steps and positions are in a unit of the
-// caller's choice. No size is 0.
+// The dimensions in the order in which they were added, the fastest first. Steps and positions are in a unit that the
+// caller chooses. No size is 0.
 typedef struct taper_walk {
     size_t rank, sides;
-    int64_t at[TAPER_WALK_SIDES]; // position of each side, 0 at first
+    int64_t at[TAPER_WALK_SIDES]; // position of each operand, 0 at first
     taper_walk_dim dims[TAPER_WALK_RANK];
 } taper_walk;
 
@@ -29,7 +30,7 @@ inline void taper_walk_begin(taper_walk *walk, size_t sides)
     }
 }
 
-// Adds a dimension and returns its steps, which the caller must set.
+// Adds a dimension and returns the array of its steps, one for each operand, which the caller must set.
 inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
 {
     taper_walk_dim *const dim = &walk->dims[walk->rank++];
@@ -38,14 +39,14 @@ inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
     return dim->steps;
 }
 
-// Adds the dimensions [0, rank) with these sizes, the last one as the fastest, except `without` (SIZE_MAX for none). a,
-// b: the strides of the sides; b is NULL for one side.
+// Adds the dimensions 0 to rank - 1 with these sizes; the last one is the fastest. The dimension `without` is skipped
+// (SIZE_MAX for none). a, b: strides of the two operands; b is NULL if there is only one.
 void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t without, const int64_t *a,
                      const int64_t *b);
 
-// Moves to the next index. Returns false after the last one; the walk is then at its beginning again.
+// Moves to the next index. After the last index it returns false, and the next index is the first one again.
 bool taper_walk_next(taper_walk *walk);
-// An inline taper_walk_next, for loops over single elements.
+// Does the same as taper_walk_next, but is inline, for loops over single elements.
 inline bool taper_walk_step(taper_walk *walk)
 {
     for (size_t d = 0; d < walk->rank; d++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: calls, and the called functions, prepared as PyTorch prepares them to run.
+// For `taper ops`: lowers calls as nodes, and prepares the called functions as PyTorch prepares them to run.
 #include "frontend/torchscript/list.h"
 #include "ir/graph_copy.h"
 
@@ -33,7 +33,7 @@ taper_status taper_ts_call_apart(taper_ts_lowering *l, taper_ts_function *f, con
 
 // ---- inlining
 
-// Replaces the call by the body of the function. Constants are at the start of the graph.
+// Replaces the call by the body of the function. Constants remain at the start of the graph.
 static taper_status inline_call(taper_ts_lowering *l, taper_copier *copier, taper_node *call)
 {
     const taper_graph *from = l->prepared[call->own.prepared - 1].graph;
@@ -60,7 +60,8 @@ static taper_status inline_call(taper_ts_lowering *l, taper_copier *copier, tape
     return TAPER_OK;
 }
 
-// Inlines the calls in a list of nodes. depth: of the blocks around them. *deepest: the largest depth.
+// Inlines the calls in a list of nodes. depth: number of blocks around these nodes. *deepest: raised to the largest
+// depth reached.
 static taper_status inline_calls(taper_ts_lowering *l, taper_copier *copier, taper_node *node, int depth, int *deepest)
 {
     *deepest = depth > *deepest ? depth : *deepest;
@@ -81,7 +82,7 @@ static taper_status inline_calls(taper_ts_lowering *l, taper_copier *copier, tap
     return TAPER_OK;
 }
 
-// Simplifies the graph as the compiler leaves it, and inlines its calls.
+// Simplifies the graph to the form in which PyTorch's compiler leaves it, and inlines its calls.
 static taper_status finish(taper_ts_lowering *l, int *depth)
 {
     bool changed;

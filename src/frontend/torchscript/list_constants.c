@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: simplifies by constants, as PyTorch's constant propagation does. Tensors and lists do not count as
-// constants.
+// For `taper ops`: simplifies by constants, as PyTorch's constant propagation does. Tensors and lists are not treated
+// as constants.
 #include "frontend/torchscript/list.h"
 #include "ops/call/fold.h"
 
@@ -23,7 +23,7 @@ static bool branch_is_known(const taper_node *node)
     return condition != NULL && condition->constant.tag == TAPER_BOOLEAN;
 }
 
-// Takes a branch with a known condition, or removes a loop that never runs.
+// Replaces an If whose condition is known by the branch that is taken, or removes a loop that never runs.
 static void take_branch(taper_node *node)
 {
     for (size_t i = 0; node->kind == TAPER_NODE_LOOP && i < node->output_count; i++) {
@@ -50,7 +50,7 @@ static bool is_same_constant(const taper_ir_value *a, const taper_ir_value *b)
                        (one->constant.tag == TAPER_INT && one->constant.as.i == other->constant.as.i)));
 }
 
-// Replaces results of an If that are equal in both branches, if the branches do not make them.
+// If both branches of an If return the same value from outside of the If, replaces the result by that value.
 static void same_results(folding *f, taper_node *node)
 {
     for (size_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
@@ -100,7 +100,7 @@ static taper_status fold_instance(folding *f, taper_node *node)
     return replace(f, node, taper_val_bool(is));
 }
 
-// Returns true for a tuple that is known to contain only constants (own.all_constant), whose items are then known too.
+// Returns true for a tuple that is known to contain only constants (own.all_constant), so that its items are known.
 
 static bool is_known_tuple(const taper_ir_value *value)
 {
@@ -140,7 +140,7 @@ static taper_status visit_from(folding *f, taper_node *node)
             taper_block *const block = node->block;
             take_branch(node);
             f->changed = true;
-            next = before != NULL ? before->next : block->first; // visit the nodes of the branch too
+            next = before != NULL ? before->next : block->first; // visits the nodes of the branch too
             continue;
         }
         for (size_t b = 0; b < node->block_count; b++) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: removes unused nodes, as PyTorch's dead code elimination does. Calls remain.
+// For `taper ops`: removes unused nodes, as PyTorch's dead code elimination does. Calls are not removed.
 #include "frontend/torchscript/list.h"
 #include "ir/alias.h"
 #include "ir/effects.h"
 
-enum { DEAD = 0, EFFECT = 1, LIVE = 2 }; // values of a node's member `instruction`
+enum { DEAD = 0, EFFECT = 1, LIVE = 2 }; // marks of a node, stored in its member `instruction`
 
 typedef struct marking {
     taper_ts_lowering *lowering;
     taper_aliases *aliases;
-    uint8_t *values, *sets; // marks of live values by id; of live sets of values that may share memory
-    uint8_t *anywhere;      // sets with a value that an operator took out of a container of unknown origin
+    uint8_t *values, *sets; // values: true for each live value, by id; sets: true for each alias set with a live value
+    // For each alias set: true if an operator took a value of it out of a container of unknown origin.
+    uint8_t *anywhere;
     bool grown;
     bool writes_stay;
 } marking;
@@ -74,8 +75,7 @@ static bool looks_inside(const taper_value_use *use)
     return inside;
 }
 
-// Returns true for an object, list or dict that the function makes for itself, so that writes to it have no other
-// effect.
+// Returns true if the function makes this object, list or dict for itself, so that writing to it has no effect outside.
 static bool is_own(const taper_ir_value *value)
 {
     int count = 0;
@@ -86,7 +86,8 @@ static bool is_own(const taper_ir_value *value)
     return own;
 }
 
-// Returns true if the node has an effect outside, which includes a write to something that others may reach.
+// Returns true if the node has an effect outside of the function. Writing to memory that other code may reach is such
+// an effect.
 static bool has_effect(const marking *m, const taper_node *node)
 {
     if (node->kind == TAPER_NODE_CALL) {
@@ -105,7 +106,7 @@ static bool has_effect(const marking *m, const taper_node *node)
     return node->kind == TAPER_NODE_OP && taper_op_has(node->op, TAPER_OP_EFFECT);
 }
 
-// Returns true for a tuple of immutable items.
+// Returns true for a tuple whose items are all immutable.
 static bool is_plain(const taper_ir_value *value)
 {
     const taper_type *type = value->type;
@@ -118,7 +119,7 @@ static bool is_plain(const taper_ir_value *value)
     return plain || taper_value_is_plain(value);
 }
 
-// Marks the sets with values of unknown origin.
+// Marks the alias sets that contain values of unknown origin.
 static void mark_anywhere(marking *m, const taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
@@ -134,7 +135,7 @@ static void mark_anywhere(marking *m, const taper_block *block)
     }
 }
 
-// Marks nodes that have effects, also inside their blocks. Returns true if there are any.
+// Marks the nodes of the block and of its nested blocks that have effects. Returns true if there are any.
 static bool mark_effects(const marking *m, const taper_block *block)
 {
     bool any = false;
@@ -168,7 +169,8 @@ static bool is_live(const marking *m, const taper_node *node)
     return false;
 }
 
-// In a loop, carried values that its body reads remain, even if they are used only to compute themselves.
+// Marks the results of the block as live. In a loop, carried values that the body reads remain, even if they are used
+// only to compute themselves.
 static void mark_results(marking *m, const taper_block *block)
 {
     const taper_node *parent = block->parent;
@@ -196,7 +198,7 @@ static taper_status mark_block(marking *m, const taper_block *block)
     TAPER_TRY(taper_ts_charge(m->lowering, nodes));
     for (taper_node *node = block->last; node != NULL; node = node->previous) {
         const bool grown = m->grown;
-        do { // repeat the body of a loop until nothing new is found
+        do { // visits the body of a loop again until nothing more is marked
             m->grown = false;
             for (size_t b = 0; b < node->block_count; b++) {
                 TAPER_TRY(mark_block(m, node->blocks[b]));
@@ -219,7 +221,7 @@ static void sweep(const taper_block *block, taper_ir_value *nothing)
         }
         if (node->instruction != LIVE && node != nothing->node) {
             for (size_t i = 0; i < node->output_count; i++) {
-                taper_value_replace_uses(&node->outputs[i], nothing); // unused results
+                taper_value_replace_uses(&node->outputs[i], nothing); // the results of this node are not used
             }
             taper_node_remove(node);
         }
@@ -246,7 +248,7 @@ taper_status taper_ts_list_live(taper_ts_lowering *l, bool writes_stay)
     if (status == TAPER_OK) {
         sweep(l->graph->body, nothing);
     }
-    memset(l->pooled, 0, sizeof l->pooled); // these constants may be removed
+    memset(l->pooled, 0, sizeof l->pooled); // the cached constants may have been removed
     taper_free(l->unit->allocator, m.values, count);
     taper_free(l->unit->allocator, m.sets, count);
     taper_free(l->unit->allocator, m.anywhere, count);

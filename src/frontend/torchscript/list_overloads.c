@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: chooses the overload of operators on numbers after functions are inlined.
+// For `taper ops`: selects the overload of operators on numbers after functions were inlined.
 #include "frontend/torchscript/list.h"
 #include "ir/effects.h"
 #include "ops/list/op_names.h"
@@ -30,8 +30,8 @@ static bool is_number(const taper_type *type)
            type->kind == TAPER_TYPE_COMPLEX || type->kind == TAPER_TYPE_NUMBER;
 }
 
-// Inside a function, the declared types decide, which may select the overload for any two numbers. After inlining,
-// PyTorch selects the overload for the actual types.
+// Finds the overload for the actual types. Inside a function, the declared types may have selected the overload for any
+// two numbers. PyTorch selects again after inlining.
 static taper_status find_overload(taper_ts_lowering *l, taper_node *node)
 {
     bool fits = node->schema->arg_count == 2 && node->input_count == 2;

@@ -57,7 +57,7 @@ static void number_behind(peephole *p, taper_node *node)
     }
 }
 
-// Replaces a result of an If that is true or false exactly as its condition.
+// Replaces a result of an If that is True in one branch and False in the other by the condition of the If.
 static void of_branch(peephole *p, taper_node *node)
 {
     for (size_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
@@ -93,8 +93,8 @@ static taper_status visit_types(peephole *p, taper_node *node)
 
 // ---- lists and dicts
 
-// Returns the LIST or DICT node of this function that made the value if nothing changes the result later, otherwise
-// NULL. It is also NULL if the value has more than MOST_USES uses.
+// Returns the LIST or DICT node of this function that made the value, if nothing changes the container later. Returns
+// NULL otherwise, or if the value has more than MOST_USES uses.
 static const taper_node *made_here(peephole *p, const taper_ir_value *value, taper_node_kind kind)
 {
     const taper_node *made = value->node;
@@ -106,7 +106,7 @@ static const taper_node *made_here(peephole *p, const taper_ir_value *value, tap
         const taper_node *user = use->user;
         p->looks++;
         if (user == NULL && use->block->parent == NULL) {
-            continue; // returned
+            continue; // the use returns the value
         }
         if (++count > MOST_USES || user == NULL) {
             return NULL;
@@ -133,7 +133,8 @@ static bool int_in(const taper_node *node, size_t index, int64_t otherwise, int6
     return true;
 }
 
-// Makes a list of items of list a and then of list b (which may be NULL), from `start` on in steps.
+// Makes a list with every `step`-th item, from `start` on, of the items of list a followed by the items of list b (NULL
+// for none).
 static taper_status list_of(peephole *p, taper_node *node, const taper_node *a, const taper_node *b, int64_t start,
                             int64_t step, size_t count)
 {
@@ -189,7 +190,7 @@ static bool same_key(taper_val a, taper_val b)
                                     memcmp(a.as.string->data, b.as.string->data, a.as.string->length) == 0;
 }
 
-// Finds the length, or the item of a constant key, if all keys are different constant ints or texts.
+// Finds the length of a dict, or the value of a constant key, if all keys are different constant ints or strings.
 static taper_status of_dict(peephole *p, taper_node *node, const taper_node *dict, bool length)
 {
     const taper_node *wanted = length ? NULL : taper_value_constant(taper_node_in(node, 1));
@@ -246,8 +247,8 @@ static taper_status visit_lists(peephole *p, taper_node *node)
 
 // ---- numbers
 
-// Returns the constant operand of an operator on two ints, or NULL. If the operator commutes, the constant becomes the
-// second operand.
+// If an operand of an operator on two ints is constant, returns the constant, otherwise NULL. If the operator commutes,
+// the constant becomes the second operand.
 static const taper_node *int_constant(taper_node *node, bool commutes)
 {
     for (size_t i = 0; i < 2; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Evaluates literals: defaults of parameters, Finals, members of enums.
+// Evaluates literals: defaults of parameters, Finals, values of enum members.
 #include "format/saved_value.h"
 #include "frontend/torchscript/unit.h"
 
@@ -127,7 +127,7 @@ static taper_status dotted(taper_ts_unit *unit, uint32_t file, const taper_ts_no
     const char *text;
     size_t length;
     taper_ts_definition *d = NULL;
-    // __torch__.E.NAME
+    // True for a member of an enum, such as __torch__.E.NAME.
     if (node->kind == TAPER_TS_ATTRIBUTE && taper_ts_dotted(unit, file, node->child, &text, &length)) {
         TAPER_TRY(taper_ts_find_text(unit, text, length, &d));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces an object that is used only in its own block, for example by `with torch.no_grad():`, by the values of its
-// attributes. PyTorch's lite interpreter cannot read zip archives whose functions make objects.
+// Replaces objects that are used only in the block that makes them by the values of their attributes. `with
+// torch.no_grad():` makes such an object. PyTorch's lite interpreter cannot read zip archives whose functions make
+// objects.
 #include "frontend/torchscript/lower.h"
 
 enum { MOST_SLOTS = 8 };
@@ -12,8 +13,8 @@ static bool is_access(const taper_node *node, const taper_node *object)
            taper_node_in(node, 0) == &object->outputs[0];
 }
 
-// Returns true if the only uses of the object, in its block, set its attributes, and get attributes that were set
-// before.
+// Returns true if all uses of the object are in its block, and either set its attributes or get attributes that were
+// set before.
 static bool is_local(const taper_node *object, size_t *looks)
 {
     size_t left = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nodes, variables, inlining, and the choice of functions to lower: the methods of the root's class, every __setstate__
-// that objects wait for, and all methods that may be called through an interface.
+// Makes nodes, keeps variables, and inlines functions. Also chooses the functions to lower: the methods of the root's
+// class, the __setstate__ of pending objects, and all methods that may be called through an interface.
 #include "frontend/torchscript/lower.h"
 
 #include <stdio.h>
@@ -71,8 +71,8 @@ static taper_status keep_name(taper_ts_lowering *l, uint32_t atom, const char **
     return *kept != NULL ? TAPER_OK : taper_fail_memory(l->unit->error);
 }
 
-// Gets the place of the code being lowered: one place for all nodes of an expression. If one expression calls a method
-// on two objects, each call has its own instance.
+// Gets the number of the place of the code being lowered. All nodes of an expression have the same place. If the
+// expression calls a method on two objects, each call has a place with its own instance.
 static taper_status place(taper_ts_lowering *l, uint32_t *number)
 {
     taper_module *module = l->unit->module;
@@ -118,7 +118,7 @@ taper_status taper_ts_add_node(taper_ts_lowering *l, taper_node_kind kind, size_
     return TAPER_OK;
 }
 
-// Adds the constant at the start of the body, so that every block can use it.
+// The constant is added at the start of the body, so that every block can use it.
 taper_status taper_ts_constant(taper_ts_lowering *l, taper_val value, taper_ir_value **made)
 {
     enum { NONE, NO, YES, FIRST_INT, INTS = sizeof l->pooled / sizeof l->pooled[0] - FIRST_INT };
@@ -162,7 +162,7 @@ taper_status taper_ts_set_local(taper_ts_lowering *l, uint32_t slot, taper_ts_bi
 
 // ---- functions
 
-// Lowers the body of a function in its own frame. args: by parameter.
+// Lowers the body of a function in a new frame. args: one binding for each parameter.
 static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, uint32_t called_from,
                              const char *instance, const taper_ts_binding *args, taper_ts_binding *out)
 {
@@ -197,13 +197,13 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
     function->active = false;
     l->frame = outer;
     l->at = at;
-    l->trail_count = mark; // the locals of these changes are gone
+    l->trail_count = mark; // the changes belong to variables of this frame, which has ended
     taper_free(l->unit->allocator, frame.locals, bytes);
     *out = frame.result;
     return status;
 }
 
-// Gets the name of the object on which the method is called, as PyTorch prints it: the attribute, or SELF.
+// Gets the name under which PyTorch prints the object of a method call: the name of the attribute, or SELF.
 static taper_status instance_of(taper_ts_lowering *l, const taper_ir_value *object, const char **instance)
 {
     const taper_ts_frame *frame = l->frame;
@@ -299,7 +299,7 @@ static taper_status describe_function(taper_ts_lowering *l, const taper_ts_funct
     return TAPER_OK;
 }
 
-// Runs the hooks of the root, before or after forward, as PyTorch calls them.
+// Runs the hooks of the root in the order in which PyTorch calls them. before: true for hooks that run before forward.
 static taper_status run_hooks(taper_ts_lowering *l, taper_ts_definition *class, const taper_ts_node *names, bool before,
                               taper_ts_binding *args, size_t count, taper_ts_binding *result)
 {
@@ -377,7 +377,7 @@ taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f)
     TAPER_TRY(taper_graph_create(allocator, name, f->parameter_count, &made, l->unit->error));
     l->prepared[l->prepared_count++] = (taper_ts_prepared){.graph = made};
     const uint32_t number = (uint32_t)l->prepared_count;
-    // Save the caller's state, which is restored afterwards.
+    // Saves the caller's state, which is restored below.
     taper_graph *const graph = l->graph;
     taper_block *const block = l->block;
     taper_ts_frame *const frame = l->frame;
@@ -401,8 +401,8 @@ taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f)
     return TAPER_OK;
 }
 
-// Removes unused nodes, from the end backwards, such as tuples that are only unpacked, and attributes for branches that
-// were not taken. raising: also operators that may raise.
+// Removes unused nodes from the end backwards, for example tuples that are only unpacked, and attributes for branches
+// that were not taken. raising: true to also remove operators that may raise.
 static void drop_unused(taper_block *block, bool raising)
 {
     for (taper_node *node = block->last, *previous; node != NULL; node = previous) {
@@ -453,7 +453,8 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
     } else {
         size_t looks = 1000000;
         drop_unused(l->graph->body, true);
-        // Former attributes of an object may be unused now. Operators that make them may still raise, so they remain.
+        // Values that were attributes of removed objects may be unused now. Operators that make such values and may
+        // raise remain.
         taper_ts_dissolve_objects(l->graph->body, &looks);
         drop_unused(l->graph->body, false);
     }
@@ -476,11 +477,11 @@ static taper_status class_of(taper_ts_lowering *l, const taper_object *object, t
     return taper_ts_find_text(l->unit, object->klass->name, strlen(object->klass->name), class);
 }
 
-// Collects the classes of all objects that can be reached from value. A container is visited once, even if it is
-// shared.
+// Collects the classes of all objects that can be reached from value. A container is visited once, even if several
+// containers hold it.
 static taper_status collect_classes(taper_ts_lowering *l, taper_val value, int depth)
 {
-    enum { SEEN = -2 }; // differs from the heap's own marks
+    enum { SEEN = -2 }; // a mark that differs from the marks that the heap uses
     if (value.tag == TAPER_OBJECT) {
         taper_ts_definition *class;
         TAPER_TRY(class_of(l, value.as.object, &class));
@@ -510,7 +511,8 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
     for (size_t i = 0; i < module->pending_count; i++) {
         TAPER_TRY(class_of(l, module->pending[i].object, &class));
         TAPER_TRY(taper_ts_add_function(l, taper_ts_method(class, TAPER_ATOM_SETSTATE)));
-        taper_ts_function *get = l->listing ? taper_ts_method(class, TAPER_ATOM_GETSTATE) : NULL; // PyTorch lists both
+        // PyTorch lists both __getstate__ and __setstate__.
+        taper_ts_function *get = l->listing ? taper_ts_method(class, TAPER_ATOM_GETSTATE) : NULL;
         TAPER_TRY(get != NULL ? taper_ts_add_function(l, get) : TAPER_OK);
     }
     TAPER_TRY(class_of(l, module->root.as.object, &class));
@@ -526,7 +528,8 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
     }
     l->of_root = false;
     TAPER_TRY(collect_classes(l, module->root, 0));
-    // These functions may call more interfaces and make objects of more classes.
+    // Repeats until nothing is added, because these functions may call more interfaces and make objects of more
+    // classes.
     for (bool grown = true; grown;) {
         const size_t before = l->result->count;
         for (size_t c = 0; c < l->created_count; c++) {
@@ -565,7 +568,8 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     return taper_ts_lower_module(l);
 }
 
-// Nothing is known of a missing class, so the error may be about its use. This reports the missing class instead.
+// If a class is missing from this build, the error may be a consequence of that. This replaces it by an error about the
+// missing class.
 static taper_status tell_missing(taper_ts_lowering *l, taper_status status)
 {
     taper_needs *missing = &l->result->missing;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls: functions and methods of the sources, constructors, operators, and special forms with the syntax of a call.
+// Lowers calls: functions and methods of the sources, constructors, operators, and special forms with the syntax of a
+// call.
 #include "frontend/torchscript/list.h"
 #include "ops/list/op_names.h"
 
@@ -20,7 +21,7 @@ static taper_status default_of(taper_ts_lowering *l, const taper_ts_function *f,
     return TAPER_OK;
 }
 
-// Calls a function. self: the object if it is a method, or NULL.
+// Lowers a call of a function. self: the object if it is a method, otherwise NULL.
 static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_function *f,
                                   const taper_ts_binding *self, const taper_ts_arguments *args, taper_ts_binding *out)
 {
@@ -70,8 +71,8 @@ static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *nod
             status = taper_ts_convert(l, node, *given, type, -1, &values[i]);
         }
         if (status == TAPER_OK && type != NULL && values[i].value != NULL) {
-            // Overloads are chosen by the declared types. The actual type of an argument for an Optional is known in
-            // addition.
+            // Overloads are selected by the declared types. If an argument has an Optional type, its more specific type
+            // is stored in `actual`.
             const taper_type *given_type = values[i].type;
             values[i].type = given->type == NULL ? NULL : type->kind == TAPER_TYPE_CLASS ? given_type : type;
             if (type->kind == TAPER_TYPE_OPTIONAL && values[i].actual == NULL) {
@@ -103,7 +104,7 @@ static taper_status remember_interface(taper_ts_lowering *l, uint32_t method)
     return TAPER_OK;
 }
 
-// Adds a call whose method is found at run time.
+// Adds a call of a method that is found at run time.
 static taper_status call_late(taper_ts_lowering *l, taper_ts_binding object, const char *method,
                               const taper_ts_arguments *args, const taper_type *type, taper_ts_binding *out)
 {
@@ -132,7 +133,7 @@ static taper_status method_call(taper_ts_lowering *l, const taper_ts_node *node,
     }
     TAPER_TRY(taper_ts_find_type(l->unit, object.type, &class));
     if (class == NULL && object.type->kind == TAPER_TYPE_CLASS) {
-        return call_late(l, object, name, args, NULL, out); // a native class
+        return call_late(l, object, name, args, NULL, out); // the object is of a native class
     }
     TAPER_TRY(taper_ts_charge(l, class != NULL ? class->method_count : 0));
     taper_ts_function *f = class != NULL ? taper_ts_method(class, method) : NULL;
@@ -165,7 +166,7 @@ taper_status taper_ts_call_method(taper_ts_lowering *l, const taper_ts_node *nod
     return method_call(l, node, object, method, &all, out);
 }
 
-// __torch__.torch.classes.ns.C.__new__(…): makes an object of a native class.
+// Lowers __torch__.torch.classes.ns.C.__new__(…), which makes an object of a native class.
 static taper_status new_native(taper_ts_lowering *l, taper_ts_node *name, taper_ts_binding *out)
 {
     taper_node *node;
@@ -306,7 +307,7 @@ static taper_status is_instance(taper_ts_lowering *l, taper_ts_node *node, taper
     return TAPER_OK;
 }
 
-// x.tolist(), which is always inside an annotation with the type of the list.
+// Lowers x.tolist(), which is always inside an annotation with the type of the list.
 static taper_status to_list(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding tensor,
                             const taper_type *hint, taper_ts_binding *out)
 {
@@ -333,7 +334,7 @@ static taper_status to_list(taper_ts_lowering *l, const taper_ts_node *node, tap
     return TAPER_OK;
 }
 
-// Runs a fork in place: the future is the value.
+// Runs a fork without starting a thread: the future is the result itself.
 static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_ts_arguments *args,
                          taper_ts_binding *out)
 {
@@ -348,7 +349,7 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
         const taper_ts_binding result = frame->result;
         const size_t mark = l->trail_count;
         frame->returned = false;
-        frame->closed = true; // return leaves only the nested function
+        frame->closed = true; // a return leaves only the nested function
         frame->result = (taper_ts_binding){.value = NULL};
         TAPER_TRY(taper_ts_deeper(l, node));
         TAPER_TRY(taper_ts_statements(l, callee.nested->body));
@@ -374,13 +375,13 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
     return TAPER_OK;
 }
 
-// Arguments are on the heap, because nested calls would need too much of the stack otherwise.
+// Arguments are on the heap, because nested calls would otherwise need too much of the C stack.
 static void free_arguments(taper_ts_lowering *l, taper_ts_arguments *args)
 {
     taper_free(l->unit->allocator, args, sizeof *args);
 }
 
-// Reads the arguments of a call. The caller frees *args.
+// Reads the arguments of a call into *args, which the caller frees.
 static taper_status read_arguments(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_node *first,
                                    taper_ts_arguments **args)
 {
@@ -405,7 +406,7 @@ static taper_status read_arguments(taper_ts_lowering *l, const taper_ts_node *no
     return TAPER_OK;
 }
 
-// int(x), float(x), …: no operation if x already has the type.
+// Lowers int(x), float(x) and similar calls. Makes no node if x already has the type.
 static taper_status cast(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *out)
 {
     static const struct {
@@ -439,7 +440,7 @@ static taper_status cast(taper_ts_lowering *l, taper_ts_node *node, taper_ts_bin
     return status;
 }
 
-// name(…), if name is not a variable.
+// Lowers name(…), where name is not a variable.
 static taper_status call_name(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *out)
 {
     taper_ts_node *first = node->child->next;
@@ -485,7 +486,7 @@ static taper_status call_definition(taper_ts_lowering *l, taper_ts_node *node, t
 static taper_status operator_form(taper_ts_lowering *l, taper_ts_node *node, const char *text, size_t length,
                                   taper_ts_binding *out)
 {
-    // torch.add is aten::add; ops.prim.dtype is prim::dtype.
+    // The name torch.add means aten::add, and ops.prim.dtype means prim::dtype.
     char name[256];
     const bool torch = memcmp(text, "torch.", 6) == 0;
     const char *rest = text + (torch ? 6 : 4);
@@ -548,7 +549,7 @@ static taper_status call_attribute(taper_ts_lowering *l, taper_ts_node *node, co
     }
     taper_ts_binding object;
     if (is_free(l, root) && root->atom == TAPER_ATOM_PROGRAM) {
-        if (callee->atom == TAPER_ATOM_NEW) { // __torch__.C.__new__(__torch__.C)
+        if (callee->atom == TAPER_ATOM_NEW) { // the form __torch__.C.__new__(__torch__.C)
             if (taper_ts_dotted(l->unit, file_of(l), callee->child, &text, &length) &&
                 length > sizeof TAPER_TS_NATIVE - 1 && memcmp(text, TAPER_TS_NATIVE, sizeof TAPER_TS_NATIVE - 1) == 0) {
                 return new_native(l, callee->child, out);
@@ -566,7 +567,7 @@ static taper_status call_attribute(taper_ts_lowering *l, taper_ts_node *node, co
     }
     TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object));
     if (callee->atom == TAPER_ATOM_TOLIST && (object.type == NULL || object.type->kind == TAPER_TYPE_TENSOR)) {
-        // Evaluated twice, as in PyTorch, because it may have effects.
+        // PyTorch evaluates the object twice, too, which matters if evaluating it has effects.
         TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object));
         return to_list(l, node, object, hint, out);
     }
@@ -586,7 +587,7 @@ taper_status taper_ts_call(taper_ts_lowering *l, taper_ts_node *node, const tape
     if (callee->kind == TAPER_TS_NAME && is_free(l, callee) && callee->atom != TAPER_ATOM_GETATTR) {
         return call_name(l, node, out);
     }
-    if (callee->kind == TAPER_TS_NAME && is_free(l, callee)) { // getattr(object, "name")
+    if (callee->kind == TAPER_TS_NAME && is_free(l, callee)) { // the form getattr(object, "name")
         taper_ts_node *object = callee->next, *name = object != NULL ? object->next : NULL;
         if (name == NULL || name->kind != TAPER_TS_STRING) {
             return wrong_form(l, node);

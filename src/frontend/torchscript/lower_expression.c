@@ -57,7 +57,7 @@ taper_status taper_ts_make_tuple(taper_ts_lowering *l, const taper_ts_binding *i
     return status == TAPER_OK ? taper_ts_make_container(l, TAPER_NODE_TUPLE, type, items, count, out) : status;
 }
 
-// Reads the children of node. The caller frees *items, which has room for count + 1.
+// Reads the children of node into *items, which the caller frees. The array has one more item than node has children.
 static taper_status read_items(taper_ts_lowering *l, const taper_ts_node *node, const taper_type *const *hints,
                                size_t hint_count, taper_ts_binding **items, size_t *count)
 {
@@ -90,7 +90,7 @@ static const taper_type *wanted(const taper_type *hint, taper_type_kind kind)
     return hint != NULL && hint->kind == kind ? hint : NULL;
 }
 
-// Gets the number of a constant expression. Returns false if it is not a constant int.
+// Gets the number if the binding is a constant int. Returns false otherwise.
 static bool constant_int(const taper_ts_binding *b, int64_t *number)
 {
     const taper_node *node = taper_value_constant(b->value);
@@ -98,8 +98,8 @@ static bool constant_int(const taper_ts_binding *b, int64_t *number)
     return node != NULL && node->constant.tag == TAPER_INT;
 }
 
-// PyTorch writes integral floats of 1e10 and more without a decimal point. They are recognized by other floats in the
-// same list.
+// Converts ints to floats if they are floats of at least 1e10 that PyTorch wrote without a decimal point. They are
+// recognized by other floats in the same list.
 static taper_status read_whole_floats(taper_ts_lowering *l, taper_ts_binding *items, size_t count, size_t from,
                                       size_t step, bool floats)
 {
@@ -115,7 +115,8 @@ static taper_status read_whole_floats(taper_ts_lowering *l, taper_ts_binding *it
     return TAPER_OK;
 }
 
-// Finds the type of a list or dict from its items, in strides of 1 or 2. The type is NULL if an item's is not known.
+// Finds the type of a list or dict from its items `from`, `from` + step, …. The type is NULL if the type of an item is
+// unknown.
 static taper_status common_type(taper_ts_lowering *l, taper_ts_binding *items, size_t count, size_t from, size_t step,
                                 const taper_type **type)
 {
@@ -259,7 +260,7 @@ static taper_status enum_part(taper_ts_lowering *l, taper_ts_node *node, taper_t
     if (node->atom != TAPER_ATOM_VALUE || d->attribute_count == 0) {
         return taper_ts_refuse(l, node, "a member of an enum has a name and a value only");
     }
-    TAPER_TRY(taper_ts_enum_member(l->unit, d, 0, &member)); // all values have the same type
+    TAPER_TRY(taper_ts_enum_member(l->unit, d, 0, &member)); // all members have values of the same type
     TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_ENUM_VALUE, &object, NULL, 1, out));
     out->type = taper_ts_value_type(l, member.as.object->slots[1]);
     return TAPER_OK;
@@ -295,8 +296,8 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
     return TAPER_OK;
 }
 
-// Finds the index of a field in a named tuple's type, or UINT32_MAX if it has no field of that name. The definition, if
-// known, makes this fast.
+// Finds the index of a field in a named tuple's type, or UINT32_MAX if it has no such field. If the definition is
+// known, the search is faster.
 static taper_status find_field(taper_ts_lowering *l, const taper_type *type, const taper_ts_definition *d,
                                uint32_t atom, uint32_t *field)
 {
@@ -343,7 +344,7 @@ static taper_status object_attribute(taper_ts_lowering *l, taper_ts_node *node, 
     return taper_ts_refuse(l, node, "there is no attribute %s", name);
 }
 
-// CONSTANTS.c3
+// Lowers an expression such as CONSTANTS.c3.
 static taper_status table_constant(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding *out)
 {
     const char *name = l->unit->atoms.names[node->atom];
@@ -391,7 +392,7 @@ static taper_status attribute(taper_ts_lowering *l, taper_ts_node *node, taper_t
             return TAPER_OK;
         }
         taper_val value;
-        TAPER_TRY(taper_ts_literal(l->unit, file_of(l), node, NULL, &value)); // a member of an enum
+        TAPER_TRY(taper_ts_literal(l->unit, file_of(l), node, NULL, &value)); // the node names a member of an enum
         return taper_ts_bind_constant(l, value, taper_ts_value_type(l, value), out);
     }
     taper_ts_binding object;
@@ -452,7 +453,7 @@ static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_t
     if (type != NULL && type->kind == TAPER_TYPE_TUPLE) {
         int64_t index;
         if (!constant_int(&args[1], &index)) {
-            // If all items have the same type, the index may be known only at run time.
+            // The index may be known only at run time if all items have the same type.
             TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_TUPLE_INDEX, args, NULL, 2, out));
             out->type = type->count != 0 ? type->items[0] : NULL;
             return TAPER_OK;
@@ -461,7 +462,7 @@ static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_t
     }
     taper_ts_definition *class;
     TAPER_TRY(taper_ts_find_type(l->unit, type, &class));
-    if (class != NULL) { // a list or dict of modules with one interface
+    if (class != NULL) { // the value is a list or dict of modules with one interface
         TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_MODULE_CONTAINER_INDEX, args, NULL, 2, out));
         out->type = NULL;
         return TAPER_OK;

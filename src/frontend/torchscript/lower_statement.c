@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Statements: assignments, and control flow in static single assignment form. Changes of variables in a block are
-// undone at its end. The outputs of an if are the variables that a branch sets and that have a value after both. A loop
-// carries the variables that its body sets and that have a value before it.
+// Lowers assignments and control flow to static single assignment form. Changes of variables in a block are undone at
+// its end. The outputs of an if are the variables that a branch sets and that have a value after both branches. A loop
+// carries the variables that its body sets and that have a value before the loop.
 #include "frontend/torchscript/lower.h"
 #include "ops/list/op_names.h"
 
@@ -68,7 +68,7 @@ static taper_status assignment(taper_ts_lowering *l, taper_ts_node *node)
     if (source->next != NULL) {
         TAPER_TRY(taper_ts_type(l->unit, l->frame->function->file, source->next, &type));
     }
-    // A variable may be bound to a function: "_0 = __torch__.f".
+    // The source may be a function: "_0 = __torch__.f" binds the variable to it.
     TAPER_TRY(taper_ts_lower(l, source, type, &value));
     if (type != NULL && value.value != NULL) {
         TAPER_TRY(taper_ts_convert(l, node, value, type, -1, &value));
@@ -93,15 +93,16 @@ typedef struct merges {
     size_t count, capacity;
 } merges;
 
-// Records the variables that the branch has set since `mark`, and undoes it. seen[slot]: number of its merge + 1.
+// Records the variables that the branch has set since `mark`, and undoes the changes. seen[slot]: number of the
+// variable's merge + 1.
 static taper_status collect(taper_ts_lowering *l, size_t mark, int branch, merges *m, uint32_t *seen)
 {
     for (size_t i = mark; i < l->trail_count; i++) {
         const uint32_t slot = l->trail[i].slot;
         if (seen[slot] == 0) {
             TAPER_TRY(TAPER_GROW(l->unit->allocator, m->items, m->capacity, m->count + 1, l->unit->error));
-            // The oldest entry of this branch has the value before the if, which is also that of the other branch so
-            // far.
+            // The oldest change in this branch has the value before the if. Until the other branch is visited, this is
+            // also its value.
             m->items[m->count] = (merge){.slot = slot};
             m->items[m->count].values[1 - branch] = l->trail[i].before;
             seen[slot] = (uint32_t)++m->count;
@@ -117,7 +118,7 @@ static bool same_binding(const taper_ts_binding *a, const taper_ts_binding *b)
     return a->value == b->value && a->definition == b->definition && a->nested == b->nested;
 }
 
-// Makes the outputs of the if, and sets the variables after it.
+// Makes the outputs of the if, and binds the variables after it.
 static taper_status join(taper_ts_lowering *l, const merges *m, taper_block *const *blocks, taper_ir_value *condition)
 {
     size_t outputs = 0;
@@ -130,7 +131,7 @@ static taper_status join(taper_ts_lowering *l, const merges *m, taper_block *con
         const taper_ts_binding *values = m->items[i].values;
         taper_ts_binding after = {.value = NULL};
         if (same_binding(&values[0], &values[1])) {
-            after = values[0]; // a branch may know more than holds after both
+            after = values[0]; // only facts that hold after both branches are kept
             status = taper_ts_unify(l, values[0].type, values[1].type, &after.type);
             after.actual = values[0].actual == values[1].actual ? values[0].actual : NULL;
         } else if (values[0].value != NULL && values[1].value != NULL) {
@@ -241,7 +242,7 @@ static taper_status add_assigned(taper_ts_lowering *l, const taper_ts_node *targ
     return TAPER_OK;
 }
 
-// Collects the variables that statements set, including inner blocks.
+// Collects the variables that the statements set, also in nested blocks.
 static taper_status assigned(taper_ts_lowering *l, const taper_ts_node *block, merges *m, bool *seen)
 {
     for (const taper_ts_node *node = block->child; node != NULL; node = node->next) {
@@ -276,11 +277,11 @@ static taper_status assigned(taper_ts_lowering *l, const taper_ts_node *block, m
 
 typedef struct loop_form {
     taper_ir_value *trips, *condition;
-    taper_ts_node *target; // target of a for; NULL for a while
+    taper_ts_node *target; // variable of a for; NULL for a while
     taper_ts_node *test;   // condition of a while
     taper_ts_node *body;
     const taper_type *item_type;
-    taper_ir_value *list; // list of `for x in list`
+    taper_ir_value *list; // the list of `for x in list`, or NULL
 } loop_form;
 
 static taper_status loop_body(taper_ts_lowering *l, const loop_form *loop, taper_node *node, merges *m)
@@ -319,8 +320,8 @@ static taper_status loop_body(taper_ts_lowering *l, const loop_form *loop, taper
     results[0] = next.value;
     for (size_t i = 0; i < m->count; i++) {
         const taper_ts_binding *after = &l->frame->locals[m->items[i].slot];
-        // If the variable is undefined after the body, for example because branches disagree, it keeps the value of the
-        // start.
+        // If the variable has no value after the body, for example because branches disagree on its type, it keeps the
+        // value from before this iteration.
         results[1 + i] = after->value != NULL ? after->value : &block->params[1 + i];
         m->items[i].values[1] = *after;
     }
@@ -360,7 +361,7 @@ static taper_status lower_loop(taper_ts_lowering *l, const loop_form *loop)
     bool *seen = taper_alloc_zeroed(l->unit->allocator, bytes);
     taper_status status = seen == NULL ? taper_fail_memory(l->unit->error) : assigned(l, loop->body, &m, seen);
     size_t kept = 0;
-    // A variable without a value before the loop is local to the body.
+    // Only variables with a value before the loop are carried. The others are local to the body.
     for (size_t i = 0; status == TAPER_OK && i < m.count; i++) {
         const taper_ts_binding *before = &l->frame->locals[m.items[i].slot];
         if (before->value != NULL) {
@@ -413,7 +414,7 @@ static taper_status lower_while(taper_ts_lowering *l, taper_ts_node *node)
     return lower_loop(l, &loop);
 }
 
-// with x as y: calls __enter__ of the object before the block, and __exit__ after it.
+// Lowers `with x as y`: calls x.__enter__() before the block and x.__exit__() after it.
 static taper_status lower_with(taper_ts_lowering *l, taper_ts_node *node)
 {
     taper_ts_node *body = node->child->next, *target = body->next;

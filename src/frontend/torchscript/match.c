@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compatibility of types: subtypes, unions, implicit conversions, the best overload.
+// Decides compatibility of types as PyTorch's compiler does: subtypes, unions, implicit conversions, the best overload.
 #include "frontend/torchscript/lower.h"
 #include "ir/effects.h"
 #include "ops/list/op_names.h"
@@ -85,7 +85,8 @@ static taper_status make(taper_ts_lowering *l, taper_type_kind kind, const char 
     return taper_type_make(l->unit->module->types, kind, name, items, fields, count, type, l->unit->error);
 }
 
-// Makes the Union of both types, or of their members. *type is NULL if there are too many members.
+// Makes the Union of both types; if one of them is a Union itself, of its members. *type is NULL if there would be too
+// many members.
 static taper_status either(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
 {
     const taper_type *items[16], *const both[2] = {a, b};
@@ -153,7 +154,7 @@ taper_status taper_ts_unify_items(taper_ts_lowering *l, const taper_type *a, con
 
 // ---- conversions
 
-// Returns true for a value that is not None, where an Optional is required.
+// Returns true if a value that cannot be None is passed where an Optional is required.
 static bool is_bare(const taper_type *from, const taper_type *to)
 {
     return to->kind == TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_NONE &&
@@ -224,7 +225,7 @@ static taper_status convert_tuple(taper_ts_lowering *l, const taper_ts_node *nod
     return status;
 }
 
-// Finds the number from which a tensor was made, if the tensor only becomes a number again, as in traces.
+// A tensor made from a number is common in traces. If it only becomes a number again, the original number is used.
 bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to,
                             taper_ts_binding *out)
 {
@@ -339,7 +340,7 @@ taper_status taper_ts_bind_variables(taper_ts_lowering *l, const taper_type *for
             TAPER_TRY(taper_ts_bind_variables(l, formal->items[i], actual->items[i], variables, fits));
         }
     }
-    return TAPER_OK; // the remaining arguments are checked when the variables are known
+    return TAPER_OK; // the remaining arguments are checked when all type variables are known
 }
 
 static bool has_variables(const taper_type *type)

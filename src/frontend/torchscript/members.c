@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds attributes, fields, members and methods of a class by name. A class may have thousands of them, and a file may
-// mention the last one thousands of times. Large classes therefore have a sorted table, made when the class is read.
+// Finds attributes, fields, enum members and methods of a class by name. A class may have thousands of them, and a file
+// may use the last one thousands of times. A sorted table is therefore made for large classes when they are parsed.
 #include "format/name_sort.h"
 #include "frontend/torchscript/ast.h"
 
 enum { FEW = 8 };
 
-// An attribute or method, by name.
+// An attribute or method in a table sorted by name.
 struct taper_ts_named {
     uint32_t atom, index;
-    taper_ts_function *method; // method; NULL in a table of attributes
+    taper_ts_function *method; // the method; NULL in a table of attributes
 };
 
 static int compare_named(const void *a, const void *b)
@@ -86,7 +86,8 @@ taper_ts_attribute *taper_ts_attribute_named(const taper_ts_definition *class, u
 const taper_ts_attribute *taper_ts_attribute_in(const taper_ts_definition *class, int64_t slot)
 {
     uint32_t low = 0,
-             high = class->attribute_count; // finds the last one with this slot, because Finals before it have none
+             // Finds the last attribute with this slot number, because Finals before it count the same slots.
+        high = class->attribute_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (class->attributes[middle].slot <= slot) {

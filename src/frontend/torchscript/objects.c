@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets attributes of the objects in data.pkl, in the order in which their class declares them. Containers without types
-// (archive versions 1 and 2) get the types that the class declares.
+// Sets the attributes of the objects in data.pkl, in the order in which their class declares them. Containers without
+// types (archive versions 1 and 2) get the types that the class declares.
 #include "base/charge.h"
 #include "format/archive.h"
 #include "format/saved_value.h"
@@ -8,8 +8,9 @@
 
 enum { DEEPEST = 16, MOST_LOOKS = 1 << 22, STEPS_AN_ATTRIBUTE = 20 };
 
-// Gives containers without types those of their declaration. A container that does not fit is not changed; operators
-// will report it. looks: number of visited values, which is bounded, because tuples may share contents.
+// Sets the declared types on containers that have no types. A container that does not fit its declaration is not
+// changed; operators will report it. *looks: number of visited values, which is limited, because tuples may share their
+// contents.
 static void give_types(taper_val value, const taper_type *type, int depth, size_t *looks)
 {
     if (type->kind == TAPER_TYPE_OPTIONAL) {
@@ -83,7 +84,7 @@ taper_status taper_ts_set_state(void *user, taper_object *object, taper_val stat
         return taper_archive_set_pending(host->archive, object, state, error);
     }
     if (state.tag != TAPER_DICT) {
-        return TAPER_OK; // the pickle reader reports the error
+        return TAPER_OK; // not an error here: the pickle reader will report it
     }
     TAPER_TRY(set_attributes(unit, class, object, state.as.dict));
     *taken = true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators with two names. PyTorch's compiler normalizes the names in every function that it loads (NormalizeOps in
-// torch/csrc/jit/passes/normalize_ops.cpp). Thus passes, lists of operators and files for the lite interpreter contain
-// only one name. overload.c calls this for each node that it makes.
+// Replaces operators that have two names. PyTorch's compiler normalizes the names in every function that it loads
+// (NormalizeOps in torch/csrc/jit/passes/normalize_ops.cpp). Thus passes, lists of operators and files for the lite
+// interpreter contain only one of the names. overload.c calls this for each node that it makes.
 #include "frontend/torchscript/list.h"
 #include "ops/list/op_names.h"
 #include "ops/list/op_table.h"
 
-// PyTorch 1.13's table. In-place forms have the same names with '_' appended.
+// The table of PyTorch 1.13. Operators in place have the same names with '_' appended.
 static const char *const names[][2] = {
 #define ALIAS(alias, name) {alias, name},
 #include "ops/list/own_names.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of operators. The first overload that fits the types of the arguments is chosen, as in PyTorch's compiler.
-// Overloads that fit without implicit conversions come first.
+// Lowers calls of operators. As in PyTorch's compiler, the first overload that fits the types of the arguments is
+// selected. Overloads that fit without implicit conversions are preferred.
 #include "frontend/torchscript/lower.h"
 #include "frontend/upgrade.h"
 #include "ir/effects.h"
@@ -26,8 +26,8 @@ static void describe(const taper_ts_arguments *args, taper_text *text)
 
 // ---- operators
 
-// Returns the index of the call's argument for the schema's argument i: positional ones first, then keywords. Returns
-// -1 for its default, and -2 if it is missing.
+// Returns the index of the argument that the call passes for the schema's argument i. Returns -1 if the schema's
+// default applies, and -2 if the argument is missing.
 static int source_of(const taper_schema *schema, const taper_ts_arguments *args, size_t positional, size_t i)
 {
     if (i < positional && !schema->args[i].keyword_only) {
@@ -48,7 +48,7 @@ static bool is_enum(taper_ts_lowering *l, const taper_type *type)
            (taper_ts_find_type(l->unit, type, &d) == TAPER_OK && d != NULL && d->kind == TAPER_TS_AN_ENUM);
 }
 
-// Sets *fits to true if the call fits the schema, and fills the type variables.
+// Sets *fits to true if the call fits the schema, and binds the type variables of the schema.
 static taper_status fits_schema(taper_ts_lowering *l, const taper_schema *schema, const taper_ts_arguments *args,
                                 size_t positional, bool implicit, taper_ts_variables *variables, bool *fits)
 {
@@ -82,15 +82,15 @@ static taper_status fits_schema(taper_ts_lowering *l, const taper_schema *schema
     return TAPER_OK;
 }
 
-// Returns true if the operator takes members of enums, which are immutable.
+// Returns true if the operator takes enum members, which are immutable.
 static bool is_of_enums(const taper_schema *schema)
 {
     return schema->arg_count != 0 && strncmp(schema->args[0].type_text, "AnyEnumType", 11) == 0;
 }
 
-// Operators on numbers, strings and members of enums are computed at once, so that branches on their results need not
-// be lowered. Exceptions are is_grad_enabled() and similar operators, which `taper ops` lists, as PyTorch does. For
-// listing, also "{}".format(…) and other variadic operators are excepted, which PyTorch never computes in advance.
+// Operators on numbers, strings and enum members are computed here, so that branches that depend on their results need
+// not be lowered. is_grad_enabled() and similar operators are not, because `taper ops` lists them, as PyTorch does.
+// While listing, neither are variadic operators such as "{}".format(…), which PyTorch never computes in advance.
 bool taper_ts_fold(const taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
                    taper_ir_value *const *inputs, size_t count, taper_val *result)
 {
@@ -158,7 +158,7 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     for (size_t i = 0; i < outputs; i++) {
         made[i] = &node->outputs[i];
     }
-    if (normal_op == NULL) { // in files of any version, an alias means the newest operator
+    if (normal_op == NULL) { // an alias means the newest operator, whatever the version of the file
         TAPER_TRY(taper_upgrade_node(l->graph, node, l->unit->registry, l->unit->module, made, l->unit->error));
     }
     for (size_t i = 0; i < outputs; i++) {
@@ -198,7 +198,7 @@ bool taper_ts_may_be_none(const taper_type *type)
            type->kind == TAPER_TYPE_VARIABLE;
 }
 
-// Decides x is None and x is not None by types. *known is false if types do not decide it.
+// Decides `x is None` and `x is not None` by types. *known is false if the types do not decide it.
 static taper_status none_test(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args, bool *known,
                               taper_ts_binding *out)
 {
@@ -218,8 +218,9 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
     return TAPER_OK;
 }
 
-// Up to version 7, linspace took steps as int? with default None, which means 100; logspace did so up to version 8. The
-// operators still accept None, but here the type must be int. Fills in steps for calls of the old form.
+// If steps is missing or None, fills in 100. Up to version 7, linspace took steps as int? with default None, which
+// meant 100; logspace did so up to version 8. The operators of this library still accept None, but the schema requires
+// an int.
 static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
                       taper_ts_arguments *upgraded)
 {
@@ -261,8 +262,8 @@ static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *nod
     return taper_ts_call_operator(l, node, name, &upgraded, out);
 }
 
-// PyTorch's executor treats constant tensors without dimensions as numbers, which do not affect the dtype of the
-// result. A trace makes such tensors from `x * 0.5`.
+// Converts constant tensors without dimensions to numbers, as PyTorch's executor does. They then do not affect the
+// dtype of the result. A trace makes such tensors from `x * 0.5`.
 static taper_status call_with_number(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                      const taper_ts_arguments *args, bool *done, taper_ts_binding *out)
 {
@@ -284,7 +285,7 @@ static taper_status call_with_number(taper_ts_lowering *l, const taper_ts_node *
     while (i < count && strcmp(name, numeric[i].name) != 0) {
         i++;
     }
-    if (i == count || (args->count == 3 && !numeric[i].alpha)) { // div with a rounding_mode
+    if (i == count || (args->count == 3 && !numeric[i].alpha)) { // the third argument of div is rounding_mode
         return TAPER_OK;
     }
     taper_ts_binding with[3] = {args->items[0], args->items[1], args->items[2]};
@@ -303,10 +304,10 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     bool blurred = false, known = false;
     char in_place[TAPER_TS_ALIAS_BYTES];
     const char *normal = taper_row_first(name) == NULL ? taper_ts_alias_of(name, in_place, sizeof in_place) : NULL;
-    if (normal != NULL) { // a selective build made from `taper ops` has only this name
+    if (normal != NULL) { // a selective build made from `taper ops` has the operator only under its normal name
         name = normal;
     }
-    if (!l->listing) { // for listing it is an operator like others
+    if (!l->listing) { // while listing, it is an operator like any other
         TAPER_TRY(none_test(l, name, args, &known, out));
     }
     if (!known && !l->listing && (args->count == 2 || args->count == 3) && args->keywords[1] == NULL) {
@@ -349,8 +350,8 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     if (known) {
         return TAPER_OK;
     }
-    // The result of a missing operator is unknown, so this call may be unknown too. The missing operator is already
-    // reported.
+    // The result of a missing operator has an unknown type, so this call may fail only for that reason. The missing
+    // operator has already been reported.
     const bool told = blurred && l->result->missing.count != 0;
     if (!told || taper_row_first(name) == NULL) {
         taper_text text = taper_text_make(l->unit->allocator);

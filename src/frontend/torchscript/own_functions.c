@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions that PyTorch implements in TorchScript and finds by the names of operators. PyTorch inlines their calls.
-// Its sources therefore contain such a call only if the function was an operator when the file was made, or if another
-// program wrote the source.
+// Lowers calls of functions that PyTorch implements in TorchScript under the names of operators. PyTorch inlines their
+// calls when it saves a file. A source therefore contains such a call only if the function was still an operator then,
+// or if another program wrote the source.
 #include "frontend/torchscript/lower.h"
 #include "ops/list/op_names.h"
 
@@ -15,7 +15,7 @@ static bool is_real(const taper_ts_binding *value)
     return is_a(value, TAPER_TYPE_INT) || is_a(value, TAPER_TYPE_FLOAT);
 }
 
-// Returns the operator for a property of tensors that was an operator itself until PyTorch 1.3, or NULL.
+// If a property of tensors was an operator until PyTorch 1.3, returns that operator, otherwise NULL.
 static const char *property(const char *name)
 {
     static const char *const properties[][2] = {
@@ -30,12 +30,12 @@ static const char *property(const char *name)
     return NULL;
 }
 
-// An operator on a number and a tensor that becomes one on a tensor and a number.
+// An operator on a number and a tensor, and the operator on a tensor and a number that replaces it.
 typedef struct turned_row {
     const char *name;
-    const char *before; // operator that is applied to the tensor first, or NULL
+    const char *before; // operator that is applied to the tensor before, or NULL
     const char *operator_name;
-    bool of_reals; // true if the function does not take complex numbers
+    bool of_reals; // true if complex numbers are refused
 } turned_row;
 
 static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
@@ -58,7 +58,7 @@ static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node
     return TAPER_OK;
 }
 
-// torch._pair(n), which is [n, n], and similar functions. A list is returned unchanged.
+// Lowers torch._pair(n), which is [n, n], and similar functions. If n is a list, it is returned unchanged.
 static taper_status several(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                             const taper_ts_binding *number, bool *done, taper_ts_binding *out)
 {

@@ -57,7 +57,7 @@ static int hex(char c)
                                   : -1;
 }
 
-// Reads an escape after its backslash, and advances *at.
+// Reads the rest of an escape after its backslash, and advances *at. Returns the character.
 static char escape(const char *text, size_t end, size_t *at)
 {
     static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
@@ -117,7 +117,7 @@ static taper_status number_literal(taper_ts_parser *p, taper_ts_node **node)
                 return taper_ts_unexpected(p, "the number does not fit into 64 bits");
             }
         }
-        (*node)->as.integer = (int64_t)value; // 2^63 becomes INT64_MIN: only its negative is valid
+        (*node)->as.integer = (int64_t)value; // 2^63 becomes INT64_MIN; it is valid only after a minus sign
     } else {
         char digits[400];
         const size_t count = length - (token.kind == TAPER_TS_TOKEN_IMAGINARY ? 1 : 0);
@@ -135,7 +135,7 @@ static taper_status number_literal(taper_ts_parser *p, taper_ts_node **node)
 
 // ---- sequences
 
-// Parses items up to `close` and links them at *tail. *comma: a comma follows the last item.
+// Parses items up to the character `close` and links them at *tail. *comma is true if a comma follows the last item.
 static taper_status items(taper_ts_parser *p, char close, bool pairs, taper_ts_node **tail, bool *comma)
 {
     *comma = false;
@@ -163,7 +163,7 @@ static taper_status sequence(taper_ts_parser *p, taper_ts_kind kind, char close,
     TAPER_TRY(taper_ts_next(&p->lexer));
     TAPER_TRY(items(p, close, kind == TAPER_TS_PAIRS, &(*node)->child, &comma));
     if (kind == TAPER_TS_TUPLE_OF && (*node)->child != NULL && (*node)->child->next == NULL && !comma) {
-        *node = (*node)->child; // only parentheses
+        *node = (*node)->child; // parentheses around one expression
     }
     return TAPER_OK;
 }
@@ -195,7 +195,7 @@ static taper_status none(taper_ts_parser *p, taper_ts_node **node)
     return TAPER_OK;
 }
 
-// Parses the brackets after a value: an index, a slice, or several types.
+// Parses brackets after a value, which contain an index, a slice, or several types.
 static taper_status subscript(taper_ts_parser *p, taper_ts_node **node)
 {
     TAPER_TRY(taper_ts_next(&p->lexer));
@@ -275,7 +275,7 @@ static taper_status postfix(taper_ts_parser *p, taper_ts_node **node)
 {
     TAPER_TRY(primary(p, node));
     for (int chain = 0;; chain++) {
-        if (chain > TAPER_LIMIT_SOURCE_DEPTH) { // each is a level of the tree
+        if (chain > TAPER_LIMIT_SOURCE_DEPTH) { // each of these postfix operators is a level of the tree
             return taper_ts_unexpected(p, "the expression is nested too deep");
         }
         if (taper_ts_at(p, '.')) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses statements, functions, classes.
+// Parses statements, functions and classes.
 #include <string.h>
 
 #include "base/limits.h"
@@ -25,7 +25,7 @@ static taper_status name(taper_ts_parser *p, uint32_t *atom)
 static taper_status statement(taper_ts_parser *p, taper_ts_node **node);
 static taper_status function(taper_ts_parser *p, bool nested, taper_ts_function **made);
 
-// Parses ":" and its block: statements below, or one on the same line.
+// Parses ":" and the block after it: statements on the following lines, or one statement on the same line.
 static taper_status block(taper_ts_parser *p, taper_ts_node **node)
 {
     TAPER_TRY(taper_ts_make(p, TAPER_TS_BLOCK, node));
@@ -64,7 +64,7 @@ static taper_status branch(taper_ts_parser *p, taper_ts_node *node)
     return block(p, other);
 }
 
-// Reports the attributes among assignment targets.
+// Reports the attributes among the targets of an assignment.
 static taper_status targets(taper_ts_parser *p, const taper_ts_node *target)
 {
     if (target->kind == TAPER_TS_ATTRIBUTE) {
@@ -103,7 +103,7 @@ static taper_status scope(taper_ts_parser *p, taper_ts_node *node)
     return TAPER_OK;
 }
 
-// Parses a = e; a, b = e; a : T = e; a : T; e.
+// Parses a simple statement: a = e; a, b = e; a : T = e; a : T; or e.
 static taper_status simple(taper_ts_parser *p, taper_ts_node *node)
 {
     node->kind = TAPER_TS_EXPRESSION;
@@ -233,7 +233,7 @@ static taper_status qualify(taper_ts_parser *p, const char *outer, uint32_t atom
     return status;
 }
 
-// Parses a function from "def" on. A nested one shares the variables of the enclosing function.
+// Parses a function, beginning with "def". A nested function shares the variables of the enclosing function.
 static taper_status function(taper_ts_parser *p, bool nested, taper_ts_function **made)
 {
     taper_ts_function *f = *made = taper_arena_alloc(p->parse->arena, sizeof *f);
@@ -269,7 +269,7 @@ static bool is_list_of_names(uint32_t atom)
            atom == TAPER_ATOM_FORWARD_PRE_HOOKS || atom == TAPER_ATOM_ANNOTATIONS;
 }
 
-// Parses one line of a class, and what it declares.
+// Parses one line of a class. *declares is true if it declares the attribute *out.
 static taper_status member(taper_ts_parser *p, taper_ts_definition *class, taper_ts_attribute *out, bool *declares)
 {
     taper_ts_node *node;
@@ -282,7 +282,7 @@ static taper_status member(taper_ts_parser *p, taper_ts_definition *class, taper
     }
     if (target->kind == TAPER_TS_INDEX && target->child->kind == TAPER_TS_NAME &&
         target->child->atom == TAPER_ATOM_ANNOTATIONS && target->child->next->kind == TAPER_TS_STRING) {
-        *declares = true; // __annotations__["0"] = T
+        *declares = true; // the line is __annotations__["0"] = T
         out->type = second;
         return taper_ts_atom(p->parse->atoms, target->child->next->as.text, target->child->next->length, &out->atom,
                              p->parse->error);
@@ -294,7 +294,7 @@ static taper_status member(taper_ts_parser *p, taper_ts_definition *class, taper
     if (node->kind == TAPER_TS_DECLARE) {
         *declares = true;
         out->type = second;
-    } else if (second->next != NULL) { // name : Final[T] = literal
+    } else if (second->next != NULL) { // the line is name : Final[T] = literal
         *declares = true;
         out->value = second;
         out->type = second->next;
@@ -304,7 +304,7 @@ static taper_status member(taper_ts_parser *p, taper_ts_definition *class, taper
         } else if (target->atom == TAPER_ATOM_FORWARD_PRE_HOOKS) {
             class->pre_hooks = second;
         }
-    } else { // a member of an enum
+    } else { // the line is a member of an enum
         *declares = true;
         out->value = second;
     }
@@ -383,7 +383,7 @@ static taper_status class(taper_ts_parser *p)
         return taper_ts_unexpected(p, "the body of the class was expected below");
     }
     TAPER_TRY(taper_ts_next(&p->lexer));
-    if (p->lexer.token.kind == TAPER_TS_TOKEN_INDENT) { // a class may be empty
+    if (p->lexer.token.kind == TAPER_TS_TOKEN_INDENT) { // without an indented block, the class is empty
         TAPER_TRY(taper_ts_next(&p->lexer));
         p->owner = d;
         TAPER_TRY(class_body(p, d));

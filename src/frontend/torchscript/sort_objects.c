@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// sort and sorted of objects, ordered by the `__lt__` of their class. An operator cannot call a method, so the sort
-// consists of loops around the inlined method: runs of one, two, four objects and so on are merged into another list.
-// The sort is stable. No object is lost, even if `__lt__` is inconsistent or raises: a list that is sorted in place
-// changes only at the end. overload.c calls this.
+// Lowers sort and sorted of objects, which are ordered by the `__lt__` of their class. An operator cannot call a
+// method, so the sort consists of loops around the inlined method: runs of one, two, four objects and so on are merged
+// into another list. The sort is stable. No object is lost, even if `__lt__` is inconsistent or raises: a list that is
+// sorted in place changes only at the end. overload.c calls this.
 #include "frontend/torchscript/lower.h"
 #include "ops/list/op_names.h"
 
@@ -26,7 +26,7 @@ static taper_status number(taper_ts_lowering *l, int64_t value, taper_ts_binding
     return taper_ts_bind_constant(l, taper_val_int(value), &taper_type_int, out);
 }
 
-// Starts a block of the node. The next statements are lowered in it.
+// Begins a block of the node. The following statements are lowered into this block.
 static taper_status start_block(taper_ts_lowering *l, taper_node *node, size_t params)
 {
     taper_block **block = &node->blocks[node->block_count];
@@ -36,7 +36,7 @@ static taper_status start_block(taper_ts_lowering *l, taper_node *node, size_t p
     return TAPER_OK;
 }
 
-// Sets the results of the block and returns to the block `outer` of its node.
+// Sets the results of the block and continues in the block `outer`, which contains its node.
 static taper_status end_block(taper_ts_lowering *l, taper_block *outer, const taper_ts_binding *results, size_t count)
 {
     taper_ir_value *values[MOST_CARRIED + 1];
@@ -48,8 +48,9 @@ static taper_status end_block(taper_ts_lowering *l, taper_block *outer, const ta
     return TAPER_OK;
 }
 
-// Starts a loop around the nodes until end_block. It runs at most `trips` times (NULL: unlimited), while the condition
-// is true. Values that it carries are `carried` before, `within` in the body, and `after` after the loop.
+// Begins a loop, whose body ends at end_block. The loop runs at most `trips` times (NULL: no limit), while the
+// condition is true. `carried`: values before the loop; `within`: the same variables in the body; `after`: after the
+// loop.
 static taper_status start_loop(taper_ts_lowering *l, const taper_ts_binding *trips, taper_ts_binding condition,
                                const taper_ts_binding *carried, size_t count, taper_ts_binding *within,
                                taper_ts_binding *after)
@@ -74,8 +75,8 @@ static taper_status start_loop(taper_ts_lowering *l, const taper_ts_binding *tri
     return TAPER_OK;
 }
 
-// Ends one of two branches that take an item. Its results are the next positions, the item, and true if that run has
-// more items.
+// Ends one of the two branches that take an item from a run. Results of the branch are both positions, the item, and
+// true if the run has more items.
 static taper_status take(taper_ts_lowering *l, const taper_ts_node *node, taper_block *outer, taper_ts_binding at[2],
                          size_t from, taper_ts_binding item, taper_ts_binding end)
 {
@@ -86,7 +87,8 @@ static taper_status take(taper_ts_lowering *l, const taper_ts_node *node, taper_
     return end_block(l, outer, results, 4);
 }
 
-// Appends two sorted runs to `to`, merged: the items of `list` from at[0] to middle, and from at[1] == middle to end.
+// Merges two sorted runs and appends them to `to`. The runs are the items of `list` from at[0] to middle, and from
+// at[1], which equals middle, to end.
 static taper_status merge(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding list, taper_ts_binding to,
                           taper_ts_binding low, taper_ts_binding middle, taper_ts_binding end)
 {
@@ -115,7 +117,7 @@ static taper_status merge(taper_ts_lowering *l, const taper_ts_node *node, taper
     TAPER_TRY(two(l, node, TAPER_NAME_APPEND, to, chosen[2], &ignored));
     TAPER_TRY(end_block(l, outer, (taper_ts_binding[]){chosen[3], chosen[0], chosen[1]}, 3));
     TAPER_TRY(number(l, 1, &step));
-    for (size_t i = 0; i < 2; i++) { // the rest of the other run
+    for (size_t i = 0; i < 2; i++) { // appends the rest of one run
         const taper_ts_binding part[4] = {list, after[i], i == 0 ? middle : end, step};
         TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_SLICE, part, NULL, 4, &rest));
         TAPER_TRY(two(l, node, TAPER_NAME_EXTEND, to, rest, &ignored));
@@ -123,7 +125,7 @@ static taper_status merge(taper_ts_lowering *l, const taper_ts_node *node, taper
     return TAPER_OK;
 }
 
-// Merges runs to runs of twice the width, in a new list.
+// Merges pairs of runs into runs of twice the width, in a new list.
 static taper_status merge_runs(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding list,
                                taper_ts_binding width, taper_ts_binding count, taper_ts_binding *merged)
 {
@@ -145,7 +147,7 @@ static taper_status merge_runs(taper_ts_lowering *l, const taper_ts_node *node, 
     return end_block(l, outer, results, 2);
 }
 
-// Reverses the list if *if_so is true. if_so may be NULL.
+// Reverses the list if the bool if_so is true. If if_so is NULL, does nothing.
 static taper_status turn(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding list,
                          const taper_ts_binding *if_so)
 {
@@ -161,8 +163,8 @@ static taper_status turn(taper_ts_lowering *l, const taper_ts_node *node, taper_
     return end_block(l, outer, &always, 1);
 }
 
-// Makes a sorted list of the items. reverse: true if the largest is first; may be NULL. The list is reversed before and
-// after, so equal items keep their order.
+// Makes a sorted list of the items. reverse: bool that is true if the largest item is first; may be NULL. For reverse,
+// the list is reversed before and after sorting, so that equal items keep their order.
 static taper_status sort(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding list,
                          const taper_ts_binding *reverse, taper_ts_binding *out)
 {

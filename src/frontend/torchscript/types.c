@@ -46,7 +46,7 @@ static taper_status make(taper_ts_unit *unit, taper_type_kind kind, const char *
     return taper_type_make(unit->module->types, kind, name, items, NULL, count, type, unit->error);
 }
 
-// List[T], Tuple[A, B], …
+// Resolves generic types: List[T], Tuple[A, B], ….
 static taper_status generic_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *node, const taper_type **type)
 {
     const taper_ts_node *base = node->child;
@@ -126,14 +126,14 @@ taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *no
     if (*type != NULL) {
         return TAPER_OK;
     }
-    if (node->kind == TAPER_TS_TUPLE_OF && node->child == NULL) { // the empty tuple in Tuple[()]
+    if (node->kind == TAPER_TS_TUPLE_OF && node->child == NULL) { // the node is the empty tuple in Tuple[()]
         return make(unit, TAPER_TYPE_TUPLE, NULL, NULL, 0, type);
     }
     if (node->kind != TAPER_TS_NAME && node->kind != TAPER_TS_ATTRIBUTE && node->kind != TAPER_TS_INDEX) {
         return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a type");
     }
     if (node->as.type == NULL) {
-        if (++unit->type_depth > TAPER_LIMIT_TYPE_DEPTH) { // includes named tuples
+        if (++unit->type_depth > TAPER_LIMIT_TYPE_DEPTH) { // named tuples count too
             return taper_ts_fail(unit, TAPER_ERROR_RESOURCE, file, node->at, "the type is nested too deep");
         }
         TAPER_TRY(node->kind == TAPER_TS_INDEX ? generic_type(unit, file, node, &node->as.type)
@@ -192,7 +192,8 @@ taper_status taper_ts_definition_type(taper_ts_unit *unit, taper_ts_definition *
     return TAPER_OK;
 }
 
-// Quantized modules of PyTorch 1.3 declare their packed weights, objects of native classes, as tensors.
+// Returns Tensor for an attribute with packed weights in quantized modules of PyTorch 1.3. They declare these
+// attributes as tensors, although the values are objects of native classes.
 static taper_status packed_params_type(taper_ts_unit *unit, const taper_ts_definition *class, uint32_t atom,
                                        const taper_type **type)
 {

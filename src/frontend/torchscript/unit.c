@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sources of one model, parsed when something in them is first needed.
+// Keeps the sources of one model, each of which is parsed when a definition in it is first needed.
 #include "frontend/torchscript/unit.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ static taper_status note_assigned(void *user, uint32_t atom)
 static taper_status parse_source(taper_ts_unit *unit, size_t index)
 {
     const taper_module_source *source = &unit->module->sources[index];
-    // "code/__torch__/a/b.py" is the module __torch__.a.b.
+    // The file "code/__torch__/a/b.py" is the module __torch__.a.b.
     const size_t length = strlen(source->name) - strlen("code/") - strlen(".py");
     char *module_name = taper_arena_string(&unit->arena, source->name + strlen("code/"), length);
     if (module_name == NULL) {
@@ -113,7 +113,7 @@ static taper_status parse_source(taper_ts_unit *unit, size_t index)
     return taper_ts_parse_file(&parse);
 }
 
-// Finds a source in the sorted list by name. Returns -1 if there is none.
+// Finds a source by name. Returns its index in the sorted list, or -1 if there is none.
 static int64_t find_source(const taper_ts_unit *unit, const char *name, size_t length)
 {
     size_t low = 0, high = unit->module->source_count;
@@ -175,7 +175,7 @@ taper_status taper_ts_find_text(taper_ts_unit *unit, const char *name, size_t le
     if (length >= TAPER_LIMIT_RECORD_NAME) {
         return TAPER_OK;
     }
-    // A file may have many thousand objects of one class.
+    // This is charged, because a file may have many thousand objects of one class.
     TAPER_TRY(taper_charge(unit->allocator, 8 + length, unit->error));
     TAPER_TRY(taper_ts_atom(&unit->atoms, name, length, &atom, unit->error));
     return taper_ts_find(unit, atom, found);
