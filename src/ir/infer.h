@@ -70,7 +70,7 @@ void taper_know_shape(taper_known_call *call, const taper_shape *shape);
 
 // Shapes of the values in a graph, indexed by the values' ids.
 typedef struct taper_shapes {
-    taper_shape *of; // of[id - first] is the shape of the value with that id
+    taper_shape *of; // the shape of the value `id` is of[id - first]
     size_t first, count;
 } taper_shapes;
 taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *value);

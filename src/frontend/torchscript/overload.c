@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lowers calls of operators. As in PyTorch's compiler, the first overload that fits the types of the arguments is
-// selected. Overloads that fit without implicit conversions are preferred.
+// Lowers calls of operators. The first overload that fits the types of the arguments is selected, as in PyTorch's
+// compiler. Overloads that fit without implicit conversions are preferred.
 #include "frontend/torchscript/lower.h"
 #include "frontend/upgrade.h"
 #include "ir/effects.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/runtime/inspect_peak.h: small builds do not measure the peak.
+// Replaces src/runtime/inspect_peak.h in small builds, which do not measure the peak.
 #ifndef TAPER_RUNTIME_INSPECT_PEAK_H
 #define TAPER_RUNTIME_INSPECT_PEAK_H
 

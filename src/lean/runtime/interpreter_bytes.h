@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/runtime/interpreter_bytes.h: small builds do not count bytes, because they do not measure the peak.
+// Replaces src/runtime/interpreter_bytes.h in small builds, which do not count bytes, because they do not measure the
+// peak.
 #ifndef TAPER_RUNTIME_INTERPRETER_BYTES_H
 #define TAPER_RUNTIME_INTERPRETER_BYTES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/runtime/kept_packs.h: a library for one model keeps no packs for later processes.
+// Replaces src/runtime/kept_packs.h in a library for one model, which keeps no packs for later processes.
 #ifndef TAPER_RUNTIME_KEPT_PACKS_H
 #define TAPER_RUNTIME_KEPT_PACKS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/backends/cpu/conv_stem_counts.h: small builds omit this code.
+// Replaces src/backends/cpu/conv_stem_counts.h in small builds, which omit its code.
 #ifndef TAPER_BACKENDS_CPU_CONV_STEM_COUNTS_H
 #define TAPER_BACKENDS_CPU_CONV_STEM_COUNTS_H
 

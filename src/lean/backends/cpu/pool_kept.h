@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/backends/cpu/pool_kept.h: small builds do not prepare pools, which would save a few microseconds per
-// run.
+// Replaces src/backends/cpu/pool_kept.h in small builds, which do not prepare pools, which would save a few
+// microseconds per run.
 #ifndef TAPER_BACKENDS_CPU_POOL_KEPT_H
 #define TAPER_BACKENDS_CPU_POOL_KEPT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/backends/cpu/quantized_planes.h: small builds omit this code.
+// Replaces src/backends/cpu/quantized_planes.h in small builds, which omit its code.
 #ifndef TAPER_BACKENDS_CPU_QUANTIZED_PLANES_H
 #define TAPER_BACKENDS_CPU_QUANTIZED_PLANES_H
 

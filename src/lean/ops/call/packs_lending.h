@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/call/packs_lending.h: small builds do not lend memory to packs.
+// Replaces src/ops/call/packs_lending.h in small builds, which do not lend memory to packs.
 #ifndef TAPER_OPS_CALL_PACKS_LENDING_H
 #define TAPER_OPS_CALL_PACKS_LENDING_H
 

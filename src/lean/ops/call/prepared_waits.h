@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/call/prepared_waits.h: small builds do not lend memory to packs, so no call waits.
+// Replaces src/ops/call/prepared_waits.h in small builds, which do not lend memory to packs, so no call waits.
 #ifndef TAPER_OPS_CALL_PREPARED_WAITS_H
 #define TAPER_OPS_CALL_PREPARED_WAITS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/engine/doubles.h: small builds omit this code.
+// Replaces src/ops/engine/doubles.h in small builds, which omit its code.
 #ifndef TAPER_OPS_ENGINE_DOUBLES_H
 #define TAPER_OPS_ENGINE_DOUBLES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/engine/elementwise_tiles.h: small builds omit this code.
+// Replaces src/ops/engine/elementwise_tiles.h in small builds, which omit its code.
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_TILES_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_TILES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/engine/lines_of_one.h: small builds omit this code.
+// Replaces src/ops/engine/lines_of_one.h in small builds, which omit its code.
 #ifndef TAPER_OPS_ENGINE_LINES_OF_ONE_H
 #define TAPER_OPS_ENGINE_LINES_OF_ONE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/engine/matmul_gemm_tiles.h: small builds have only tiles of floats.
+// Replaces src/ops/engine/matmul_gemm_tiles.h in small builds, which have only tiles of floats.
 #ifndef TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 #define TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/engine/reduce_vector_lines.h: small builds omit this code.
+// Replaces src/ops/engine/reduce_vector_lines.h in small builds, which omit its code.
 #ifndef TAPER_OPS_ENGINE_REDUCE_VECTOR_LINES_H
 #define TAPER_OPS_ENGINE_REDUCE_VECTOR_LINES_H
 

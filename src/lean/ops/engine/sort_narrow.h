@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/engine/sort_narrow.h: small builds have only wide entries.
+// Replaces src/ops/engine/sort_narrow.h in small builds, which have only wide entries.
 #ifndef TAPER_OPS_ENGINE_SORT_NARROW_H
 #define TAPER_OPS_ENGINE_SORT_NARROW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/engine/view_move_turned.h: small builds omit this code.
+// Replaces src/ops/engine/view_move_turned.h in small builds, which omit its code.
 #ifndef TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
 #define TAPER_OPS_ENGINE_VIEW_MOVE_TURNED_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/kernels/dwconv_f32_forms.h: small builds have only the general loops.
+// Replaces src/ops/kernels/dwconv_f32_forms.h in small builds, which have only the general loops.
 #ifndef TAPER_OPS_KERNELS_DWCONV_F32_FORMS_H
 #define TAPER_OPS_KERNELS_DWCONV_F32_FORMS_H
 

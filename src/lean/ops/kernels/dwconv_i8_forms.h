@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/kernels/dwconv_i8_forms.h: small builds compute 3x3 kernels by the general loops.
+// Replaces src/ops/kernels/dwconv_i8_forms.h in small builds, which compute 3x3 kernels by the general loops.
 #ifndef TAPER_OPS_KERNELS_DWCONV_I8_FORMS_H
 #define TAPER_OPS_KERNELS_DWCONV_I8_FORMS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/kernels/gemm_f32_ahead.h: small builds prefetch weights at a constant distance.
+// Replaces src/ops/kernels/gemm_f32_ahead.h in small builds, which prefetch weights at a constant distance.
 #ifndef TAPER_OPS_KERNELS_GEMM_F32_AHEAD_H
 #define TAPER_OPS_KERNELS_GEMM_F32_AHEAD_H
 

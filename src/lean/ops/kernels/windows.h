@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/kernels/windows.h: small builds omit this code.
+// Replaces src/ops/kernels/windows.h in small builds, which omit its code.
 #ifndef TAPER_OPS_KERNELS_WINDOWS_H
 #define TAPER_OPS_KERNELS_WINDOWS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/linalg/linalg_triangular.h: small builds omit this code.
+// Replaces src/ops/linalg/linalg_triangular.h in small builds, which omit its code.
 #ifndef TAPER_OPS_LINALG_LINALG_TRIANGULAR_H
 #define TAPER_OPS_LINALG_LINALG_TRIANGULAR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/linalg/matmul_outer.h: small builds omit this code.
+// Replaces src/ops/linalg/matmul_outer.h in small builds, which omit its code.
 #ifndef TAPER_OPS_LINALG_MATMUL_OUTER_H
 #define TAPER_OPS_LINALG_MATMUL_OUTER_H
 

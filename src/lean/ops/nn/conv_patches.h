@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/conv_patches.h: small builds have one loop for patches, and loops only for floats.
+// Replaces src/ops/nn/conv_patches.h in small builds, which have one loop for patches, and loops only for floats.
 #ifndef TAPER_OPS_NN_CONV_PATCHES_H
 #define TAPER_OPS_NN_CONV_PATCHES_H
 

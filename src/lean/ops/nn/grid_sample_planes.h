@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/grid_sample_planes.h: small builds omit this code.
+// Replaces src/ops/nn/grid_sample_planes.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_GRID_SAMPLE_PLANES_H
 #define TAPER_OPS_NN_GRID_SAMPLE_PLANES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/linear_cosine_floats.h: small builds omit this code.
+// Replaces src/ops/nn/linear_cosine_floats.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 #define TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/loss_kernels.h: small builds omit this code.
+// Replaces src/ops/nn/loss_kernels.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_LOSS_KERNELS_H
 #define TAPER_OPS_NN_LOSS_KERNELS_H
 

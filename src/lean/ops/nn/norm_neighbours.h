@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/norm_neighbours.h: small builds omit this code.
+// Replaces src/ops/nn/norm_neighbours.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_NORM_NEIGHBOURS_H
 #define TAPER_OPS_NN_NORM_NEIGHBOURS_H
 

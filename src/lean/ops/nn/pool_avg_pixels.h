@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/pool_avg_pixels.h: small builds omit this code.
+// Replaces src/ops/nn/pool_avg_pixels.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_POOL_AVG_PIXELS_H
 #define TAPER_OPS_NN_POOL_AVG_PIXELS_H
 

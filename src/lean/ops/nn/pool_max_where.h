@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/pool_max_where.h: small builds omit this code.
+// Replaces src/ops/nn/pool_max_where.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_POOL_MAX_WHERE_H
 #define TAPER_OPS_NN_POOL_MAX_WHERE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/resize_bilinear_pairs.h: small builds omit this code.
+// Replaces src/ops/nn/resize_bilinear_pairs.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_RESIZE_BILINEAR_PAIRS_H
 #define TAPER_OPS_NN_RESIZE_BILINEAR_PAIRS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/resize_doubles.h: small builds omit this code.
+// Replaces src/ops/nn/resize_doubles.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_RESIZE_DOUBLES_H
 #define TAPER_OPS_NN_RESIZE_DOUBLES_H
 

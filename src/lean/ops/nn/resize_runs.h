@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/resize_runs.h: small builds omit this code.
+// Replaces src/ops/nn/resize_runs.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_RESIZE_RUNS_H
 #define TAPER_OPS_NN_RESIZE_RUNS_H
 

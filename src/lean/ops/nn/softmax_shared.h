@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/nn/softmax_shared.h: small builds omit this code.
+// Replaces src/ops/nn/softmax_shared.h in small builds, which omit its code.
 #ifndef TAPER_OPS_NN_SOFTMAX_SHARED_H
 #define TAPER_OPS_NN_SOFTMAX_SHARED_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/quantized/fake_floats.h: small builds omit this code.
+// Replaces src/ops/quantized/fake_floats.h in small builds, which omit its code.
 #ifndef TAPER_OPS_QUANTIZED_FAKE_FLOATS_H
 #define TAPER_OPS_QUANTIZED_FAKE_FLOATS_H
 

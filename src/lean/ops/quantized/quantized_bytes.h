@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/quantized/quantized_bytes.h: small builds quantize element by element.
+// Replaces src/ops/quantized/quantized_bytes.h in small builds, which quantize element by element.
 #ifndef TAPER_OPS_QUANTIZED_QUANTIZED_BYTES_H
 #define TAPER_OPS_QUANTIZED_QUANTIZED_BYTES_H
 

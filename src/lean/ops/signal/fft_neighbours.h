@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/signal/fft_neighbours.h: small builds omit this code.
+// Replaces src/ops/signal/fft_neighbours.h in small builds, which omit its code.
 #ifndef TAPER_OPS_SIGNAL_FFT_NEIGHBOURS_H
 #define TAPER_OPS_SIGNAL_FFT_NEIGHBOURS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/tensor/count_bins.h: small builds omit this code.
+// Replaces src/ops/tensor/count_bins.h in small builds, which omit its code.
 #ifndef TAPER_OPS_TENSOR_COUNT_BINS_H
 #define TAPER_OPS_TENSOR_COUNT_BINS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/tensor/gather_rows_joined.h: small builds omit this code.
+// Replaces src/ops/tensor/gather_rows_joined.h in small builds, which omit its code.
 #ifndef TAPER_OPS_TENSOR_GATHER_ROWS_JOINED_H
 #define TAPER_OPS_TENSOR_GATHER_ROWS_JOINED_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/tensor/gather_rows_steps.h: small builds have one loop for all steps, which takes one element at
-// a time.
+// Replaces src/ops/tensor/gather_rows_steps.h in small builds, which have one loop for all steps, which takes one
+// element at a time.
 #ifndef TAPER_OPS_TENSOR_GATHER_ROWS_STEPS_H
 #define TAPER_OPS_TENSOR_GATHER_ROWS_STEPS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/tensor/histogram_floats.h: small builds omit this code.
+// Replaces src/ops/tensor/histogram_floats.h in small builds, which omit its code.
 #ifndef TAPER_OPS_TENSOR_HISTOGRAM_FLOATS_H
 #define TAPER_OPS_TENSOR_HISTOGRAM_FLOATS_H
 

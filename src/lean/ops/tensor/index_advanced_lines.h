@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/tensor/index_advanced_lines.h: small builds omit this code.
+// Replaces src/ops/tensor/index_advanced_lines.h in small builds, which omit its code.
 #ifndef TAPER_OPS_TENSOR_INDEX_ADVANCED_LINES_H
 #define TAPER_OPS_TENSOR_INDEX_ADVANCED_LINES_H
 

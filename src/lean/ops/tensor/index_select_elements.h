@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/tensor/index_select_elements.h: small builds omit this code.
+// Replaces src/ops/tensor/index_select_elements.h in small builds, which omit its code.
 #ifndef TAPER_OPS_TENSOR_INDEX_SELECT_ELEMENTS_H
 #define TAPER_OPS_TENSOR_INDEX_SELECT_ELEMENTS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/tensor/reduce_index_lines.h: small builds omit this code.
+// Replaces src/ops/tensor/reduce_index_lines.h in small builds, which omit its code.
 #ifndef TAPER_OPS_TENSOR_REDUCE_INDEX_LINES_H
 #define TAPER_OPS_TENSOR_REDUCE_INDEX_LINES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/vision/vision_deform_floats.h: small builds omit this code.
+// Replaces src/ops/vision/vision_deform_floats.h in small builds, which omit its code.
 #ifndef TAPER_OPS_VISION_VISION_DEFORM_FLOATS_H
 #define TAPER_OPS_VISION_VISION_DEFORM_FLOATS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/backends/cpu/conv_bands.h: a library for one model omits this code.
+// Replaces src/backends/cpu/conv_bands.h in a library for one model, which omits its code.
 #ifndef TAPER_BACKENDS_CPU_CONV_BANDS_H
 #define TAPER_BACKENDS_CPU_CONV_BANDS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/call/packs_later.h: a library for one model keeps no packs for later processes.
+// Replaces src/ops/call/packs_later.h in a library for one model, which keeps no packs for later processes.
 #ifndef TAPER_OPS_CALL_PACKS_LATER_H
 #define TAPER_OPS_CALL_PACKS_LATER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/kernels/precisions.h: a library for one model packs weights only as floats.
+// Replaces src/ops/kernels/precisions.h in a library for one model, which packs weights only as floats.
 #ifndef TAPER_OPS_KERNELS_PRECISIONS_H
 #define TAPER_OPS_KERNELS_PRECISIONS_H
 

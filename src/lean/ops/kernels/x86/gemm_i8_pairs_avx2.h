@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In place of src/ops/kernels/x86/gemm_i8_pairs_avx2.h: small builds omit this code.
+// Replaces src/ops/kernels/x86/gemm_i8_pairs_avx2.h in small builds, which omit its code.
