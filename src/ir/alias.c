@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the values of a graph that may share memory, by union-find over the annotations of schemas.
+// Finds the values of a graph that may share memory. Uses union-find over the alias annotations of schemas.
 #include "ir/alias.h"
 
 #include "base/budget.h"
@@ -8,13 +8,13 @@
 enum {
     WRITTEN = 1,
     RETURNED = 2,
-    MOST_USES = 1024 // uses of a value that are read, because passes may ask once for each use
+    MOST_USES = 1024 // most uses of a value that are read, because passes may ask once for each use
 };
 
 struct taper_aliases {
     const taper_allocator *allocator;
-    uint32_t *parents; // parents in a forest, by value id; the last entry is outside
-    uint8_t *facts;    // facts of the roots, by value id
+    uint32_t *parents; // parent of each value in the union-find forest, by value id; the last entry is the set outside
+    uint8_t *facts;    // facts of each set, stored at the id of its root
     size_t count;
 };
 
@@ -42,7 +42,7 @@ static bool is_plain_type(const taper_type *type)
     }
 }
 
-// Returns true if a value of the type may be, or contain, anything.
+// Returns true if a value of the type may be anything, or contain anything.
 static bool is_generic(const taper_type *type)
 {
     switch (type->kind) {
@@ -92,7 +92,8 @@ bool taper_value_is_plain(const taper_ir_value *value)
     }
     if (node == NULL) {
         const taper_node *loop = value->block->parent;
-        return loop != NULL && loop->kind == TAPER_NODE_LOOP && value->index == 0; // the number of the trip
+        // Parameter 0 of a loop's body is the number of the iteration.
+        return loop != NULL && loop->kind == TAPER_NODE_LOOP && value->index == 0;
     }
     if (node->kind == TAPER_NODE_CONSTANT) {
         const taper_val constant = node->constant;
@@ -120,7 +121,7 @@ bool taper_node_writes(const taper_node *node, size_t index)
     return (argument != NULL && argument->written) || taper_node_updates_statistics(node);
 }
 
-// self.set_(source) makes self a view of source, which its schema does not say.
+// True for self.set_(source), which makes self a view of source, although its schema does not say so.
 static bool stores_inputs(const taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -142,9 +143,9 @@ static bool has_alias_letter(const taper_node *node, uint8_t letter)
     return false;
 }
 
-enum { MOST_ITEMS = 64 }; // items of a constant that are read
+enum { MOST_ITEMS = 64 }; // most items of a constant that are read
 
-// Returns true for a list of numbers or strings. Its items cannot be shared, only the list itself.
+// Returns true for a list of numbers or strings. Other code cannot share its items, only the list itself.
 static bool holds_only_plain(const taper_ir_value *value)
 {
     const taper_node *node = value->node;
@@ -167,7 +168,7 @@ static bool holds_only_plain(const taper_ir_value *value)
     return ret != NULL && ret->type->kind == TAPER_TYPE_LIST && is_plain_type(ret->type->items[0]);
 }
 
-// Returns true if the output of an operator may share memory with the input.
+// Returns true if this output of an operator may share memory with this input.
 static bool may_share(const taper_node *node, size_t output, size_t input)
 {
     const taper_schema_arg *ret = result_of(node, output), *argument = argument_of(node, input);
@@ -178,7 +179,7 @@ static bool may_share(const taper_node *node, size_t output, size_t input)
         is_generic(ret->type)) {
         return true;
     }
-    if (ret->alias != 0) { // a letter of its own, as in (b|a), may alias any argument
+    if (ret->alias != 0) { // a letter that no argument has, as in (b|a), may alias any argument
         return ret->alias == argument->alias || !has_alias_letter(node, ret->alias);
     }
     return is_container(ret->type) && is_container(argument->type);
@@ -198,13 +199,13 @@ bool taper_value_is_fresh(const taper_ir_value *value)
     return true;
 }
 
-// Returns true for an operator of the host, which may keep its arguments.
+// Returns true for an operator that the host registered, because it may keep its arguments.
 static bool is_registered(const taper_node *node)
 {
     return taper_node_has(node, TAPER_OP_REGISTERED);
 }
 
-// A comparison with None does not depend on the object's identity.
+// False for a comparison with None, which does not depend on the identity of the object.
 static bool asks_identity(const taper_node *node, size_t index)
 {
     if (!taper_node_has(node, TAPER_OP_ASKS_IDENTITY)) {
@@ -264,7 +265,8 @@ bool taper_value_object_handed_on(const taper_ir_value *value)
     return handed_on(value, true);
 }
 
-// Returns true if the user only reads items. An operator may return items, but not the container itself.
+// Returns true if the user only reads items of the container. The user may be an operator that returns items, but not
+// one that returns the container.
 static bool reads_items(const taper_value_use *use)
 {
     const taper_node *user = use->user;
@@ -282,7 +284,7 @@ static bool reads_items(const taper_value_use *use)
     }
     for (size_t o = 0; o < user->schema->ret_count; o++) {
         const taper_type *ret = without_optional(user->schema->rets[o].type);
-        // A bare type variable is an item, because the argument is a list or dict of that variable.
+        // If a result is a type variable, it is an item, because the argument is a list or dict of that variable.
         if (!is_plain_type(ret) && ret->kind != TAPER_TYPE_TENSOR && ret->kind != TAPER_TYPE_VARIABLE) {
             return false;
         }
@@ -317,7 +319,8 @@ static uint32_t index_of(const taper_aliases *a, const taper_ir_value *value)
     return value->id < a->count - 1 ? value->id : (uint32_t)(a->count - 1);
 }
 
-static void join(const taper_aliases *a, const taper_ir_value *x, const taper_ir_value *y) // y is NULL for outside
+// Joins the sets of x and y; NULL as y is the set outside.
+static void join(const taper_aliases *a, const taper_ir_value *x, const taper_ir_value *y)
 {
     if (taper_value_is_plain(x) || (y != NULL && taper_value_is_plain(y))) {
         return;
@@ -341,7 +344,7 @@ static void look_at_op(const taper_aliases *a, const taper_node *node)
     const bool stores = stores_inputs(node);
     for (size_t i = 0; i < node->input_count; i++) {
         if ((taper_node_writes(node, i) || asks_identity(node, i)) && !taper_value_is_plain(taper_node_in(node, i))) {
-            mark(a, taper_node_in(node, i), WRITTEN); // otherwise the result could differ for a copy
+            mark(a, taper_node_in(node, i), WRITTEN); // marked as written, because the result could differ for a copy
         }
         if (stores) {
             join(a, taper_node_in(node, i), taper_node_in(node, 0));
@@ -356,7 +359,7 @@ static void look_at_op(const taper_aliases *a, const taper_node *node)
     }
 }
 
-// Joins each value with the input at the same position, for example a result with its source.
+// Joins each value with the input of the same index, for example each result with its source.
 static void join_each(const taper_aliases *a, const taper_ir_value *values, size_t count, const taper_ir_input *inputs)
 {
     for (size_t i = 0; i < count; i++) {
@@ -406,7 +409,7 @@ static void look_at_node(const taper_aliases *a, const taper_node *node)
             break;
         }
         // fall through
-    default: // containers and values taken out of them
+    default: // containers, and operators that take values out of containers
         for (size_t o = 0; o < node->output_count; o++) {
             for (size_t i = 0; i < node->input_count; i++) {
                 join(a, &node->outputs[o], taper_node_in(node, i));
@@ -415,8 +418,8 @@ static void look_at_node(const taper_aliases *a, const taper_node *node)
     }
 }
 
-// Joins and marks the values of a block. The cost, each input with each output, is charged first. When the budget is
-// spent, the rest is left out, and taper_aliases_create fails.
+// Joins and marks the values of a block. The cost, one step for each pair of input and output, is charged first. When
+// the budget is spent, the rest is skipped, and taper_aliases_create fails.
 static void look_at_block(const taper_aliases *a, const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies a model's values for a session: see heap.h. The memo is an open-addressing table from the old object to the
-// new one.
+// Copies a model's values for a session: see heap.h. The memo is a hash table with open addressing from the old object
+// to the new one.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 
 typedef struct memo_entry {
     const taper_obj *from;
-    taper_obj *to; // borrowed: the copy that contains it keeps it alive, or `owned`
+    // The copy, borrowed: the value that contains it keeps it alive, or `owned` says that this entry does.
+    taper_obj *to;
 } memo_entry;
 
-// The tensors that are copied. Other tensors are shared.
+// Tells which tensors are copied. All other tensors are shared.
 typedef enum clone_kind { CLONE_ALL, CLONE_HOST_CONSTANTS, CLONE_GRADIENTS } clone_kind;
 
 struct taper_clone_memo {
     taper_heap *heap;
     taper_error *error;
-    memo_entry *entries; // while true, each `to` holds a reference until the end
+    memo_entry *entries; // table; while `owned`, each `to` is a reference that the memo holds until the end
     size_t count, capacity;
     clone_kind kind;
 };
@@ -90,7 +91,8 @@ static bool is_host_constant(const taper_tensor *tensor)
     return tensor->storage->kind == TAPER_STORAGE_HOST && tensor->storage->read_only;
 }
 
-// Copies scales and zero points as twins too, so that data prepared from them is recognized as the model's.
+// Copies the scales and zero points as shared tensors too, so that data prepared from them is recognized as the
+// model's.
 static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantizer *quantizer, taper_tensor *twin)
 {
     taper_quantizer own = *quantizer;
@@ -112,7 +114,7 @@ static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantize
     return status;
 }
 
-// Returns a tensor over the same storage that requires no gradient.
+// Returns a tensor over the same storage that does not require a gradient.
 static taper_status detach(const taper_clone_memo *memo, const taper_tensor *tensor, taper_val *copy)
 {
     taper_tensor *twin;
@@ -128,13 +130,13 @@ static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, t
     if (memo->kind == CLONE_GRADIENTS) {
         return detach(memo, tensor, copy);
     }
-    TAPER_TRY(taper_tensor_fetch(tensor, memo->error)); // a storage that is away cannot be shared
+    TAPER_TRY(taper_tensor_fetch(tensor, memo->error)); // a storage on a device cannot be shared
     taper_storage *storage = (taper_storage *)lookup(memo, &tensor->storage->head);
     if (storage == NULL) {
         taper_storage *origin = tensor->storage->origin != NULL ? tensor->storage->origin : tensor->storage;
         TAPER_TRY(taper_storage_share(memo->heap, origin, &storage, memo->error));
         const taper_status status = enter(memo, &tensor->storage->head, &storage->head);
-        taper_obj_release(&storage->head); // the memo keeps its reference
+        taper_obj_release(&storage->head); // the memo keeps its own reference
         TAPER_TRY(status);
     }
     taper_tensor *twin;
@@ -150,7 +152,7 @@ static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, t
     return TAPER_OK;
 }
 
-// Returns the empty twin of a container.
+// Returns a new empty container of the same kind.
 static taper_obj *clone_shell(taper_heap *heap, taper_val value)
 {
     switch (value.tag) {
@@ -197,8 +199,8 @@ static bool is_cloned(clone_kind kind, const taper_tensor *tensor)
     return kind == CLONE_ALL || (kind == CLONE_GRADIENTS ? tensor->requires_grad : is_host_constant(tensor));
 }
 
-// Returns true if the object is not searched. Gradients are looked for only in containers, not in modules and packed
-// weights.
+// Returns true if the search does not enter the object. Tensors with gradients are searched only in containers, not in
+// modules and packed weights.
 static bool stays(clone_kind kind, taper_val value)
 {
     return value.tag == TAPER_TENSOR ? !is_cloned(kind, value.as.tensor)
@@ -213,7 +215,7 @@ static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *co
     }
     if (!taper_val_is_object(value) || value.tag == TAPER_STRING || value.tag == TAPER_COMPLEX ||
         value.tag == TAPER_GENERATOR) {
-        *copy = taper_val_retain(value); // immutable
+        *copy = taper_val_retain(value); // strings are immutable
         return TAPER_OK;
     }
     taper_obj *known = lookup(memo, value.as.obj);
@@ -257,8 +259,8 @@ taper_status taper_clone_value(taper_clone_memo *memo, taper_val value, taper_va
     return clone(memo, value, copy, 0);
 }
 
-// Returns true if the value contains a tensor that would be copied. steps: the lookups that are left. When they are
-// spent the answer is true, which only costs a copy.
+// Returns true if the value contains a tensor that would be copied. *steps: number of lookups that are left. When none
+// is left, the result is true, which only costs a needless copy.
 static bool holds_cloned(clone_kind kind, taper_val value, int depth, size_t *steps)
 {
     if (value.tag == TAPER_TENSOR) {
@@ -296,11 +298,11 @@ static taper_status clone_some(taper_heap *heap, taper_clone_memo **memo, clone_
         TAPER_TRY(taper_clone_begin(heap, memo, error));
         (*memo)->kind = kind;
     }
-    if (known == NULL && !holds) { // so that it is not searched again
+    if (known == NULL && !holds) { // recorded so that the value is not searched again
         return enter(*memo, value.as.obj, value.as.obj);
     }
     TAPER_TRY(taper_clone_value(*memo, value, copy, error));
-    taper_val_release(*copy); // the memo keeps a reference
+    taper_val_release(*copy); // the memo keeps its own reference
     return TAPER_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dicts in order of insertion. Entries are in an array. A dict with more than a few entries also has an open-addressing
-// table of positions. Removal moves the later entries down and rebuilds the table.
+// Dicts keep the order of insertion in an array of entries. A dict with more than a few entries also has a hash table
+// of positions, with open addressing. Removing an entry moves the later entries down and rebuilds the table.
 #include "base/budget.h"
 #include "base/hash.h"
 #include "ir/heap.h"
@@ -12,7 +12,7 @@ static uint64_t hash_string(const taper_dict *dict, const char *text, size_t len
     return taper_hash_keyed(taper_hash_seed(dict->head.head.heap), text, length);
 }
 
-// The seed prevents a file from choosing keys that collide.
+// Sets *hash to a hash with the dict's seed. Because of the seed, a file cannot choose keys that collide.
 static bool hash_value(const taper_dict *dict, taper_val key, uint64_t *hash)
 {
     const uint64_t seed = taper_hash_seed(dict->head.head.heap);
@@ -26,15 +26,15 @@ static bool hash_value(const taper_dict *dict, taper_val key, uint64_t *hash)
     case TAPER_DOUBLE: {
         const double f = key.as.f == 0 ? 0 : key.as.f;
         if (f >= -9e15 && f <= 9e15 && (double)(int64_t)f == f) {
-            h = (uint64_t)(int64_t)f; // 1.0 and 1 are the same key
+            h = (uint64_t)(int64_t)f; // 1.0 and 1 are the same key, so they have the same hash
         } else {
             memcpy(&h, &f, sizeof h);
         }
         break;
     }
     case TAPER_COMPLEX: {
-        // Zeros of either sign are equal. The first part is mixed with the seed before the second part is added.
-        // Otherwise a file could choose both parts so that they cancel.
+        // Zeros of either sign are equal. The real part is mixed with the seed before the imaginary part is added.
+        // Otherwise a file could choose the two parts so that they cancel.
         const double re = key.as.complex->re == 0 ? 0 : key.as.complex->re;
         const double im = key.as.complex->im == 0 ? 0 : key.as.complex->im;
         uint64_t second;
@@ -68,8 +68,8 @@ taper_dict *taper_dict_new(taper_heap *heap, const taper_type *key, const taper_
     return dict;
 }
 
-// Returns true for a key that equals no key, not even itself. It need not be in the table, where many of them would
-// form one long probe sequence.
+// Returns true for a key that contains NaN, because it equals no key, not even itself. It is not in the table, where
+// many such keys would form one long probe sequence.
 static bool equals_none(taper_val key)
 {
     return (key.tag == TAPER_DOUBLE && key.as.f != key.as.f) ||
@@ -77,7 +77,7 @@ static bool equals_none(taper_val key)
             (key.as.complex->re != key.as.complex->re || key.as.complex->im != key.as.complex->im));
 }
 
-// Charges the probes beyond those that a good hash needs, whatever caused them. Returns false if the budget is spent.
+// Charges the probes beyond those that a good hash needs. Returns false if the budget is spent.
 static bool charge_looks(const taper_dict *dict, uint64_t looks)
 {
     return looks <= FREE_LOOKS || taper_spend(taper_heap_allocator(dict->head.head.heap), STEPS_A_LOOK * looks);
@@ -112,7 +112,7 @@ taper_val *taper_dict_find(const taper_dict *dict, taper_val key)
     uint64_t hash, looks = 0;
     const size_t at = hash_value(dict, key, &hash) ? find(dict, key, hash, &looks) : SIZE_MAX;
     looks += key.tag == TAPER_STRING ? key.as.string->length : 0;
-    (void)charge_looks(dict, looks); // with a spent budget, the next block is refused
+    (void)charge_looks(dict, looks); // if this spends the budget, the next allocation is refused
     return at == SIZE_MAX ? NULL : &dict->entries[2 * at + 1];
 }
 
@@ -175,7 +175,7 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
         status = taper_fail(error, TAPER_ERROR_ARGUMENT, "a %s cannot be a key of a dict", taper_val_kind_name(key));
         goto fail;
     }
-    if (key.tag == TAPER_STRING) { // the string is hashed, compared, and hashed again when the table grows
+    if (key.tag == TAPER_STRING) { // a string is hashed, compared, and hashed again when the table grows
         status = taper_charge(taper_heap_allocator(dict->head.head.heap), 8 * (uint64_t)key.as.string->length, error);
         if (status != TAPER_OK) {
             goto fail;
@@ -204,7 +204,7 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
         dict->index = index;
         dict->index_size = size;
         reindex(dict, &looks);
-        looks += 4 * (uint64_t)dict->count; // every key is hashed again
+        looks += 4 * (uint64_t)dict->count; // the hash of every key is computed again
     }
     dict->entries[2 * dict->count] = key;
     dict->entries[2 * dict->count + 1] = value;

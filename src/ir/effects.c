@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Facts about a node before it runs: its effects, and constants among its arguments.
+// Finds facts about a node before it runs: its effects, and constants among its arguments.
 #include "ir/effects.h"
 
 #include <float.h>
 #include <math.h>
 
-// The external definitions of the header's inline functions, for compilers that call them.
+// External definitions of the header's inline functions, which compilers use if they do not inline a call.
 extern uint64_t taper_op_facts(const taper_op *op);
 extern uint64_t taper_node_facts(const taper_node *node);
 extern bool taper_node_has(const taper_node *node, uint64_t flag);
@@ -44,7 +44,7 @@ bool taper_node_is_pure(const taper_node *node)
             }
         }
         return true;
-    case TAPER_NODE_SEGMENT: // it writes only to its own values
+    case TAPER_NODE_SEGMENT: // a segment writes only to values that it makes itself
         return true;
     default:
         for (size_t b = 0; b < node->block_count; b++) {
@@ -54,7 +54,7 @@ bool taper_node_is_pure(const taper_node *node)
                 }
             }
         }
-        return node->kind != TAPER_NODE_LOOP; // a loop may not end
+        return node->kind != TAPER_NODE_LOOP; // a loop is not pure, because it may never end
     }
 }
 
@@ -78,7 +78,7 @@ const taper_val *taper_node_constant_in(const taper_node *node, size_t index)
     if (index >= node->input_count) {
         return NULL;
     }
-    const taper_ir_value *value = taper_node_in(node, index); // NULL while the node is being made
+    const taper_ir_value *value = taper_node_in(node, index); // an input is NULL while the node is being made
     const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
     return constant != NULL ? &constant->constant : NULL;
 }
@@ -93,7 +93,7 @@ bool taper_node_constant_is_number(const taper_node *node, size_t index, double 
     return true;
 }
 
-// Reads constant bounds as floats, like the kernels and objects that use them.
+// Reads constant bounds as floats, which is the precision of the kernels and packed objects that use them.
 static bool constant_bounds(const taper_node *node, double bounds[2])
 {
     bool any = false;
@@ -111,7 +111,7 @@ static bool constant_bounds(const taper_node *node, double bounds[2])
         }
         any = true;
     }
-    return any; // without a bound the operator raises
+    return any; // false without any bound, because the operator then raises
 }
 
 bool taper_node_bounds(const taper_node *node, double bounds[2])

@@ -252,7 +252,7 @@ static void unlink_node(taper_node *node)
     node->previous = node->next = NULL;
 }
 
-// The frontend limits the nesting of blocks, and so the depth of this recursion.
+// This is recursive. The frontend limits the nesting of blocks and thus the depth of the recursion.
 static void drop_uses(taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {

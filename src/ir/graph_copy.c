@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies nodes.
+// Copies nodes and blocks of graphs.
 #include "ir/graph_copy.h"
 
 taper_status taper_copier_make_room(taper_copier *c, const taper_graph *from)
@@ -38,7 +38,7 @@ taper_status taper_copy_block(const taper_copier *c, taper_node *parent, const t
     return taper_block_set_results(*made, results, block->result_count, c->error);
 }
 
-// Copies what the arena of the source graph owns.
+// Copies the members of the node that the arena of the source graph owns.
 static taper_status copy_what_it_holds(const taper_copier *c, taper_node *copy)
 {
     if (copy->name != NULL) {
@@ -63,7 +63,7 @@ taper_status taper_copy_node(const taper_copier *c, const taper_node *node, tape
     } else {
         TAPER_TRY(taper_node_create(c->to, (taper_node_kind)node->kind, node->input_count, node->output_count, made,
                                     c->error));
-        (*made)->constant = node->constant; // the graph holds the reference while it lives
+        (*made)->constant = node->constant; // the graph holds its own reference while it lives
     }
     taper_node *copy = *made;
     copy->op = node->op;

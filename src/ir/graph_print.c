@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints graphs in a form like PyTorch's: %3 : Tensor = aten::add.Tensor(%1, %2, 1). Constants are printed at their
-// uses. A second form, the exact one, leaves nothing out: a graph that is parsed from it (tests/passes) equals the
-// printed one.
+// Prints graphs in a form that resembles PyTorch's: %3 : Tensor = aten::add.Tensor(%1, %2, 1). Constants are printed at
+// their uses. A second, exact form omits nothing: a graph that is parsed from it (tests/passes) equals the printed
+// graph.
 #include "ir/graph.h"
 #include "ir/tensor_def.h"
 
@@ -27,7 +27,7 @@ const char *taper_node_kind_name(taper_node_kind kind)
 }
 
 enum {
-    SHORT_LIST = 16, // items that the short form prints
+    SHORT_LIST = 16, // number of items that the short form prints
     MOST_ELEMENTS = 64,
     DEEPEST_VALUE = 8
 };
@@ -35,7 +35,7 @@ enum {
 typedef struct printer {
     taper_text *text;
     bool exact;
-    uint32_t *numbers; // by value id, numbers in the order of definition; NULL to print ids
+    uint32_t *numbers; // number of each value in the order of definition, by value id; NULL to print ids
     size_t value_count;
     uint32_t next;
 } printer;
@@ -82,7 +82,7 @@ static void print_string(const printer *p, const taper_string *string)
     taper_text_string(p->text, "\"");
 }
 
-// Prints the elements in the order of the indices, up to a limit.
+// Prints the elements in the order of their indices, up to a limit.
 static void print_elements(const printer *p, const taper_tensor *tensor)
 {
     const int64_t count = taper_tensor_numel(tensor);
@@ -214,7 +214,7 @@ static void print_constant(const printer *p, taper_val value, bool frozen, int d
     }
 }
 
-// Returns true if the exact form prints the constant on a line of its own, which shows that its users share it.
+// Returns true if the exact form prints the constant on its own line, which shows that several nodes share it.
 static bool has_own_line(const printer *p, const taper_node *constant)
 {
     const taper_val value = constant->constant;
@@ -254,7 +254,7 @@ static void print_inputs(const printer *p, const taper_ir_input *inputs, size_t 
     }
 }
 
-// Prints the facts of a node other than its kind, in brackets.
+// Prints the facts about a node, apart from its kind, in brackets.
 static void print_detail(const printer *p, const taper_node *node)
 {
     const bool attribute = node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR;
@@ -281,7 +281,7 @@ static void print_block(printer *p, const taper_block *block, int depth)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         if (node->kind == TAPER_NODE_CONSTANT && !has_own_line(p, node)) {
-            continue; // it is printed at its uses
+            continue; // a constant is printed where it is used
         }
         taper_text_format(p->text, "%*s", 2 * depth, "");
         define(p, node->outputs, node->output_count);

@@ -4,7 +4,7 @@
 
 typedef struct verifier {
     const taper_graph *graph;
-    uint8_t *defined; // by value id: 1 while the value is in scope
+    uint8_t *defined; // for each value, by id: 1 while the value is in scope
     taper_error *error;
 } verifier;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Free blocks are in lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two. Inputs of
-// ever new shapes therefore cannot make the heap grow without bound. A block of 1 KiB or more has the allocator's own
-// pointer and its class before its aligned start. The system takes longer to provide new pages than kernels take to
-// compute in them. If the class of a storage has no free block, the storage therefore takes a block of up to four times
-// its size.
+// Manages the blocks of a heap. Free blocks are in lists by size class: multiples of 16 bytes up to 1 KiB, then four
+// classes for each power of two. Inputs with ever new shapes therefore cannot make the heap grow without bound. A block
+// of 1 KiB or more stores the allocator's own pointer and its class before its aligned start. The system takes longer
+// to provide new pages than kernels take to compute in them. If the class of a storage has no free block, the storage
+// therefore takes a block of up to four times its size.
 #include "ir/heap.h"
 
 #include "base/budget.h"
@@ -13,15 +13,15 @@ enum {
     SMALL_STEP = 16,
     SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
     LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21),
-    LEAST_SHARED = 1 << 16, // bytes of the smallest storage that may take a larger block
-    CLASSES_SHARED = 8      // classes above its own that a storage may take
+    LEAST_SHARED = 1 << 16, // size of the smallest storage that may take a larger block, in bytes
+    CLASSES_SHARED = 8      // number of larger classes from which a storage may take a block
 };
 
 typedef struct free_block {
     struct free_block *next;
 } free_block;
 
-// Tells AddressSanitizer which blocks are free, because they remain allocated for it.
+// Tells AddressSanitizer which blocks are in the free lists, because it counts them as allocated.
 #ifdef __SANITIZE_ADDRESS__
 void __asan_poison_memory_region(void const volatile *block, size_t size);
 void __asan_unpoison_memory_region(void const volatile *block, size_t size);
@@ -41,14 +41,15 @@ struct taper_heap {
     _Atomic(taper_storage_source *) source; // read by every thread that frees a storage
     size_t bytes, used;
     atomic_uint copies;
-    // These are read, and set between runs, without the lock: other threads create values meanwhile, from results that
-    // they have.
+    // These are read without the lock, and set without it between runs, because other threads may create values from
+    // results meanwhile.
     _Atomic(size_t) limit, calls;
-    atomic_bool refused; // true if the limit refused a block
+    atomic_bool refused; // true if the limit refused a block since it was set
     free_block *small[SMALL_CLASSES + 1];
-    free_block *large[LARGE_CLASSES + CLASSES_SHARED]; // the last lists are always empty
-    // Number of large blocks that are not storages (scratch of operators), now and at most. A trim after planning keeps
-    // that many.
+    // Free blocks of each large class; the last CLASSES_SHARED lists are always empty.
+    free_block *large[LARGE_CLASSES + CLASSES_SHARED];
+    // Number of large blocks in use that are not storages (scratch memory of operators), now and at most. A trim after
+    // planning keeps that many blocks.
     uint32_t scratch_live[LARGE_CLASSES], scratch_peak[LARGE_CLASSES];
 };
 
@@ -79,7 +80,7 @@ taper_types *taper_heap_types(const taper_heap *heap)
 
 void taper_heap_set_source(taper_heap *heap, taper_storage_source *source)
 {
-    taper_spin_lock(&heap->lock); // after this no thread is inside the old source
+    taper_spin_lock(&heap->lock); // when the lock is taken, no thread is inside the old source
     atomic_store_explicit(&heap->source, source, memory_order_release);
     taper_spin_unlock(&heap->lock);
 }
@@ -89,7 +90,8 @@ taper_storage_source *taper_heap_source(taper_heap *heap)
     return atomic_load_explicit(&heap->source, memory_order_acquire);
 }
 
-// Any thread may release results, also while the session and its source end. The lock keeps the source valid.
+// Takes the lock, which keeps the source valid. Any thread may release results, even while the session and its source
+// end.
 void taper_heap_storage_died(taper_heap *heap, struct taper_storage *storage)
 {
     taper_spin_lock(&heap->lock);
@@ -134,7 +136,8 @@ void taper_heap_copied(taper_heap *heap)
     atomic_fetch_add_explicit(&heap->copies, 1u, memory_order_relaxed);
 }
 
-// Returns the class of a large size, and the size of its blocks: the next of 1, 1.25, 1.5, 1.75 times a power of two.
+// Returns the class of a large size. *block receives the size of its blocks: the next of 1, 1.25, 1.5, 1.75 times a
+// power of two.
 static size_t large_class(size_t size, size_t *block)
 {
     const unsigned power = 63 - (unsigned)__builtin_clzll(size);
@@ -144,9 +147,9 @@ static size_t large_class(size_t size, size_t *block)
     return (size_t)(power - 10) * 4 + quarter;
 }
 
-// Returns the distance of a large block from its natural place. Allocators start large blocks at the beginning of a
-// page, and so do the host's inputs. If a result begins one line further than an input, loads wait for stores to
-// addresses with the same low 12 bits.
+// Returns a distance in bytes by which the start of a large block is moved. Allocators start large blocks at the
+// beginning of a page, and so do the host's inputs. If a result begins one cache line after the start of a page and an
+// input at the start, loads wait for stores to addresses with the same low 12 bits.
 static size_t apart(size_t block)
 {
     enum { PAGES = 1 << 16, APART = 1024 };
@@ -158,7 +161,7 @@ static size_t raw_size(size_t block)
     return block + apart(block) + 2 * TAPER_ALIGNMENT + TAPER_OVERREAD;
 }
 
-// The bytes before a large block.
+// Data that is stored directly before a large block.
 typedef struct block_head {
     size_t class;
     void *raw;
@@ -177,7 +180,7 @@ static size_t class_size(size_t class)
     return power + class % 4 * (power / 4);
 }
 
-static void count_call(taper_heap *heap) // the caller holds the lock
+static void count_call(taper_heap *heap) // the caller must hold the lock
 {
     const size_t calls = atomic_load_explicit(&heap->calls, memory_order_relaxed);
     atomic_store_explicit(&heap->calls, calls + 1, memory_order_relaxed);
@@ -194,7 +197,8 @@ static bool charge(taper_heap *heap, size_t size)
     return true;
 }
 
-// size: of each block in the list, in bytes.
+// Takes a block from the list, or returns NULL if the list is empty. size: size of each block in bytes, for
+// AddressSanitizer.
 static void *take(free_block **list, size_t size)
 {
     free_block *block = *list;
@@ -270,7 +274,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
     const block_head head = {class, raw};
     char *aligned = (char *)taper_round_up((uintptr_t)raw + apart(block) + sizeof head, TAPER_ALIGNMENT);
     memcpy(aligned - sizeof head, &head, sizeof head);
-    memset(aligned + size, 0, TAPER_OVERREAD); // so that kernels that read too far read defined bytes
+    memset(aligned + size, 0, TAPER_OVERREAD); // cleared so that kernels that read too far read defined bytes
     return aligned;
 }
 
@@ -334,7 +338,7 @@ static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
     if (size >= SMALL_LIMIT) {
         size_t bytes;
         const size_t class = large_class(size, &bytes);
-        const size_t own = head_of(ptr).class; // may be larger than `class`
+        const size_t own = head_of(ptr).class; // class of the block, which may be larger than the class of its size
         heap->scratch_live[class] -= scratch;
         put(&heap->large[own], block, class_size(own));
         heap->used -= bytes;
@@ -356,8 +360,8 @@ void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size)
     free_any(heap, ptr, size, false);
 }
 
-// Returns the blocks of a chain, which are in no list, to the allocator. size: of each block; large: true for a large
-// class.
+// Returns a chain of blocks, which are in no list, to the allocator. size: size of each block in bytes; large: true for
+// blocks of a large class.
 static void give_back(taper_heap *heap, free_block *block, size_t size, bool large)
 {
     const size_t raw = large ? raw_size(size) : size;
@@ -372,7 +376,7 @@ static void give_back(taper_heap *heap, free_block *block, size_t size, bool lar
     }
 }
 
-// Frees all blocks of a large class, or all except those that scratch needs.
+// Frees all blocks of a large class. With scratch_stays, keeps the blocks that scratch memory needs.
 static void trim_large(taper_heap *heap, size_t class, bool scratch_stays)
 {
     taper_spin_lock(&heap->lock);
@@ -444,8 +448,8 @@ void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag)
     taper_spin_unlock(&heap->lock);
 }
 
-// Removes the container from the list before its items change, because taper_heap_close reads only containers in the
-// list.
+// Call this before the items of a container change while it is freed. taper_heap_close reads only containers that are
+// in the list.
 void taper_heap_unlink(taper_heap *heap, taper_container *container)
 {
     taper_spin_lock(&heap->lock);
@@ -460,7 +464,7 @@ void taper_heap_unlink(taper_heap *heap, taper_container *container)
     taper_spin_unlock(&heap->lock);
 }
 
-// Call this after the memory of the object is freed.
+// Counts one object less, and frees the heap after the last one. Call this after the memory of the object is freed.
 void taper_heap_forget(taper_heap *heap)
 {
     taper_spin_lock(&heap->lock);
@@ -511,7 +515,7 @@ void taper_heap_close(taper_heap *heap)
     }
     taper_heap_set_source(heap, NULL);
     taper_spin_lock(&heap->lock);
-    // A reference that no container of this heap explains is held outside.
+    // If a container has more references than the containers of this heap hold, other code holds it.
     for (taper_container *c = heap->containers; c != NULL; c = c->next) {
         c->scan = (int64_t)taper_refs_count(&c->head.refs);
     }
@@ -522,7 +526,8 @@ void taper_heap_close(taper_heap *heap)
     }
     taper_container *stack = NULL;
     for (taper_container *c = heap->containers; c != NULL; c = c->next) {
-        if (c->scan > 0 || taper_refs_count(&c->head.refs) == 0) { // 0 references: another thread is freeing it
+        // A count of 0 means that another thread is freeing the container.
+        if (c->scan > 0 || taper_refs_count(&c->head.refs) == 0) {
             reach(c, &stack);
             while (stack != NULL) {
                 taper_container *top = stack;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes and dtypes of results: the helpers that rules share, the choice of the rule, and the rules for products and
-// for element-wise operators.
+// Infers shapes and dtypes of results: helpers that rules share, the choice of the rule, and the rules for matrix
+// products and element-wise operators.
 #include "ir/infer.h"
 
 // ---- arguments
@@ -42,7 +42,7 @@ static bool is_tensor_type(const taper_type *type)
            (type->kind == TAPER_TYPE_OPTIONAL && type->items[0]->kind == TAPER_TYPE_TENSOR);
 }
 
-// Broadcasts all tensors among the arguments.
+// Returns the broadcast shape of all tensors among the arguments.
 static taper_shape broadcast_all(const taper_infer_call *call)
 {
     taper_shape shape = {.rank = 0, .dtype = -1};
@@ -59,8 +59,8 @@ static taper_shape broadcast_all(const taper_infer_call *call)
 
 // ---- products
 
-// (…, n, k) times (…, k, m). A vector is a row on the left and a column on the right, and its dimension is not in the
-// result.
+// Returns the shape of (…, n, k) times (…, k, m). A vector is a row on the left and a column on the right, and its
+// dimension is not in the result.
 static taper_shape matmul(const taper_shape *a, const taper_shape *b)
 {
     if (a->rank < 1 || b->rank < 1) {
@@ -100,7 +100,8 @@ static int dtype_of_items(const taper_known *list)
     return list->shapes[0].dtype;
 }
 
-// Returns true if a number among the arguments may be of a higher kind than dtype.
+// Returns true if a number among the arguments may be of a higher kind than dtype, for example a float with an int
+// tensor.
 static bool number_promotes(const taper_infer_call *call, int dtype)
 {
     for (size_t i = 0; i < call->schema->arg_count; i++) {
@@ -223,8 +224,8 @@ static taper_shape shape_of(const taper_infer_call *call)
     }
 }
 
-// Returns true if an argument is a tensor although the schema has a number or packed weights. Operators accept some of
-// these, and the rules do not cover them.
+// Returns true if an argument is a tensor although the schema declares a number or packed weights. Operators accept
+// some of these calls, but the rules do not handle them.
 static bool is_unforeseen(const taper_infer_call *call)
 {
     for (size_t i = 0; i < call->schema->arg_count && i < call->count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the arguments for the rules of inference: tensors, numbers, dimensions.
+// Reads the arguments that the inference rules need: tensors, numbers, dimensions.
 #include "ir/infer.h"
 
 static bool has_argument(const taper_infer_call *call, const char *name)

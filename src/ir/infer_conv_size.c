@@ -28,7 +28,7 @@ int64_t taper_infer_conv_size(const taper_conv_shape *w, size_t d, int64_t size)
     }
     int64_t out = divide(size + 2 * w->padding[d] - reach - 1, w->stride[d], w->up) + 1;
     if (w->up && (out - 1) * w->stride[d] >= size + w->padding[d]) {
-        out--; // the last window must begin inside
+        out--; // the last window must begin inside the image or its left padding
     }
     return out >= 0 ? out : TAPER_UNKNOWN;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes of the results of layers: convolutions, pools, linear layers, resizing, padding, and reductions.
+// Infers the shapes of results of layers: convolutions, pools, linear layers, resizing, padding, and reductions.
 #include "base/checked.h"
 #include "ir/infer.h"
 
-enum { DIMS = 3 }; // dimensions of a kernel
+enum { DIMS = 3 }; // most dimensions of a kernel
 
-// Finds the sizes after batch and channels of x; *at is the first of them. Returns false if x has another rank.
+// Sets *at to the index of the first size after batch and channels of x. Returns false if x has another rank than an
+// image with `dims` dimensions.
 static bool is_image(const taper_shape *x, size_t dims, int *at)
 {
     *at = x->rank - (int)dims;
@@ -47,7 +48,7 @@ static taper_shape convolved(const taper_infer_call *call)
     if (at == 2) {
         shape.sizes[0] = x.sizes[0];
     }
-    // Without input channels the result has no channels either in PyTorch, whatever the weight says.
+    // In PyTorch, a result without input channels has no output channels either, whatever the sizes of the weight.
     const bool nothing = weight.sizes[1] == 0;
     int64_t channels = weight.sizes[0];
     if (w.transposed && (weight.sizes[1] == TAPER_UNKNOWN || groups == TAPER_UNKNOWN ||
@@ -62,7 +63,7 @@ static taper_shape convolved(const taper_infer_call *call)
     return shape;
 }
 
-// Returns the number of ints in the schema: 2 for int[2] kernel_size.
+// Returns the number of ints that the schema declares for the argument: 2 for int[2] kernel_size.
 static size_t dims_of(const taper_infer_call *call, const char *name)
 {
     for (size_t i = 0; i < call->schema->arg_count; i++) {
@@ -102,7 +103,7 @@ static taper_shape pooled(const taper_infer_call *call)
     return shape;
 }
 
-// The argument replaces the last dimensions.
+// Returns the sizes of the input, except that the argument output_size replaces the last dimensions.
 static taper_shape adapted(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -120,7 +121,7 @@ static taper_shape adapted(const taper_infer_call *call)
     return shape;
 }
 
-// The contents of most objects with packed weights are unknown.
+// Returns only the rank for most objects with packed weights, because their contents are unknown.
 static taper_shape packed(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -150,7 +151,8 @@ static taper_shape linear(const taper_infer_call *call)
     return x;
 }
 
-// Resizes by output_size. With scale factors the size is unknown, because the operator chooses the rounding.
+// Returns the shape after resizing to output_size. With scale factors the size is unknown, because each operator rounds
+// in its own way.
 static taper_shape resized(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -177,7 +179,8 @@ static taper_shape resized(const taper_infer_call *call)
     return shape;
 }
 
-// The list is (left, right) of the last dimension, then of the one before it, ….
+// Returns the shape after padding. The list has (left, right) for the last dimension, then for the dimension before it,
+// ….
 static taper_shape padded(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -194,7 +197,7 @@ static taper_shape padded(const taper_infer_call *call)
     return x;
 }
 
-// (…, c r², h, w) to (…, c, h r, w r)
+// Returns (…, c, h r, w r) for the input (…, c r², h, w).
 static taper_shape shuffled(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -226,7 +229,8 @@ static taper_shape halved(const taper_infer_call *call)
     return x;
 }
 
-// The first state, h, gives the length of the rows; with projections it is shorter than the other state's.
+// Returns the sizes of the output sequence. The length of its rows is that of the first state, h; with projections this
+// is shorter than the second state's.
 static taper_shape recurred(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -245,7 +249,7 @@ static taper_shape recurred(const taper_infer_call *call)
     return x;
 }
 
-// embedding(weight, indices) gives a row for every index.
+// Returns the shape of embedding(weight, indices), which has a row of the weight for every index.
 static taper_shape embedded(const taper_infer_call *call)
 {
     const taper_shape weight = taper_infer_tensor(call, 0);
@@ -259,8 +263,8 @@ static taper_shape embedded(const taper_infer_call *call)
     return indices;
 }
 
-// Reduces over dim, which is one or several dimensions. The reduction is over all dimensions if there is no such
-// argument, or if it is None or an empty list.
+// Returns the shape after a reduction over dim, which is one or several dimensions. If there is no such argument, or if
+// it is None or an empty list, the reduction is over all dimensions.
 static taper_shape reduced(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -319,8 +323,8 @@ static taper_shape regions(const taper_infer_call *call)
     return shape;
 }
 
-// Reads the subscripts of one operand and records the sizes of its letters. Returns NULL for subscripts with other
-// characters, which the operator handles.
+// Reads the subscripts of one operand of einsum and records the sizes of its letters. Returns NULL for subscripts with
+// other characters; the operator handles these.
 static const char *take_subscripts(const char *at, const taper_shape *x, int64_t sizes[128])
 {
     int d = 0;

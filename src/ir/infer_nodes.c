@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Collects the facts that shape rules know about calls and about nodes of graphs.
+// Collects the known facts about calls and about nodes of graphs, which the shape rules need.
 #include "ir/infer.h"
 
 void taper_know_shape(taper_known_call *call, const taper_shape *shape)
@@ -9,7 +9,7 @@ void taper_know_shape(taper_known_call *call, const taper_shape *shape)
     }
     taper_known *known = &call->args[call->count++];
     *known = (taper_known){.kind = TAPER_KNOWN_TENSOR, .shapes = &call->shapes[call->shape_count], .count = 1};
-    call->shapes[call->shape_count++] = *shape; // one place for each argument is reserved
+    call->shapes[call->shape_count++] = *shape; // there is always space for one shape per argument
 }
 
 static void know_list(taper_known_call *call, const taper_list *list, taper_known *known)
@@ -64,7 +64,7 @@ static bool holds(const taper_shapes *shapes, const taper_ir_value *value)
     return value->id >= shapes->first && value->id - shapes->first < shapes->count;
 }
 
-// Without any known fact, the value may also be something other than a tensor.
+// If no fact is known, the value may also be something other than a tensor.
 static bool is_tensor(const taper_shape *shape)
 {
     return shape->rank >= 0 || shape->dtype >= 0 || shape->like != NULL;
@@ -79,11 +79,11 @@ taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *v
     return holds(shapes, value) ? shapes->of[value->id - shapes->first] : taper_shape_unknown();
 }
 
-// Returns true if a list contains its original items at every use: operators neither change it nor hand it on, and it
-// may be returned.
+// Returns true if a list has its original items at every use: no operator changes it or hands it on. The graph may
+// return it.
 static bool stays_as_made(const taper_node *list)
 {
-    enum { MOST = 64 }; // users that are read
+    enum { MOST = 64 }; // most users that are read
     size_t count = 0;
     for (const taper_value_use *use = list->outputs[0].uses; use != NULL; use = use->next) {
         const taper_node *user = use->user;
@@ -98,7 +98,7 @@ static bool stays_as_made(const taper_node *list)
             taper_op_has(user->op, TAPER_OP_EFFECT)) {
             return false;
         }
-        for (size_t i = 0; i < schema->ret_count; i++) { // any value, or a list that may be this one
+        for (size_t i = 0; i < schema->ret_count; i++) { // the result is any value, or a list that may be this one
             const uint8_t kind = schema->rets[i].type->kind;
             if (kind != TAPER_TYPE_TENSOR && kind != TAPER_TYPE_INT && kind != TAPER_TYPE_FLOAT &&
                 kind != TAPER_TYPE_BOOL && kind != TAPER_TYPE_STRING) {
@@ -109,7 +109,7 @@ static bool stays_as_made(const taper_node *list)
     return true;
 }
 
-// Records a list of ints, of which some are known.
+// Records a list of ints, of which only some may be known.
 static bool know_numbers(const taper_node *list, taper_known_call *call)
 {
     if (list->type == NULL || !taper_type_equal(list->type, &taper_type_list_int) ||
@@ -125,7 +125,7 @@ static bool know_numbers(const taper_node *list, taper_known_call *call)
     return true;
 }
 
-// Records the items of a list that the graph makes, if all are tensors or all are numbers.
+// Records the items of a list that the graph makes, if all of them are tensors or all are numbers.
 static bool know_items(const taper_shapes *shapes, const taper_ir_value *value,
                        const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user,
                        taper_known_call *call)
@@ -138,7 +138,8 @@ static bool know_items(const taper_shapes *shapes, const taper_ir_value *value,
     if (arg == NULL && know_numbers(list, call)) {
         return true;
     }
-    if (arg == NULL && !stays_as_made(list)) { // in segments, lists only pass from one node to the next
+    // Lists in segments are only passed from one node to the next, so they never change.
+    if (arg == NULL && !stays_as_made(list)) {
         return false;
     }
     taper_known known = {
@@ -158,12 +159,12 @@ static bool know_items(const taper_shapes *shapes, const taper_ir_value *value,
     return true;
 }
 
-// Returns the size of piece i of chunk(x, n), split(x, n) or split(x, [n, …]) in a dimension of `size`.
+// Returns the size of result i of chunk(x, n), split(x, n) or split(x, [n, …]) in a dimension of `size` elements.
 static int64_t piece_size(const taper_node *pieces, int64_t size, size_t i)
 {
     const taper_val *how = pieces->input_count > 1 ? taper_node_constant_in(pieces, 1) : NULL;
     const taper_node *list = how == NULL && pieces->input_count > 1 ? taper_node_in(pieces, 1)->node : NULL;
-    if (list != NULL && list->kind == TAPER_NODE_LIST) { // a list of sizes
+    if (list != NULL && list->kind == TAPER_NODE_LIST) { // the argument is a list of sizes
         how = i < list->input_count ? taper_node_constant_in(list, i) : NULL;
         return how != NULL && how->tag == TAPER_INT ? how->as.i : TAPER_UNKNOWN;
     }
@@ -186,7 +187,7 @@ static int64_t piece_size(const taper_node *pieces, int64_t size, size_t i)
     return rest < each ? rest : each;
 }
 
-// Learns the shapes of the values that a list of pieces is unpacked into.
+// Learns the shapes of the values into which a list of chunks is unpacked.
 static void learn_pieces(taper_shapes *shapes, const taper_node *node)
 {
     const taper_node *pieces = taper_node_in(node, 0)->node;
@@ -200,7 +201,7 @@ static void learn_pieces(taper_shapes *shapes, const taper_node *node)
                       x = taper_shapes_get(shapes, taper_node_in(pieces, 0));
     const taper_val *dim = pieces->input_count > 2 ? taper_node_constant_in(pieces, 2) : NULL;
     int64_t d = pieces->input_count <= 2 ? 0 : dim != NULL && dim->tag == TAPER_INT ? dim->as.i : INT64_MIN;
-    d += d < 0 && x.rank >= 0 ? x.rank : 0; // the dimension in which the pieces differ
+    d += d < 0 && x.rank >= 0 ? x.rank : 0; // dimension in which the chunks differ
     for (size_t i = 0; i < node->output_count; i++) {
         if (!holds(shapes, &node->outputs[i])) {
             continue;

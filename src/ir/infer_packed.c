@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes of layers with packed weights. The sizes of the weight and the numbers of the configuration are in the
-// object's state, whose forms are in ops/quantized/quantized_params.h and ops/nn/prepacked.c. For a state of another
-// form nothing is known.
+// Infers the shapes of results of layers with packed weights. The sizes of the weight and the layer's parameters are in
+// the state of the packed object. The layouts of states are in ops/quantized/quantized_params.h and ops/nn/prepacked.c.
+// If a state has another layout, nothing is known.
 #include "ir/infer.h"
 
 typedef struct items {
@@ -26,7 +26,7 @@ static bool item_list(const items *from, size_t at, items *found)
     return at < from->count && items_of(from->of[at], found);
 }
 
-// Reads a tensor of int16, or a list of ints. Returns the number of numbers, or 0.
+// Reads a tensor of int16, or a list of ints. Returns how many numbers it has, or 0.
 enum { MOST_NUMBERS = 5 * 3 + 3 };
 static size_t numbers_of(taper_val value, int64_t *numbers)
 {
@@ -54,8 +54,8 @@ static size_t numbers_of(taper_val value, int64_t *numbers)
     return list.count;
 }
 
-// Reads k, then k strides, k paddings, k dilations, k output paddings, groups, and 1 if transposed. Returns the weight,
-// or NULL.
+// Reads a state: k, then k strides, k paddings, k dilations, k output paddings, groups, and 1 if transposed. Returns
+// the weight, or NULL if the state has another layout.
 static const taper_tensor *conv_state(const items *state, int64_t *numbers, size_t *count)
 {
     items lists[2];
@@ -80,17 +80,18 @@ static bool is_named(const taper_object *object, const char *name)
     return length >= wanted && strcmp(object->klass->name + length - wanted, name) == 0;
 }
 
-// Positions of the parameters in the state, after weight and bias, for the classes of files prepared for XNNPACK,
-// Vulkan and Metal. Classes with the same last name have the same positions.
+// Indices of the parameters in the state, after weight and bias, for the classes of files prepared for XNNPACK, Vulkan
+// and Metal. Classes in different namespaces with the same last name have the same indices.
 typedef struct layer_class {
     char name[26];
-    uint8_t linear, in_out;               // true if the weight is [in, out]
-    uint8_t lists[4], groups, transposed; // positions of stride, padding, dilation, output padding; 0 if it has none
+    uint8_t linear, in_out; // linear: true for a linear layer; in_out: true if the weight is [in, out]
+    // Indices of stride, padding, dilation, output padding; 0 for a parameter that the class lacks.
+    uint8_t lists[4], groups, transposed;
 } layer_class;
 
 static const layer_class classes[] = {
     {.name = ".Conv2dOpContext", .lists = {2, 3, 4}},
-#ifndef TAPER_WITHOUT_DEVICES // the CPU runs these without their packed weights
+#ifndef TAPER_WITHOUT_DEVICES // the CPU runs these layers without their packed weights
     {.name = ".TransposeConv2dOpContext", .lists = {2, 3, 5, 4}, .groups = 6},
     {.name = ".Conv2dPackedContext", .lists = {2, 3, 4, 7}, .groups = 8, .transposed = 5},
     {.name = ".LinearPackedContext", .linear = 1, .in_out = 1},
@@ -153,7 +154,7 @@ static bool packed_conv(const taper_shape *x, const layer_class *layer, const it
 
 int64_t taper_infer_both_directions(const taper_infer_call *call)
 {
-    enum { BOTH = 5 }; // position of the flag in the state of networks packed for Vulkan
+    enum { BOTH = 5 }; // index of the flag for two directions in the state of networks packed for Vulkan
     const taper_known *last = &call->args[call->count - 1];
     items state;
     bool both;

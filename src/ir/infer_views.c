@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shapes of views, of joined and split tensors, and of new tensors.
+// Infers the shapes of views, of joined and split tensors, and of new tensors.
 #include "base/checked.h"
 #include "ir/infer.h"
 
@@ -22,7 +22,7 @@ static int64_t product(const int64_t *sizes, int from, int to)
     return all;
 }
 
-// Inserts a size before dimension at.
+// Returns the shape x with another size inserted before dimension `at`.
 static taper_shape inserted(taper_shape x, int at, int64_t size)
 {
     if (x.rank == TAPER_MAX_RANK) {
@@ -49,15 +49,15 @@ static const taper_known *ints_at(const taper_infer_call *call, size_t at)
     return is && call->args[at].count <= TAPER_MAX_RANK ? &call->args[at] : NULL;
 }
 
-// Computes the size that was given as -1 from the number of all elements and the product of the other sizes. Returns
-// TAPER_UNKNOWN if one of them is unknown, or if no size fits; the operator then refuses at run time.
+// Computes the size that was given as -1: the number of all elements divided by the product of the other sizes. Returns
+// TAPER_UNKNOWN if a number is unknown, or if the division has a remainder, which the operator will refuse.
 static int64_t left(int64_t all, int64_t others)
 {
     const bool known = all != TAPER_UNKNOWN && others != TAPER_UNKNOWN && others != 0 && all % others == 0;
     return known ? all / others : TAPER_UNKNOWN;
 }
 
-// One size may be -1, which stands for the remaining elements.
+// Returns the sizes in an argument. One of them may be -1, which stands for the remaining elements.
 static taper_shape given(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -91,7 +91,7 @@ static taper_shape created(const taper_infer_call *call)
     return shape;
 }
 
-// A size of -1 keeps the size of x.
+// Returns the sizes in an argument, where -1 keeps the size of x.
 static taper_shape expanded(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -137,7 +137,8 @@ static taper_shape flattened(const taper_infer_call *call)
     if (x.rank < 0) {
         const bool rows = taper_infer_int(call, "start_dim", TAPER_UNKNOWN) == 1 &&
                           taper_infer_int(call, "end_dim", TAPER_UNKNOWN) == -1;
-        // A tensor of one dimension has no dimension 1.
+        // Returns a matrix of unknown sizes only if x has two dimensions, because x with one dimension has no dimension
+        // 1.
         return rows ? (taper_shape){.rank = 2, .sizes = {TAPER_UNKNOWN, TAPER_UNKNOWN}} : taper_shape_unknown();
     }
     if (from < 0 || to < from) {
@@ -182,7 +183,7 @@ static taper_shape permuted(const taper_infer_call *call)
     return shape;
 }
 
-// Removes all dimensions of size 1, or those among the given ones.
+// Returns the shape without dimensions of size 1: all of them, or those among the given dimensions.
 static taper_shape squeezed(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -236,7 +237,7 @@ static taper_shape without_dim(const taper_infer_call *call)
     return x.rank < 1 || dim < 0 ? taper_shape_unknown() : removed(x, dim);
 }
 
-// x[start:end:step] in one dimension, with the limits of Python.
+// Returns the shape of x[start:end:step] in one dimension, by the rules of Python.
 static taper_shape sliced(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -261,7 +262,7 @@ static taper_shape sliced(const taper_infer_call *call)
 
 // ---- lists
 
-// Returns the facts that tensors joined in dim share. *sum: the sum of their sizes in that dimension.
+// Returns the facts that all tensors to be joined in dimension dim share. *sum: sum of their sizes in that dimension.
 static bool common(const taper_known *list, int dim, taper_shape *shape, int64_t *sum)
 {
     *shape = list->shapes[0];
@@ -301,7 +302,7 @@ static taper_shape joined(const taper_infer_call *call)
         return taper_infer_same_rank(first);
     }
     const int dim = taper_infer_dim(call, "dim", first->rank);
-    // An empty tensor of one dimension may be joined with any tensor and adds nothing.
+    // An empty tensor of one dimension may be joined with any tensor and adds no elements.
     if (!common(list, dim, &shape, &sum)) {
         return taper_shape_unknown();
     }
@@ -324,7 +325,7 @@ static taper_shape stacked(const taper_infer_call *call)
     return dim < 0 ? taper_shape_unknown() : inserted(shape, dim, (int64_t)list->count);
 }
 
-// Returns the common shape of tensors that differ in one dimension.
+// Returns the facts that all chunks share; they differ in one dimension.
 static taper_shape piece(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -336,7 +337,7 @@ static taper_shape piece(const taper_infer_call *call)
     return x;
 }
 
-// index_select(x, dim, index)
+// Returns the shape of index_select(x, dim, index).
 static taper_shape indexed(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -349,8 +350,8 @@ static taper_shape indexed(const taper_infer_call *call)
     return x;
 }
 
-// x[i]: index.Tensor(x, [i]). Several index tensors are broadcast. A bool tensor stands for the positions of its true
-// elements.
+// Returns the shape of x[i], which is index.Tensor(x, [i]). Several index tensors are broadcast. A bool tensor stands
+// for the positions of its true elements.
 static taper_shape indexed_by_list(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -369,7 +370,7 @@ static taper_shape indexed_by_list(const taper_infer_call *call)
     return shape;
 }
 
-// x(…, dim): dimension dim gets the size in the argument `name`.
+// Returns the shape of x, except that dimension dim gets the size in the argument `name`.
 static taper_shape with_size(const taper_infer_call *call, const char *name)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -381,7 +382,7 @@ static taper_shape with_size(const taper_infer_call *call, const char *name)
     return x;
 }
 
-// transpose and swapdims, and also swapaxes, whose arguments have other names
+// Handles transpose, swapdims, and swapaxes, whose arguments have other names.
 static taper_shape transposed(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -390,7 +391,7 @@ static taper_shape transposed(const taper_infer_call *call)
                    second >= 0 ? second : taper_infer_dim(call, "axis1", x.rank));
 }
 
-// unflatten(x, dim, sizes)
+// Returns the shape of unflatten(x, dim, sizes).
 static taper_shape unflattened(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks the blocks backwards with the set of values that are still needed. A trail lists what a branch adds to the set,
-// so that the other branch can start from the set after the if. The cost grows with the uses, not with the values.
+// Visits the blocks backwards with the set of values that are still needed. A trail lists what a branch adds to the
+// set, so that the other branch can start from the set after the if. The cost grows with the number of uses, not of
+// values.
 #include "ir/liveness.h"
 
 #include "base/budget.h"
 
 typedef struct liveness {
     taper_graph *graph;
-    uint8_t *live; // by value id: 1 if live
+    uint8_t *live; // for each value, by id: 1 if live
     taper_ir_value **trail;
     size_t count, capacity;
     taper_error *error;
@@ -26,7 +27,7 @@ static taper_status make_live(liveness *l, taper_ir_value *value)
     return TAPER_OK;
 }
 
-// Walks the inputs backwards, so that the last of several equal inputs is the last use.
+// Visits the inputs backwards, so that the last one of several equal inputs is marked as the last use.
 static taper_status look(liveness *l, taper_ir_input *inputs, size_t count)
 {
     for (size_t i = count; i-- > 0;) {
@@ -62,8 +63,8 @@ static bool inside(const taper_ir_value *value, const taper_block *block)
     return at == block;
 }
 
-// Removes the values that a branch added to the trail since mark. The values of the branch itself are forgotten. Values
-// from outside remain on the trail, up to the returned position.
+// Removes from the set the values that a branch added to the trail since mark. Values of the branch itself are removed
+// from the trail too. Values from outside of the branch remain on the trail, up to the returned index.
 static size_t take_trail(liveness *l, size_t mark, const taper_block *block)
 {
     size_t kept = mark;
@@ -90,7 +91,8 @@ static taper_status walk_if(liveness *l, taper_node *node)
         branches[i]->clears = NULL;
         branches[i]->clear_count = 0;
     }
-    // `live` is now the set after the if. The new bits: 2 for use in the first block, 4 in the second.
+    // `live` is the set after the if again. Bit 2 marks values used in the first block, bit 4 values used in the
+    // second.
     for (size_t i = start; i < end; i++) {
         l->live[l->trail[i]->id] |= i < middle ? 2 : 4;
     }
@@ -100,7 +102,7 @@ static taper_status walk_if(liveness *l, taper_node *node)
         taper_ir_value *value = l->trail[i];
         const uint8_t bits = l->live[value->id];
         if ((bits & 6) == 0) {
-            continue; // handled before
+            continue; // this value was handled before
         }
         if ((bits & 2) == 0) {
             TAPER_TRY(add_clear(l, branches[0], limit, value));
@@ -114,7 +116,7 @@ static taper_status walk_if(liveness *l, taper_node *node)
     return look(l, node->inputs, node->input_count);
 }
 
-// Makes every value live that the loop's body uses and that is defined outside of it.
+// Marks every value as live that the loop's body uses and that is defined outside of it.
 static taper_status add_outer_uses(liveness *l, const taper_block *root, const taper_ir_input *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -144,7 +146,8 @@ static taper_status walk_loop(liveness *l, taper_node *node)
     body->clears = NULL;
     body->clear_count = 0;
     const size_t start = l->count;
-    // Every test reads the number of trips, so it lives through the loop like the body's outer values.
+    // The maximum number of iterations is read before every iteration, so it lives through the loop, like the values
+    // from outside that the body uses.
     TAPER_TRY(add_outer_uses(l, body, node->inputs, 1));
     TAPER_TRY(find_outer_uses(l, body, body));
     const size_t limit = l->count - start;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storages whose rows are the rows of another storage times a number, computed while they are written.
+// Storages whose rows are the rows of another storage, each times a factor, computed while they are written.
 #include "ir/scaled_storage.h"
 
 #include "ir/storage.h"
 
 typedef struct scaling {
     taper_heap *heap;
-    size_t size;           // bytes of this block
-    taper_storage *origin; // owner of the rows, retained
+    size_t size;           // size of this block in bytes
+    taper_storage *origin; // storage of the rows, retained
     const float *rows;
-    size_t row; // floats in each row
+    size_t row; // number of floats in each row
     double scales[];
 } scaling;
 
@@ -24,7 +24,7 @@ taper_status taper_storage_scaled(taper_heap *heap, taper_tensor *rows, taper_st
                                   taper_error *error)
 {
     const size_t count = (size_t)rows->sizes[0], bytes = (size_t)taper_tensor_numel(rows) * sizeof(float);
-    // If rows have no floats, their number is not bounded by the bytes.
+    // If the rows have no floats, the number of rows is not bounded by the bytes of the storage, so it is checked here.
     const size_t size = sizeof(scaling) + count * sizeof(double);
     scaling *s = count <= SIZE_MAX / 4 / sizeof(double) ? taper_heap_alloc(heap, size) : NULL;
     if (s == NULL ||
@@ -85,7 +85,7 @@ taper_status taper_storage_settle(taper_storage *storage, taper_error *error)
     storage->kind = TAPER_STORAGE_OWNED;
     storage->read_only = false;
     storage->data = settled->data;
-    settled->kind = TAPER_STORAGE_BORROWED; // it owns nothing now: its block belongs to the other storage
+    settled->kind = TAPER_STORAGE_BORROWED; // this storage owns nothing now: its block belongs to the other storage
     taper_obj_release(&settled->head);
     return TAPER_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parser of operator schemas: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
-// Tensor(a!)". The text is our own, so a mistake in it is a bug, but it is reported and never asserted.
+// Parses operator schemas: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)".
+// The texts are part of the library, so a mistake in one is a bug; it is nevertheless reported as an error.
 // ops/list/registered.c checks schemas that a host registers before they come here.
 #include "ir/schema.h"
 
@@ -100,7 +100,7 @@ static taper_status make(parser *p, taper_type_kind kind, const char *name, cons
 
 static taper_status parse_type(parser *p, taper_schema_arg *arg, const taper_type **type, int depth);
 
-// Parses (Tensor a, Tensor b) as a type, or Dict(K, V), Future(T), ….
+// Parses the items of a type in parentheses: (Tensor a, Tensor b), Dict(K, V), Future(T), ….
 static taper_status parse_items(parser *p, taper_schema_arg *arg, const taper_type **items, size_t limit, size_t *count,
                                 int depth)
 {
@@ -112,7 +112,7 @@ static taper_status parse_items(parser *p, taper_schema_arg *arg, const taper_ty
         TAPER_TRY(parse_type(p, arg, &items[*count], depth + 1));
         ++*count;
         blanks(p);
-        if (word_char(*p->at)) { // the name of a field
+        if (word_char(*p->at)) { // skips the name of a field
             const char *name;
             size_t length;
             TAPER_TRY(word(p, &name, &length));
@@ -300,7 +300,7 @@ static taper_status parse_default(parser *p, taper_schema_arg *arg)
     } else {
         TAPER_TRY(parse_number(p, type, value));
         const taper_type *base = type->kind == TAPER_TYPE_OPTIONAL ? type->items[0] : type;
-        if (base->kind == TAPER_TYPE_LIST) { // int[2] stride=1: one number for all
+        if (base->kind == TAPER_TYPE_LIST) { // for int[2] stride=1, the default is one number for all items
             const taper_val item = *value;
             taper_list *list = taper_list_new(p->heap, base->items[0], 0);
             *value = taper_val_none();
@@ -343,7 +343,7 @@ static taper_status parse_arg(parser *p, taper_schema_arg *arg, bool result)
 
 enum { MOST_ARGS = 64 };
 
-// Parses arguments up to the closing parenthesis.
+// Parses arguments or results up to the closing parenthesis.
 static taper_status parse_args(parser *p, bool result, taper_schema_arg **args, uint32_t *count, bool *more)
 {
     *args = taper_arena_array(p->arena, MOST_ARGS, sizeof **args);
@@ -429,7 +429,7 @@ taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_type
         schema->ret_count = 1;
         TAPER_TRY(parse_arg(&p, &schema->rets[0], true));
     }
-#ifdef TAPER_WITH_OPERATORS // the text may be the host's
+#ifdef TAPER_WITH_OPERATORS // needed because the text may come from the host
     blanks(&p);
     if (*p.at != '\0') {
         return bad(&p, "the end was expected");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storages: the places and owners of tensors' bytes.
+// Creates storages, frees the bytes of tensors, and copies them before they are written.
 #include "ir/storage.h"
 #include "ir/tensor_def.h"
 
@@ -16,7 +16,8 @@ static taper_storage *new_storage(taper_heap *heap, taper_storage_kind kind, voi
     return storage;
 }
 
-// Returns the size of the block, at least that of a large block, because kernels read past the end of even four bytes.
+// Returns the size of the block for these bytes. It is at least the size of a large block, because kernels may read
+// past the end, even of four bytes.
 static size_t block_size(size_t bytes)
 {
     return taper_max_size(bytes, 1024);
@@ -55,7 +56,7 @@ taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **s
 taper_status taper_storage_borrow(taper_heap *heap, taper_storage_kind kind, const void *data, size_t bytes,
                                   taper_obj *owner, taper_storage **storage, taper_error *error)
 {
-    // The cast drops const, and read_only prevents writes.
+    // The cast drops const; read_only prevents writes to these bytes.
     *storage = new_storage(heap, kind, (void *)(uintptr_t)data, bytes);
     if (*storage == NULL) {
         return taper_fail_memory(error);
@@ -89,7 +90,7 @@ static void drop_memory(taper_memory *memory)
     }
 }
 
-// Releases the owner of the bytes.
+// Releases or frees the bytes, depending on who owns them.
 static void drop_data(taper_storage *storage)
 {
     switch (storage->kind) {
@@ -117,7 +118,7 @@ static void drop_data(taper_storage *storage)
     storage->data = NULL;
 }
 
-// Keeps the previous bytes valid, because the host may have a pointer to them: the storage holds their owner.
+// Makes the storage keep the owner of its previous bytes, because the host may still have a pointer to these bytes.
 static void keep_behind(taper_storage *storage)
 {
     if (storage->kind == TAPER_STORAGE_SHARED) {
@@ -163,7 +164,7 @@ taper_status taper_storage_of_memory(taper_heap *heap, taper_memory *memory, siz
 void taper_storage_free(taper_storage *storage)
 {
     taper_heap *heap = storage->head.heap;
-    if (storage->plan_run != 0) { // a source saw its birth
+    if (storage->plan_run != 0) { // a source has seen the creation of this storage
         taper_heap_storage_died(heap, storage);
     }
     drop_data(storage);

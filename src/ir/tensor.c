@@ -5,7 +5,7 @@
 
 #include "base/half.h"
 
-// The external definitions of the header's inline functions, for compilers that call them.
+// External definitions of the header's inline functions, which compilers use if they do not inline a call.
 extern bool taper_tensor_is_away(const taper_tensor *tensor);
 extern taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error);
 extern size_t taper_tensor_item(const taper_tensor *tensor);
@@ -34,15 +34,15 @@ const char *taper_dtype_name(taper_dtype dtype)
 
 void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *strides)
 {
-    uint64_t step = 1; // wraps if the sizes are too large, which the caller detects
+    uint64_t step = 1; // wraps if the sizes are too large; the caller detects this
     for (size_t i = rank; i-- > 0;) {
         strides[i] = (int64_t)step;
         step *= (uint64_t)taper_max_i64(sizes[i], 1);
     }
 }
 
-// Like PyTorch, this does not use max(size, 1), which contiguous strides use: an empty dimension gives strides of 0.
-// The product wraps because the sizes may not be checked yet.
+// An empty dimension gives strides of 0. PyTorch also uses the size here, not max(size, 1) as for contiguous strides.
+// The product may wrap, because the sizes may not be checked yet.
 void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides)
 {
     uint64_t step = (uint64_t)sizes[1];
@@ -75,7 +75,8 @@ static bool channels_last_contiguous(const taper_tensor *tensor)
 {
     int64_t step = 1;
     for (size_t i = 0; i < tensor->rank; i++) {
-        const size_t d = i == 0 ? 1 : i == tensor->rank - 1u ? 0 : tensor->rank - i; // C, then W, H, (D), N
+        // The order of dimensions is C, then W, H, (D), N.
+        const size_t d = i == 0 ? 1 : i == tensor->rank - 1u ? 0 : tensor->rank - i;
         if (tensor->sizes[d] != 1) {
             if (tensor->strides[d] != step) {
                 return false;
@@ -105,7 +106,7 @@ bool taper_tensor_is_dense(const taper_tensor *tensor)
     if (taper_tensor_is_contiguous(tensor) || taper_tensor_is_channels_last(tensor)) {
         return true;
     }
-    // Walks the dimensions from the smallest stride up. Each must begin where the previous ones end.
+    // Visits the dimensions from the smallest stride up. Each stride must equal the product of the sizes before.
     int64_t want = 1;
     bool done[TAPER_MAX_RANK] = {false};
     for (unsigned step = 0; step < tensor->rank; step++) {
@@ -127,7 +128,7 @@ bool taper_tensor_is_dense(const taper_tensor *tensor)
     return true;
 }
 
-// PyTorch's is_channels_last_strides_2d and _3d: strides must rise in the order C, W, H, (D), N.
+// Implements PyTorch's is_channels_last_strides_2d and _3d: strides must rise in the order C, W, H, (D), N.
 bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
 {
     if (tensor->hidden_nhwc || (tensor->rank != 4 && tensor->rank != 5) || tensor->strides[1] == 0) {
@@ -140,7 +141,7 @@ bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
             return false;
         }
         if (d == 0 && least == tensor->strides[1]) {
-            return false; // N111 counts as contiguous
+            return false; // sizes N, 1, 1, 1 count as contiguous
         }
         least = tensor->strides[d];
         if (tensor->sizes[d] > 1) {
@@ -167,7 +168,8 @@ int64_t taper_tensor_step(const taper_tensor *tensor, size_t d)
 
 // ---- making
 
-// Computes the number of elements from the first to the last one that strides reach, in *extent.
+// Checks sizes and strides. *extent receives the number of elements from the first one to the last one that the strides
+// reach.
 static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides,
                                    int64_t *extent, taper_error *error)
 {
@@ -418,7 +420,7 @@ static TAPER_COLD taper_status tell_lost(const taper_memory *memory, taper_statu
     return status;
 }
 
-// Copies the elements into storage of the host with these strides, NULL for contiguous.
+// Copies the elements to a new storage on the host with these strides. NULL means contiguous.
 static taper_status arrange(taper_tensor *tensor, const int64_t *strides, taper_error *error)
 {
     taper_memory *const memory = taper_tensor_is_away(tensor) ? tensor->storage->memory : NULL;
@@ -517,7 +519,8 @@ int64_t taper_load_int(taper_dtype dtype, const void *data, int64_t index)
         return ((const int64_t *)data)[i];
     default: {
         const double f = taper_load_double(dtype, data, index);
-        return f >= -9.2e18 && f <= 9.2e18 ? (int64_t)f : INT64_MIN; // the result of x86's conversion
+        // Out of range, the result is that of x86's conversion.
+        return f >= -9.2e18 && f <= 9.2e18 ? (int64_t)f : INT64_MIN;
     }
     }
 }

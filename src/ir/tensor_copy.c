@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies elements between layouts and dtypes. Dimensions are sorted by the target's strides and merged where both sides
-// are contiguous. The rest has an inner run. If the sides have different innermost dimensions (a transpose, NCHW to
-// NHWC), two dimensions are walked in tiles.
+// Copies elements between layouts and dtypes. Dimensions are sorted by the target's strides and merged if both sides
+// are contiguous. An inner loop copies the innermost dimension. If the two sides have different innermost dimensions (a
+// transpose, NCHW to NHWC), two dimensions are visited in tiles.
 #include "base/half.h"
 #include "ir/tensor.h"
 #include "ir/walk.h"
 
 typedef struct copy_dim {
-    int64_t size, to, from; // size in elements, strides in bytes
+    int64_t size, to, from; // size in elements, strides of both sides in bytes
 } copy_dim;
 
 enum { TILE = 16 };
@@ -95,7 +95,7 @@ static void store_double(taper_dtype dtype, void *to, double re, double im)
         ((uint16_t *)to)[1] = taper_float_to_f16((float)im);
         break;
     case TAPER_BOOL:
-        *(uint8_t *)to = re != 0 || im != 0; // NaN is true
+        *(uint8_t *)to = re != 0 || im != 0; // NaN becomes true
         break;
     default:
         break;
@@ -154,7 +154,7 @@ static double imaginary(taper_dtype dtype, const void *from)
 static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_dtype from_dtype, const char *from,
                         int64_t from_step, int64_t count)
 {
-    if (to_dtype == TAPER_F64 && from_dtype == TAPER_F32) { // factors of products and matrices, and their results
+    if (to_dtype == TAPER_F64 && from_dtype == TAPER_F32) { // factors and results of matrix products
         CONVERT(double, float);
     }
     if (to_dtype == TAPER_F32 && from_dtype == TAPER_F64) {
@@ -163,10 +163,11 @@ static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_d
     if (to_dtype == TAPER_I64 && from_dtype == TAPER_I32) {
         CONVERT(int64_t, int32_t);
     }
-    if (to_dtype == TAPER_I32 && from_dtype == TAPER_I64) { // numbers out of range wrap, as below
+    // Numbers out of range wrap, as in the general conversion below.
+    if (to_dtype == TAPER_I32 && from_dtype == TAPER_I64) {
         CONVERT(uint32_t, uint64_t);
     }
-    if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // images
+    if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // bytes of images become floats
         CONVERT(float, uint8_t);
     }
     const bool from_int =
@@ -193,7 +194,7 @@ static void swap_dims(copy_dim *a, copy_dim *b)
 }
 
 // Sorts the dimensions so that dims[0] has the target's smallest stride, and merges neighbours that are contiguous on
-// both sides. Returns the number that remain.
+// both sides. Returns the number of dimensions that remain.
 static size_t prepare_dims(copy_dim *dims, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -215,7 +216,7 @@ static size_t prepare_dims(copy_dim *dims, size_t count)
     return kept;
 }
 
-// Quantized elements are integers: int_repr has the same bytes.
+// Returns the integer dtype with the same bytes, so that quantized elements are copied as integers.
 static taper_dtype integers_of(taper_dtype dtype)
 {
     return dtype == TAPER_QU8 ? TAPER_U8 : dtype == TAPER_QI8 ? TAPER_I8 : dtype == TAPER_QI32 ? TAPER_I32 : dtype;
@@ -258,7 +259,7 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
     while (count < 2) {
         dims[count++] = (copy_dim){1, 0, 0};
     }
-    // The second tiled dimension is the one with the smallest stride in the source.
+    // The second dimension of a tile is the one with the smallest stride in the source.
     size_t second = 1;
     if (to_dtype == from_dtype && dims[0].from != from_item) {
         for (size_t i = 2; i < count; i++) {

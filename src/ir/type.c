@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The simple types, and the table of all others. The table makes each type once (with rare exceptions: type_table.h).
-// Loading one model many times therefore does not make it grow, and most comparisons of types compare pointers. Depth
-// and size of a type are bounded when it is made, which bounds every walk here. Types may share parts, so a short text
-// could otherwise stand for a huge tree.
+// Loading one model many times therefore does not make the table grow, and most comparisons of types compare pointers.
+// Depth and size of a type are bounded when it is made, which bounds every recursion here. Types may share parts, so
+// without the bound a short text could stand for a huge tree.
 #include "ir/type.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ struct taper_types {
     taper_mutex *mutex;
     taper_arena arena;
     taper_lookup strings, types, classes;
-    taper_type_scope *names; // named tuples that taper_type_parse entered
+    taper_type_scope *names; // named tuples that taper_type_parse added
 };
 
 taper_status taper_types_create(const taper_allocator *allocator, taper_types **types, taper_error *error)
@@ -120,7 +120,7 @@ void *taper_types_alloc(taper_types *types, size_t size)
 
 // ---- strings. The caller of a function named *_locked holds the mutex.
 
-enum { STEPS_A_CHARACTER = 4 }; // to hash the string and to compare it
+enum { STEPS_A_CHARACTER = 4 }; // steps to hash a character and to compare it
 
 typedef struct string_key {
     const char *text;
@@ -395,7 +395,7 @@ const taper_type *taper_type_scope_find(taper_types *types, taper_type_scope *sc
     return type;
 }
 
-// If a name is entered again, the last type counts.
+// If a name is added again, the last type counts.
 bool taper_type_scope_enter(taper_types *types, taper_type_scope *scope, const taper_type *type)
 {
     const string_key key = {.text = type->name, .length = strlen(type->name)};
@@ -490,7 +490,7 @@ bool taper_type_matches(const taper_type *a, const taper_type *b)
         return a->kind == TAPER_TYPE_LIST || a->kind == TAPER_TYPE_ANY_LIST;
     case TAPER_TYPE_ANY_TUPLE:
         return a->kind == TAPER_TYPE_TUPLE || a->kind == TAPER_TYPE_ANY_TUPLE;
-    case TAPER_TYPE_CLASS: // a named tuple may be referred to by its name only
+    case TAPER_TYPE_CLASS: // a file may refer to a named tuple by its name only
         return (a->kind == TAPER_TYPE_CLASS || a->kind == TAPER_TYPE_TUPLE) && same_text(a->name, b->name);
     case TAPER_TYPE_TUPLE:
         if (a->kind == TAPER_TYPE_CLASS) {

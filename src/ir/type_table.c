@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of type_table.h: probes in order, up to a limit.
+// The hash table of type_table.h, which limits the number of probes.
 #include "ir/type_table.h"
 
 #include <string.h>

@@ -9,11 +9,11 @@
 
 typedef struct parser {
     taper_types *types;
-    taper_type_scope *scope; // NULL for the table's own names
+    taper_type_scope *scope; // scope of named tuples; NULL for the table's own scope
     const char *text;
     size_t length, position;
-    // Parts of the types that are being parsed, the innermost last. fields is parallel to items, with NULL for a part
-    // without a name.
+    // Stack of parts of the types that are being parsed, the innermost last. fields[i] is the field name of items[i],
+    // or NULL if it has none.
     const taper_type **items;
     const char **fields;
     size_t count, item_capacity, field_capacity;
@@ -90,7 +90,7 @@ static taper_status push(parser *p, const taper_type *item, const char *field)
     return TAPER_OK;
 }
 
-// Makes a type from the parts that were pushed since base, and removes them.
+// Makes a type from the parts above `base` on the stack, and removes them.
 static taper_status make(parser *p, taper_type_kind kind, const char *name, size_t base, bool named,
                          const taper_type **type)
 {
@@ -103,7 +103,7 @@ static taper_status make(parser *p, taper_type_kind kind, const char *name, size
 
 static taper_status parse(parser *p, int depth, const taper_type **type);
 
-// Parses types up to the closing bracket. The opening one was read.
+// Parses types up to the closing bracket, after the opening bracket was read.
 static taper_status parse_items(parser *p, int depth)
 {
     do {
@@ -157,7 +157,7 @@ static taper_status parse_generic(parser *p, const char *name, size_t length, in
     static const struct {
         const char *text;
         taper_type_kind kind;
-        size_t count; // number of items; 0 for any number
+        size_t count; // required number of items; 0 for any number
     } generics[] = {
         {"List", TAPER_TYPE_LIST, 1},    {"Optional", TAPER_TYPE_OPTIONAL, 1}, {"Dict", TAPER_TYPE_DICT, 2},
         {"Tuple", TAPER_TYPE_TUPLE, 0},  {"Future", TAPER_TYPE_FUTURE, 1},     {"RRef", TAPER_TYPE_FUTURE, 1},
@@ -168,7 +168,7 @@ static taper_status parse_generic(parser *p, const char *name, size_t length, in
             continue;
         }
         const size_t base = p->count;
-        if (generics[i].kind == TAPER_TYPE_TUPLE && accept(p, '(')) { // Tuple[()]
+        if (generics[i].kind == TAPER_TYPE_TUPLE && accept(p, '(')) { // the empty tuple Tuple[()]
             TAPER_TRY(expect(p, ')'));
             TAPER_TRY(expect(p, ']'));
         } else {
@@ -213,7 +213,7 @@ static taper_status parse_simple(parser *p, const char *name, size_t length, con
             return TAPER_OK;
         }
         kind = TAPER_TYPE_CLASS;
-    } else if (name[0] == 't' && length <= 4) { // t, t1, tVal
+    } else if (name[0] == 't' && length <= 4) { // type variables such as t, t1, tVal
         kind = TAPER_TYPE_VARIABLE;
     }
     const char *kept = taper_types_string(p->types, name, length);
@@ -340,7 +340,7 @@ void taper_type_print(const taper_type *type, taper_text *text)
         print_items(type->name != NULL ? type->name : "Future", type, text);
         break;
     case TAPER_TYPE_TUPLE:
-        if (type->name != NULL) { // only the name, as PyTorch prints it
+        if (type->name != NULL) { // prints only the name, as PyTorch does
             taper_text_string(text, type->name);
         } else {
             print_items("Tuple", type, text);

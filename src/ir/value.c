@@ -6,7 +6,7 @@
 
 #include "ir/heap_blocks.h"
 
-// The external definitions of the header's inline functions, for compilers that call them.
+// External definitions of the header's inline functions, which compilers use if they do not inline a call.
 extern bool taper_val_is_object(taper_val value);
 extern void taper_obj_retain(taper_obj *obj);
 extern void taper_obj_release(taper_obj *obj);
@@ -100,7 +100,7 @@ static void free_leaf(taper_obj *obj)
     }
 }
 
-// Frees nested containers with a work list, not by recursion, because the file chooses their depth.
+// Frees nested containers with a work list instead of recursion, because a file chooses their depth.
 void taper_obj_free(taper_obj *obj)
 {
     if (obj->tag < TAPER_LIST || obj->tag > TAPER_OBJECT) {
@@ -251,7 +251,7 @@ taper_object *taper_object_new(taper_heap *heap, const taper_class *klass, size_
 
 // ---- lists and objects
 
-// Makes room for `want` items in an array that the heap owns. An item has `width` values.
+// Enlarges an array that the heap owns for `want` items. An item has `width` values.
 static taper_status grow_items(taper_heap *heap, taper_val **items, size_t *capacity, size_t want, size_t width,
                                taper_error *error)
 {
@@ -388,7 +388,7 @@ bool taper_val_same(taper_val a, taper_val b)
         return a.as.i == b.as.i;
     case TAPER_DOUBLE:
         return a.as.f == b.as.f;
-    case TAPER_STRING: // PyTorch also compares strings by content here
+    case TAPER_STRING: // PyTorch's `is` also compares strings by content
         return taper_val_equal(a, b);
     default:
         return a.as.obj == b.as.obj;
@@ -415,8 +415,8 @@ static bool number(taper_val value, double *re, double *im)
     }
 }
 
-// Two structures that share their parts may unfold to exponentially many pairs. The last pairs that were found equal
-// are remembered, so the work grows with the number of containers. After EQUAL_STEPS pairs the structures count as
+// Comparing two structures that share parts could take exponential time. The last pairs that were found equal are
+// remembered, so the work grows with the number of containers. After EQUAL_STEPS pairs the structures count as
 // different.
 enum { EQUAL_STEPS = 10000000, EQUAL_PAIRS = 128 };
 
@@ -425,7 +425,7 @@ typedef struct comparison {
     long steps;
     struct {
         const taper_obj *a, *b;
-    } equal[EQUAL_PAIRS]; // placed by a hash; cleared at the first container that is nested in another one
+    } equal[EQUAL_PAIRS]; // cache of equal pairs, indexed by a hash; cleared at the first nested container
 } comparison;
 
 static size_t pair_place(const taper_obj *a, const taper_obj *b)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types of values.
+// Determines the types of values, and compares values with types.
 #include "ir/tensor_def.h"
 
 const char *taper_val_kind_name(taper_val value)
@@ -36,17 +36,17 @@ const char *taper_val_kind_name(taper_val value)
     }
 }
 
-// Containers that share their parts may unfold to exponentially many items. The answers for the last nested containers
-// are remembered, so the work grows with the number of containers.
+// Checking containers that share parts could take exponential time. The answers for the last nested containers are
+// remembered, so the work grows with the number of containers.
 enum { MEMO_PLACES = 64 };
 
 typedef struct is_a_memo {
     bool ready;
     struct {
-        const taper_obj *container; // NULL if the place is free
+        const taper_obj *container; // NULL if the entry is free
         const taper_type *type;
         bool is;
-    } places[MEMO_PLACES]; // placed by a hash
+    } places[MEMO_PLACES]; // cache of answers, indexed by a hash
 } is_a_memo;
 
 static bool is_a(taper_val value, const taper_type *type, int depth, is_a_memo *memo);
@@ -130,7 +130,7 @@ static bool find_is_a(taper_val value, const taper_type *type, int depth, is_a_m
         if (value.tag != TAPER_TUPLE || value.as.tuple->count != type->count) {
             return false;
         }
-        // A tuple from a file or a host may lack its named type, and its items decide.
+        // A tuple from a file or a host may not know its named type. Then its items decide.
         if (type->name != NULL && value.as.tuple->type != NULL) {
             return taper_type_equal(value.as.tuple->type, type);
         }
@@ -177,7 +177,7 @@ bool taper_val_is_a(taper_val value, const taper_type *type)
 
 static void print(taper_val value, taper_text *text, int depth)
 {
-    // Shared parts may unfold to a huge text.
+    // The text is limited, because a type that shares parts may have a huge text.
     if (depth > TAPER_LIMIT_TYPE_DEPTH || text->length > TAPER_LIMIT_TYPE_TEXT) {
         taper_text_string(text, "...");
         return;

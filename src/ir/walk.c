@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Walks over the indices of a box.
+// Visits all indices of a multi-dimensional array.
 #include "ir/walk.h"
 
-// The external definitions of the header's inline functions, for compilers that call them.
+// External definitions of the header's inline functions, which compilers use if they do not inline a call.
 extern void taper_walk_begin(taper_walk *walk, size_t sides);
 extern int64_t *taper_walk_add(taper_walk *walk, int64_t size);
 extern bool taper_walk_step(taper_walk *walk);

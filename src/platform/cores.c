@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The number of useful threads, from the affinity, the classes of cores and the quotas of control groups; and the
-// caches of the cores.
+// Finds the number of useful threads from the affinity, the classes of cores and the quotas of control groups. Also
+// finds the sizes of the cores' caches.
 #include "platform/cores.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static bool is_allowed(const unsigned char *allowed, size_t count, size_t cpu)
     return cpu < 8 * count && (allowed[cpu / 8] >> cpu % 8 & 1) != 0;
 }
 
-// Returns true if a list like "0-1,4" has an allowed CPU before this one.
+// Returns true if a list such as "0-1,4" contains an allowed CPU with a lower number than this CPU.
 static bool has_earlier(const char *list, const unsigned char *allowed, size_t count, size_t cpu)
 {
     for (char *end; *list >= '0' && *list <= '9'; list = end + (*end == ',')) {
@@ -54,15 +54,15 @@ static bool has_earlier(const char *list, const unsigned char *allowed, size_t c
     return false;
 }
 
-// Counts the allowed CPUs that are the first of their core and have at least `percent` of the power of the strongest.
-// The file `name` says the power; NULL counts all cores. Returns 0 if the file is missing.
+// Counts the allowed CPUs that are the first of their core and have at least `percent` of the strongest one's
+// performance, which the file `name` states. If name is NULL, counts all cores. Returns 0 if the file is missing.
 static unsigned count_cores(const char *root, const unsigned char *allowed, size_t count, const char *name,
                             unsigned percent)
 {
     char text[TEXT_BYTES];
     unsigned long strongest = 0;
     unsigned cores = 0;
-    // The first pass finds the strongest, the second one counts.
+    // The first pass finds the strongest core, the second pass counts.
     for (int pass = name != NULL ? 0 : 1; pass < 2; pass++) {
         for (size_t cpu = 0; cpu < 8 * count; cpu++) {
             if (!is_allowed(allowed, count, cpu)) {
@@ -89,7 +89,7 @@ static unsigned count_cores(const char *root, const unsigned char *allowed, size
 
 // ---- caches
 
-// Raises each size in *caches to that of this CPU.
+// Raises each size in *caches to the size of this CPU's cache, if that is larger.
 static void add_caches(const char *root, size_t cpu, taper_caches *caches)
 {
     char text[TEXT_BYTES], name[32];
@@ -104,7 +104,7 @@ static void add_caches(const char *root, size_t cpu, taper_caches *caches)
         const unsigned long level = strtoul(text, NULL, 10);
         (void)snprintf(name, sizeof name, "cache/index%u/size", i);
         (void)read_of_cpu(root, cpu, name, text);
-        const unsigned long kilobytes = strtoul(text, NULL, 10); // in the form "32K"
+        const unsigned long kilobytes = strtoul(text, NULL, 10); // the file contains a text such as "32K"
         size_t *const cache = level == 1 ? &caches->l1 : level == 2 ? &caches->l2 : NULL;
         if (cache != NULL && !of_code && kilobytes <= 1024 * 1024 && kilobytes * 1024 > *cache) {
             *cache = kilobytes * 1024;
@@ -114,8 +114,8 @@ static void add_caches(const char *root, size_t cpu, taper_caches *caches)
 
 taper_caches taper_cores_caches(const char *root, const unsigned char *allowed, size_t count)
 {
-    // The system numbers clusters from the small cores to the big ones or the other way round, so the first and the
-    // last CPU are enough.
+    // The first and the last allowed CPU are sufficient, because the system numbers clusters from small to big cores,
+    // or in the reverse order.
     taper_caches caches = {0, 0};
     size_t first = 0, last = 8 * count;
     while (first < last && !is_allowed(allowed, count, first)) {
@@ -135,8 +135,8 @@ taper_caches taper_cores_caches(const char *root, const unsigned char *allowed, 
 
 // ---- control groups
 
-// Returns the smallest quota of the group at `of` below `mount` and its parents, in CPUs, rounded up, or `most` if that
-// is less.
+// Returns the smallest CPU quota of a control group and its parents, rounded up to whole CPUs, or `most` if that is
+// less. mount: mount point of the hierarchy; of: path of the group below it.
 static unsigned quota_of_groups(const char *root, const char *mount, const char *of, bool unified, unsigned most)
 {
     char file[PATH_BYTES], text[TEXT_BYTES], path[TEXT_BYTES];
@@ -146,7 +146,8 @@ static unsigned quota_of_groups(const char *root, const char *mount, const char 
                                     unified ? "cpu.max" : "cpu.cfs_quota_us");
         if (length > 0 && length < PATH_BYTES && read_text(text, file)) {
             char *rest;
-            const long quota = strtol(text, &rest, 10); // "max" reads as 0, and version 1 writes -1
+            // No quota is "max" in version 2, which reads as 0, and -1 in version 1.
+            const long quota = strtol(text, &rest, 10);
             if (!unified) {
                 char *name = strrchr(file, '/');
                 memcpy(name, "/cpu.cfs_period_us", sizeof "/cpu.cfs_period_us");
@@ -170,7 +171,7 @@ static unsigned at_most_quota(const char *root, unsigned most)
     char text[TEXT_BYTES], file[PATH_BYTES];
     (void)snprintf(file, sizeof file, "%s/proc/self/cgroup", root);
     (void)read_text(text, file);
-    // Each line is "number:controllers:path". The unified hierarchy has no controllers.
+    // Each line is "number:controllers:path". In the unified hierarchy (version 2) the controllers are empty.
     for (char *line = text, *next; *line != '\0'; line = next) {
         next = line + strcspn(line, "\n");
         if (*next != '\0') {
@@ -185,7 +186,7 @@ static unsigned at_most_quota(const char *root, unsigned most)
             most = quota_of_groups(root, "", path + 1, true, most);
             continue;
         }
-        // The hierarchy is mounted under the name of one controller, or under the names of all its controllers.
+        // The hierarchy may be mounted under the name of one controller, or under the names of all its controllers.
         *path = '\0';
         *controllers = '/';
         for (const char *cpu = controllers; (cpu = strstr(cpu, "cpu")) != NULL; cpu += 3) {
@@ -200,7 +201,8 @@ static unsigned at_most_quota(const char *root, unsigned most)
 
 unsigned taper_cores_count(const char *root, const unsigned char *allowed, size_t count)
 {
-    // Small cores have less than half the capacity, which is the kernel's own measure. Their frequencies are closer.
+    // A small core has less than half the capacity, which the kernel measures. If the kernel does not report it,
+    // frequencies are compared; these differ less.
     unsigned cores = count_cores(root, allowed, count, "cpu_capacity", 50);
     if (cores == 0) {
         cores = count_cores(root, allowed, count, "cpufreq/cpuinfo_max_freq", 70);

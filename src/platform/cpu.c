@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The number of cores of this machine and the sizes of their caches. isa.c says which instructions they have.
+// Finds the number of cores of this machine and the sizes of their caches. isa.c finds their instruction sets.
 #define _GNU_SOURCE 1
-#define _DARWIN_C_SOURCE 1 // for sysctlbyname
+#define _DARWIN_C_SOURCE 1 // needed for sysctlbyname
 #include "platform/platform.h"
 
 #include <sched.h>
@@ -12,10 +12,10 @@
 #ifdef __APPLE__
 #include <sys/sysctl.h>
 
-// Returns a number by its name, or 0 if there is none.
+// Returns the system's number with this name, or 0 if there is none.
 static int64_t ask(const char *name)
 {
-    int64_t number = 0; // some have 32 bits: on a little-endian machine the rest remains 0
+    int64_t number = 0; // some numbers have only 32 bits; on a little-endian machine the other bits remain 0
     size_t size = sizeof number;
     return sysctlbyname(name, &number, &size, NULL, 0) == 0 && number > 0 ? number : 0;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bytes are the coefficients of a polynomial over GF(2); the lowest bit of the first byte is the highest
-// coefficient. The checksum is its remainder modulo P. A block of 16 bytes may be replaced by any polynomial with the
-// same remainder, further down: multiply each half by x^n mod P for the distance n. The code carries four blocks over
-// the data by carry-less multiplication, then combines them, and zlib computes the checksum of the remaining 16 bytes.
+// Computes CRC-32 with carry-less multiplication. The bytes are the coefficients of a polynomial over GF(2); the lowest
+// bit of the first byte is the highest coefficient. The checksum is the remainder of the polynomial modulo P. A block
+// of 16 bytes may be replaced by any polynomial with the same remainder at a later position: multiply each half by x^n
+// mod P, where n is the distance in bits. The code moves four blocks over the data in this way, then combines them, and
+// zlib computes the checksum of the remaining 16 bytes.
 #include "platform/crc32.h"
 
 #include "platform/platform.h"
@@ -25,7 +26,7 @@ uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 #else
 uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 {
-    // The remainders of four bits.
+    // Remainders for all values of four bits.
     static const uint32_t of[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                     0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                     0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
@@ -45,27 +46,30 @@ uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 
 #define TAPER_PCLMUL __attribute__((target("sse2,pclmul")))
 
-// In a virtual machine, asking the CPU takes microseconds.
+// From WORTH_ASKING bytes on, the function asks whether the CPU has the instruction, because in a virtual machine the
+// question takes microseconds.
 enum { BLOCKS = 4, STEP = BLOCKS * (int)sizeof(__m128i), WORTH_ASKING = 16 * 1024 };
 
-// Adds `block`, moved by n bits, to `next`. by: x^(n + 32) and x^(n - 32) mod P, shifted up by one bit, because the
-// product of two reflected numbers is one bit short.
+// Multiplies `block` by x^n and adds it to `next`. by: x^(n + 32) and x^(n - 32) mod P, shifted up by one bit, because
+// the product of two reflected numbers is one bit short.
 TAPER_PCLMUL static inline __m128i carry(__m128i block, __m128i by, __m128i next)
 {
     const __m128i low = _mm_clmulepi64_si128(block, by, 0x00), high = _mm_clmulepi64_si128(block, by, 0x11);
     return _mm_xor_si128(next, _mm_xor_si128(low, high));
 }
 
-// size is at least STEP. *used: the bytes that were read; the caller does the rest, which does not fill a step.
+// Returns the checksum of the first *used bytes; the caller handles the rest, which is shorter than STEP. size must be
+// at least STEP.
 TAPER_PCLMUL static uint32_t multiplied(uint32_t crc, const uint8_t *data, size_t size, size_t *used)
 {
-    const __m128i by_step = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);  // n = 512
-    const __m128i by_block = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0); // n = 128
+    const __m128i by_step = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);  // for n = 512
+    const __m128i by_block = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0); // for n = 128
     __m128i block[BLOCKS];
     for (size_t i = 0; i < BLOCKS; i++) {
         block[i] = _mm_loadu_si128((const __m128i *)data + i);
     }
-    block[0] = _mm_xor_si128(block[0], _mm_cvtsi32_si128((int)~crc)); // the previous bytes are added to the first ones
+    // The checksum of the previous bytes is added to the first bytes.
+    block[0] = _mm_xor_si128(block[0], _mm_cvtsi32_si128((int)~crc));
     size_t at = STEP;
     for (; size - at >= STEP; at += STEP) {
         for (size_t i = 0; i < BLOCKS; i++) {
@@ -78,7 +82,8 @@ TAPER_PCLMUL static uint32_t multiplied(uint32_t crc, const uint8_t *data, size_
     uint8_t left[sizeof(__m128i)];
     _mm_storeu_si128((__m128i *)left, block[BLOCKS - 1]);
     *used = at;
-    return taper_crc32_plain(UINT32_MAX, left, sizeof left); // zlib inverts this to 0, as if no bytes precede these
+    // Zlib inverts UINT32_MAX to 0, which means that no bytes precede.
+    return taper_crc32_plain(UINT32_MAX, left, sizeof left);
 }
 
 uint32_t taper_crc32(uint32_t crc, const void *data, size_t size)

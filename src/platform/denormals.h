@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processor's switches that make it treat denormal numbers as zero, in operands and in results. Without them an x86
-// needs hundreds of cycles for an instruction that meets a denormal number. A channel that has died is full of them,
-// and so is attention with a mask. Products run with the switches on (TAPER_OP_PRODUCT): ops/call/call_kernel.c,
-// ops/call/parallel.c and runtime/recording.c turn them on.
+// Switches of the processor that make it treat denormal numbers as zero, in operands and in results. Without them an
+// x86 needs hundreds of cycles for an instruction with a denormal number. The channels of a network that are always
+// nearly zero consist of such numbers, and so does attention with a mask. Matrix products run with the switches on
+// (TAPER_OP_PRODUCT): ops/call/call_kernel.c, ops/call/parallel.c and runtime/recording.c turn them on.
 #ifndef TAPER_PLATFORM_DENORMALS_H
 #define TAPER_PLATFORM_DENORMALS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared libraries at run time. taper_library is the system's own handle.
+// Opens shared libraries at run time. A taper_library is the system's own handle.
 #include "platform/dynamic_library.h"
 
 #include <dlfcn.h>
@@ -20,8 +20,8 @@ void taper_library_close(taper_library *library)
 
 taper_library_function taper_library_find(taper_library *library, const char *name)
 {
-    // ISO C has no conversion between pointers to data and pointers to functions. POSIX says that both have one
-    // representation.
+    // ISO C has no conversion between pointers to data and pointers to functions, but POSIX guarantees that both have
+    // the same representation.
     void *const address = dlsym(library, name);
     taper_library_function function;
     _Static_assert(sizeof function == sizeof address, "pointers of one size");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instruction sets of the CPU. An x86 answers itself; on ARM the system answers.
-#define _DARWIN_C_SOURCE 1 // for sysctlbyname
-#define _GNU_SOURCE 1      // for syscall
+// Finds the instruction sets of the CPU. On x86 the CPU is asked, on ARM the system.
+#define _DARWIN_C_SOURCE 1 // needed for sysctlbyname
+#define _GNU_SOURCE 1      // needed for syscall
 #include "platform/isa.h"
 
 #include "platform/platform.h"
@@ -12,7 +12,7 @@
 typedef enum x86_word { LEAF_1_ECX, LEAF_7_EBX, LEAF_7_ECX, LEAF_7_EDX, LEAF_7_1_EAX, X86_WORDS } x86_word;
 typedef struct x86_words {
     uint32_t of[X86_WORDS];
-    uint32_t saved; // the registers that the system saves, from XCR0
+    uint32_t saved; // registers that the system saves for a process, from XCR0
 } x86_words;
 
 static x86_words ask_x86(void)
@@ -37,22 +37,22 @@ static x86_words ask_x86(void)
 }
 
 enum { SAVES_AVX = 0x06, SAVES_AVX512 = 0xe6 };
-// True if the CPU has the bit and the system saves the registers that the set needs.
+// True if the CPU has the feature bit and the system saves the registers that the set needs.
 #define X86(word, bit, needed) ((x86.of[word] & (bit)) != 0 && (x86.saved & (needed)) == (needed))
 #define PROBE() const x86_words x86 = ask_x86()
 
 #if defined(TAPER_AMX_EMULATED)
-#define TILES() true // for tests/kernels/amx_emulated.h
+#define TILES() true // always true for tests/kernels/amx_emulated.h, which emulates the instructions
 #elif defined(TAPER_ARCH_x64) && defined(__linux__) && TAPER_IS_ONE(TAPER_BUILT_amx)
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Returns true if the CPU has tiles with int8 and bf16 and Linux lets this process use them. Linux reserves room for
-// the registers of a process that asks; any other process faults. A second request gets the same answer.
+// Returns true if the CPU has AMX tiles with int8 and bf16 and Linux lets this process use them. A process must ask
+// first, so that Linux reserves memory for its tile registers; otherwise it faults. Asking again gets the same answer.
 static bool has_tiles(const x86_words *words)
 {
     enum { BF16 = 1 << 22, TILE = 1 << 24, INT8 = 1 << 25, ALL = BF16 | TILE | INT8 };
-    enum { SAVES_TILES = SAVES_AVX512 | 3 << 17, REQUEST = 0x1023, TILE_DATA = 18 }; // ARCH_REQ_XCOMP_PERM
+    enum { SAVES_TILES = SAVES_AVX512 | 3 << 17, REQUEST = 0x1023, TILE_DATA = 18 }; // REQUEST is ARCH_REQ_XCOMP_PERM
     return (words->of[LEAF_7_EDX] & ALL) == ALL && (words->saved & SAVES_TILES) == SAVES_TILES &&
            syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
 }
@@ -117,7 +117,7 @@ bool taper_cpu_has_pclmul(void)
 
 const char *taper_instruction_set(size_t index, uint64_t *mask)
 {
-    // The sets that this build has kernels for.
+    // The sets for which this build has kernels.
     static const struct {
         char name[16];
         uint32_t bit, with;

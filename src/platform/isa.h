@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instruction sets of isa_list.inc as bits: the sets that this CPU has, that a kernel needs, that a mask allows.
+// The instruction sets of isa_list.inc as bits. Masks of these bits say which sets this CPU has, which ones a kernel
+// needs, and which ones are allowed.
 #ifndef TAPER_PLATFORM_ISA_H
 #define TAPER_PLATFORM_ISA_H
 
@@ -10,7 +11,7 @@
 #if defined(__x86_64__) || defined(__i386__)
 #define TAPER_ARCH_x86 1
 #ifdef __x86_64__
-#define TAPER_ARCH_x64 1 // in addition to x86
+#define TAPER_ARCH_x64 1 // defined in addition to TAPER_ARCH_x86
 #endif
 #elif defined(__aarch64__)
 #define TAPER_ARCH_arm 1
@@ -20,8 +21,8 @@
 #define TAPER_ARCH_wasm 1
 #endif
 
-// TAPER_ISA_<key> is the set's own bit, or 0 for scalar, which every CPU has. TAPER_WITH_<key> also has the bits of the
-// sets that it needs.
+// TAPER_ISA_<key> is the bit of the set, or 0 for scalar, which every CPU has. TAPER_WITH_<key> also contains the bits
+// of the sets that it requires.
 enum {
 #define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
     TAPER_ISA_##key = (bit), TAPER_WITH_##key = (bit) | (needs),
@@ -29,9 +30,10 @@ enum {
 #undef ISA
 };
 
-// Expands to rows if kernels of this set are built (CMake defines TAPER_BUILT_<key>).
+// Expands to its other arguments if kernels of this set are built (CMake defines TAPER_BUILT_<key>).
 #define TAPER_IF_ISA(key, ...) TAPER_IF(TAPER_BUILT_##key, __VA_ARGS__)
 
-uint64_t taper_cpu_features(void); // bits of the sets that this CPU has and this build has kernels for
+// Returns the bits of the sets that this CPU has and for which this build has kernels.
+uint64_t taper_cpu_features(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// kept_files.h for Linux, Android and Apple systems.
+// Implements kept_files.h for Linux, Android and Apple systems.
 #define _DEFAULT_SOURCE 1
 #define _DARWIN_C_SOURCE 1
 #include "platform/kept_files.h"
@@ -53,15 +53,15 @@ bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *
     if (mapped && stamp != NULL) {
         describe(&info, stamp);
     }
-    if (mapped) { // starts reading from the disk what is not in memory
+    if (mapped) { // starts reading pages that are not in memory from the disk
         (void)madvise(mapping->base, mapping->base_size, MADV_WILLNEED);
     }
     return mapped;
 }
 
-// Opens a file of this user and locks it. Opening never waits, and never follows a link. The lock belongs to the open
-// file: the system releases it when the process ends, however it ends. Returns -1 on failure; errno is EWOULDBLOCK if
-// another process, or another part of this one, holds the lock.
+// Opens a file of this user and locks it. Opening never waits and never follows a link. The system releases the lock
+// when the process ends, however it ends. Returns -1 on failure; errno is EWOULDBLOCK if another process, or another
+// writer in this process, holds the lock.
 static int open_locked(const char *path, int flags)
 {
     struct stat info;
@@ -97,10 +97,10 @@ taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept
         if (fd < 0) {
             return errno == EWOULDBLOCK ? TAPER_KEPT_BUSY : TAPER_KEPT_REFUSED;
         }
-        // The previous writer may have renamed or removed the part between the open and the lock of this one. A renamed
-        // part is the finished file, which must not be truncated.
+        // Between the open and the lock, the previous writer may have renamed or removed the temporary file. A renamed
+        // file is the finished one and must not be truncated.
         if (still_names(part, fd)) {
-            if (ftruncate(fd, 0) == 0) { // removes the bytes of a dead writer
+            if (ftruncate(fd, 0) == 0) { // removes the bytes that a process wrote before it died
                 writer->fd = fd;
                 return TAPER_KEPT_BEGUN;
             }
@@ -113,10 +113,11 @@ taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept
     return TAPER_KEPT_BUSY;
 }
 
-// Writes without raising SIGXFSZ, which ends the host's process unless the host handles it. A write beyond RLIMIT_FSIZE
-// then fails with EFBIG, like a write to a full disk.
+// Writes without raising SIGXFSZ, which would end the host's process unless the host handles it. Writing beyond
+// RLIMIT_FSIZE then fails with EFBIG, like writing to a full disk.
 #ifdef __APPLE__
-// Apple's kernel sends the signal to the process, and any thread may take it, so the limit is checked first.
+// Apple's kernel sends SIGXFSZ to the process, and any of its threads may receive it, so this function checks the limit
+// before writing.
 static ssize_t write_quietly(int fd, const void *data, size_t size)
 {
     struct rlimit limit;
@@ -129,10 +130,10 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     return write(fd, data, size);
 }
 #else
-// The kernel sends the signal to the thread that writes, so the mask of this thread decides, and nothing changes for
-// the host's other threads. A check with getrlimit would leave a gap in which another thread or process lowers the
-// limit. Android has no sigtimedwait before API level 23, so this calls sigpending and sigwait. A signal that was
-// pending before belongs to the host and remains pending.
+// The kernel sends SIGXFSZ to the thread that writes, so blocking it in this thread is sufficient and does not affect
+// the host's other threads. A check with getrlimit would not be sufficient, because another thread or process could
+// lower the limit after the check. This uses sigpending and sigwait, because Android lacks sigtimedwait before API
+// level 23. If the signal was already pending, it belongs to the host and remains pending.
 static ssize_t write_quietly(int fd, const void *data, size_t size)
 {
     sigset_t ours, before, pending;
@@ -144,7 +145,7 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     const ssize_t wrote = write(fd, data, size);
     const int reason = errno;
     if (wrote < 0 && reason == EFBIG && !was_pending && sigpending(&pending) == 0 &&
-        sigismember(&pending, SIGXFSZ) == 1) { // the signal is not pending if the host ignores it
+        sigismember(&pending, SIGXFSZ) == 1) { // a signal that the host ignores is not pending
         int number;
         (void)sigwait(&ours, &number);
     }
@@ -181,8 +182,8 @@ bool taper_kept_end(taper_kept_writer *writer, bool whole)
     if (!whole) {
         (void)unlink(writer->part);
     }
-    // The unlock is the last step, because until then no other writer takes the part. flock releases the lock even if a
-    // child process, forked meanwhile, has a copy of the descriptor.
+    // The file is unlocked last, because then another writer may take it. flock releases the lock even if a child
+    // process that was forked meanwhile has a copy of the descriptor.
     (void)flock(writer->fd, LOCK_UN);
     (void)close(writer->fd);
     return whole;
@@ -215,7 +216,7 @@ bool taper_mark_set(const char *path, const void *data, size_t size, taper_mark 
 void taper_mark_clear(const char *path, taper_mark *mark)
 {
     if (mark->fd >= 0) {
-        (void)unlink(path); // before the lock is released
+        (void)unlink(path); // must precede the release of the lock
         (void)close(mark->fd);
         mark->fd = -1;
     }
@@ -243,7 +244,7 @@ bool taper_background_start(const taper_allocator *allocator, void (*work)(void 
         return false;
     }
     *b = (taper_background){.allocator = *allocator, .work = work, .user = user};
-    // Signals go to the host's own threads.
+    // All signals are blocked in the new thread, so that they are delivered to the host's own threads.
     sigset_t all, before;
     (void)sigfillset(&all);
     const bool masked = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Opens LAPACK at run time. taper_lapack is the handle of the library. Each call looks up its routine, which costs
-// little beside a factorization.
+// Opens LAPACK at run time. A taper_lapack is the system's handle of the library. Each call looks up its routine by
+// name, which costs little compared with a factorization.
 #include "platform/lapack.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every OS primitive that Taper uses: files, mappings, clock, CPU, locks. posix.c, cpu.c and isa.c implement them for
-// Linux, Android and Apple systems.
+// The primitives of the operating system that Taper uses: files, mappings, clock, CPU, locks. posix.c, cpu.c and isa.c
+// implement them for Linux, Android and Apple systems.
 #ifndef TAPER_PLATFORM_PLATFORM_H
 #define TAPER_PLATFORM_PLATFORM_H
 
@@ -13,32 +13,36 @@
 typedef struct taper_mapping {
     const uint8_t *data;
     size_t size;
-    void *base; // the pages that contain data
+    void *base; // first byte of the mapped pages, which contain `data`
     size_t base_size;
 } taper_mapping;
 
-TAPER_MUST_USE taper_status taper_open_file(const char *path, int *fd, taper_error *error); // opens for reading
+// Opens the file for reading.
+TAPER_MUST_USE taper_status taper_open_file(const char *path, int *fd, taper_error *error);
 void taper_close_file(int fd);
-bool taper_is_directory(const char *path); // false also if this process cannot reach it
+bool taper_is_directory(const char *path); // returns false also if this process may not access the directory
 TAPER_MUST_USE taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping,
                                          taper_error *error);
-// Reads the part of the file that taper_map_fd would map into a block of *size bytes. The caller frees the block. A
-// file that becomes shorter meanwhile is an error.
+// Reads the same range of the file as taper_map_fd into a new block of *size bytes. The caller frees the block. Fails
+// if the file becomes shorter meanwhile.
 TAPER_MUST_USE taper_status taper_read_fd(const taper_allocator *allocator, int fd, uint64_t offset, uint64_t length,
                                           void **block, size_t *size, taper_error *error);
 void taper_unmap(taper_mapping *mapping);
-// Says that the pages of [data, data + size) are not needed for now. They return from the file when they are touched.
+// Tells the system that the pages of [data, data + size) are not needed for now. They are read from the file again when
+// they are accessed.
 void taper_map_unneeded(const void *data, size_t size);
-// Asks for large pages for [data, data + size), which were not used yet and will be used again and again: they save
-// lookups of small pages. This function touches the pages one by one. If they take longer than small pages, this
-// process asks for no more of them. A kernel may have to compact memory for a large page, or a hypervisor to find one.
-enum { TAPER_LARGE_PAGE = 2 << 20 }; // bytes; on x86, and on ARM with small pages of 4 KB
+// Asks the system for large pages for [data, data + size). The memory must not have been used yet, and will be used
+// repeatedly, so that larger pages save address translations. This function touches the pages one by one. If they take
+// longer than small pages, this process asks for no more of them: a kernel may have to compact memory for a large page,
+// or a hypervisor to find one.
+enum { TAPER_LARGE_PAGE = 2 << 20 }; // in bytes; on x86, and on ARM with small pages of 4 KB
 void taper_map_large(void *data, size_t size);
 
 // ---- time and CPU
-double taper_clock(void);        // seconds, monotonic
-bool taper_cpu_has_pclmul(void); // carry-less multiplication of x86
-unsigned taper_cpu_cores(void); // big physical cores that this process may use, at most its quota; see platform/cores.h
+double taper_clock(void);        // returns monotonic time in seconds
+bool taper_cpu_has_pclmul(void); // returns true if an x86 has carry-less multiplication
+// Returns the number of big physical cores that this process may use, at most its quota; see platform/cores.h.
+unsigned taper_cpu_cores(void);
 
 // ---- locks
 typedef struct taper_mutex taper_mutex;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files, clock and locks of platform.h for Linux, Android and Apple systems.
+// Implements the files, clock and locks of platform.h for Linux, Android and Apple systems.
 #define _DEFAULT_SOURCE 1
-#define _DARWIN_C_SOURCE 1 // for madvise
+#define _DARWIN_C_SOURCE 1 // needed for madvise
 #include "platform/platform.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 
 #include "base/atomic.h"
 
-// O_NONBLOCK prevents waiting: opening a pipe would wait for a writer. The check of its kind then refuses it.
+// Opens with O_NONBLOCK, because opening a pipe would otherwise wait for a writer. The check of the file's kind then
+// refuses the pipe.
 taper_status taper_open_file(const char *path, int *fd, taper_error *error)
 {
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -36,7 +37,8 @@ bool taper_is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// Checks that the part is within the file. A length of 0 becomes the length up to the end.
+// Checks that the range is within the file. *part is the length of the range; a length of 0 becomes the length up to
+// the end of the file.
 static taper_status check_part(int fd, uint64_t offset, uint64_t *part, taper_error *error)
 {
     uint64_t length = *part;
@@ -142,7 +144,8 @@ double taper_clock(void)
 }
 
 #ifdef MADV_HUGEPAGE
-// Seconds. A large page that takes longer than the first is late; after so much lateness the process asks for no more.
+// Seconds that a large page may take before it counts as late, and total lateness after which the process asks for no
+// more large pages.
 static const double large_page_seconds = 1e-3, large_pages_late = 3e-3;
 
 static double touch(char *page)

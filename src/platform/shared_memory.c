@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared memory. Android has a function for it in every version with NNAPI, and apps may not call memfd_create before
-// API level 30. Linux has memfd_create. Other systems have none.
+// Allocates shared memory. Android has a function for this in every version with NNAPI, and apps may not call
+// memfd_create before API level 30. Linux has memfd_create. Other systems have no shared memory here.
 #ifdef __linux__
-#define _GNU_SOURCE 1 // for memfd_create
+#define _GNU_SOURCE 1 // needed for memfd_create
 #endif
 #include "platform/shared_memory.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that another process, for example a driver's, can map by its descriptor.
+// Allocates memory that another process, for example a driver's, can map by its file descriptor.
 #ifndef TAPER_PLATFORM_SHARED_MEMORY_H
 #define TAPER_PLATFORM_SHARED_MEMORY_H
 
@@ -7,13 +7,14 @@
 #include <stddef.h>
 
 typedef struct taper_shared_memory {
-    void *data; // NULL for no memory
+    void *data; // first byte; NULL for no memory
     size_t size;
     int fd;
 } taper_shared_memory;
 
-// Allocates `size` zeroed bytes (at most INT32_MAX). Returns false if the system has no shared memory or refuses.
+// Allocates `size` zeroed bytes, at most INT32_MAX. Returns false if the system does not support shared memory or
+// refuses the request.
 bool taper_shared_memory_create(size_t size, taper_shared_memory *memory);
-void taper_shared_memory_free(taper_shared_memory *memory); // no memory is allowed
+void taper_shared_memory_free(taper_shared_memory *memory); // does nothing if there is no memory
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A job is in one of a few slots of the pool. Its pieces are in lanes, in order. Each thread begins with its own lane,
-// the same one in every job, because its caches contain what it wrote there in the last job. Then it helps in the other
-// lanes.
+// A job occupies one of a few slots of the pool. Its pieces are divided into lanes and are begun in order. Each thread
+// begins with its own lane, which is the same in every job, because its caches contain what it wrote there in the last
+// job. Then it helps in the other lanes.
 //
-// A thread enters a lane only through its state. It moves one piece from those not begun to those being done. The job
-// cannot end until the thread takes the piece off again. A worker that wakes late finds 0 and touches nothing. A worker
-// that was interrupted between reading the state and changing it gets a piece of the job that is there by then. A lane
-// contains everything that its thread needs, in one cache line.
+// A thread enters a lane only by changing the lane's state: it atomically moves one piece from the pieces not begun to
+// the pieces in progress. The job cannot end until the thread has subtracted that piece again. If a worker wakes late,
+// the state is 0 and it does nothing. If a worker was interrupted between reading the state and changing it, it gets a
+// piece of the job that has the slot by then. A lane contains everything that its thread needs, in one cache line.
 #define _DEFAULT_SOURCE 1
 #include "platform/threads.h"
 
@@ -25,21 +25,22 @@ enum {
     HOST_PIECES = 256,
     BATCH_PIECES = 32768,
     MOST_THREADS = 1024,
-    ROOM = 64, // workers for which there is room, for a later taper_pool_set_threads
+    ROOM = 64, // number of workers for which memory is reserved, for a later taper_pool_set_threads
     LINE = 64
 };
-enum { LEFT = 0x10000 }; // one piece not begun; a state is LEFT times these plus the pieces being done
-enum { SPIN = 50, SUSPENDED = 500, NEAR = 50, LONGEST = 60 * 1000 * 1000 }; // microseconds
+// A lane's state is LEFT times the number of pieces not begun, plus the number of pieces in progress.
+enum { LEFT = 0x10000 };
+enum { SPIN = 50, SUSPENDED = 500, NEAR = 50, LONGEST = 60 * 1000 * 1000 }; // times in microseconds
 
 typedef struct pool_lane {
     atomic_uint state;
     taper_range_task task;
     void *argument;
-    size_t begin, piece, end; // items: the first of the lane; per piece; the end of the lane
+    size_t begin, piece, end; // first item of the lane, number of items in a piece, end of the lane
     unsigned pieces;          // number of pieces of the lane
 } pool_lane;
 
-typedef union pool_line { // a cache line of its own, so that threads do not share one
+typedef union pool_line { // a lane in its own cache line, so that threads do not share one
     pool_lane lane;
     char bytes[LINE];
 } pool_line;
@@ -52,23 +53,23 @@ typedef struct pool_worker {
 
 struct taper_pool {
     taper_allocator allocator;
-    unsigned room;       // entries of worker
-    atomic_uint threads; // threads that work, the caller's included
-    atomic_uint workers; // workers started
+    unsigned room;       // number of entries of `worker`
+    atomic_uint threads; // number of threads that work, including the caller's
+    atomic_uint workers; // number of workers started
     taper_caches caches;
-    unsigned slots, lanes; // lanes: of each slot
+    unsigned slots, lanes; // number of slots, and of lanes in each slot
     bool has_host;
     taper_thread_pool host;
     pid_t process;
-    pool_line *lines; // line of slot i and lane k: [i * lanes + k]
+    pool_line *lines; // lane k of slot i is lines[i * lanes + k]
     size_t bytes;
     pool_worker *worker;
     atomic_bool stop;
-    atomic_uint runs;       // runs under way
+    atomic_uint runs;       // number of active runs
     atomic_bool busy;       // true while other processes seem to use the machine
-    atomic_uint busy_until; // microseconds(); valid while busy
-    atomic_uint left;       // microseconds() at the end of the last run
-    atomic_bool close;      // true if the run began just after the previous one, so the next one may too
+    atomic_uint busy_until; // time until which the pool counts as busy, as microseconds() returns it; valid while busy
+    atomic_uint left;       // time at which the last run ended, as microseconds() returns it
+    atomic_bool close;      // true if the run began shortly after the previous one, so that the next run may too
     // Workers sleep here. A job does not take the lock, because the thread that holds it may be suspended.
     pthread_mutex_t idle;
     pthread_cond_t wake;
@@ -83,7 +84,7 @@ struct taper_pool {
 
 // ---- waiting
 
-// The clock in microseconds, modulo 2^32. Differences of up to half an hour are right.
+// Returns the clock in microseconds, modulo 2^32. Differences of up to half an hour are correct.
 static unsigned microseconds(void)
 {
     return (unsigned)(uint64_t)(1e6 * taper_clock());
@@ -94,8 +95,9 @@ typedef struct patience {
     bool begun;
 } patience;
 
-// Watches `count` lanes, `step` lines apart, until one of them has pieces to begin (to_begin), or has no unfinished
-// piece. Returns false if it is time to sleep. After true the caller looks again, because nothing may have changed.
+// Watches `count` lanes, which are `step` lines apart, for a short time. Returns true early if a lane has pieces to
+// begin (if to_begin), or has no unfinished piece (otherwise). Returns false if it is time to sleep. After true the
+// caller checks the lanes again, because nothing may have changed.
 static bool wait_a_little(patience *p, const pool_line *line, unsigned count, unsigned step, bool to_begin)
 {
     for (unsigned i = 0; i < PAUSES; i++) {
@@ -127,9 +129,9 @@ static bool is_busy(taper_pool *pool, unsigned now)
     return atomic_load_explicit(&pool->busy, memory_order_relaxed);
 }
 
-// Waits for the pieces of a lane that others have begun. Each of the caller's own pieces took `own` microseconds. If
-// the wait takes far longer, the system has suspended the other thread in favour of other processes and would do so
-// again, so the pool counts as busy.
+// Waits for the pieces of a lane that other threads have begun. `own`: time that each of the caller's own pieces took,
+// in microseconds. If waiting takes far longer, the system has suspended the other thread for another process and would
+// do so again, so the pool is marked as busy.
 static void wait_for_lane(taper_pool *pool, pool_line *line, unsigned own)
 {
     patience p = {0};
@@ -166,8 +168,8 @@ static void run_piece(void *argument, size_t number)
 static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
 {
     run_piece(lane, number);
-    // Sequentially consistent, like the operations of the sleeper: either the sleeper sees the 0, or this thread sees
-    // the sleeper.
+    // Both operations are sequentially consistent, like those of a thread that falls asleep: either the sleeper sees
+    // that the lane is empty, or this thread sees the sleeper.
     if (atomic_fetch_sub(&lane->state, 1u) == 1 && atomic_load(&pool->waiting) != 0) {
         (void)pthread_mutex_lock(&pool->lock);
         (void)pthread_cond_broadcast(&pool->done);
@@ -175,7 +177,7 @@ static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
     }
 }
 
-// Does a piece that no thread has begun: of the slot's lane `first`, otherwise of the next lane that has one. Returns
+// Processes one piece that no thread has begun, of lane `first` of the slot, or of the next lane that has one. Returns
 // false if no lane has one.
 static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 {
@@ -195,7 +197,8 @@ static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 
 // ---- workers
 
-// Returns the number of workers that have something to do. Every further run takes one thread.
+// Returns the number of workers that can be useful. Every active run except the first has a thread of its own, so it
+// takes one worker less.
 static unsigned wanted_workers(taper_pool *pool)
 {
     const unsigned runs = atomic_load_explicit(&pool->runs, memory_order_relaxed);
@@ -214,7 +217,7 @@ static bool work_once(taper_pool *pool, const pool_worker *self)
 }
 
 // Workers do not spin between runs. If runs follow each other closely, for example in a loop over pictures, workers
-// yield during the gap, because falling asleep and waking takes longer.
+// yield between them, because falling asleep and waking takes longer.
 static bool is_run_near(taper_pool *pool)
 {
     return atomic_load_explicit(&pool->close, memory_order_relaxed) &&
@@ -252,12 +255,12 @@ static void *work(void *argument)
     return NULL;
 }
 
-// A job may fail to wake a worker that is just falling asleep. The job is then done without it.
+// Wakes sleeping workers. If a worker is just falling asleep, it may miss this, and the job is done without it.
 static void wake_workers(taper_pool *pool)
 {
     const unsigned workers = atomic_load_explicit(&pool->workers, memory_order_relaxed);
     const unsigned awake = workers - atomic_load_explicit(&pool->asleep, memory_order_relaxed);
-    // Some sleeping workers are not wanted. A forked child has none.
+    // If all wanted workers are awake, none is woken. A forked child has no workers.
     if (awake < taper_min_size(wanted_workers(pool), workers) && pool->process == getpid()) {
         (void)pthread_cond_broadcast(&pool->wake);
     }
@@ -265,7 +268,7 @@ static void wake_workers(taper_pool *pool)
 
 // ---- jobs
 
-// The caller has the slot, and the first piece of lane 0 from the start.
+// Runs a job in a slot that the caller has taken. The caller has already begun the first piece of lane 0.
 static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, unsigned now, taper_pool_check check,
                        void *user)
 {
@@ -315,8 +318,9 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
             slot++;
         }
     }
-    // Work is done in batches. The pool's own batch is limited by the counter of pieces. In the host's pool the calling
-    // thread may do no piece, so a batch is small enough to call check often.
+    // The job is divided into batches. In the pool's own threads, the number of pieces in a state limits a batch. In a
+    // host's pool the calling thread may not process any piece itself, so batches are small enough that check is called
+    // often.
     const size_t most = !taken ? 1 : pool->has_host ? HOST_PIECES : BATCH_PIECES;
     bool going = true;
     for (size_t begin = 0; begin < count && (going = check(user));) {
@@ -347,7 +351,7 @@ static void start_workers(taper_pool *pool)
         worker->pool = pool;
         worker->number = i;
         if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
-            return; // fewer threads than requested still do the work
+            return; // not an error: fewer threads than requested still do the work
         }
         atomic_store(&pool->workers, i + 1);
     }
@@ -374,7 +378,7 @@ taper_status taper_pool_create(const taper_allocator *allocator, unsigned thread
         threads = taper_cpu_cores();
     }
     threads = (unsigned)taper_max_size(taper_min_size(threads, MOST_THREADS), 1);
-    // One block contains the pool, the lanes and the workers.
+    // One block of memory contains the pool, the lanes and the workers.
     const size_t lanes = taper_min_size(threads, LANES);
     const size_t room = host != NULL ? 0 : taper_max_size(threads, ROOM);
     const size_t bytes = sizeof **pool + (SLOTS * lanes + 1) * LINE + room * sizeof(pool_worker);
@@ -395,7 +399,7 @@ taper_status taper_pool_create(const taper_allocator *allocator, unsigned thread
     (void)pthread_mutex_init(&p->lock, NULL);
     (void)pthread_cond_init(&p->wake, NULL);
     (void)pthread_cond_init(&p->done, NULL);
-    p->slots = 1; // a host's pool has one job at a time
+    p->slots = 1; // a host's pool runs one job at a time
     if (host != NULL) {
         p->has_host = true;
         p->host = *host;
@@ -411,7 +415,7 @@ void taper_pool_destroy(taper_pool *pool)
     if (pool == NULL) {
         return;
     }
-    if (pool->process == getpid()) { // a forked child has no workers, only copies of their data
+    if (pool->process == getpid()) { // in a forked child, the workers are only copies of the data
         (void)pthread_mutex_lock(&pool->idle);
         atomic_store(&pool->stop, true);
         (void)pthread_cond_broadcast(&pool->wake);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The struct of taper_context: data that the models and sessions of one host share.
+// The struct taper_context: data that all models and sessions of one host share.
 #ifndef TAPER_RUNTIME_CONTEXT_H
 #define TAPER_RUNTIME_CONTEXT_H
 
 #include "ops/list/registry.h"
 #include "platform/threads.h"
 
-// A cache directory. The previous ones live as long as the context, because other threads may still use them.
+// A cache directory. Previous directories live as long as the context, because other threads may still use their names.
 typedef struct taper_cache_dir {
     struct taper_cache_dir *before;
-    size_t bytes; // bytes of this struct
+    size_t bytes; // size of this struct in bytes
     char path[];
 } taper_cache_dir;
 
@@ -17,22 +17,23 @@ struct taper_context {
     taper_refs refs;
     taper_allocator allocator;
     taper_types *types;
-    taper_heap *heap; // heap of the host's values
+    taper_heap *heap; // heap for values that the host creates
     taper_registry *registry;
     taper_pool *pool;
     uint64_t cpu;
-    const struct taper_backend *const *backends; // ends with NULL; NULL means backends/backend_list.inc
+    // Array that ends with NULL; if it is NULL, backends/backend_list.inc is used.
+    const struct taper_backend *const *backends;
     struct taper_mutex *device_lock;
-    struct opened *devices;               // opened devices, runtime/device.c
-    struct taper_device *host;            // the CPU, one of the devices
-    _Atomic(taper_cache_dir *) cache_dir; // the last one that was set
-    atomic_bool results_stay; // true if results of some session may remain on a device, so that inputs may be there
+    struct opened *devices;               // list of opened devices (runtime/device.c)
+    struct taper_device *host;            // the CPU, which is one of the devices
+    _Atomic(taper_cache_dir *) cache_dir; // cache directory that was set last, or NULL
+    atomic_bool results_stay; // true if results of a session may remain on a device, so that inputs may be there too
     taper_log_function log;
     void *log_user;
 };
 
 void taper_context_retain(taper_context *context);
-// Returns the cache directory, or NULL for none. The text is valid as long as the context.
+// Returns the cache directory, or NULL for none. The text remains valid as long as the context.
 static inline const char *taper_context_cache_dir(const taper_context *context)
 {
     const taper_cache_dir *dir = atomic_load_explicit(&context->cache_dir, memory_order_acquire);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The peak of the CPU's kernels on this machine, measured when operators are profiled, for comparison with them.
+// Measures the peak rates of the CPU's kernels on this machine when operators are profiled, so that they can be
+// compared.
 #ifndef TAPER_RUNTIME_CPU_PEAK_H
 #define TAPER_RUNTIME_CPU_PEAK_H
 
 #include "runtime/context.h"
 
-// Per second, on all threads of the context. 0 if unknown.
+// Peak rates per second, using all threads of the context. A rate is 0 if unknown.
 typedef struct taper_cpu_peak {
-    double flops;      // floating-point operations in products of floats
-    double operations; // operations in products of quantized numbers
-    double bytes;      // bytes read from memory that is in no cache
+    double flops;      // floating-point operations per second in products of floats
+    double operations; // operations per second in products of quantized numbers
+    double bytes;      // bytes per second read from memory that is not in a cache
 } taper_cpu_peak;
 
-// Measures for some tens of milliseconds. A value for which memory is missing remains unknown.
+// Measures the rates, which takes some tens of milliseconds. A rate remains 0 if memory for its measurement is missing.
 taper_cpu_peak taper_cpu_measure_peak(const taper_context *context);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/backends/cpu/pool_kept.h in small builds, which do not prepare pools, which would save a few
+// Replaces src/backends/cpu/pool_kept.h in small builds, which do not prepare pools. Preparing them would save a few
 // microseconds per run.
 #ifndef TAPER_BACKENDS_CPU_POOL_KEPT_H
 #define TAPER_BACKENDS_CPU_POOL_KEPT_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/ops/engine/matmul_gemm_tiles.h in small builds, which have only tiles of floats.
+// Replaces src/ops/engine/matmul_gemm_tiles.h in small builds, which have matrix products by tiles only for floats.
 #ifndef TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 #define TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/ops/engine/sort_narrow.h in small builds, which have only wide entries.
+// Replaces src/ops/engine/sort_narrow.h in small builds, which sort only entries of the larger size.
 #ifndef TAPER_OPS_ENGINE_SORT_NARROW_H
 #define TAPER_OPS_ENGINE_SORT_NARROW_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A strip of a float gemm: one tile for all panels. If the last panel is incomplete, it is made in a buffer of full
-// width and copied.
+// Computes a strip (the rows of one tile) of a float matrix product, for all panels of columns. If the last panel is
+// incomplete, its result is computed in a buffer of full width and copied.
 #ifndef TAPER_OPS_KERNELS_GEMM_F32_STRIP_TMPL_H
 #define TAPER_OPS_KERNELS_GEMM_F32_STRIP_TMPL_H
 

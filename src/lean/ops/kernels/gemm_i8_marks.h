@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/ops/kernels/gemm_i8_marks.h in small builds, which have no kernel that needs marks of steps.
+// Replaces src/ops/kernels/gemm_i8_marks.h in small builds, whose kernels do not need marks.
 #ifndef TAPER_OPS_KERNELS_GEMM_I8_MARKS_H
 #define TAPER_OPS_KERNELS_GEMM_I8_MARKS_H
 

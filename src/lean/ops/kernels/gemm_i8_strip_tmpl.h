@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A strip of a byte gemm, in tiles of two vectors.
+// Computes a strip (the rows of one tile) of an int8 matrix product, in tiles that are two vectors wide.
 #ifndef TAPER_OPS_KERNELS_GEMM_I8_STRIP_TMPL_H
 #define TAPER_OPS_KERNELS_GEMM_I8_STRIP_TMPL_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loads and stores of a vector's first lanes: masked, unless all lanes are known to be valid.
+// Loads and stores the first lanes of a vector. Masks the other lanes, unless all lanes are known to be valid.
 #ifndef TAPER_OPS_KERNELS_SIMD_TAIL_AVX2_H
 #define TAPER_OPS_KERNELS_SIMD_TAIL_AVX2_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/ops/nn/conv_patches.h in small builds, which have one loop for patches, and loops only for floats.
+// Replaces src/ops/nn/conv_patches.h in small builds, which have a single loop that copies patches, and only for
+// floats.
 #ifndef TAPER_OPS_NN_CONV_PATCHES_H
 #define TAPER_OPS_NN_CONV_PATCHES_H
 

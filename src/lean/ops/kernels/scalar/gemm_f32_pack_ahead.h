@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/ops/kernels/scalar/gemm_f32_pack_ahead.h in small builds, which transpose rows into a block, and put_row
-// packs it as in the other order.
+// Replaces src/ops/kernels/scalar/gemm_f32_pack_ahead.h in small builds. They transpose rows into a block, which
+// put_row then packs like any other rows.
 #ifndef TAPER_OPS_KERNELS_SCALAR_GEMM_F32_PACK_AHEAD_H
 #define TAPER_OPS_KERNELS_SCALAR_GEMM_F32_PACK_AHEAD_H
 
