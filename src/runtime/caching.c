@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_memory.h: an allocator that keeps freed blocks by exact size. Heaps request few different sizes (ir/heap.c), so
-// there are few lists. Contexts use it like any other allocator of the host, and it does not depend on them.
+// Implements taper_memory.h: an allocator that keeps freed blocks by their exact size. Heaps request few different
+// sizes (ir/heap.c), so there are few lists. Contexts use it like any other allocator of the host; this file does not
+// depend on contexts.
 #include <taper/taper_memory.h>
 
 #include "base/arguments.h"
@@ -13,19 +14,19 @@ typedef struct free_block {
 } free_block;
 
 typedef struct size_list {
-    size_t size; // 0 if the place is free
+    size_t size; // size of the blocks in this list; 0 if the entry is free
     free_block *first;
 } size_list;
 
 struct taper_caching_allocator {
     taper_allocator allocator, under;
     size_t limit;
-    taper_spin lock; // guards the members below; `under` is called without it
-    size_t blocks;   // number of blocks in use, plus one for the owner
-    bool closed;     // true after the owner's release
+    taper_spin lock; // guards the members below; the lock is not held while `under` is called
+    size_t blocks;   // number of blocks in use, plus one until the owner releases the allocator
+    bool closed;     // true after the owner has released the allocator
     size_t used, kept;
     uint64_t reused, fetched;
-    size_list *lists; // by a hash of the size, in the next free place
+    size_list *lists; // hash table of lists by size, with open addressing
     size_t capacity, count;
 };
 
@@ -68,7 +69,7 @@ static void drop_last(taper_caching_allocator *c)
     taper_free(&under, c, sizeof *c);
 }
 
-// Forgets a block, or the owner. The last one frees the allocator.
+// Counts one block less, or the owner's release. The last one frees the allocator.
 static void forget(taper_caching_allocator *c, size_t size)
 {
     taper_spin_lock(&c->lock);
@@ -86,7 +87,7 @@ static void *allocate(taper_caching_allocator *c, size_t size)
     if (block == NULL) {
         block = taper_alloc(&c->under, size);
     }
-    if (block == NULL) { // kept blocks may use up the memory
+    if (block == NULL) { // tries again without the kept blocks, which may use up the memory
         taper_caching_allocator_trim(c);
         block = taper_alloc(&c->under, size);
     }
@@ -107,8 +108,8 @@ static size_t lists_in_use(const taper_caching_allocator *c)
     return count;
 }
 
-// Makes room for one more list, without the empty ones or with twice the places. The lock is open during the
-// allocation. Returns false if memory is missing.
+// Makes space in the table for one more list, by removing empty lists or by doubling the table. The lock is released
+// during the allocation. Returns false if memory is missing.
 static bool grow(taper_caching_allocator *c)
 {
     taper_spin_lock(&c->lock);
@@ -121,7 +122,7 @@ static bool grow(taper_caching_allocator *c)
         return false;
     }
     taper_spin_lock(&c->lock);
-    // No other thread has done it meanwhile.
+    // Proceeds only if no other thread has enlarged the table meanwhile.
     if (c->capacity == before && 4 * lists_in_use(c) <= 2 * capacity && !c->closed) {
         c->count = 0;
         for (size_t i = 0; i < before; i++) {
@@ -176,7 +177,7 @@ static void release(taper_caching_allocator *c, void *block, size_t size)
     forget(c, size);
 }
 
-// Resizes below the lists, because most growing blocks are small and keeping them gains nothing.
+// Resizes a block with the allocator `under`. Most blocks that grow are small, so keeping them would gain nothing.
 static void *resize(taper_caching_allocator *c, void *block, size_t old_size, size_t new_size)
 {
     void *resized = taper_realloc(&c->under, block, old_size, new_size);
@@ -288,7 +289,7 @@ void taper_caching_allocator_info(const taper_caching_allocator *caching, taper_
         taper_spin_unlock(&c->lock);
     }
     if (info != NULL) {
-        // On failure the host's struct is unchanged.
+        // If this fails, the host's struct is unchanged, and the other data is still correct.
         (void)taper_struct_write(info, "taper_caching_info", &full, sizeof full, NULL);
     }
 }

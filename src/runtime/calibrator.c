@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantization after training (taper_compile.h). One draft of the file becomes the float model. Its first run shows
-// which values are float tensors, so that a second draft can be planned. Later runs are observed. Further drafts are
-// saved or compared.
+// Quantization after training (taper_compile.h). One draft of the file becomes the float model. The first run of the
+// float model shows which values are float tensors, so that a second draft can be planned. Later runs are observed.
+// Further drafts are saved, or compared with the float model.
 #include "runtime/calibrator.h"
 #include "runtime/device.h"
 
@@ -59,7 +59,7 @@ static taper_status read_options(taper_calibrator *calibrator, const taper_load_
     calibrator->compiler = calibrator->load.compiler;
     calibrator->load.flags &= ~TAPER_LOAD_LISTING;
     calibrator->load.precision = TAPER_PRECISION_FP32;
-    // These point to the host's memory, and drafts are loaded later.
+    // These pointers refer to the host's memory, which may be freed before drafts are loaded, so they are cleared.
     calibrator->load.disabled_passes = calibrator->load.methods = NULL;
     calibrator->load.disabled_pass_count = calibrator->load.method_count = calibrator->load.setting_count = 0;
     calibrator->load.settings = NULL;
@@ -93,7 +93,7 @@ static taper_status adjust(const taper_calibrator *calibrator, taper_draft *draf
     return status;
 }
 
-// Loads a draft of the file, prepares and adjusts it.
+// Loads a draft of the file, and prepares and equalizes it.
 static taper_status prepared_draft(const taper_calibrator *calibrator, taper_draft **draft, taper_error *error)
 {
     const taper_optimize_options options = {.struct_size = sizeof options,
@@ -139,7 +139,7 @@ taper_status taper_calibrator_draft(taper_calibrator *calibrator, bool keep_root
 
 // ---- loading
 
-// Notes the name of forward and its parameters.
+// Records the name of forward and the ids of its parameters.
 static taper_status note_forward(taper_calibrator *calibrator, const taper_graph *graph, taper_error *error)
 {
     uint32_t *params = taper_arena_array(&calibrator->arena, graph->body->param_count + (size_t)1, sizeof *params);
@@ -185,7 +185,7 @@ static taper_status start(taper_calibrator *calibrator, taper_error *error)
         taper_draft_release(draft);
         return status;
     }
-    // The model remains float, so that no fusion hides values that are to be observed.
+    // The model is not optimized further, because fused operators would hide values that must be observed.
     TAPER_TRY(taper_draft_finish(draft, &calibrator->model, error));
     TAPER_TRY(taper_session_create(calibrator->model, calibrator->options.budgets, &calibrator->session, error));
     TAPER_TRY(prepared_draft(calibrator, &calibrator->draft, error));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Measures how much a quantized model differs from the float one: the signal-to-quantization-noise ratio of each step's
-// result, and of forward's result.
+// Measures how much a quantized model differs from the float model: the signal-to-quantization-noise ratio of each
+// step's result and of forward's result.
 #include <math.h>
 
 #include "base/arguments.h"
@@ -20,8 +20,8 @@ static double element(const taper_tensor *t, int64_t at)
     return (double)((float)t->quantizer->scale * (float)(q - t->quantizer->zero_point));
 }
 
-// Returns true if the difference of the tensors is one of numbers: they have the same sizes, and are floats, or
-// integers of one scale.
+// Returns true if subtracting the tensors is meaningful: they have the same sizes, and both contain floats, or integers
+// with the same scale.
 static bool are_comparable(const taper_tensor *wanted, const taper_tensor *got)
 {
     if (wanted->rank != got->rank || !taper_dtype_is_float((taper_dtype)wanted->dtype) ||
@@ -56,8 +56,8 @@ static double decibels(const taper_noise *noise)
                                                  : (double)NAN;
 }
 
-// Adds the noise of all tensors in two results of the same structure. A tensor that containers share counts once for
-// each place, so the number of places has a limit: *steps are left.
+// Adds the noise of all tensors in two results of the same structure. A tensor that several containers share is counted
+// each time it is reached, so the number of visits is limited; *steps is the number that is left.
 static void add_result_noise(taper_noise *noise, taper_val wanted, taper_val got, int depth, size_t *steps)
 {
     if (wanted.tag != got.tag || depth > TAPER_LIMIT_VALUE_DEPTH || *steps == 0) {
@@ -80,7 +80,7 @@ static void add_result_noise(taper_noise *noise, taper_val wanted, taper_val got
 
 // ---- the quantized model
 
-// Maps the values of each graph to the steps whose results they are.
+// Builds the maps from the values of both graphs to the steps whose results they are.
 static taper_status index_steps(taper_calibrator *calibrator, uint32_t made_count, taper_error *error)
 {
     const taper_quantization_table *table = calibrator->compiler->quantization;
@@ -135,7 +135,7 @@ static void keep(void *user, const taper_observation *observation)
             taper_obj_release(&(*seen)->head);
             *seen = NULL;
         }
-        // A copy is needed because the model may write to its own tensor later.
+        // The tensor is copied because the model may write to it later.
         const taper_tensor *t = observation->result->val.as.tensor;
         taper_heap *heap = calibrator->context->heap;
         calibrator->status =
@@ -193,7 +193,8 @@ static taper_status run_both(taper_calibrator *calibrator, taper_value *const *i
     return status;
 }
 
-// Converts a float input to the form that the quantized model takes: retained, or quantized in mode FULL.
+// Converts a float input to the form that the quantized model takes. *converted is the input itself, retained, or in
+// mode FULL the quantized input.
 static taper_status convert_input(const taper_calibrator *calibrator, size_t index, taper_value *input,
                                   taper_value **converted, taper_error *error)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of the calibrator in a build without drafts (TAPER_WITH_DRAFTS is off). Loading fails with that reason,
-// and the other functions never get a calibrator.
+// Replaces calibrator.c in builds without drafts (TAPER_WITH_DRAFTS is off). Creating a calibrator fails with that
+// reason, so the other functions are never called with one.
 #include <taper/taper_compile.h>
 
 #include "base/arguments.h"

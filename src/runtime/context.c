@@ -22,7 +22,7 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
     (void)fwrite(text, 1, length, file);
 }
 
-enum { KEEPS = TAPER_DEVICES || TAPER_KEEPS_PACKS }; // true if this build keeps anything in a directory
+enum { KEEPS = TAPER_DEVICES || TAPER_KEEPS_PACKS }; // true if this build writes any files to a cache directory
 
 taper_status taper_context_set_cache_dir(taper_context *context, const char *path, taper_error *error)
 {

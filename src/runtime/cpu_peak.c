@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The peak of the CPU. It repeats one tile of a product with numbers in the L1 cache, and a sum over more memory than
-// caches contain. Each runs on all threads at the same time, and the best of several rounds counts.
+// Measures the peak rates of the CPU. For products it repeats one tile with operands in the L1 cache. For memory it
+// sums more memory than the caches contain. Each measurement runs on all threads at the same time, and the best of
+// several rounds counts.
 #include "runtime/cpu_peak.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "platform/threads.h"
 
 enum {
-    DEPTH = 256, // inner size of the product
+    DEPTH = 256, // inner size of the matrix product
     ROUNDS = 6,
     MOST_ROWS = 32,
     READ_BYTES = 64 << 20,
@@ -22,8 +23,8 @@ enum {
 typedef struct measuring {
     const taper_context *context;
     taper_pool *pool;
-    size_t threads, times; // times: calls for each thread
-    char *data;            // `bytes` bytes for each thread
+    size_t threads, times; // number of threads, and of calls for each thread
+    char *data;            // memory of all threads, `bytes` bytes for each
     size_t bytes;
 } measuring;
 
@@ -33,8 +34,8 @@ static bool go_on(void *user)
     return true;
 }
 
-// Returns the seconds of a call when all threads call at once, or 0 if unknown. `task` makes m->times calls for each
-// item.
+// Returns the seconds that one call takes if all threads call at the same time, or 0 if unknown. `task` makes m->times
+// calls for each thread.
 static double best_of(measuring *m, taper_range_task task)
 {
     double best = INFINITY;
@@ -43,7 +44,7 @@ static double best_of(measuring *m, taper_range_task task)
         const double begin = taper_clock();
         (void)taper_pool_run(m->pool, task, m, m->threads, 1, go_on, NULL);
         const double seconds = (taper_clock() - begin) / (double)m->times;
-        if (round > 0) { // the first round only finds the number of calls
+        if (round > 0) { // the first round only determines the number of calls
             best = fmin(best, seconds);
         }
         m->times = seconds > 0 ? (size_t)fmin(fmax(1e-3 / seconds, 1), 1e6) : 1000;
@@ -75,7 +76,7 @@ static size_t float_bytes(const taper_gemm_entry *entry)
 // ---- quantized numbers
 
 typedef struct quantized_data {
-    size_t w, c, bias, scale, bytes; // offsets; the rows of A come first
+    size_t w, c, bias, scale, bytes; // offsets in a thread's memory, in bytes; the rows of A are at offset 0
 } quantized_data;
 
 static quantized_data quantized_of(const taper_gemm_i8_entry *entry)
@@ -122,7 +123,7 @@ static void pack_zeros(const measuring *m)
     const quantized_data d = quantized_of(entry);
     const taper_gemm_i8_pack pack = {
         .n = entry->nr, .ks = 1, .kc = DEPTH, .n_stride = 0, .k_stride = 0, .weights = (const int8_t *)m->data};
-    for (size_t i = 0; i < m->threads; i++) { // the sums of zeros are written to the bias
+    for (size_t i = 0; i < m->threads; i++) { // writes the sums of the zero weights to the bias
         char *data = m->data + i * m->bytes;
         taper_gemm_i8_pack_weights(entry, &pack, (int8_t *)(data + d.w), (int32_t *)(void *)(data + d.bias));
     }
@@ -136,13 +137,13 @@ static void read_memory(void *argument, size_t begin, size_t end)
     const taper_vector_entry *vector = taper_vector_f32_select(m->context->cpu);
     for (size_t i = begin; i < end; i++) {
         float *data = (float *)(void *)(m->data + i * m->bytes);
-        for (size_t k = 0; k < m->times; k++) { // uses the result, which is zero
+        for (size_t k = 0; k < m->times; k++) { // uses the sum, which is 0, so that compilers do not remove the loop
             data[0] += vector->fold[TAPER_REDUCTION_SUM](m->bytes / sizeof(float), data);
         }
     }
 }
 
-// Measures `task` with `bytes` zeroed bytes for each thread. Returns its seconds.
+// Measures `task` with `bytes` zeroed bytes for each thread. Returns the seconds of one call.
 static double measure(const taper_context *context, size_t bytes, taper_range_task task,
                       void (*prepare)(const measuring *m))
 {
@@ -180,7 +181,7 @@ taper_cpu_peak taper_cpu_measure_peak(const taper_context *context)
     taper_cpu_peak peak = {0};
     double seconds = measure(context, float_bytes(floats), multiply_floats, NULL);
     peak.flops = seconds > 0 ? 2.0 * floats->mr * floats->nr * DEPTH * threads / seconds : 0;
-    if (TAPER_HAS_OP(aten_quantize_per_tensor)) { // builds for models without quantized tensors lack the kernels
+    if (TAPER_HAS_OP(aten_quantize_per_tensor)) { // builds for models without quantized tensors lack these kernels
         peak.operations = quantized_peak(context, threads);
     }
     seconds = measure(context, (size_t)(READ_BYTES / threads), read_memory, NULL);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of devices and precisions. A device is opened when it is first requested, and remains open while the context
-// lives.
+// Names and opens devices. A device is opened when it is first requested, and remains open as long as the context.
 #include "runtime/device.h"
 #include "ops/kernels/precisions.h"
 
@@ -62,7 +61,7 @@ taper_status taper_device_choice_read(const taper_context *context, const taper_
     if (kind_name(context, choice->kind) == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "kind %d is no taper_device_kind", (int)choice->kind);
     }
-    // Builds with only the CPU never read the name.
+    // Not checked in builds with only the CPU, which never read the name.
     if (TAPER_DEVICES && memchr(choice->name, '\0', sizeof choice->name) == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_device_choice.name has no zero byte at its end");
     }
@@ -83,13 +82,13 @@ static taper_status absent(const taper_context *context, const taper_device_choi
 
 static const char unknown[] = "is not part of this build";
 
-#ifdef TAPER_WITHOUT_DEVICES // builds with only the CPU
+#ifdef TAPER_WITHOUT_DEVICES // in builds with only the CPU
 taper_status taper_context_device(taper_context *context, const taper_device_choice *choice,
                                   const taper_device_setting *settings, size_t setting_count, bool half,
                                   taper_device **device, const char **why, taper_error *error)
 {
     (void)settings, (void)setting_count; // the CPU has no settings
-    (void)half;                          // the model handles the precision
+    (void)half;                          // for the CPU, the model handles the precision
     *why = unknown;
     *device = taper_is_host(choice) ? context->host : NULL;
     return *device != NULL ? TAPER_OK : absent(context, choice, unknown, error);
@@ -134,12 +133,12 @@ taper_status taper_context_devices(taper_context *context, int (*each)(void *use
 enum { MOST_SETTINGS = 32 };
 
 typedef struct opened {
-    taper_memory_owner owner; // first member
+    taper_memory_owner owner; // must be the first member, because the owner is cast to this struct
     taper_device device;
-    taper_allocator allocator; // a copy, because the device may outlive the context
+    taper_allocator allocator; // copy of the context's allocator, because the device may outlive the context
     struct opened *next;
     size_t bytes;
-    const char *why; // why it is missing; NULL if it is open
+    const char *why; // reason why the device is missing; NULL if it is open
     taper_device_setting settings[MOST_SETTINGS];
     taper_device_text name;
     char called[sizeof((taper_device_choice *)NULL)->name];
@@ -156,10 +155,12 @@ static const taper_backend *find_backend(const taper_context *context, const tap
 {
     const taper_backend *backend = backend_of(context, choice->kind);
     const bool first = choice->index == 0 && choice->name[0] == '\0';
-    return backend != NULL && (backend->open != NULL || first) ? backend : NULL; // there is only one CPU
+    // Only the first backend may lack an open function: it is the CPU, which exists once.
+    return backend != NULL && (backend->open != NULL || first) ? backend : NULL;
 }
 
-// Returns a device that was requested before, open or missing, or NULL.
+// Returns the entry of a device that was requested before with the same parameters, whether it is open or missing, or
+// NULL.
 static opened *find_opened(const taper_context *context, const taper_backend *backend, const opening *how)
 {
     opened *o = context->devices;
@@ -229,11 +230,12 @@ taper_status taper_device_check(taper_context *context, const taper_device_choic
     return find_backend(context, choice) != NULL ? TAPER_OK : absent(context, choice, unknown, error);
 }
 
-// Collects the settings that the device has. The one for half precision comes before the host's.
+// Collects the settings that this kind of device has. The setting for half precision comes first, so that the host's
+// settings override it.
 static taper_status settle(const taper_backend *backend, const taper_device_setting *settings, size_t count, bool half,
                            opening *how, taper_error *error)
 {
-    if (backend->open == NULL) { // the CPU has no settings, and its weights belong to the model
+    if (backend->open == NULL) { // the CPU has no settings, and its packed weights belong to the model
         return taper_settings_check_kind(settings, count, backend->kind, error);
     }
     if (half && backend->half == 0) {
@@ -246,7 +248,7 @@ static taper_status settle(const taper_backend *backend, const taper_device_sett
     if (half) {
         how->settings[how->count++] = (taper_device_setting){backend->half, 1};
     }
-    for (size_t i = 0; i < count; i++) { // member by member, because find_opened compares the bytes
+    for (size_t i = 0; i < count; i++) { // copied member by member, because find_opened compares all bytes
         how->settings[how->count].option = settings[i].option;
         how->settings[how->count++].value = settings[i].value;
     }
@@ -299,7 +301,7 @@ void taper_context_close_devices(taper_context *context)
     while (context->devices != NULL) {
         opened *o = context->devices;
         context->devices = o->next;
-        if (taper_refs_drop(&o->owner.refs)) { // otherwise the last of its memory closes it
+        if (taper_refs_drop(&o->owner.refs)) { // otherwise the device is closed when its last memory is freed
             close_device(&o->owner);
         }
     }
@@ -307,7 +309,7 @@ void taper_context_close_devices(taper_context *context)
 
 // ---- listing devices
 
-// Describes the CPU by the instruction sets in use.
+// Describes the CPU by the instruction sets that the context uses.
 static void describe_host(const taper_context *context, taper_device_words *words)
 {
     const char *name;
@@ -370,7 +372,7 @@ taper_status taper_context_devices(taper_context *context, int (*each)(void *use
             if (tell_device(context, backend, name.text, device, device == NULL ? why : NULL, each, user) != 0) {
                 return TAPER_OK;
             }
-            if (device == NULL || device == context->host) { // a missing device and the CPU are listed once
+            if (device == NULL || device == context->host) { // lists a missing device, and the CPU, only once
                 break;
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of devices and precisions, for messages and for the reader of text (device_text.c).
+// Names of devices and precisions, for messages and for device_text.c, which reads them.
 #include <stdio.h>
 
 #include "runtime/device.h"

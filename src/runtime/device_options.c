@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The options of devices, from the rows of backends/option_list.inc: lists them, reads them from text, and checks them.
+// Lists, parses and checks the options of devices, which are in backends/option_list.inc.
 #include "runtime/device_options.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static const taper_option_info *option_of(taper_option id)
     return NULL;
 }
 
-// Describes the values of an option: "level=27 to 31".
+// Describes the values that an option accepts, such as "level=27 to 31".
 static void describe(const taper_option_info *option, taper_text *text)
 {
     taper_text_format(text, "%s=", option->name);
@@ -161,7 +161,7 @@ taper_status taper_settings_check_kind(const taper_device_setting *settings, siz
     }
     return TAPER_OK;
 }
-#else // builds without devices have no options
+#else // in builds without devices there are no options
 const taper_option_info *taper_device_option(size_t index)
 {
     (void)index;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the text by which command lines and environment variables name devices and precisions. No other code reads that
-// text.
+// Parses the texts that name devices and precisions on command lines and in environment variables. No other code parses
+// them.
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_compile.h: models that are loaded, rewritten and saved. A draft is a model whose load stops before its programs
-// are built. The compiler rewrites it and makes bytecode of the graphs, and format/ writes the bytecode.
+// Drafts (taper_compile.h): models that are loaded, rewritten and saved. A draft is a model whose load stops before its
+// programs are built. The compiler rewrites its graphs and makes bytecode of them, and format/ writes the bytecode.
 #include "runtime/draft.h"
 
 #include "base/arguments.h"
@@ -107,10 +107,10 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
     }
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
-        function->of_root &=
-            model->module.exported != NULL || // every method that was exported
-            taper_module_keeps(function->method, options->preserve,
-                               options->preserve_count); // it remains all the same while a call names it
+        function->of_root &= model->module.exported != NULL || // in an exported program, every method is kept
+                             taper_module_keeps(function->method, options->preserve,
+                                                // A method that is not preserved remains if another one calls it.
+                                                options->preserve_count);
     }
     return taper_draft_drop_uncalled(draft, error);
 }
@@ -167,7 +167,7 @@ static taper_status prepare(taper_draft *draft, const taper_optimize_options *op
     compilation.disabled = options->disabled_passes;
     compilation.disabled_count = options->disabled_pass_count;
     compilation.preparer = preparer;
-    // In other cases weights are read, or the model runs.
+    // If layers are not packed, later code reads the weights or runs the model, so they must be computed.
     compilation.to_save = preparer != NULL && preparer->packer != TAPER_PACKER_NONE;
     compilation.converter = converter_of(preparer);
     compilation.options = options;
@@ -194,7 +194,7 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
     if (draft->optimized || draft->broken) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }
-    if (draft->methods != NULL) { // they name attributes by places that passes change
+    if (draft->methods != NULL) { // converters name attributes by indices, which passes change
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "the draft was saved with bundled inputs: optimize it before it is saved");
     }
@@ -258,8 +258,9 @@ static taper_status emit_function(taper_draft *draft, taper_compilation *compila
     return draft->compiler->emit(compilation, graph, version, arena, function);
 }
 
-// Returns the graph of a __setstate__ in a file of bytecode. Objects of a class with __setstate__ are saved with the
-// state that was read. For TorchScript, and after optimization, they are saved with the attributes that the method set.
+// Returns the graph of a __setstate__ if the draft is unchanged bytecode. Then objects of the class are saved with the
+// state that was read. Otherwise (TorchScript, or after optimization) they are saved with the attributes that the
+// method has set.
 static taper_graph *kept_setstate(const taper_draft *draft, const taper_function *function)
 {
     return !draft->optimized && taper_module_has_bytecode(&draft->model->module) &&
@@ -268,7 +269,8 @@ static taper_graph *kept_setstate(const taper_draft *draft, const taper_function
                : NULL;
 }
 
-// Fills `written`, a module that borrows everything from the draft's module, except its functions, which are in arena.
+// Sets *written to a module that borrows everything from the draft's module, except its functions, which are allocated
+// in arena.
 static taper_status emit_functions(taper_draft *draft, int version, taper_module_callstacks *callstacks,
                                    taper_arena *arena, taper_module *written, taper_error *error)
 {
@@ -278,9 +280,10 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_module
     written->root = taper_draft_root(draft);
     written->bytecode_version = version;
     if (draft->optimized || !taper_module_has_bytecode(&draft->model->module)) {
-        written->pending_count = 0; // the objects are saved as their attributes
+        written->pending_count = 0; // the objects are saved as their attributes, without a state
     }
-    written->operator_version = TAPER_OPERATOR_VERSION; // because upgraders were applied
+    // Upgraders were applied, so operators have their newest meaning.
+    written->operator_version = TAPER_OPERATOR_VERSION;
     written->function_count = 0;
     written->functions =
         taper_arena_array(arena, model->function_count + draft->method_count, sizeof *written->functions);
@@ -396,7 +399,7 @@ taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_option
         status = taper_fail_memory(error);
     }
     if (status == TAPER_OK) {
-        // The block must have exactly the size of the content, so that the caller can free it.
+        // The block must have exactly the size of the content, because the caller frees it with that size.
         void *exact = taper_realloc(file.allocator, file.data, file.capacity, file.size);
         if (exact != NULL) {
             *bytes = exact;
@@ -460,7 +463,7 @@ taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_erro
         }
     }
     taper_needs_merge(&draft->operators);
-    size_t kept = 0; // removes classes
+    size_t kept = 0; // keeps only operators, not classes
     for (size_t i = 0; i < draft->operators.count; i++) {
         if (draft->operators.items[i].overload != NULL) {
             draft->operators.items[kept++] = draft->operators.items[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bundled inputs, in the form of torch.utils.bundled_inputs: an attribute has the deflated samples, and methods return
-// the samples.
+// Adds bundled inputs (samples) in the form of torch.utils.bundled_inputs: an attribute contains the samples in their
+// stored form, and methods return them expanded.
 #include "base/budget.h"
 #include "ir/tensor.h"
 #include "runtime/draft.h"
@@ -86,7 +86,7 @@ static taper_status add_sample(taper_draft *draft, const char *method, taper_val
     const taper_module_function *source = taper_model_find(draft->model, taper_model_name(draft->model), name)->source;
     const size_t all = source->has_schema ? source->argument_count - 1 : count;
     taper_heap *heap = draft->model->module.heap;
-    // A sample has two tuples: the stored values, and how to expand them.
+    // A sample consists of two tuples: the stored values, and how to expand them.
     taper_tuple *sample = taper_tuple_new(heap, NULL, 2 * all);
     if (sample == NULL) {
         return taper_fail_memory(error);
@@ -129,7 +129,7 @@ static bool has_names(taper_val root)
            root.as.object->count == root.as.object->klass->count;
 }
 
-// The attributes remain, as None, because later ones are identified by their positions.
+// The attributes are set to None and not removed, because later attributes are identified by their index.
 static void clear_attributes(taper_object *root)
 {
     for (size_t i = 0; i < root->count; i++) {
@@ -237,7 +237,8 @@ static taper_status make_type(method_builder *b, taper_type_kind kind, const tap
     return taper_type_make(b->draft->model->module.types, kind, NULL, items, NULL, count, type, b->error);
 }
 
-// Returns List[Tuple[…]] of the method's arguments, from its schema, otherwise from the first sample.
+// Returns List[Tuple[…]] of the types of the method's arguments. These come from its schema, or from the first sample
+// if it has no schema.
 static taper_status samples_type(method_builder *b, const taper_draft_bundle_entry *entry, const taper_type **type)
 {
     const taper_model *model = b->draft->model;
@@ -261,7 +262,7 @@ static taper_status samples_type(method_builder *b, const taper_draft_bundle_ent
     return make_type(b, TAPER_TYPE_LIST, &tuple, 1, type);
 }
 
-// Builds the list of expanded samples.
+// Builds nodes that make the list of expanded samples.
 static taper_status build_samples(method_builder *b, const taper_draft_bundle_entry *entry, int64_t slot,
                                   taper_ir_value **result)
 {
@@ -335,7 +336,7 @@ static taper_status add_dict(method_builder *b, const taper_type *value_type, ta
     return TAPER_OK;
 }
 
-// {method: {"info": [], "get_inputs_function_name": [name]}}
+// Builds nodes that make the dict {method: {"info": [], "get_inputs_function_name": [name]}}.
 static taper_status build_info(method_builder *b, const taper_type **type, taper_ir_value **result)
 {
     const taper_draft *draft = b->draft;
@@ -365,7 +366,7 @@ static taper_status build_info(method_builder *b, const taper_type **type, taper
 
 typedef enum method_kind { GENERATE, GET_FOR_METHOD, GET_ALL, GET_NUMBER, GET_INFO, METHOD_KINDS } method_kind;
 
-// Makes "__torch__.Net." and the name of the method.
+// Makes the full name of a method, such as "__torch__.Net.NAME".
 static taper_status method_name(method_builder *b, method_kind kind, const char *method, const char **name)
 {
     static const char *const starts[METHOD_KINDS] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs_for_",
@@ -414,7 +415,7 @@ static taper_status build_method(taper_draft *draft, method_kind kind, const tap
     taper_draft_method *method = &draft->methods[draft->method_count];
     *method = (taper_draft_method){.source.name = name};
     TAPER_TRY(taper_graph_create(model->allocator, name, 1, &method->graph, error));
-    draft->method_count++; // the draft frees it
+    draft->method_count++; // counted now, so that the draft frees it
     b.graph = method->graph;
     b.body = method->graph->body;
     taper_ir_value *result;
@@ -432,7 +433,7 @@ static taper_status build_method(taper_draft *draft, method_kind kind, const tap
     return taper_graph_verify(method->graph, error);
 }
 
-// Returns the value of the attribute: the samples without the formats in which to expand them.
+// Returns the value of the attribute: the stored samples without the information how to expand them.
 static taper_status stored_samples(taper_draft *draft, const taper_draft_bundle_entry *entry, taper_val *value,
                                    taper_error *error)
 {
@@ -476,7 +477,7 @@ static taper_status add_attribute(taper_draft *draft, const taper_draft_bundle_e
     taper_val value;
     TAPER_TRY(stored_samples(draft, entry, &value, error));
     size_t at = 0;
-    while (at < root->count && strcmp(root->klass->slots[at], name) != 0) { // the place of an earlier sample is reused
+    while (at < root->count && strcmp(root->klass->slots[at], name) != 0) { // reuses the attribute of an earlier sample
         at++;
     }
     *slot = (int64_t)at;

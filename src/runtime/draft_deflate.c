@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stored form of a bundled tensor. If all elements are equal it is one element, which contiguous() expands.
-// Otherwise it is the tensor without the rest of its storage.
+// Computes the form in which a bundled tensor is stored. If all elements are equal, it is one element, which
+// contiguous() expands. Otherwise it is the tensor without the rest of its storage.
 #include "ir/tensor.h"
 #include "runtime/draft.h"
 
@@ -10,7 +10,8 @@ static bool all_equal(const taper_tensor *tensor)
 {
     const size_t item = taper_tensor_item(tensor);
     const char *data = taper_tensor_data(tensor);
-    const int64_t count = taper_tensor_numel(tensor); // dense, so the order does not matter
+    // The tensor is dense, so its elements can be read in the order of memory.
+    const int64_t count = taper_tensor_numel(tensor);
     for (int64_t i = 1; i < count; i++) {
         if (memcmp(data, data + (size_t)i * item, item) != 0) {
             return false;
@@ -19,7 +20,7 @@ static bool all_equal(const taper_tensor *tensor)
     return count > SMALL_TENSOR;
 }
 
-// Copies a view of a larger storage, so that the rest of the storage is not saved.
+// Copies a tensor that is a view of a larger storage, so that the rest of the storage is not saved.
 static taper_status store_alone(taper_heap *heap, taper_tensor *tensor, taper_val *value, taper_error *error)
 {
     size_t bytes;
@@ -57,6 +58,6 @@ taper_status taper_draft_deflate(taper_heap *heap, taper_tensor *tensor, taper_v
     taper_obj_release(&one->head);
     TAPER_TRY(status);
     *value = TAPER_VAL(expanded);
-    *format = contiguous ? 0 : 2; // PyTorch's contiguous_format and channels_last
+    *format = contiguous ? 0 : 2; // PyTorch's numbers of contiguous_format and channels_last
     return TAPER_OK;
 }

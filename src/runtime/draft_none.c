@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of drafts in a build without them (TAPER_WITH_DRAFTS is off). Loading fails with that reason, and the
-// other functions never get a draft.
+// Replaces draft.c in builds without drafts (TAPER_WITH_DRAFTS is off). Loading a draft fails with that reason, so the
+// other functions are never called with one.
 #include <taper/taper_compile.h>
 
 #include "base/arguments.h"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the functions that a saved draft needs: the methods of the root, and the methods that these call by name. A
-// call may mean the method of that name in any class. The time is linear in the nodes, because the functions of a name
-// leave the index at its first call.
+// call may mean the method of that name in any class. The time is linear in the number of nodes, because the functions
+// of a name are removed from the index at the first call of that name.
 #include "base/hash.h"
 #include "runtime/draft.h"
 
 typedef struct reach {
     taper_model *model;
-    uint32_t *heads, *next; // number of a function + 1, by the hash of its method; 0 ends a list
+    // Hash table of functions by method name, with lists: number of a function + 1; 0 ends a list.
+    uint32_t *heads, *next;
     uint32_t *work;
     uint8_t *reached;
     size_t buckets, count;
@@ -78,7 +79,7 @@ taper_status taper_draft_drop_uncalled(taper_draft *draft, taper_error *error)
     const taper_allocator *allocator = draft->model->allocator;
     const size_t functions = draft->model->function_count;
     reach r = {.model = draft->model, .buckets = 16};
-    while (r.buckets < functions) { // at most TAPER_LIMIT_FUNCTIONS
+    while (r.buckets < functions) { // terminates: there are at most TAPER_LIMIT_FUNCTIONS
         r.buckets *= 2;
     }
     const size_t bytes = (r.buckets + 2 * functions) * sizeof *r.heads + functions;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytecode 3, and some of 4, has functions without a schema, and later versions require one. If the archive has no
-// sources that say more, a function gets as many arguments as it takes, of type Any. Readers accept for these arguments
-// everything that they accepted for the original file.
+// Derives schemas for functions without one. Bytecode 3, and some files of version 4, has such functions, and later
+// versions require schemas. If the archive has no sources with more information, a function gets as many arguments as
+// it takes, all of type Any. Readers then accept all arguments that they accepted for the original file.
 #include "runtime/draft.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 static taper_status name_arguments(taper_module_function *function, taper_arena *arena, taper_error *error)
 {
     for (size_t i = 1; i < function->argument_count; i++) {
-        char name[32]; // name that torch.jit.trace gives an unnamed argument
+        char name[32]; // name that torch.jit.trace gives to an unnamed argument
         const int length = snprintf(name, sizeof name, "argument_%zu", i);
         const char *kept = taper_arena_string(arena, name, (size_t)length);
         if (kept == NULL) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects that a __setstate__ made when the draft was loaded. A draft of bytecode that is saved unchanged keeps the
-// state and the method (draft.c). An optimized draft has the attributes that the method set. Attributes are saved by
-// name, and the state in a lite file has no names, so they get numbers as names.
+// Prepares objects that a __setstate__ made for saving. A draft of bytecode that is saved unchanged keeps the state and
+// the method (draft.c). In an optimized draft, these objects have the attributes that the method set. Attributes are
+// saved by name, but the state in a lite file has no names, so the attributes get numbers as names.
 #include <stdio.h>
 
 #include "base/name_map.h"
 #include "base/pointer_map.h"
 #include "runtime/draft.h"
 
-// The largest number of attributes for each class. Classes with the same name count as one.
+// Counts the attributes of objects: the largest number for each class name.
 typedef struct counting {
     const taper_allocator *allocator;
-    taper_pointer_map classes; // from the classes found to the numbers of their names
+    taper_pointer_map classes; // class to the number of its name
     taper_name_map names;
-    size_t *counts, capacity; // by number of the name
+    size_t *counts, capacity; // for each class name, by its number: largest number of attributes; items allocated
     taper_error *error;
 } counting;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Module.eval(): `training` of the root and of every module below it becomes False. optimize_for_mobile begins with it,
-// and PyTorch Mobile's Module.load did it for TorchScript files on Android and iOS. Also tells whether it would change
-// anything.
+// Implements Module.eval(): sets `training` of the root and of every module below it to False. optimize_for_mobile
+// begins with this, and PyTorch Mobile's Module.load did it for TorchScript files on Android and iOS. Also tells
+// whether this would change any result.
 #include "base/pointer_map.h"
 #include "runtime/model.h"
 
-// Returns the object's `training`, or NULL if it has none.
+// Returns the slot with the object's attribute `training`, or NULL if it has none.
 static taper_val *training_of(const taper_object *object)
 {
     const int64_t slot =
@@ -56,7 +56,7 @@ int taper_model_is_training(const taper_model *model)
 
 // ---- whether operators train
 
-// Returns the argument with that name, or NULL.
+// Returns the input of the node for the argument with that name, or NULL.
 static const taper_ir_value *find_argument(const taper_node *node, const char *name)
 {
     const size_t count = taper_min_size(node->input_count, node->schema->arg_count);
@@ -68,8 +68,8 @@ static const taper_ir_value *find_argument(const taper_node *node, const char *n
     return NULL;
 }
 
-// Returns a constant, or the value that an attribute of a module has in the loaded model, borrowed. Returns false if
-// the value is known only in the run.
+// Finds a value that is known before the run: a constant, or an attribute of a module in the loaded model. *found is
+// borrowed. Returns false if the value is known only in the run.
 static bool find_value(const taper_function *function, taper_val self, const taper_ir_value *value, int depth,
                        taper_val *found)
 {
@@ -92,9 +92,9 @@ static bool find_value(const taper_function *function, taper_val self, const tap
     return true;
 }
 
-// Returns true if the operator behaves differently in training. One of its arguments is the mode. With a rate of 0
-// there is no difference. Without statistics there is none either, because batch norm uses those of the batch in both
-// modes.
+// Returns true if the operator behaves differently in training. One of its arguments is the mode. If the rate is 0,
+// there is no difference. If there are no running statistics, there is none either, because batch norm then uses the
+// statistics of the batch in both modes.
 static bool trains(const taper_model *model, const taper_function *function, const taper_node *node)
 {
     static const char *const modes[] = {"training", "train", "use_input_stats"}, *const rates[] = {"p", "dropout"};
@@ -114,7 +114,8 @@ static bool trains(const taper_model *model, const taper_function *function, con
         return !find_value(function, self, rate, 0, &value) || value.tag != TAPER_DOUBLE || value.as.f != 0;
     }
     const taper_ir_value *statistics = find_argument(node, "running_mean");
-    return statistics == NULL ? find_argument(node, "lower") != NULL // rrelu
+    // The operator is rrelu if it has an argument lower.
+    return statistics == NULL ? find_argument(node, "lower") != NULL
                               : !find_value(function, self, statistics, 0, &value) || value.tag != TAPER_NONE;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_operator.h: sources of random numbers that several sessions and operators use.
+// Sources of random numbers (taper_operator.h) that several sessions and operators may use.
 #include "ops/call/generator.h"
 
 #include "base/arguments.h"
@@ -20,7 +20,8 @@ taper_status taper_generator_create(taper_context *context, uint64_t seed, taper
     if (both == NULL) {
         return taper_fail_memory(error);
     }
-    taper_generator *made = &both->generator; // the first member, so both have one address
+    // This is the first member, so its address is also the address of the struct.
+    taper_generator *made = &both->generator;
     const taper_status status = taper_mutex_create(&context->allocator, &made->lock, error);
     if (status != TAPER_OK) {
         taper_free(&context->allocator, both, sizeof *both);

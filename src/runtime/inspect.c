@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_inspect.h: memory plans and profiles for the host.
+// Shows memory plans and profiles to the host (taper_inspect.h).
 #include <taper/taper_inspect.h>
 
 #include "base/arguments.h"
@@ -7,7 +7,7 @@
 #include "runtime/planner.h"
 #include "runtime/session.h"
 
-// Fails during a run, because the run changes the data.
+// Fails if a run is active, because a run changes the data.
 static taper_status check_idle(const taper_session *session, taper_error *error)
 {
     if (taper_session_is_busy(session)) {
@@ -39,7 +39,7 @@ taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
     }
     const taper_birth *b = &births[index];
     const taper_schema *schema = NULL;
-    if (b->op != NULL) { // it has run, so its schema exists
+    if (b->op != NULL) { // this operator has run, so its schema exists
         TAPER_TRY(taper_registry_schema(session->model->context->registry, b->op, &schema, error));
     }
     const taper_plan_item full = {.bytes = b->bytes,
@@ -81,7 +81,7 @@ taper_status taper_inspect_device_plan(const taper_session *session,
     TAPER_NEED(session, error);
     TAPER_NEED(each, error);
     taper_session *const used = (taper_session *)(uintptr_t)session;
-    TAPER_TRY(taper_session_enter(used, error)); // each() must not run the session
+    TAPER_TRY(taper_session_enter(used, error)); // locked, because each() must not run the session
     storage_teller teller = {.each = each, .user = user};
     for (size_t i = 0; TAPER_DEVICES && i < session->model->state_count; i++) {
         teller.any = false;
@@ -132,7 +132,7 @@ size_t taper_profile_count(const taper_session *session)
                : 0;
 }
 
-// Returns the layer with which fused operators begin: the first operator with a result.
+// Returns the first operator with a result among fused operators. It is the layer with which they begin.
 static const taper_node *first_of(const taper_node *node)
 {
     const taper_node *at = node->kind == TAPER_NODE_SEGMENT ? node->blocks[1]->first : node;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_inspect.h: graphs for the host. Builds that only run models lack this file.
+// Shows graphs to the host (taper_inspect.h). Builds that only run models lack this file.
 #include <taper/taper_inspect.h>
 
 #include "base/arguments.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A part of inspect.c: the peak of the processor, for comparison with an operator.
+// A part of inspect.c: reports the peak rate of the processor, to which an operator can be compared.
 #ifndef TAPER_RUNTIME_INSPECT_PEAK_H
 #define TAPER_RUNTIME_INSPECT_PEAK_H
 
@@ -10,7 +10,7 @@ static void measure_peak(taper_session *session)
     }
 }
 
-// Sets the CPU's peak. Work of another device has rows of its own, with the peak of that device.
+// Sets the CPU's peak. Parts of an operator that ran on another device are separate items with the peak of that device.
 static void say_peak(const taper_session *session, const taper_profile_site *site, taper_profile_item *item)
 {
     if (site->instruction->segment == NULL || site->instruction->segment->device == session->model->context->host) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_inspect.h: the place of an operator in the model. Only command-line programs ask for it, so a library that is
-// built without drafts lacks this file.
+// Tells the host to which module of the model an operator belongs (taper_inspect.h). Only command-line programs use
+// this, so libraries built without drafts lack this file.
 #include <taper/taper_inspect.h>
 
 #include "base/arguments.h"
@@ -8,8 +8,8 @@
 
 enum { DEEPEST = 64 };
 
-// Finds the attributes from self to the value, the innermost first. Returns their number, or 0 if the value is not an
-// attribute below self.
+// Finds the chain of attributes from self to the value, the innermost first. Returns its length, or 0 if the value is
+// not reached from self by attributes.
 static size_t attribute_path(const taper_ir_value *value, int64_t slots[DEEPEST])
 {
     size_t depth = 0;

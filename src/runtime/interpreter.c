@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The executor: runs a program over the registers of a frame.
+// The interpreter: runs a program on the registers of a frame.
 #include "ir/tensor.h"
 #include "ops/backend.h"
 #include "ops/lang/torchbind.h"
@@ -10,7 +10,7 @@ typedef struct frame {
     const taper_frame_source *source;
     const taper_program *program;
     taper_val *registers;
-    taper_val *scratch; // gathered operands of the current instruction
+    taper_val *scratch; // operands of the current instruction, copied to consecutive items
     int depth;
 } frame;
 
@@ -27,7 +27,7 @@ static inline void empty(const frame *f, uint32_t operand)
     }
 }
 
-// Returns the value with a reference, which is the register's own at the last use.
+// Returns a reference to the value of an operand. At the last use, it is the register's own reference.
 static inline taper_val take(const frame *f, uint32_t operand)
 {
     const uint32_t at = operand & TAPER_OPERAND_INDEX;
@@ -41,7 +41,7 @@ static inline taper_val take(const frame *f, uint32_t operand)
 
 static inline void store(const frame *f, uint32_t operand, taper_val value)
 {
-    if ((operand & TAPER_OPERAND_LAST) != 0) { // no later instruction uses it
+    if ((operand & TAPER_OPERAND_LAST) != 0) { // moved out of the register, because no later instruction uses the value
         taper_val_release(value);
     } else {
         taper_val_replace(&f->registers[operand & TAPER_OPERAND_INDEX], value);
@@ -68,7 +68,7 @@ static taper_status check_budget(const frame *f)
         return out_of(f, "instruction");
     }
     if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
-        f->source->run->work_left = 0; // so that the next check happens at once
+        f->source->run->work_left = 0; // 0, so that the next report of work checks the limits
     }
     return taper_run_spend(f->source->run, WORK_AN_INSTRUCTION);
 }
@@ -83,8 +83,8 @@ static taper_status settle_args(taper_run *run, const taper_val *args, size_t co
     return TAPER_OK;
 }
 
-// Returns true if the schema leaves the type of an argument open. Such an argument is passed on without a walk: a list
-// to which an append adds is not walked.
+// Returns true if the schema does not fix the type of an argument. Such an argument is passed without searching it for
+// tensors: a list to which append adds an item, for example, is not searched.
 static bool is_open(const taper_schema *schema, size_t at)
 {
     const taper_type *type = at < schema->arg_count ? schema->args[at].type : NULL;
@@ -93,7 +93,7 @@ static bool is_open(const taper_schema *schema, size_t at)
                              type->items[0]->kind == TAPER_TYPE_VARIABLE));
 }
 
-// Fetches tensors from devices for an operator that takes hidden NHWC tensors.
+// Copies tensors from devices to the host for an operator that accepts hidden NHWC tensors.
 static taper_status fetch_args(taper_run *run, const taper_schema *schema, const taper_val *args, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -124,8 +124,8 @@ static taper_call make_call(const frame *f, const taper_instruction *in, taper_v
 
 #include "runtime/interpreter_bytes.h"
 
-// Runs the kernel of the instruction. If it declines, the row's own kernel runs, unless the instruction has plain nodes
-// for that case.
+// Runs the kernel of the instruction. If the kernel declines, runs the operator's own kernel, unless the program has
+// instructions for that case.
 static taper_status run_kernel(const frame *f, const taper_instruction *in, taper_call *call)
 {
     taper_run *run = f->source->run;
@@ -165,7 +165,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
                                                                 : taper_host_name();
         site->flops = run->flops;
         site->calls++;
-        site->seconds += taper_clock() - start - parts.seconds; // the parts have rows of their own
+        site->seconds += taper_clock() - start - parts.seconds; // the parts are reported as separate items
         count_bytes(site, call);
     }
     return status;
@@ -176,7 +176,7 @@ static bool is_observed(const frame *f)
     return f->source->session != NULL && f->source->session->observe != NULL;
 }
 
-// *declined: nothing happened, and the plain nodes must run.
+// Offers the call of a segment to its backend. *declined is true if nothing happened and the original nodes must run.
 static taper_status do_segment(const frame *f, const taper_instruction *in, bool *declined)
 {
     const uint32_t *operands = f->program->operands + in->in;
@@ -296,7 +296,7 @@ static taper_status do_node(const frame *f, const taper_instruction *in)
 static void do_move(const frame *f, const taper_instruction *in)
 {
     const uint32_t *from = f->program->operands + in->in, *to = f->program->operands + in->out;
-    // Reads all values before the first write, because values may change places.
+    // Reads all values before writing any, because two registers may exchange values.
     for (size_t i = 0; i < in->in_count; i++) {
         f->scratch[i] = taper_val_retain(peek(f, from[i]));
     }
@@ -337,7 +337,7 @@ static taper_status test_loop(const frame *f, const taper_instruction *in, bool 
     return TAPER_OK;
 }
 
-// Runs a recording in place of the instructions from *in on. Returns TAPER_DECLINED if nothing happened.
+// Runs a recording instead of the instructions from *in on. Returns TAPER_DECLINED if nothing happened.
 static taper_status replay(const frame *f, const taper_instruction **in)
 {
     taper_replayed replayed;
@@ -449,7 +449,7 @@ taper_status taper_interpret(const taper_frame_source *source, const taper_funct
     if (registers == NULL) {
         return taper_fail_memory(r->error);
     }
-    memset(registers, 0, bytes); // zeros are None
+    memset(registers, 0, bytes); // all registers become None
     const frame f = {source, program, registers, registers + program->register_count, depth};
     for (size_t i = 0; i < arg_count; i++) {
         registers[program->graph->body->params[i].reg] = taper_val_retain(args[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A part of interpreter.c: the bytes that a profiled call reads and writes.
+// A part of interpreter.c: counts the bytes that a profiled call reads and writes.
 #ifndef TAPER_RUNTIME_INTERPRETER_BYTES_H
 #define TAPER_RUNTIME_INTERPRETER_BYTES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instructions that are not operators: containers, attributes, type tests. Also finds the function of a method
-// call.
+// Runs the nodes that are not operators: containers, attributes, type tests. Also finds the function that a method call
+// runs.
 #include "ops/lang/torchbind.h"
 #include "runtime/session.h"
 
@@ -67,14 +67,16 @@ static taper_status make_object(const taper_frame_source *source, const taper_no
         TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "CREATE_OBJECT of something that is not a class");
     }
     const taper_class *klass = taper_types_class(taper_heap_types(source->run->heap), node->type->name, 0,
-                                                 NULL); // the table has each class only once
+                                                 // The table of types has one class for this name without known
+                                                 // attributes.
+                                                 NULL);
     if (klass == NULL) {
         return taper_fail_memory(source->run->error);
     }
     taper_object *object;
     if (taper_class_is_native(klass->name)) {
         TAPER_TRY(taper_torchbind_create(source->run, klass, &object));
-    } else { // a class in the model's sources, whose attributes are set next
+    } else { // an object of a class in the model's sources, whose attributes are set afterwards
         object = taper_object_new(source->run->heap, klass, 0);
         if (object == NULL) {
             return taper_fail_memory(source->run->error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells the host about the current node: its place in the model for errors, and its results for an observer.
+// Tells the host about the current node: its origin in the model, if it failed, and its results, if there is an
+// observer.
 #include "frontend/torchscript/torchscript.h"
 #include "ops/backend.h"
 #include "runtime/session.h"
@@ -33,17 +34,18 @@ TAPER_COLD void taper_interpret_blame(const taper_frame_source *source, const ta
 {
     taper_run *run = source->run;
     taper_error *error = run->error;
-    if (TAPER_DEVICES && in->segment != NULL && run->failed != NULL) { // the plain node of a segment failed
+    if (TAPER_DEVICES && in->segment != NULL && run->failed != NULL) { // one of the original nodes of a segment failed
         taper_trace_node(&source->model->module, run->failed, error);
         run->failed = NULL;
     } else {
-        // For fused operators these are the arguments of the layer. The later operators have no arguments of the
-        // caller.
+        // For fused operators, these are only the arguments of the first operator, the layer. The arguments of the
+        // others are not values of the program.
         const bool fused = in->segment != NULL && in->in_count > in->schema->arg_count;
         taper_call_blame(in->schema, args, fused ? in->schema->arg_count : in->in_count, error);
         taper_trace_node(&source->model->module, in->node, error);
     }
-    if (source->model->module.torchscript) { // repeats it in the last line, where PyTorch has it and where logs are cut
+    // Repeats the message in the last line, as PyTorch does, because logs are often cut.
+    if (source->model->module.torchscript) {
         taper_error_add_detail(error, "RuntimeError: %s\n", taper_error_message(error));
     }
 }
@@ -56,7 +58,7 @@ taper_status taper_interpret_show(const taper_frame_source *source, const taper_
     const char *name = node->op_name != NULL              ? node->op_name
                        : node->kind == TAPER_NODE_SEGMENT ? node->segment->schema->text
                                                           : taper_node_kind_name((taper_node_kind)node->kind);
-    // The nodes that the segment replaced.
+    // Shows the values of the nodes that the segment replaced.
     const taper_block *body = node->kind == TAPER_NODE_SEGMENT ? node->blocks[1] : NULL;
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_settle(run, values[i]));
@@ -74,7 +76,7 @@ taper_status taper_interpret_show(const taper_frame_source *source, const taper_
                                                .source_value =
                                                    body != NULL ? body->results[i].value->id : node->outputs[i].id,
                                                .node = node};
-        if (session->observe != NULL) { // NULL after the observer asked for no more
+        if (session->observe != NULL) { // it is NULL if the observer has ended the observation
             session->observe(session->observe_user, &observation);
         }
         taper_value_release(box);

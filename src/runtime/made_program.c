@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program that is made during a run is a model of one graph without sessions. The run that calls it lends its heap,
-// threads and limits.
+// Runs a program that was made during a run. It is a model with one graph and without sessions. The run that calls it
+// lends its heap, threads and limits.
 #include "ops/call/made_program.h"
 
 #include "runtime/session.h"
@@ -32,7 +32,7 @@ static void destroy(taper_obj *obj)
 {
     made_program *made = (made_program *)obj;
     taper_context *context = made->model->context;
-    taper_context_retain(context); // the model may hold the last reference
+    taper_context_retain(context); // retained, because the model may hold the last reference to the context
     taper_free(&context->allocator, made->states, (made->model->state_count + 1) * sizeof *made->states);
     taper_model_release(made->model);
     taper_free(&context->allocator, made, sizeof *made);

@@ -95,7 +95,8 @@ taper_status taper_model_lower_embedded(taper_model *model, taper_error *error)
     return status;
 }
 
-// Fails if a required device ("!") takes no part of the model, instead of silently using the CPU.
+// Fails if the host requires a device ("!") that does not run any part of the model. Without this the CPU would
+// silently run everything.
 static taper_status check_taken(const taper_model *model, const taper_compilation *all, taper_error *error)
 {
     if (TAPER_DEVICES && model->device_required && !model->reference && (all == NULL || all->taken == 0)) {
@@ -140,8 +141,9 @@ static taper_status evaluate(void *user, taper_error *error)
 
 static taper_status load_torchscript(taper_model *model, const taper_load_options *options, taper_error *error)
 {
-    // Attributes are fixed, which removes branches, if the model will be frozen anyway. They are not fixed for a model
-    // that is written out or that runs as it was saved, or if the host wants the original numbers of values.
+    // If the model will be frozen, attributes are treated as constant while sources are lowered, which removes
+    // branches. This is not done for a model that is written to a file or runs as it was saved, or if the host wants
+    // the original numbers of values.
     bool fixed = options->compiler != NULL && !model->draft;
     for (size_t i = 0; i < options->disabled_pass_count; i++) {
         const char *name = options->disabled_passes[i];
@@ -254,8 +256,7 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     return taper_model_build_programs(model, error);
 }
 
-// Makes a model without content, with the budget for a load of that many bytes. *model is NULL if memory for that is
-// missing.
+// Makes an empty model with the budget for a load of that many bytes. *model is NULL if memory is missing.
 static taper_status begin(taper_context *context, const taper_load_options *options, uint64_t bytes,
                           taper_model **model, taper_error *error)
 {
@@ -277,7 +278,7 @@ static taper_status begin(taper_context *context, const taper_load_options *opti
     return taper_packs_create(&context->allocator, &m->packs, error);
 }
 
-// Ends the load, after success or failure.
+// Ends the load after success or failure. On failure frees the model.
 static taper_status end(taper_model *m, taper_status status, taper_model **model, taper_error *error)
 {
     if (!m->draft && m->budget != NULL) {
@@ -343,7 +344,7 @@ static taper_status check_device(taper_context *context, const taper_load_option
     return taper_device_check(context, &choice, error);
 }
 
-// Loads from a blob. Takes over its reference.
+// Loads from a blob. Takes over the reference to blob.
 static taper_status load_blob(taper_model_purpose purpose, taper_context *context, taper_blob *blob,
                               const taper_load_options *options, taper_model **model, taper_error *error)
 {
@@ -403,7 +404,7 @@ taper_status taper_load_options_read(const taper_context *context, const taper_l
                                     : taper_check_items(options->methods, "methods", options->method_count, error);
 }
 
-// Reads or maps the file. Reading is safer, because truncating a mapped file ends the process.
+// Reads or maps the file. Reading is safer, because if a mapped file is truncated, accessing it ends the process.
 static taper_status load_fd(taper_model_purpose purpose, taper_context *context, int fd, uint64_t offset,
                             uint64_t length, const taper_load_options *options, taper_model **model, taper_error *error)
 {
@@ -470,7 +471,8 @@ taper_status taper_model_load_memory(taper_context *context, const void *bytes, 
                                      taper_model **model, taper_error *error)
 {
     TAPER_TRY(taper_model_load_memory_for(TAPER_MODEL_RUN, context, bytes, size, options, model, error));
-    taper_blob *blob = (taper_blob *)(*model)->module.blob; // not earlier, because on failure the host keeps its memory
+    // Set only now, because on failure the host keeps its memory.
+    taper_blob *blob = (taper_blob *)(*model)->module.blob;
     blob->release = release;
     blob->user = user;
     return TAPER_OK;

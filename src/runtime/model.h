@@ -12,37 +12,37 @@
 
 typedef struct taper_function {
     const taper_module_function *source;
-    const char *method; // last part of the function's name, "forward"
-    bool of_root;       // true for a method of the root class; in a draft, for one to keep
-    taper_graph *graph; // NULL once the program is built
+    const char *method; // last component of the function's name, such as "forward"
+    bool of_root;       // true for a method of the root class; in a draft, true for a method to keep
+    taper_graph *graph; // graph; NULL once the program is built
     taper_program program;
 } taper_function;
 
 struct taper_model {
     taper_refs refs;
     taper_context *context;
-    taper_budget *budget;             // budget of the load; a draft keeps it
-    const taper_allocator *allocator; // the budget's
+    taper_budget *budget;             // budget of the load; a draft keeps it after loading
+    const taper_allocator *allocator; // allocator of the budget
     taper_module module;
     taper_function *functions;
     size_t function_count;
-    uint32_t *name_index; // hash table from full names to function number + 1
+    uint32_t *name_index; // hash table from full names to function number + 1; 0 in free entries
     size_t name_index_size;
-    taper_val *constants; // borrowed from the graphs of the programs
+    taper_val *constants; // array of constants, borrowed from the graphs of the programs
     size_t constant_count;
     size_t state_count;
     size_t *methods; // numbers of the root class's functions, in the order of the file
     size_t method_count;
-    struct taper_model_operator *operators; // sorted by name
+    struct taper_model_operator *operators; // operators, sorted by name
     size_t operator_count, operator_capacity;
     taper_packs *packs;
     taper_types *types;
     bool reference, low_memory;
-    taper_precision precision;             // precision of the CPU's kernels; fp32 if there is a device
+    taper_precision precision;             // precision of the CPU's kernels; fp32 if another device runs the model
     const struct taper_compiler *compiler; // compiler that optimized the model, or NULL
-    struct taper_device *device;           // device other than the host's, or NULL
+    struct taper_device *device;           // device other than the CPU, or NULL
     bool device_required;
-    const char *exported_by; // exporter of an exported program: taper_model_exported_by
+    const char *exported_by; // program that exported the model: taper_model_exported_by
     bool listing;            // true if loaded only for inspection, without programs
     bool draft;              // true if loaded for rewriting (draft.c), with graphs and without programs
 };
@@ -55,20 +55,20 @@ typedef struct taper_model_operator {
 
 // ---- model_functions.c
 
-// Returns the function with the full name CLASS_NAME.METHOD ("__torch__.Net.forward"), or NULL.
+// Returns the function with the full name CLASS_NAME.METHOD (such as "__torch__.Net.forward"), or NULL.
 taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method);
-// Indexes the functions of a module by name, and the methods of the root.
+// Builds the index of functions by name, and the list of the root's methods.
 TAPER_MUST_USE taper_status taper_model_index_functions(taper_model *model, taper_error *error);
 
 // ---- loading
 
-// Puts the modules of the model in evaluation mode. Call this before the graphs are optimized or run.
+// Switches the modules of the model to evaluation mode. Call this before the graphs are optimized or run.
 TAPER_MUST_USE taper_status taper_model_evaluate(taper_model *model, taper_error *error);
-// Replaces models within the model that graphs run by operators, as far as possible (frontend/embedded.h).
+// Replaces embedded models of other formats by operators, as far as possible (frontend/embedded.h).
 TAPER_MUST_USE taper_status taper_model_lower_embedded(taper_model *model, taper_error *error);
 
-// The purpose of a load: to run, or to rewrite (draft.c). Apart from the purpose, the functions below do what
-// taper_model_load and taper_model_load_memory do.
+// The purpose of a load: to run the model, or to rewrite it (draft.c). Apart from the purpose, the functions below work
+// like taper_model_load and taper_model_load_memory.
 typedef enum taper_model_purpose { TAPER_MODEL_RUN, TAPER_MODEL_DRAFT } taper_model_purpose;
 TAPER_MUST_USE taper_status taper_model_load_for(taper_model_purpose purpose, taper_context *context, const char *path,
                                                  const taper_load_options *options, taper_model **model,
@@ -77,12 +77,12 @@ TAPER_MUST_USE taper_status taper_model_load_memory_for(taper_model_purpose purp
                                                         const void *bytes, size_t size,
                                                         const taper_load_options *options, taper_model **model,
                                                         taper_error *error);
-// Copies and checks the host's options. Members that the host's version of the struct lacks become 0.
+// Checks the host's options and copies them to *load. Members that the host's version of the struct lacks become 0.
 TAPER_MUST_USE taper_status taper_load_options_read(const taper_context *context, const taper_load_options *given,
                                                     taper_load_options *options, taper_error *error);
 
-// Makes a model of one graph while another model runs. Its function has the parameters self, an object without
-// attributes, and one more. bytes: the size of the graph's source, for the budget of the load.
+// Makes a model from one graph while another model runs. Its only function has two parameters: self, which is an object
+// without attributes, and one more. bytes: size of the graph's source, for the budget of the load.
 typedef taper_status taper_model_make(const void *user, taper_model *model, taper_graph *graph, taper_error *error);
 TAPER_MUST_USE taper_status taper_model_of_graph(taper_context *context, const struct taper_compiler *compiler,
                                                  bool reference, uint64_t bytes, const char *class_name,
@@ -92,27 +92,28 @@ TAPER_MUST_USE taper_status taper_model_of_graph(taper_context *context, const s
 // Builds the programs of a model that was loaded as a draft, so that it can run.
 TAPER_MUST_USE taper_status taper_model_finish_draft(taper_model *model, taper_error *error);
 
-// Prepares the compiler's view of the model, to which the caller adds what the compiler should do. The functions still
-// own their graphs.
+// Fills the struct that describes the model to the compiler. The caller then adds what the compiler should do. The
+// functions still own their graphs.
 TAPER_MUST_USE taper_status taper_model_begin_compilation(taper_model *model, taper_compilation *compilation,
                                                           taper_error *error);
 void taper_model_end_compilation(const taper_model *model, const taper_compilation *compilation);
 
-// Fills model->operators from the file's tables. If the file has none, they come from the graphs and from `missing`,
-// operators that the graphs lack (or NULL).
+// Sets model->operators from the operator tables of the file. If the file has none, they come from the graphs and from
+// `missing`, a list of operators that this build lacks (or NULL).
 struct taper_needs;
 TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const struct taper_needs *missing,
                                                        taper_error *error);
 
 // ---- model_device.c
 
-// The list "a, b and c" of devices that files can be prepared for. If told, only those whose files can be recognized.
+// A list such as "a, b and c" of the devices for which files can be prepared. told: true for only the devices whose
+// files can be recognized.
 typedef struct taper_preparer_text {
     char text[128];
 } taper_preparer_text;
 taper_preparer_text taper_preparer_names(bool told);
-// Opens the device that the host names, otherwise the one that the file was prepared for. Logs one line if the CPU
-// replaces it.
+// Opens the device that the host chose, otherwise the device for which the file was prepared. Logs one line if the CPU
+// is used instead.
 TAPER_MUST_USE taper_status taper_model_find_device(taper_model *model, const taper_load_options *load,
                                                     taper_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the header of a selective build, from the operators that the model's file needs. It includes the kernels for
-// depthwise convolutions of the sizes in the model. Other sizes work in such a build, but more slowly.
+// Writes the header for a selective build, from the operators that the model's file needs. The build includes kernels
+// for depthwise convolutions of the sizes in the model. Other sizes work in such a build, but more slowly.
 #include <ctype.h>
 
 #include <taper/taper_inspect.h>
@@ -9,7 +9,7 @@
 #include "frontend/needs.h"
 #include "runtime/model.h"
 
-// Appends the id of the row: "aten::add.Tensor" is aten_add_Tensor.
+// Appends the id of an operator: "aten::add.Tensor" becomes aten_add_Tensor.
 static void add_id(taper_text *text, const char *name)
 {
     while (*name != '\0') {
@@ -19,13 +19,16 @@ static void add_id(taper_text *text, const char *name)
     }
 }
 
-// Kernel sizes of weights that look like those of depthwise convolutions, [C, 1, k, k], with a bit for each. Also tells
-// whether some weights fit Winograd's transform, or the multiplication over planes (backends/cpu/conv_algorithm.c).
+// Facts from the shapes of weights about the kernels that the model needs. `sizes` has a bit for each kernel size of
+// weights that look depthwise, [C, 1, k, k]. Other members tell if weights fit Winograd's transform, or the
+// multiplication over planes (backends/cpu/conv_algorithm.c).
 typedef struct weight_walk {
-    size_t left; // values that may still be read
+    size_t left; // number of values that may still be visited
     unsigned sizes;
-    bool transforms, planes, few; // few: layers with few outputs and many inputs (backends/cpu/few_outputs.h)
-    bool halves, integers;        // matrices of halves, and of int8, which may be weights of linear layers
+    // Few: true if there are layers with few outputs and many inputs (backends/cpu/few_outputs.h).
+    bool transforms, planes, few;
+    // True if there are matrices of half floats, and of int8, which may be weights of linear layers.
+    bool halves, integers;
 } weight_walk;
 
 enum {
@@ -51,7 +54,7 @@ static void look_at_all(weight_walk *walk, const taper_val *values, size_t count
 static void look(weight_walk *walk, taper_val value, int depth)
 {
     if (walk->left == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
-        walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // unknown, so all sizes
+        walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // the weights are unknown, so all kernel sizes are included
         walk->transforms = walk->planes = walk->few = walk->halves = walk->integers = true;
         return;
     }
@@ -66,18 +69,18 @@ static void look(weight_walk *walk, taper_val value, int depth)
         walk->integers |= t->dtype == TAPER_I8 && (t->rank == 2 || t->rank == 3);
         walk->transforms |= (t->dtype == TAPER_F32 || t->dtype == TAPER_QI8) && t->rank == 4 && t->sizes[2] == 3 &&
                             t->sizes[3] == 3 && t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
-        // The second size of a weight is the number of a group's inputs. The first layer of networks for photographs,
-        // with three inputs, remains a product. One input is a depthwise convolution.
+        // The second size of a weight is the number of inputs of a group. The first layer of networks for photographs
+        // has three inputs and is computed as a matrix product. A weight with one input is a depthwise convolution.
         walk->planes |=
             t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 && t->sizes[2] < MOST_SIDE &&
             t->sizes[3] < MOST_SIDE &&
             (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 1 && t->sizes[1] != 3 && t->sizes[1] < MOST_GROUP));
-        // Layers with few outputs whose kernels are single pixels, and whose images are lines.
+        // Layers with few outputs, 1x1 kernels, or images of height 1.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[0] < FEW_OUTPUTS &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] == 1;
         walk->few |= t->dtype == TAPER_F32 && t->rank >= 2 && t->rank <= 4 && t->sizes[0] <= MOST_FEW &&
                      t->sizes[1] >= MANY_INPUTS;
-        // Depthwise convolutions over one dimension, in their own form and as layers over two dimensions.
+        // Depthwise convolutions over one dimension, both as such and as layers over two dimensions.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[1] == 1 &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] > 1;
         break;
@@ -193,7 +196,7 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
         const taper_need *need = &needs.items[i];
         const bool is_class = need->overload == NULL;
         if (is_class && strncmp(need->name, native, sizeof native - 1) != 0) {
-            continue; // an operator of the file itself
+            continue; // the operator is defined in the file itself
         }
         taper_text_format(&text, "#define TAPER_USE_%s", is_class ? "class_" : "");
         add_id(&text, is_class ? need->name + sizeof native - 1 : need->name);
@@ -204,7 +207,8 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
         taper_text_format(&text, " 1\n");
         const size_t length = strlen(need->name);
         if (!is_class && need->overload[0] == '\0' && length > 4 && strcmp(need->name + length - 4, "_out") == 0) {
-            // "add_out" is in addition to "add.out": the id of its row has one more letter.
+            // For an operator such as "add_out", whose id in the list differs from that of "add.out" by one more
+            // letter, both ids are written.
             taper_text_format(&text, "#define TAPER_USE_");
             add_id(&text, need->name);
             taper_text_format(&text, "_ 1\n");

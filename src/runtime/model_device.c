@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the device of a model: the one that the host names, otherwise the one that the file was prepared for.
+// Chooses the device of a model: the device that the host names, otherwise the device for which the file was prepared.
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ taper_preparer_text taper_preparer_names(bool told)
 }
 
 #ifndef TAPER_WITHOUT_DEVICES
-// Returns the device that objects of the class are for, or NULL if the class does not tell.
+// Returns the device for which objects of the class are made, or NULL if the class name does not tell.
 static const taper_preparer *preparer_of_class(const char *name)
 {
     const size_t length = strlen(name);
@@ -39,8 +39,8 @@ static const taper_preparer *preparer_of_class(const char *name)
     return NULL;
 }
 
-// Finds the device that a file was prepared for. The root, or objects with the weights of layers, then have a class of
-// that device.
+// Finds the device for which a file was prepared. The class of the root, or of objects with the weights of layers,
+// tells the device. *left: number of values that may still be visited.
 static const taper_preparer *prepared_for(taper_val value, int depth, size_t *left)
 {
     enum { MOST_DEPTH = 8 };
@@ -70,7 +70,7 @@ static const taper_preparer *preparer_of_file(const taper_model *model, const ta
         return NULL;
     }
     if (found->packer == TAPER_PACKER_NONE && load->precision == TAPER_PRECISION_BF16) {
-        return NULL; // the CPU has bf16, and the file has plain layers
+        return NULL; // the CPU runs bf16, and the layers of the file are not packed
     }
     return found;
 }
@@ -82,7 +82,7 @@ static const taper_preparer *preparer_of_file(const taper_model *model, const ta
 }
 #endif
 
-// Logs that the CPU replaces a device.
+// Logs that the CPU is used instead of a device.
 static void tell_of_absence(const taper_context *context, const taper_preparer *prepared,
                             const taper_device_choice *choice, const char *why)
 {

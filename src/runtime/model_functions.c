@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds a model's functions by their names, and those of its root.
+// Finds a model's functions by their names, and the methods of its root.
 #include "base/charge.h"
 #include "runtime/model.h"
 
@@ -11,8 +11,8 @@ static uint32_t hash_name(uint32_t h, const char *text)
     return h;
 }
 
-// The hash begins with the address of the model, so that a file cannot choose names that collide. It is mixed at the
-// end, because the low bits of such a sum carry little.
+// Returns the start value of the hash, the address of the model, which keeps a file from choosing names that collide.
+// The hash is mixed at the end, because the low bits of such a sum are not random enough.
 static uint32_t hash_start(const taper_model *model)
 {
     return (uint32_t)((uintptr_t)model * UINT64_C(0x9E3779B97F4A7C15) >> 32);

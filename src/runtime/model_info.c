@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Facts about a model for the host: methods, argument names, extra files, operators.
+// Tells the host facts about a model: methods, argument names, extra files, operators.
 #include <stdlib.h>
 
 #include "base/arguments.h"
@@ -172,7 +172,7 @@ static taper_status add_operator(taper_model *model, const taper_lite_operator *
     return TAPER_OK;
 }
 
-// Adds the operators in the table of a function, and the number of calls of each.
+// Adds the operators in the table of a function, with the number of calls of each.
 static taper_status add_function(taper_model *model, const taper_module_function *function, size_t *capacity,
                                  taper_error *error)
 {
@@ -206,9 +206,8 @@ static bool is_listed(const taper_function *function)
                                        strcmp(function->method, "__getstate__") == 0);
 }
 
-// Adds the operators of graphs, in the form in which PyTorch lists those of a module's bytecode. They come from the
-// methods of the root, from the methods that save and load the states of the modules below it, and from the methods
-// that these call.
+// Adds the operators of graphs, as PyTorch lists those of a module's bytecode. They come from the methods of the root,
+// from the methods that save and load the states of the modules below it, and from the methods that any of these call.
 static taper_status add_graphs(taper_model *model, taper_needs *needs, size_t *capacity, taper_error *error)
 {
     for (size_t i = 0; i < model->function_count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_model_open of taper_compile.h. It is alone in its file because a program that links this object links the
-// compiler.
+// Implements taper_model_open of taper_compile.h. It is in a file of its own, because a program that links this object
+// also links the compiler.
 #include <taper/taper_compile.h>
 
 #include "base/arguments.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file of packed weights in the host's directory. It is found by a hash of the model's content and precision. For
-// an archive the content is its directory, which has checksums. A flatbuffer has no checksums, so all its bytes are
-// hashed.
+// Finds the file of packed weights in the host's cache directory. Its name is a hash of the model's content and
+// precision. For an archive, only its central directory is hashed, because it contains checksums. A flatbuffer has no
+// checksums, so all its bytes are hashed.
 #include <stdio.h>
 
 #include "base/hash.h"

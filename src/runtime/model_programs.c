@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flattens graphs to programs, and runs __setstate__ during the load.
+// Builds programs from graphs, and runs __setstate__ during the load.
 #include "base/charge.h"
 #include "base/pointer_map.h"
 #include "runtime/device.h"
@@ -15,7 +15,7 @@ static taper_status build_program(taper_model *model, taper_function *function, 
 {
     const taper_status status = taper_program_build(function->graph, choose_kernel, model, model->constant_count,
                                                     model->state_count, &function->program, error);
-    function->graph = NULL; // the program owns it, or it was freed
+    function->graph = NULL; // the program owns the graph now, or has freed it
     if (status == TAPER_OK) {
         model->constant_count += function->program.constant_count;
         model->state_count += function->program.state_count;
@@ -41,8 +41,7 @@ static void fill_constants(const taper_function *function, taper_val *table)
     }
 }
 
-// Finds the __setstate__ of a class. `found` has the classes that were looked up before, because their names may be
-// long.
+// Finds the __setstate__ of a class. `found` caches the answers for classes, because looking up long names takes time.
 static taper_status find_setstate(const taper_model *model, const taper_class *class, taper_pointer_map *found,
                                   const taper_function **function, taper_error *error)
 {
@@ -73,7 +72,7 @@ static taper_status run_setstate(const taper_frame_source *source, const taper_f
     return status;
 }
 
-// Runs each __setstate__ once on the model's own objects, before the compiler uses these.
+// Runs the __setstate__ of each object of the model once, before the compiler uses the objects.
 taper_status taper_model_run_setstates(taper_model *model, taper_error *error)
 {
     const taper_module *module = &model->module;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_operator.h: operators that the host calls without a model.
+// Operators that the host calls without a model (taper_operator.h).
 #include <taper/taper_operator.h>
 
 #include "base/arguments.h"
@@ -14,7 +14,7 @@ struct taper_operator {
     taper_context *context;
     const taper_op *op;
     const taper_schema *schema;
-    taper_kernel fast; // kernel of the CPU backend; NULL if only the row has one
+    taper_kernel fast; // kernel of the CPU backend; NULL if there is only the operator's own kernel
     taper_run run;
     taper_rng rng;
     bool calling;
@@ -50,7 +50,7 @@ static bool same_but_blanks(const char *a, const char *b)
 static taper_status find(taper_registry *registry, const char *text, const taper_op **op, const taper_schema **schema,
                          taper_error *error)
 {
-    char name[256]; // longer than the name of any row
+    char name[256]; // longer than the name of any operator in the list
     const size_t length = taper_min_size(strcspn(text, "("), sizeof name - 1);
     memcpy(name, text, length);
     name[length] = '\0';
@@ -59,7 +59,7 @@ static taper_status find(taper_registry *registry, const char *text, const taper
         *dot = '\0';
     }
     *op = taper_row_find(name, dot != NULL ? dot + 1 : "");
-    if (*op == NULL || taper_op_has(*op, TAPER_OP_TARGET)) { // such an operator belongs to the compiler
+    if (*op == NULL || taper_op_has(*op, TAPER_OP_TARGET)) { // only the compiler may use such an operator
         return not_found(registry, text, name, error);
     }
     TAPER_TRY(taper_registry_schema(registry, *op, schema, error));
@@ -196,13 +196,14 @@ static taper_status run_kernels(taper_operator *op, taper_val *vals, size_t coun
     return status != TAPER_DECLINED ? status : taper_call_kernel(&call, taper_row_kernel(op->op));
 }
 
-// Passes the references of the results to boxes, all of them or none.
+// Makes handles for all results, which take over the references, or for none of them.
 static taper_status box_results(taper_operator *op, taper_val *rets, taper_value **results)
 {
     const size_t count = op->schema->ret_count;
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_settle(
-            &op->run, rets[i])); // hidden layouts must not leave a call, because the host's threads share its values
+            &op->run,
+            rets[i])); // hidden NHWC must not leave the call, because threads of the host may share the values
         results[i] = taper_box_new(op->run.heap, rets[i]);
         if (results[i] == NULL) {
             return taper_fail_memory(op->run.error);
@@ -258,7 +259,7 @@ static taper_status call_checked(taper_operator *op, taper_value *const *args, s
     }
     run->work_left = 0;
     run->ended = TAPER_OK;
-    const bool shares = run->shared; // guesses by the last call, because most operators are too small to share work
+    const bool shares = run->shared; // predicted from the last call, because most operators are too small to share work
     if (shares) {
         taper_pool_enter(run->pool, true);
     }
@@ -285,7 +286,7 @@ taper_status taper_operator_call(taper_operator *op, taper_value *const *args, s
     }
     TAPER_NEED(op, error);
     TAPER_NEED_ARRAY(args, count, error);
-    if (op->calling) { // a callback of the host calls this operator again during a call
+    if (op->calling) { // a callback of the host calls the operator that called it
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%.*s: op is being called: a handle makes one call at a time",
                    (int)strcspn(op->schema->text, "("), op->schema->text);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory planner, see planner.h. A plan is a list of births in order. Offsets are assigned to the largest first,
-// each in the smallest gap that is free for its whole life.
+// The memory planner, described in planner.h. A plan lists the storages (births) in the order of creation. Offsets are
+// assigned to the largest storage first. Each storage gets the smallest gap that is free during its whole life.
 #include "runtime/planner.h"
 
 #include <stdlib.h>
@@ -12,14 +12,14 @@ enum { MOST_BIRTHS = 4096, MOST_LIVE = 512 };
 
 typedef taper_birth birth;
 
-// The arena is an object with references, so a storage that unexpectedly outlives its run keeps it.
+// The arena is an object with references. If a storage unexpectedly outlives its run, it keeps the arena alive.
 typedef struct arena {
     taper_blob_head head;
     taper_allocator allocator;
     void *raw;
     size_t raw_bytes;
     char *data;
-    size_t bytes; // bytes of data
+    size_t bytes; // size of data in bytes
 } arena;
 
 typedef struct memory_plan {
@@ -30,8 +30,9 @@ typedef struct memory_plan {
     size_t count;
     size_t arena_bytes;
     struct taper_recording *recordings;
-    uint32_t results[TAPER_MOST_LENT]; // 1 + the birth of a result that may be placed, or 0
-    uint64_t layouts[TAPER_MOST_LENT]; // layouts of the results that were remembered last
+    // For each result that may be placed in lent memory: 1 + index of its birth, or 0.
+    uint32_t results[TAPER_MOST_LENT];
+    uint64_t layouts[TAPER_MOST_LENT]; // layouts of the results in the last run that told them
     size_t result_count;
 } memory_plan;
 
@@ -41,22 +42,22 @@ struct taper_planner {
     taper_heap *heap;
     const struct taper_op *const *operator_now;
     memory_plan plans[TAPER_LIMIT_PLANS];
-    arena *arena; // for all plans, as large as the largest one so far; NULL at first
+    arena *arena; // memory for all plans, as large as the largest plan so far needs; NULL at first
     uint64_t clock, calls;
-    atomic_uint run; // number of the run; 0 between runs
+    atomic_uint run; // number of the current run; 0 between runs
     unsigned runs;
-    memory_plan *current; // the plan being replayed; NULL while recording, or without a plan
+    memory_plan *current; // plan that is being replayed; NULL while recording, or without a plan
     bool recording, overflow, diverged;
     const struct taper_function *function;
     uint64_t signature;
-    birth *births; // births of the run being recorded
+    birth *births; // storages of the run that is being recorded
     size_t count, capacity, next;
     uint32_t events;
-    uint32_t live[MOST_LIVE]; // numbers of the births in the arena now
+    uint32_t live[MOST_LIVE]; // indices of the births that are in the arena now
     size_t live_count;
     taper_lease leases[TAPER_MOST_LENT];
-    taper_storage *lent[TAPER_MOST_LENT]; // storage in each lease now
-    size_t lease_count, lending;          // lending: 1 + the lease for the next storage, or 0
+    taper_storage *lent[TAPER_MOST_LENT]; // for each lease: storage that is in the lent memory now, or NULL
+    size_t lease_count, lending;          // lending: 1 + index of the lease for the next storage, or 0
 };
 
 // ---- arenas
@@ -93,7 +94,7 @@ static arena *create_arena(taper_planner *planner, size_t bytes)
     return a;
 }
 
-// Releases the arena. Storages that are still in it keep it.
+// Releases the planner's reference to the arena. Storages that are still in it keep it alive.
 static void drop_arena(taper_planner *planner)
 {
     if (planner->arena != NULL) {
@@ -103,7 +104,7 @@ static void drop_arena(taper_planner *planner)
 }
 
 // Makes an arena of the size that the largest plan needs. Call this only between runs. The old arena is released first,
-// because both are never needed together.
+// because the two are never needed at the same time.
 static bool fit_arena(taper_planner *planner)
 {
     size_t largest = 0;
@@ -119,8 +120,8 @@ static bool fit_arena(taper_planner *planner)
 
 // ---- the storage source: recording and replay
 
-// Returns true if the results have the layouts that this plan's results had before. Otherwise the lent memory may not
-// suit them.
+// Returns true if the results have the same layouts as before in this plan. Otherwise the lent memory may have the
+// wrong sizes.
 static bool are_as_before(const taper_planner *p)
 {
     bool same = p->lease_count == p->current->result_count;
@@ -130,14 +131,14 @@ static bool are_as_before(const taper_planner *p)
     return same;
 }
 
-// Returns the host's memory for a result of this plan. Returns NULL if the storage is not a result, or if the lent
-// memory does not fit.
+// Returns the host's memory for a result of this plan. Returns NULL if the storage does not belong to a result, or if
+// the lent memory has another size.
 static void *lend(taper_planner *p, size_t bytes, uint8_t *kind)
 {
     for (size_t i = 0; i < p->lease_count; i++) {
         if (p->current->results[i] == p->next + 1 && bytes != 0 && bytes == p->leases[i].bytes && p->lent[i] == NULL &&
             are_as_before(p)) {
-            *kind = TAPER_STORAGE_HOST; // bytes after it must not be read
+            *kind = TAPER_STORAGE_HOST; // kernels must not read bytes after the end of the host's memory
             p->lending = i + 1;
             return p->leases[i].data;
         }
@@ -153,7 +154,7 @@ static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner
         return NULL;
     }
     if (p->next >= plan->count || plan->births[p->next].bytes != bytes) {
-        p->diverged = true; // the births differ from now on
+        p->diverged = true; // this storage differs from the plan, so later ones will not match either
         return NULL;
     }
     const birth *b = &plan->births[p->next];
@@ -167,7 +168,7 @@ static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner
         const birth *other = &plan->births[p->live[i]];
         if (b->offset < other->offset + other->bytes + TAPER_OVERREAD &&
             other->offset < b->offset + b->bytes + TAPER_OVERREAD) {
-            p->diverged = true; // a storage lives longer than in the plan
+            p->diverged = true; // a storage lives longer than the plan says
             return NULL;
         }
     }
@@ -207,7 +208,7 @@ static void died(taper_storage_source *source, taper_storage *storage)
 {
     taper_planner *p = (taper_planner *)source;
     if (storage->plan_run == 0 || storage->plan_run != atomic_load_explicit(&p->run, memory_order_relaxed)) {
-        return; // it is of another run; perhaps another thread releases an old result
+        return; // the storage belongs to another run; another thread may be releasing an old result
     }
     for (size_t i = 0; i < p->lease_count; i++) {
         p->lent[i] = p->lent[i] != storage ? p->lent[i] : NULL;
@@ -238,7 +239,7 @@ static int by_offset(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-// Returns the bytes of a storage in the arena, padding included.
+// Returns the bytes that a storage occupies in the arena, including padding.
 static size_t extent(const birth *b)
 {
     return taper_round_up(b->bytes + TAPER_OVERREAD, TAPER_ALIGNMENT);
@@ -249,7 +250,8 @@ static uint32_t held_until(const birth *b)
     return b->died > b->held ? b->died : b->held;
 }
 
-// Gives b the lowest offset in the smallest sufficient gap between placed births that live at the same time.
+// Assigns to b the lowest offset in the smallest sufficient gap between the storages already placed that live at the
+// same time. beside: working memory for these storages.
 static void assign(birth *b, birth **placed, size_t placed_count, birth **beside)
 {
     size_t count = 0;
@@ -324,8 +326,8 @@ static struct taper_recording **keep_recording(taper_planner *p)
         return NULL;
     }
     *oldest = made;
-    (void)fit_arena(p);                // if it fails, the next use of the plan tries again
-    taper_heap_trim_storages(p->heap); // storages of the recorded run are in the arena from now on
+    (void)fit_arena(p);                // if this fails, it is tried again at the next use of the plan
+    taper_heap_trim_storages(p->heap); // frees heap blocks for storages, because storages are in the arena from now on
     return &oldest->recordings;
 }
 
@@ -337,7 +339,8 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 31;
 }
 
-// steps: the values that may still be read. A list may contain one item many times, and this may repeat at each level.
+// Hashes the layouts of a value. *steps: number of values that may still be visited. A list may contain one item many
+// times, and this may repeat at each nesting level.
 static uint64_t sign(uint64_t h, taper_val value, int depth, int *steps)
 {
     if (--*steps < 0) {
@@ -432,7 +435,7 @@ struct taper_recording **taper_planner_end(taper_planner *p, bool success)
     taper_heap_set_source(p->heap, NULL);
     atomic_store_explicit(&p->run, 0u, memory_order_relaxed);
     if (p->current != NULL) {
-        if (p->live_count != 0) { // a storage in the arena remains: it keeps the arena, and the plan is made again
+        if (p->live_count != 0) { // a storage is still in the arena and keeps it; the plan is made again
             drop_plan(p, p->current);
             drop_arena(p);
         }
@@ -511,7 +514,7 @@ taper_status taper_planner_take_back(taper_planner *p, bool (*mine)(const void *
     for (size_t i = 0; i < p->lease_count; i++) {
         taper_storage *storage = p->lent[i];
         if (storage != NULL && storage->data == p->leases[i].data && !mine(user, storage)) {
-            storage->read_only = true; // so that the write makes a copy
+            storage->read_only = true; // read-only, so that writing to it makes a copy
             const taper_status moved = taper_storage_write(storage, error);
             status = moved != TAPER_OK ? moved : status;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data of a session's profile, which inspect.c shows to the host.
+// Collects the data of a session's profile, which inspect.c shows to the host.
 #include "base/checked.h"
 #include "runtime/session.h"
 
@@ -10,7 +10,8 @@ void taper_profile_free(taper_session *session)
     taper_free(allocator, session->parts, session->part_capacity * sizeof *session->parts);
 }
 
-// Gives the site new rows if it has none, or if their number has changed. Returns false if memory is missing.
+// Allocates items for the parts of a site if it has none, or if their number has changed. Returns false if memory is
+// missing.
 static bool find_parts(taper_session *session, taper_profile_site *site, size_t count)
 {
     if (site->part_count == count) {
@@ -41,7 +42,7 @@ void taper_profile_add_part(void *user, size_t index, size_t count, const taper_
 {
     taper_profile_parts *parts = user;
     if (!find_parts(parts->session, parts->site, count)) {
-        return; // its time is added to the segment's
+        return; // the time of this node is added to its segment
     }
     taper_profile_part *row = &parts->session->parts[parts->site->first_part + index];
     const double before = row->last.seconds;

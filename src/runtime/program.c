@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flattens graphs for the interpreter.
+// Builds programs for the interpreter from graphs.
 #include "runtime/program.h"
 
 #include "compiler/pass.h"
@@ -22,7 +22,8 @@ static taper_status add_operand(builder *b, uint32_t operand)
     return TAPER_OK;
 }
 
-// Returns true for numbers, strings and tensors, for containers that no code changes, and for packed weights.
+// Returns true for results that cannot change: numbers, strings, tensors, containers that no code changes, and packed
+// weights.
 static bool is_fixed(const taper_ir_value *result)
 {
     const taper_node *node = taper_value_constant(result);
@@ -90,7 +91,7 @@ static taper_status add_clears(builder *b, const uint32_t *registers, size_t cou
 
 static taper_status build_block(builder *b, const taper_block *block);
 
-// Empties the register of a result that nothing uses.
+// Adds an instruction that empties the registers of results that nothing uses.
 static void discard_unused(taper_program *p, size_t first, const taper_ir_value *outputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -100,7 +101,7 @@ static void discard_unused(taper_program *p, size_t first, const taper_ir_value 
     }
 }
 
-// Marks results that the program only returns: taper_ret_leaves.
+// Marks results that the program only returns (taper_ret_leaves).
 static void note_leaving(const builder *b, const taper_instruction *in, const taper_ir_value *outputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -140,8 +141,8 @@ static taper_status build_if(builder *b, const taper_node *node)
     return TAPER_OK;
 }
 
-// The registers of a loop: the parameters of the body have the trip number and the carried values. Two more have the
-// counter and the condition (node->own.loop, set by the planner).
+// Builds a loop. The registers of the body's parameters contain the number of the iteration and the carried values. Two
+// more registers contain the counter and the condition (node->own.loop, set by the planner).
 static taper_status build_loop(builder *b, const taper_node *node)
 {
     const taper_block *body = node->blocks[0];
@@ -163,7 +164,7 @@ static taper_status build_loop(builder *b, const taper_node *node)
     TAPER_TRY(add_operand(b, condition.reg));
     TAPER_TRY(add_operand(b, counter.reg));
     p->code[test].in_count = 3;
-    p->operands[p->code[test].in] &= ~TAPER_OPERAND_LAST; // later instructions use it
+    p->operands[p->code[test].in] &= ~TAPER_OPERAND_LAST; // not the last use, because later instructions use the value
     p->code[test].out = (uint32_t)p->operand_count;
     p->code[test].out_count = 1;
     TAPER_TRY(add_operand(b, body->params[0].reg));
@@ -198,9 +199,9 @@ static void set_operator(builder *b, taper_instruction *in, const taper_op *op, 
     in->state = (uint32_t)(b->program->first_state + b->program->state_count++);
 }
 
-// The code is SEGMENT, then for a declined call the plain nodes, MOVE of their results, SEGMENT_DONE if the backend
-// needs it, and JUMP to the end. For a call that is done it is CLEAR of the registers that the plain nodes would have
-// emptied.
+// Builds a segment. The code is SEGMENT, then for a declined call: the original nodes, a MOVE of their results,
+// SEGMENT_DONE if the backend needs it, and a JUMP to the end. For a call that the backend ran, a CLEAR follows for the
+// registers that the original nodes would have emptied.
 static taper_status build_segment(builder *b, const taper_node *node)
 {
     const taper_block *body = taper_node_last_block(node);
@@ -324,7 +325,8 @@ taper_status taper_program_build(taper_graph *graph, taper_kernel_chooser choose
     return status;
 }
 
-// Returns true if the operator returns numbers that may differ in a call with tensors of the same form.
+// Returns true if the operator returns numbers that may differ between two calls with tensors of the same sizes and
+// dtypes.
 static bool asks_elements(const taper_instruction *in)
 {
     const taper_schema *schema = in->schema;
@@ -356,7 +358,8 @@ bool taper_program_repeats(const taper_program *program)
 {
     static const uint32_t changing = 1U << TAPER_NODE_SET_ATTR | 1U << TAPER_NODE_CALL | 1U << TAPER_NODE_OBJECT;
     const uint64_t effects = TAPER_OP_REGISTERED | TAPER_OP_RESIZES | TAPER_OP_REPLACES;
-    bool repeats = true, has_attributes = false, changes = false; // the container may belong to an attribute
+    // Changes: the container may be an attribute, which a later call would see changed.
+    bool repeats = true, has_attributes = false, changes = false;
     for (size_t i = 0; repeats && i < program->code_count; i++) {
         const taper_instruction *in = &program->code[i];
         repeats = in->opcode == TAPER_DO_OP     ? !taper_op_has(in->op, effects) && !asks_elements(in)

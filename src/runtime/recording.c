@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replays recordings, see recording.h.
+// Replays recordings, which recording.h describes.
 #include "runtime/recording.h"
 
 #include "platform/denormals.h"
@@ -21,7 +21,7 @@ static void put(const taper_recording *r, uint32_t use, uint32_t end, taper_val 
     }
 }
 
-// Moves a result that is created in each run to its register, and empties registers after their last use.
+// Moves a result that is created in each run to its register, and empties registers whose last use was this step.
 static void finish(const taper_recording *r, taper_recorded_step *step, taper_val *registers)
 {
     if (step->fresh) {
@@ -34,7 +34,7 @@ static void finish(const taper_recording *r, taper_recorded_step *step, taper_va
     }
 }
 
-// Runs steps in bands. *last: the last of them, which creates the result; *blamed: the one that failed.
+// Runs steps together in bands. *last: last of these steps, which creates the result; *blamed: step that failed.
 static taper_status run_together(taper_recorded_step *first, taper_session *session, taper_recorded_step **last,
                                  taper_recorded_step **blamed)
 {
@@ -56,13 +56,13 @@ static taper_status run_together(taper_recorded_step *first, taper_session *sess
 static taper_status run_steps(const taper_recording *r, taper_session *session, taper_val *registers,
                               taper_replayed *replayed)
 {
-    enum { WORK_OF_A_STEP = 220 }; // the interpreter's count for an instruction and its call
+    enum { WORK_OF_A_STEP = 220 }; // work that the interpreter counts for an instruction and its call
     taper_run *run = &session->run;
     uint64_t before = 0;
     taper_status status = TAPER_OK;
     for (taper_recorded_step *step = r->steps; step < r->steps + r->step_count; step++) {
         if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
-            run->work_left = 0; // so that the next check happens at once
+            run->work_left = 0; // 0, so that the next report of work checks the limits
         }
         status = taper_run_spend(run, WORK_OF_A_STEP);
         if (status != TAPER_OK) {

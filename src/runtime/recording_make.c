@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes recordings. After the plan of a traced run is made, each sequence of prepared calls becomes a recording. If
-// memory is missing there are no recordings, and nothing fails.
+// Makes recordings. After a plan is made from a traced run, each sequence of prepared calls becomes a recording. If
+// memory is missing, there are no recordings, and nothing fails.
 #include "ir/tensor.h"
 #include "runtime/recording_trace.h"
 
@@ -9,15 +9,15 @@ enum { LEAST_STEPS = 2 };
 typedef struct making {
     const taper_session *session;
     taper_trace *trace;
-    taper_noted_step *steps; // steps of the sequence
+    taper_noted_step *steps; // first step of the sequence
     taper_noted_input *inputs;
     size_t step_count, noted_inputs, input_count, arg_count, emptied_count, shell_count, use_count, band_count,
         instructions;
-    taper_recording *to; // recording to fill; NULL while counting
-    taper_val *args;     // next arguments in `to`
+    taper_recording *to; // recording to fill; NULL in the first pass, which only counts
+    taper_val *args;     // next free arguments in `to`
 } making;
 
-// Notes that the register is emptied after step i.
+// Records that the register of the operand is emptied after step i.
 static void empties(making *m, size_t i, uint32_t operand)
 {
     taper_holder *h = taper_holder_of(m->trace, operand);
@@ -33,7 +33,7 @@ static void empties(making *m, size_t i, uint32_t operand)
     *h = (taper_holder){m->trace->stretch, 0, HOLDS_NOTHING};
 }
 
-// Notes argument `at` of step i. Returns false if its value is unknown.
+// Records argument number `at` of step i. Returns false if its value is unknown.
 static bool argument(making *m, size_t i, size_t at, uint32_t operand)
 {
     taper_recording *r = m->to;
@@ -64,7 +64,7 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
     return true;
 }
 
-// Handles the checks after step i and the instructions that only empty registers. Returns the next instruction.
+// Handles the checks after step i, and the instructions that only empty registers. Returns the instruction after them.
 static const taper_instruction *behind_step(making *m, size_t i)
 {
     const taper_noted_step *s = &m->steps[i];
@@ -82,8 +82,8 @@ static const taper_instruction *behind_step(making *m, size_t i)
     return next;
 }
 
-// Walks over the sequence and counts, or fills in arguments and emptied registers. Returns false if the sequence cannot
-// be recorded.
+// Visits the sequence. In the first pass it counts; in the second it records arguments and emptied registers. Returns
+// false if the sequence cannot be recorded.
 static bool walk(making *m)
 {
     m->trace->stretch++;
@@ -140,8 +140,8 @@ static bool count(making *m)
 
 // ---- bands
 
-// Collects the chain of calls from step i on in which each call is the only user of the previous one. Returns their
-// number.
+// Collects the chain of calls from step i on in which each call is the only user of the previous call's result. Returns
+// the number of calls.
 static size_t chain_at(const making *m, const taper_birth *births, size_t i, taper_prepared **calls)
 {
     size_t count = 0;
@@ -156,7 +156,8 @@ static size_t chain_at(const making *m, const taper_birth *births, size_t i, tap
     return count;
 }
 
-// Chooses, from the end on, the joints that keep most bytes in the cache.
+// Decides which steps run together in bands, from the last step to the first. Chooses the joints that keep the most
+// bytes in the cache.
 static void choose_joints(making *m, const taper_birth *births)
 {
     taper_prepared *calls[TAPER_BANDS_MOST];
@@ -183,7 +184,8 @@ static void join(making *m, taper_planner *planner)
     for (size_t i = 0; i < m->step_count;) {
         const taper_noted_step *s = &m->steps[i];
         const size_t last = i + s->joined - 1;
-        if (last != i && s->origin != SIZE_MAX) { // the storage is still read when the last result is written
+        // The argument's storage is still read when the last result is written.
+        if (last != i && s->origin != SIZE_MAX) {
             taper_planner_hold(planner, s->origin, m->steps[last].birth);
         }
         for (i++; i <= last; i++) {
@@ -192,8 +194,8 @@ static void join(making *m, taper_planner *planner)
     }
 }
 
-// A result for a register is created before the values that earlier steps empty are freed, so it must not be in their
-// memory. That is known only for the argument of the first call (join).
+// Returns true if steps may run together although their result is created before values that earlier steps free. The
+// result must not be in the memory of such a value. This is known only if the value is the argument of the first call.
 static bool may_join(const taper_recording *r, const taper_noted_step *noted, size_t first, size_t last)
 {
     const uint32_t reg = noted[first].program->operands[noted[first].in->in] & TAPER_OPERAND_INDEX;
@@ -221,7 +223,7 @@ static void use_bands(taper_recording *r, const taper_noted_step *noted, const t
 
 // ---- recordings
 
-// Makes a shell with the plan's memory for a birth.
+// Makes a shell (recording.h) with the memory that the plan gives to a birth.
 static void make_shell(taper_shell *shell, const taper_noted_step *step, const taper_birth *birth, taper_heap *heap)
 {
     shell->tensor = taper_tensor_local(&step->prepared->result);
@@ -256,11 +258,11 @@ static void make_step(taper_recorded_step *to, taper_noted_step *from, taper_she
     }
 }
 
-// Takes `count` items from a block and moves *at. If block is NULL, only the size is counted.
+// Takes space for `count` items from a block and advances *at. If block is NULL, only advances *at.
 static void *part(taper_recording *block, size_t *at, size_t count, size_t size)
 {
     void *taken = block != NULL ? (char *)block + *at : NULL;
-    *at += (count * size + 15) / 16 * 16; // cannot overflow: these are counts of items in memory
+    *at += (count * size + 15) / 16 * 16; // cannot overflow, because all these items exist in memory
     return taken;
 }
 
@@ -330,7 +332,7 @@ static taper_recording *make(making *m, const taper_allocator *allocator, const 
     return r;
 }
 
-// Returns the sequence that begins with step i. *inputs moves past its inputs.
+// Returns the sequence that begins with step i. Advances *inputs past its inputs.
 static making stretch_at(const taper_session *session, size_t i, size_t *inputs)
 {
     taper_trace *t = session->recorder.trace;
@@ -384,6 +386,6 @@ void taper_recorder_end(taper_session *session, taper_recording **where)
     if (where != NULL) {
         taper_recorder_trim(session);
     } else if (t != NULL) {
-        taper_trace_empty(session, t); // if this run failed, the next one needs the trace
+        taper_trace_empty(session, t); // not emptied after a failed run, because the next run needs the trace
     }
 }

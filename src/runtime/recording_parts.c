@@ -4,8 +4,8 @@
 
 #include "ops/call/prepared.h"
 
-// Returns true if values that the sequence empties are freed there, at the planned time, because nothing else holds
-// them. *due: the number of these storages in the arena that are freed before the last step.
+// Returns true if the values that the sequence empties are freed then, as planned, because nothing else holds them.
+// *due: number of their storages in the arena that are freed before the last step.
 static bool dies_in_time(const taper_recording *r, const taper_replay *now, const taper_val *registers, size_t *due)
 {
     const taper_emptied *end = &r->emptied[r->steps[r->step_count - 1].empty_end];
@@ -14,7 +14,7 @@ static bool dies_in_time(const taper_recording *r, const taper_replay *now, cons
         const taper_val value = registers[e->reg];
         if (value.tag != TAPER_TENSOR) {
             if (taper_val_is_object(value)) {
-                return false; // it may contain tensors
+                return false; // the value may contain tensors
             }
             continue;
         }
@@ -32,7 +32,7 @@ static bool dies_in_time(const taper_recording *r, const taper_replay *now, cons
     return true;
 }
 
-// Returns true if the arena contains the expected storages, with the planned lives.
+// Returns true if the arena contains exactly the expected storages, and they will be freed as planned.
 static bool lives_alike(const taper_recording *r, const taper_replay *now, const taper_val *registers)
 {
     const uint32_t first = now->births[r->births].born, last = now->births[r->last_birth].born;

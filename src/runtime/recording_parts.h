@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The structs of a recording, for recording_make.c, which makes it, and recording.c, which replays it.
+// The structs of a recording, for recording_make.c, which makes recordings, and recording.c, which replays them.
 #ifndef TAPER_RUNTIME_RECORDING_PARTS_H
 #define TAPER_RUNTIME_RECORDING_PARTS_H
 
@@ -7,32 +7,32 @@
 #include "runtime/planner.h"
 #include "runtime/program.h"
 
-// A call that was made in advance.
+// One step: a call that was made in advance.
 typedef struct taper_recorded_step {
     taper_call call;
     taper_val ret;
-    taper_prepared *prepared; // owned reference
+    taper_prepared *prepared; // the operator's prepared state, a reference that the step owns
     const taper_instruction *in;
-    bool product; // true to run with denormals off
-    bool fresh;   // true if its result is created in each run, for register out and for uses of later steps
-    bool tail;    // true if fresh, or if it empties registers
+    bool product; // true if denormals must be switched off during the call
+    bool fresh;   // true if the result is created in each run, for register `out` and for later steps that use it
+    bool tail;    // true if `fresh`, or if the step empties registers
     uint32_t out, birth;
-    uint32_t use, use_end, empty, empty_end; // ranges of uses and emptied
-    const taper_bands *bands; // this step and the following ones run together; NULL for a step that runs alone
+    uint32_t use, use_end, empty, empty_end; // ranges of indices in the arrays uses and emptied of the recording
+    const taper_bands *bands;                // if this step and the following ones run together: how; otherwise NULL
 } taper_recorded_step;
 
-// A result that no code outside the recording sees.
+// A tensor for a result that no code outside of the recording sees.
 typedef struct taper_shell {
     taper_tensor tensor;
     taper_storage storage;
-    size_t offset; // bytes from the start of the arena
+    size_t offset; // offset in the arena, in bytes
 } taper_shell;
 
-// A register that steps read and that none of them has written.
+// A register that steps read and that no step of the recording writes.
 typedef struct taper_outside {
     taper_guard guard;
     uint32_t reg, use, use_end;
-    taper_val last; // the value that the calls contain now
+    taper_val last; // value of the register that the calls contain now
 } taper_outside;
 
 typedef struct taper_emptied {
@@ -43,21 +43,22 @@ typedef struct taper_recording {
     struct taper_recording *next;
     const taper_instruction *first, *end;
     size_t bytes, instructions;
-    uint32_t births, last_birth, births_end; // numbers of births: before the recording, of its last step, and after it
-    bool waits;                              // false if no call can wait for packs any more
-    unsigned copies;                         // taper_heap_copies at the last check of the constants
-    char *arena;                             // the arena that the shells point into
+    // Numbers of storages created: before the recording, up to its last step, and after it.
+    uint32_t births, last_birth, births_end;
+    bool waits;      // false if no call waits for packed weights any more
+    unsigned copies; // value of taper_heap_copies at the last check of the constants
+    char *arena;     // start of the arena to which the shells point
     taper_recorded_step *steps;
     taper_shell *shells;
     taper_outside *outside;
-    taper_val **uses; // arguments of calls that use a value created in each run
+    taper_val **uses; // pointers to the arguments of calls that use a value created in each run
     taper_emptied *emptied;
     taper_bands *bands;
     size_t step_count, shell_count, outside_count;
 } taper_recording;
 
-// Returns true if the recording may be entered as far as values tell: constants, guards and the arena are unchanged,
-// and no call waits for packs. The shells then point into the current arena.
+// Returns true if the values allow the recording to be used: constants, guards and the arena are unchanged, and no call
+// waits for packed weights. The shells then point into the current arena.
 bool taper_recording_holds(taper_recording *r, const taper_heap *heap, const taper_replay *now,
                            const taper_val *registers);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Traces a run: while a plan is recorded, the prepared calls are noted.
+// Traces a run: while a plan is made from the run, its prepared calls are recorded.
 #include "runtime/recording_trace.h"
 #include "ops/list/op_table.h"
 
-// Skips instructions that only empty registers, because they belong to the sequence.
+// Returns the next instruction that does not only empty registers. The skipped instructions belong to the sequence.
 static const taper_instruction *behind_clears(const taper_program *program, const taper_instruction *in)
 {
     for (in = taper_behind(program, in); in->opcode == TAPER_DO_CLEAR; in++) {
@@ -72,7 +72,8 @@ static bool note(taper_session *session, const taper_program *program, const tap
             count++;
             taper_noted_input *input = &t->inputs[t->input_count++];
             *input = (taper_noted_input){.reg = operands[i] & TAPER_OPERAND_INDEX};
-            (void)taper_guard_make(&input->guard, call->args[i]); // it succeeds, because the call was prepared with it
+            // Cannot fail, because the call was prepared with this argument.
+            (void)taper_guard_make(&input->guard, call->args[i]);
         }
     }
     taper_holder_of(t, program->operands[in->out])->stretch = t->stretch;
@@ -102,7 +103,8 @@ void taper_recorder_before(taper_session *session)
     recorder->trace->births = taper_planner_births(session->planner);
 }
 
-// Returns true for a check of the rank of a value that the sequence knows: its guards compare the rank too.
+// Returns true for a check of the rank of a value that the sequence uses. The check then always passes, because the
+// guards of the sequence compare the rank too.
 static bool passes_for_good(taper_trace *t, const taper_program *program, const taper_instruction *in)
 {
     const uint32_t *operands = program->operands + in->in;
@@ -123,7 +125,8 @@ void taper_recorder_note(taper_session *session, const taper_program *program, c
     taper_trace *t = session->recorder.trace;
     const taper_instruction *expected = NULL;
     const size_t births = taper_planner_births(session->planner);
-    // Exactly one storage was created, the result's. An argument that was settled would have created one too.
+    // Requires that exactly one storage was created, which belongs to the result. Settling an argument would have
+    // created another one.
     if (status == TAPER_OK && *call->prepared != NULL && (*call->prepared)->replays && births == t->births + 1 &&
         taper_prepared_fits(*call->prepared, call)) {
         if (!note(session, program, in, call)) {

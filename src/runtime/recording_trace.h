@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The notes of a trace about a run (recording_trace.c), from which recordings are made (recording_make.c).
+// The data that a trace records about a run (recording_trace.c). recording_make.c makes recordings from it.
 #ifndef TAPER_RUNTIME_RECORDING_TRACE_H
 #define TAPER_RUNTIME_RECORDING_TRACE_H
 
@@ -10,17 +10,17 @@ typedef struct taper_noted_step {
     const taper_program *program;
     const taper_instruction *in;
     taper_call call;
-    taper_prepared *prepared; // owned reference
+    taper_prepared *prepared; // the operator's prepared state, a reference that the step owns
     uint32_t birth, uses;
-    uint32_t source; // step that made argument 0; UINT32_MAX for none
-    uint32_t varies; // arguments that are not constants; repeats of argument 0 count once
-    uint32_t passed; // number of checks after it that pass whenever the guards of the sequence hold
+    uint32_t source; // index of the step that made argument 0; UINT32_MAX for none
+    uint32_t varies; // number of arguments that are not constants; repetitions of argument 0 are counted once
+    uint32_t passed; // number of checks after the step that always pass if the guards of the sequence pass
     uint32_t joined; // number of steps from this one on that run together
-    double saved;    // bytes that joints from here on save
-    size_t origin;   // birth of argument 0's storage; SIZE_MAX if it is not of this run
-    uint32_t inputs; // set for the first step of a sequence: inputs of the sequence
+    double saved;    // bytes of memory traffic that are saved by running this step and later ones together
+    size_t origin;   // number of the storage of argument 0; SIZE_MAX if it was not created in this run
+    uint32_t inputs; // in the first step of a sequence: number of inputs of the sequence
     bool first;      // true for the first step of a sequence
-    bool dies;       // true if its result is freed inside the sequence
+    bool dies;       // true if the result is freed inside the sequence
 } taper_noted_step;
 
 typedef struct taper_noted_input {
@@ -28,7 +28,7 @@ typedef struct taper_noted_input {
     uint32_t reg, uses;
 } taper_noted_input;
 
-// The content of a register in the sequence with this number: the result of a step, or an input.
+// The content of a register during sequence number `stretch`: the result of a step, or an input.
 typedef struct taper_holder {
     uint32_t stretch, index;
     enum { HOLDS_RESULT, HOLDS_INPUT, HOLDS_NOTHING } what;
@@ -40,12 +40,12 @@ typedef struct taper_trace {
     taper_holder *registers;
     size_t step_count, step_capacity, input_count, input_capacity, register_capacity;
     uint32_t stretch;
-    size_t first;              // first step of the current sequence
-    size_t births, births_end; // numbers of births before this instruction, and after the last noted one
+    size_t first;              // index of the first step of the current sequence
+    size_t births, births_end; // number of storages created before this instruction, and after the last recorded step
     const taper_instruction *expected;
 } taper_trace;
 
-// Drops the notes and keeps the memory.
+// Removes all steps, and keeps the memory for the next trace.
 void taper_trace_empty(const taper_session *session, taper_trace *t);
 
 // Returns the instruction that runs after `in`.

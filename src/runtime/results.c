@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values that leave a session: results of runs, attributes, and values that are passed to another model.
+// Handles values that leave a session: results of runs, attributes, and values that are passed to another model.
 #include "ir/tensor.h"
 #include "runtime/session.h"
 
-// Every hidden or absent tensor is settled before it leaves, unless results may stay on a device. Each container is
-// read once, so neither the depth of a value nor the sharing of its parts matters. Containers of the session are marked
-// and put on a stack. Containers of the host must not be written to, because other sessions may read them too, so a
-// table has those that were found. The attributes of objects are settled when they are requested.
+// Settles every hidden NHWC tensor and every tensor on a device before the value leaves, except results that may stay
+// on a device. Each container is visited once, so neither the depth of a value nor shared contents matter. Containers
+// of the session are marked and put on a stack. Containers of the host must not be written to, because other sessions
+// may read them too, so a table contains those that were found. The attributes of objects are settled when they are
+// requested.
 typedef struct settling {
     taper_session *session;
     bool in_run;
     taper_error *error;
-    taper_container *stack;         // containers of the session that are still to be read
+    taper_container *stack;         // stack of the session's containers that are still to be visited
     taper_container **met;          // containers of the host, in the order in which they were found
-    size_t count, looked, capacity; // sizes of met; looked: number of its containers that were read
-    uint32_t *places;               // 2 * capacity entries, by a hash: 1 + the index in met, or 0
+    size_t count, looked, capacity; // number of containers in met; number of these that were visited; items allocated
+    uint32_t *places;               // hash table with 2 * capacity entries: 1 + index in met, or 0
 } settling;
 
 static size_t place_of(const settling *s, const taper_container *container)

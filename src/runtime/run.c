@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs of a session: takes the host's values and returns the result.
+// Runs methods of a session: takes the host's values and returns the result.
 #include "base/arguments.h"
 #include "runtime/kept_packs.h"
 #include "runtime/recording.h"
@@ -19,7 +19,7 @@ static TAPER_COLD taper_status wrong_input(const taper_module_argument *argument
     return status;
 }
 
-// Python passes an int where a float is declared, so this converts it.
+// Converts an int to a float if a float is declared, as Python does.
 static taper_status fit_input(const taper_module_argument *argument, size_t index, taper_val *value, taper_error *error)
 {
     const taper_type *type = argument->type;
@@ -54,7 +54,8 @@ static TAPER_COLD taper_status wrong_count(const taper_module_function *f, size_
     return status;
 }
 
-// args: the root, then the inputs, then defaults. A constant of the host is shared with the host until the first write.
+// Sets args to the root, the inputs, and defaults of missing inputs. A tensor that the host passed as read-only is
+// shared with the host until it is written to.
 static taper_status gather(const taper_session *session, const taper_function *function, taper_value *const *inputs,
                            size_t count, taper_val *args, taper_clone_memo **constants, taper_error *error)
 {
@@ -108,7 +109,8 @@ static taper_status run_method(taper_session *session, const taper_function *fun
     return status == TAPER_OK ? taper_session_box(session, true, value, result, error) : status;
 }
 
-// A model without a device does not check where tensors are, so inputs must be on the host.
+// Copies inputs from devices to the host if the model has no device, because such a model does not check where tensors
+// are.
 static taper_status bring_inputs(taper_session *session, taper_value *const *inputs, size_t count, taper_error *error)
 {
     const bool may_be_away = atomic_load_explicit(&session->model->context->results_stay, memory_order_relaxed);
@@ -153,13 +155,14 @@ taper_status taper_session_call(taper_session *session, const char *method, tape
         session->run.replan = false;
         taper_planner_forget(session->planner);
     }
-    session->run.work_left = 0; // so that the first report of work checks the limits
+    session->run.work_left = 0; // 0, so that the first report of work checks the limits
     session->run.ended = TAPER_OK;
     taper_heap_set_limit(session->heap, session->memory_budget);
     const uint64_t calls = allocator_calls(session);
     taper_planner_begin(session->planner, function, inputs, count);
     taper_recorder_begin(session);
-    taper_pool_enter(session->run.pool, session->run.shared); // guesses by the last run
+    // Predicts from the last run whether this run will share work.
+    taper_pool_enter(session->run.pool, session->run.shared);
     session->run.shared = false;
     const taper_status status = run_method(session, function, inputs, count, result, error);
     taper_pool_leave(session->run.pool);
@@ -171,7 +174,7 @@ taper_status taper_session_call(taper_session *session, const char *method, tape
                            "--memory-limit MB raises it): ",
                            session->memory_budget);
     }
-    if (status == TAPER_ERROR_CANCELLED) { // every loop must see the request before it is reset
+    if (status == TAPER_ERROR_CANCELLED) { // reset only now, because every loop must have seen the request
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
     }
     session->calls_of_run = allocator_calls(session) - calls;

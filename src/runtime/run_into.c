@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs with results in the host's memory. The planner places them there if it can (planner.h), otherwise they are
-// copied.
+// Runs methods and puts their results in the host's memory. The planner places results there directly if it can
+// (planner.h); otherwise they are copied.
 #include "runtime/run_into.h"
 
 #include "base/arguments.h"
@@ -13,9 +13,9 @@ enum { MOST = 256, MOST_LOOKS = 1 << 16 };
 
 typedef struct destination {
     const taper_output *outputs;
-    size_t needed[MOST]; // bytes of each output's elements
+    size_t needed[MOST]; // for each output: size of its elements in bytes
     size_t count;
-    bool is_apart; // true if no output overlaps a tensor in the inputs
+    bool is_apart; // true if no output overlaps the memory of an input tensor
 } destination;
 
 static taper_status check_output(const taper_output *output, size_t index, size_t *needed, taper_error *error)
@@ -50,12 +50,12 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return a_bytes != 0 && b_bytes != 0 && (x <= y ? y - x < a_bytes : x - y < b_bytes);
 }
 
-// A search for a tensor in an input that an output overlaps. A value may have more paths than parts, so the search is
-// bounded.
+// Searches the inputs for a tensor that an output overlaps. Shared containers may be reached on many paths, so the
+// number of visits is limited.
 typedef struct search {
     const destination *to;
-    size_t left;  // values that may still be read; 0 if the limit was too low
-    size_t found; // output that overlaps a tensor; to->count if none
+    size_t left;  // number of values that may still be visited; 0 if the search was ended early
+    size_t found; // index of the output that overlaps a tensor; to->count if there is none
 } search;
 
 static void look(search *s, taper_val value, int depth)
@@ -116,7 +116,7 @@ static uint64_t layout_of(const taper_output *output)
 typedef struct results {
     const taper_val *items;
     size_t count;
-    bool shared; // true if other code holds the list or tuple too
+    bool shared; // true if other code also holds the list or tuple
 } results;
 
 static results results_of(const taper_value *value)
@@ -131,7 +131,7 @@ static results results_of(const taper_value *value)
     return (results){&value->val, 1, false};
 }
 
-// Returns true if only the result holds the tensor and its memory.
+// Returns true if nothing except the result holds the tensor and its memory.
 static bool is_own(const results *r, const taper_tensor *t)
 {
     const int kind = t->storage->kind;
@@ -195,7 +195,7 @@ static taper_status check_result(const results *r, size_t index, const taper_out
     return TAPER_OK;
 }
 
-// Copies the elements, contiguous, unless they are already there.
+// Copies the elements to data, contiguous, unless they are there already.
 static taper_status copy_result(taper_session *session, taper_tensor *t, void *data, size_t bytes, taper_error *error)
 {
     taper_tensor *whole;
@@ -242,8 +242,8 @@ static taper_status take_results(taper_session *session, const taper_function *f
 
 // ---- the run
 
-// If outputs overlap inputs, an operator could write to memory that another one still reads. All results are then
-// copied.
+// Runs the method with the outputs as lent memory. If outputs overlap inputs, an operator could write to memory that
+// another one still reads, so all results are copied instead.
 static taper_status run_into(taper_session *session, const taper_function *function, const char *method,
                              taper_value *const *inputs, size_t count, const destination *to, taper_error *error)
 {
@@ -266,7 +266,8 @@ static taper_status run_into(taper_session *session, const taper_function *funct
     if (status == TAPER_OK) {
         status = back;
     }
-    for (size_t i = 0; status == TAPER_OK && i < r.count; i++) { // results may have stayed on a device
+    // Copies results that have stayed on a device to the host.
+    for (size_t i = 0; status == TAPER_OK && i < r.count; i++) {
         status = r.items[i].tag == TAPER_TENSOR ? taper_tensor_settle(r.items[i].as.tensor, error) : TAPER_OK;
     }
     if (status == TAPER_OK) {
@@ -279,7 +280,7 @@ static taper_status run_into(taper_session *session, const taper_function *funct
 taper_status taper_session_run_into(taper_session *session, const char *method, taper_value *const *inputs,
                                     size_t count, const taper_output *outputs, size_t output_count, taper_error *error)
 {
-    destination to; // not initialized, because most of it is not used
+    destination to; // not initialized, because most of this large struct is not used
     TAPER_NEED(session, error);
     TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     TAPER_NEED_ARRAY(outputs, output_count, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sessions: one user's state of a model, and its runs.
+// Sessions. A session has one user's state of a model, and runs its methods.
 #include "runtime/session.h"
 #include "base/arguments.h"
 #include "ops/call/generator.h"
@@ -17,7 +17,8 @@ static taper_status session_stop(taper_run *run, double ahead)
     return session->time_budget > 0 && taper_clock() + ahead > session->deadline ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
-// Copies the root object and the constants for the session. The copies share what the originals share.
+// Copies the root object and the constants for the session. Values that share memory in the model also share it in the
+// copies.
 static taper_status clone_state(taper_session *session, taper_error *error)
 {
     const taper_model *model = session->model;
@@ -129,9 +130,9 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
 
 // Bits of taper_session.use.
 enum {
-    IN_USE = 1, // during a call
-    TRIM = 2,   // the call ends with taper_session_trim
-    DESTROY = 4 // the call ends with taper_session_destroy
+    IN_USE = 1, // a call is active
+    TRIM = 2,   // the call must end with taper_session_trim
+    DESTROY = 4 // the call must end with taper_session_destroy
 };
 
 static void trim(taper_session *session)
@@ -159,7 +160,7 @@ void taper_session_leave(taper_session *session)
             return;
         }
         if ((use & TRIM) != 0) {
-            trim(session); // the allocator that this calls may request it again
+            trim(session); // repeats, because the host's allocator, which this calls, may request it again
             (void)atomic_fetch_and_explicit(&session->use, ~(unsigned)TRIM, memory_order_relaxed);
             use = atomic_load_explicit(&session->use, memory_order_relaxed);
         } else if (atomic_compare_exchange_weak_explicit(&session->use, &use, 0, memory_order_release,
@@ -174,7 +175,7 @@ bool taper_session_is_busy(const taper_session *session)
     return (atomic_load_explicit(&((taper_session *)(uintptr_t)session)->use, memory_order_relaxed) & IN_USE) != 0;
 }
 
-// Does what the bits say, now or at the end of the current call.
+// Does what the bit requests: immediately, or if a call is active, at its end.
 static void ask_for(taper_session *session, unsigned what)
 {
     if (session != NULL &&
@@ -263,7 +264,7 @@ void taper_session_memory(taper_session *session, taper_memory_info *info)
         full.placed_results = session->placed_results;
     }
     if (info != NULL) {
-        // On failure the host's struct is unchanged.
+        // If this fails, the host's struct is unchanged, and the other data is still correct.
         (void)taper_struct_write(info, "taper_memory_info", &full, sizeof full, NULL);
     }
 }

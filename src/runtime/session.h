@@ -10,41 +10,42 @@
 #include "runtime/cpu_peak.h"
 #include "runtime/model.h"
 
-typedef struct taper_planner taper_planner; // runtime/planner.h
+typedef struct taper_planner taper_planner; // defined in runtime/planner.h
 struct taper_recording;
 
-// The recordings in the current run: runtime/recording.h.
+// The state of recordings in the current run (runtime/recording.h).
 typedef struct taper_recorder {
     const taper_instruction *entry; // first instruction of the next recording; NULL if there is none
-    bool traces;                    // true if this run will become recordings
+    bool traces;                    // true if recordings will be made from this run
     struct taper_recording *next;
     struct taper_trace *trace;
-    uint64_t calls;    // number of allocator calls
-    uint64_t replayed; // number of replayed steps in all runs
-    uint64_t banded;   // steps of this run that ran in bands (ops/call/bands.h)
+    uint64_t calls;    // number of calls of the allocator
+    uint64_t replayed; // number of steps that were replayed, in all runs
+    uint64_t banded;   // number of steps of this run that ran in bands (ops/call/bands.h)
 } taper_recorder;
 void taper_recorder_trim(taper_session *session); // frees the memory of the trace
 
-// The cost of one operator's call site, while profiling.
+// Costs of one call of an operator in a program, measured while profiling.
 typedef struct taper_profile_site {
     const taper_instruction *instruction;
     const char *kernel;
-    const char *why; // why a device declined the last call; NULL if it did not, or did not say
+    // Reason why a device declined the last call; NULL if the device did not decline, or gave no reason.
+    const char *why;
     uint64_t calls;
-    double seconds, flops, bytes;  // flops, bytes: of the last call
-    size_t first_part, part_count; // rows among the session's parts, for a segment that reports parts
+    double seconds, flops, bytes;  // seconds: sum over all calls; flops, bytes: of the last call
+    size_t first_part, part_count; // for a segment that reports parts: range of items in the session's array of parts
 } taper_profile_site;
 
 typedef struct taper_profile_part {
-    taper_part last; // its seconds are the sum over all calls
+    taper_part last; // last report of the part, in which seconds are the sum over all calls
     uint64_t calls;
 } taper_profile_part;
 
-// The user data of taper_run's `part`, for one site.
+// User data of the callback taper_run.part while one call is measured.
 typedef struct taper_profile_parts {
     struct taper_session *session;
     taper_profile_site *site;
-    double seconds; // seconds of all parts in this call
+    double seconds; // sum of the seconds of all parts in this call
 } taper_profile_parts;
 void taper_profile_add_part(void *user, size_t index, size_t count, const taper_part *part);
 void taper_profile_free(taper_session *session);
@@ -53,76 +54,79 @@ struct taper_session {
     taper_model *model;
     taper_heap *heap;
     taper_val root;
-    taper_val *constants; // copies of this session
+    taper_val *constants; // the session's own copies of the model's constants
     void **states;
-    struct taper_prepared **prepared; // ops/call/prepared.h, one for each state
+    struct taper_prepared **prepared; // prepared state of each operator (ops/call/prepared.h)
     taper_run run;
     taper_rng rng;
     taper_planner *planner;
     taper_recorder recorder;
     atomic_bool cancelled;
-    atomic_uint use; // bits IN_USE, TRIM and DESTROY of session.c
-    int64_t looks;   // number of walks over results so far, written to containers that a walk has seen
+    atomic_uint use; // the bits IN_USE, TRIM and DESTROY of session.c
+    // Number of searches through results so far; a search writes it to the containers that it has visited.
+    int64_t looks;
     uint64_t instruction_budget, instructions_left;
     double time_budget, deadline;
     size_t memory_budget;
     uint64_t calls_of_run;
-    uint64_t placed_results;     // results of the last taper_session_run_into that were placed
-    taper_profile_site *profile; // by number of state; NULL if never profiled
+    uint64_t placed_results; // number of results that the last taper_session_run_into placed in the host's memory
+    // Measured costs, indexed by the operator's state; NULL if the session was never profiled.
+    taper_profile_site *profile;
     taper_profile_part *parts;
-    taper_cpu_peak peak; // measured at the start of profiling
+    taper_cpu_peak peak; // peak rates, measured when profiling starts
     size_t part_count, part_capacity;
     bool profiling;
-    taper_observe_function observe; // NULL without an observer
+    taper_observe_function observe; // function that observes results; NULL without an observer
     void *observe_user;
 };
 
-// Begins a call that uses the session's state. Returns TAPER_ERROR_ARGUMENT during another call of the session, in this
-// thread (a callback of the host calls the session that called it) or in another one.
+// Begins a call that uses the session's state. Returns TAPER_ERROR_ARGUMENT if another call of the session is active,
+// in another thread or in this one. The latter happens if a callback of the host calls the session that called it.
 TAPER_MUST_USE taper_status taper_session_enter(taper_session *session, taper_error *error);
-// Ends the call and does what was requested during it: trims or destroys the session.
+// Ends the call. If trimming or destroying the session was requested meanwhile, does that now.
 void taper_session_leave(taper_session *session);
-// Returns true during a call.
+// Returns true while a call of the session is active.
 bool taper_session_is_busy(const taper_session *session);
 
 // ---- results.c. in_run: the run continues and pays for the work
 
-// Gives all hidden or absent tensors in the value a form that the host may read. Results that may stay on a device are
-// left there in a run.
+// Gives tensors in the value the form that the host may read: hidden NHWC tensors become contiguous, and tensors on a
+// device are copied to the host. During a run, results that may stay on a device are left there.
 TAPER_MUST_USE taper_status taper_session_settle(taper_session *session, bool in_run, taper_val value,
                                                  taper_error *error);
-// Returns a settled result for the host. Takes over the reference, also on failure.
+// Makes a handle for a result, whose tensors the host can read. Takes over the reference to result, even if it fails.
 TAPER_MUST_USE taper_status taper_session_box(taper_session *session, bool in_run, taper_val result,
                                               taper_value **boxed, taper_error *error);
 
 // ---- the interpreter
 
-// The data of the interpreter: a session's, or the loader's own for __setstate__.
+// The data that the interpreter works on. It belongs to a session, or to the loader while it runs __setstate__.
 typedef struct taper_frame_source {
     const taper_model *model;
     taper_run *run;
     const taper_val *constants;
     void **states;
-    struct taper_prepared **prepared; // by number of state; NULL if nothing is prepared
-    struct taper_session *session;    // NULL during a load, in which run->budget counts
+    struct taper_prepared **prepared; // prepared state of each operator; NULL if no operator may be prepared
+    struct taper_session *session;    // NULL during a load, in which run->budget limits the work
 } taper_frame_source;
 
-// Runs a function. args are borrowed. *result gets a reference.
+// Runs a function. args are borrowed. *result receives a reference.
 TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, const taper_function *function,
                                             const taper_val *args, size_t arg_count, int depth, taper_val *result);
-// Runs the node kinds that are neither operators nor calls (interpreter_node.c). in, out: one value each.
+// Runs a node that is neither an operator nor a call (interpreter_node.c). in and out have one value for each input and
+// output.
 TAPER_MUST_USE taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node,
                                                  taper_val *in, size_t in_count, taper_val *out, size_t out_count);
-// Returns the function that a call of a method of self runs, or NULL for a class that Taper implements
+// Finds the function to which a method call on self leads. *function is NULL if Taper itself implements the class
 // (ops/lang/torchbind.h).
 TAPER_MUST_USE taper_status taper_interpret_callee(const taper_frame_source *source, const taper_node *node,
                                                    taper_val self, const taper_function **callee);
-// These add to the error where a node comes from, and for an instruction that failed also its arguments
-// (interpreter_tell.c).
+// These functions add to an error the origin of a node in the model, and for an instruction that failed also its
+// arguments (interpreter_tell.c).
 void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error);
 void taper_interpret_blame(const taper_frame_source *source, const taper_instruction *in, const taper_val *args);
-// Shows the results of a node to the observer of the session. They are settled first, because the host reads them in
-// PyTorch's layout.
+// Shows the results of a node to the observer of the session. Tensors are first settled (taper_tensor_settle), because
+// the host reads them in PyTorch's layout.
 TAPER_MUST_USE taper_status taper_interpret_show(const taper_frame_source *source, const taper_node *node,
                                                  const taper_val *values, size_t count);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declared types for hosts: taper_type of taper.h.
+// Declared types for hosts: implements taper_type of taper.h.
 #include "ir/type.h"
 
 taper_type_kind taper_type_kind_of(const taper_type *type)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_value: the functions for hosts.
+// The functions of taper_value for hosts.
 #include "base/arguments.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
@@ -114,7 +114,7 @@ taper_status taper_value_string(taper_context *context, const char *text, size_t
     return box_object(context->heap, taper_string_new(context->heap, text, length), value, error);
 }
 
-// Checks the common arguments of functions that create tensors.
+// Checks the arguments that all functions that create tensors have.
 static taper_status check_tensor(const taper_context *context, taper_dtype dtype, bool quantized, size_t rank,
                                  const int64_t *sizes, taper_value **value, taper_error *error)
 {
@@ -156,7 +156,7 @@ taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, 
         boxed = box_object(context->heap, tensor, value, error);
     }
     if (boxed == TAPER_OK) {
-        storage->release = release; // not earlier, because on failure the host keeps its memory
+        storage->release = release; // set only now, because on failure the host keeps its memory
         storage->user = user;
     }
     taper_obj_release(&storage->head);
@@ -208,7 +208,7 @@ taper_status taper_value_quantize(taper_context *context, const taper_value *val
     return box(context->heap, result, quantized, error);
 }
 
-// Returns true if the type is incomplete. Types are at most TAPER_LIMIT_TYPE_DEPTH deep, which bounds the recursion.
+// Returns true if the type is incomplete. This is recursive; types are at most TAPER_LIMIT_TYPE_DEPTH deep.
 static bool says_too_little(const taper_type *type)
 {
     bool little = type->kind == TAPER_TYPE_CLASS || type->kind == TAPER_TYPE_ANY;
@@ -218,9 +218,9 @@ static bool says_too_little(const taper_type *type)
     return little;
 }
 
-// The name of a class, without the model, does not say whether it is a named tuple, or what that contains. Any is
-// printed for an empty list without a type. Such types are left open: the items are checked one by one when a method
-// takes them.
+// Parses the type of a container's items. Without the model, the name of a class does not tell whether it is a named
+// tuple, or what its items are. "Any" is the printed type of an empty list without a type. Types with such parts are
+// not set: the items are checked one by one when the value is passed to a method.
 static taper_status parse_type(taper_context *context, const char *text, const taper_type **type, taper_error *error)
 {
     *type = NULL;
@@ -234,7 +234,7 @@ static taper_status parse_type(taper_context *context, const char *text, const t
     return TAPER_OK;
 }
 
-// Checks that items[at] has the declared type, if there is one.
+// Checks that items[at] has the declared type. Does nothing if type is NULL.
 static taper_status check_item(taper_value *const *items, size_t at, const taper_type *type, const char *declared,
                                const char *what, taper_error *error)
 {
@@ -310,7 +310,7 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
 
 // ---- reading
 
-// Checks that the value exists and has that kind, and that the place for the result exists.
+// Checks that the value is not NULL and has that kind, and that the pointer to the result is not NULL.
 static taper_status check_kind(const taper_value *value, taper_tag tag, const char *wanted, const void *place,
                                const char *place_name, taper_error *error)
 {
@@ -331,7 +331,8 @@ taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info 
     TAPER_TRY(taper_tensor_settle(t, error));
     taper_tensor_info full = {
         .dtype = (taper_dtype)t->dtype, .rank = t->rank, .sizes = t->sizes, .strides = t->strides};
-    const size_t before = (size_t)t->offset * taper_tensor_item(t); // an empty view may begin anywhere
+    // A view without elements may begin anywhere, even outside of the data.
+    const size_t before = (size_t)t->offset * taper_tensor_item(t);
     full.data = before <= t->storage->bytes ? taper_tensor_mutable(t) : t->storage->data;
     full.bytes = t->storage->bytes - taper_min_size(before, t->storage->bytes);
     full.read_only = t->storage->read_only;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Behaviour of PyTorch Mobile that apps rely on: exceptions by class and text, ownership of memory.
+// Tests behaviour of PyTorch Mobile that apps rely on: classes and texts of exceptions, and ownership of memory.
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
@@ -57,7 +57,7 @@ final class BehaviourTest {
   }
 
   static void torchScriptInTheLiteLoader() {
-    // PyTorch Mobile refused this file; Taper has one runtime.
+    // PyTorch Mobile's LiteModuleLoader refused this file. Taper has only one runtime, which accepts it.
     try (Module m = LiteModuleLoader.load(Files.model("kinds.pt"))) {
       Check.same(
           new float[] {-2, 0, 2, 4, 6, 8}, m.forward(IValue.from(six())).toTensor().getDataAsFloatArray());
@@ -69,7 +69,8 @@ final class BehaviourTest {
       try (Module m = Module.load(Files.model(file))) {
         Check.fails(
             RuntimeException.class, () -> m.runMethod("fail", IValue.from("no dög \ud83d\udc36")), "no dög \ud83d\udc36");
-        Check.same(DType.FLOAT32, m.forward(IValue.from(six())).toTensor().dtype()); // the module is still usable
+        // The module can still be used after the exception.
+        Check.same(DType.FLOAT32, m.forward(IValue.from(six())).toTensor().dtype());
       }
     }
   }
@@ -103,7 +104,7 @@ final class BehaviourTest {
   }
 
   static void boolAndHalfResults() {
-    // PyTorch Mobile refused these results.
+    // PyTorch Mobile refused results of these dtypes.
     try (Module m = Module.load(KINDS)) {
       Tensor bools = m.runMethod("compare", IValue.from(six())).toTensor();
       Check.same(ScalarType.BOOL, bools.scalarType());
@@ -226,12 +227,12 @@ final class BehaviourTest {
     try (Module m = Module.load(KINDS)) {
       FloatBuffer buffer = Tensor.allocateFloatBuffer(2);
       Tensor aliased = Tensor.fromBlob(buffer, new long[] {2});
-      buffer.put(0, 5).put(1, 6); // written after the tensor was made
+      buffer.put(0, 5).put(1, 6); // writes to the buffer after the tensor was made from it
       Tensor result = m.runMethod("add_one_", IValue.from(aliased)).toTensor();
       Check.same(6f, buffer.get(0));
       Check.same(new float[] {6, 7}, result.getDataAsFloatArray());
       buffer.put(0, 9);
-      Check.same(9f, result.getDataAsFloatArray()[0]); // the result is the input tensor
+      Check.same(9f, result.getDataAsFloatArray()[0]); // the model returns its input tensor
 
       float[] array = {5, 6};
       Tensor copied = Tensor.fromBlob(array, new long[] {2});

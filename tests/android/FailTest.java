@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each native allocation of each entry point fails once: the result is a RuntimeException or a success, never an Error,
-// and modules stay usable. Runs with a library of its own: fail.c.
+// Makes each native allocation of each entry point fail once. The result must be a RuntimeException or a success, never
+// an Error, and modules must remain usable. The test uses a special build of the library: fail.c.
 
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -31,7 +31,7 @@ final class FailTest {
   private static void each(String what, int step, Check.Action action) throws Exception {
     int failures = 0, refused = 0;
     failAfter(-1);
-    action.run(); // loads classes and makes cached objects
+    action.run(); // loads classes and creates cached objects before counting
     for (int n = 0; ; n += 1 + (step > 1 ? (n * 7) % step : 0)) {
       failAfter(n);
       try {

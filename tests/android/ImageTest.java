@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TensorImageUtils must match the pixel-by-pixel arithmetic bit for bit, and refuse wrong arguments.
+// TensorImageUtils must compute the same bits as the pixel-by-pixel arithmetic of PyTorch Mobile, and refuse invalid
+// arguments.
 
 import android.graphics.Bitmap;
 import android.media.Image;
@@ -83,7 +84,7 @@ final class ImageTest {
         int w = (size[0] + 1) / 2, h = (size[1] + 1) / 2, x = size[0] - w, y = size[1] - h;
         t = TensorImageUtils.bitmapToFloat32Tensor(p, x, y, w, h, new float[3], STD, format);
         same(expected(p, x, y, w, h, new float[3], STD, last), floats(t), 0);
-        // Buffers of all kinds, with an offset.
+        // Buffers of all kinds, some of them with an offset.
         FloatBuffer[] outs = {
           Tensor.allocateFloatBuffer(3 * w * h + 5),
           FloatBuffer.allocate(3 * w * h + 5),
@@ -195,7 +196,8 @@ final class ImageTest {
       for (int x = 0; x < tw; x++) {
         int ix = degrees >= 180 ? left + bw - 1 - x * scale : left + x * scale;
         int iy = degrees == 90 || degrees == 180 ? top + bh - 1 - y * scale : top + y * scale;
-        ix = Math.min(Math.max(ix, 0), image.width - 1); // beyond the image PyTorch read out of bounds
+        // PyTorch Mobile read out of bounds for pixels beyond the image.
+        ix = Math.min(Math.max(ix, 0), image.width - 1);
         iy = Math.min(Math.max(iy, 0), image.height - 1);
         int luma = 1192 * Math.max(0, image.planes[0].at(ix, iy) - 16);
         int u = image.planes[1].at(ix >> 1, iy >> 1) - 128, v = image.planes[2].at(ix >> 1, iy >> 1) - 128;
@@ -217,7 +219,7 @@ final class ImageTest {
         Camera image = new Camera(size[0], size[1], 5 * k, k == 3 ? 2 : 1, 1 + k % 2, k != 2);
         for (int[] t : tensors) {
           if (t[0] > 100 && (size[0] < 600 || k != 1)) {
-            continue; // takes long
+            continue; // skipped, because it takes too long
           }
           for (int degrees = 0; degrees < 360; degrees += 90) {
             for (MemoryFormat format : FORMATS) {
@@ -284,7 +286,7 @@ final class ImageTest {
         IllegalStateException.class,
         () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 0, 8, 8, MEAN, STD, out, 1));
     Check.fails(none, () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 0, 8, 8, MEAN, STD, null, 0));
-    // Three times the number of pixels would overflow to a small or a negative number of 64 bits.
+    // Three times the number of pixels of these images overflows 64 bits, to a small or a negative number.
     for (int side : new int[] {Integer.MAX_VALUE, 1753413057, 2000000000}) {
       Check.fails(wrong, () -> TensorImageUtils.imageYUV420CenterCropToFloat32Tensor(c, 0, side, side, MEAN, STD));
       Check.fails(
@@ -302,7 +304,7 @@ final class ImageTest {
         () -> TensorImageUtils.imageYUV420CenterCropToFloat32Tensor(other, 0, 8, 8, MEAN, STD),
         "Image format 256 != ImageFormat.YUV_420_888");
     other.format = 35;
-    other.height = 17; // more than its planes contain
+    other.height = 17; // more rows than the planes contain
     Check.fails(wrong, () -> TensorImageUtils.imageYUV420CenterCropToFloat32Tensor(other, 0, 8, 8, MEAN, STD));
     other.height = Integer.MAX_VALUE;
     other.width = Integer.MAX_VALUE;

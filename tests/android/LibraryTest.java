@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the library is found. Each of these classes runs in a process of its own with its own library path.
+// Tests how the native library is found. Each of these classes runs in a separate process with its own library path.
 
 import com.facebook.soloader.nativeloader.NativeLoader;
 import com.facebook.soloader.nativeloader.SystemDelegate;
@@ -18,7 +18,7 @@ final class LibraryTest {
         }
         throw new AssertionError("no error");
       }
-      PyTorchCodegenLoader.loadNativeLibs(); // never fails
+      PyTorchCodegenLoader.loadNativeLibs(); // must never fail
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Native memory without a call of destroy(): that of results and modules, and memory that an app keeps on purpose.
+// Tests that native memory is freed without a call of destroy(): memory of results, of modules, and memory that an app
+// keeps on purpose.
 
 import java.util.ArrayList;
 import java.util.List;

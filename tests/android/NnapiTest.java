@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files that PyTorch converted for NNAPI, with a double of Android's library on LD_LIBRARY_PATH; class Absent runs
-// without one.
+// Runs files that PyTorch converted for NNAPI, with an emulation of Android's library on LD_LIBRARY_PATH. The class
+// Absent runs without that library.
 
 import org.pytorch.Device;
 import org.pytorch.IValue;
@@ -18,7 +18,7 @@ final class NnapiTest {
       numbers[i] = (float) Math.sin(i);
     }
     float[] result = null;
-    for (int i = 0; i < 8; i++) { // the first runs are compared with the CPU
+    for (int i = 0; i < 8; i++) { // the first runs on the device are compared with the CPU
       result = module.forward(IValue.from(Tensor.fromBlob(numbers, SHAPE))).toTensor().getDataAsFloatArray();
     }
     return result;

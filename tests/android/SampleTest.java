@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models with both loaders, and every kind of value.
+// Runs the sample models with both loaders, and passes every kind of value.
 
 import java.util.Map;
 import org.pytorch.DType;
@@ -18,7 +18,7 @@ final class SampleTest {
         Check.same(DType.FLOAT32, result.toTensor().dtype());
         Files.close(out, result.toTensor());
         m.destroy();
-        Files.close(out, result.toTensor()); // results outlive the module
+        Files.close(out, result.toTensor()); // read after the module was destroyed, because results outlive it
       }
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// 16 threads use one module, and 16 modules: the results are bit-identical to those of one thread.
+// 16 threads use one module, and then 16 modules. The results must be bit-identical to the results of one thread.
 
 import java.io.File;
 import java.io.IOException;
@@ -97,7 +97,7 @@ final class ThreadTest {
           times.put(task.getName(), Long.parseLong(read(new File(task, "schedstat")).split(" ")[0]));
         }
       } catch (IOException e) {
-        // The thread has ended.
+        // Ignores a thread that has ended meanwhile.
       }
     }
     return times;
@@ -131,7 +131,7 @@ final class ThreadTest {
                   Check.same(expected, before.forward(IValue.from(input)).toTensor().getDataAsFloatArray());
                 }
                 Check.that(times("setter").size() >= first + 4, "no more threads: " + first + ", " + times("setter").size());
-                // With one thread, sleeping workers use no time.
+                // After the number is set to one thread, sleeping workers must not use any time.
                 PyTorchAndroid.setNumThreads(1);
                 Module after = Module.load(Files.sample("s01_convnet.ptl"));
                 Thread.sleep(50);
@@ -144,7 +144,7 @@ final class ThreadTest {
                 for (Map.Entry<String, Long> now : times("setter").entrySet()) {
                   worked += now.getValue().equals(start.get(now.getKey())) ? 0 : 1;
                 }
-                Check.same(1, worked); // this thread
+                Check.same(1, worked); // only this thread has worked
               } catch (Throwable e) {
                 bad.set(e);
               }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every kind of value and dtype passes through a model unchanged.
+// Passes every kind of value and dtype through a model, which must return it unchanged.
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -189,10 +189,10 @@ final class ValueTest {
     Check.that(out.isDirect() && out.order() == ByteOrder.nativeOrder(), "direct");
     Check.same(4f, out.asFloatBuffer().get(1));
     out.asFloatBuffer().put(1, 5);
-    Check.same(5f, result.getDataAsFloatArray()[1]); // the same memory
+    Check.same(5f, result.getDataAsFloatArray()[1]); // the result shares its memory with the input
     result = null;
     System.gc();
-    Check.same(5f, out.asFloatBuffer().get(1)); // the buffer keeps the memory
+    Check.same(5f, out.asFloatBuffer().get(1)); // the buffer keeps the memory alive after the tensor is gone
   }
 
   static void modelsOwnTensors() {
@@ -211,7 +211,7 @@ final class ValueTest {
     bytes.putFloat(0, 1);
     Tensor t = Tensor.fromBlob(bytes.asReadOnlyBuffer().order(ByteOrder.nativeOrder()).asFloatBuffer(), new long[] {1});
     Check.same(2f, M.runMethod("add_one_", IValue.from(t)).toTensor().getDataAsFloatArray()[0]);
-    Check.same(1f, bytes.getFloat(0)); // the model wrote to a copy
+    Check.same(1f, bytes.getFloat(0)); // unchanged, because the model wrote to a copy
   }
 
   static void lists() {
@@ -281,7 +281,7 @@ final class ValueTest {
     Check.fails(IllegalArgumentException.class, () -> any.forward(shared(60)), "holds more than 1048576 others");
     IValue[] lists = {shared(60)};
     Check.fails(IllegalArgumentException.class, () -> any.forward(IValue.listFrom(lists)), "holds more than 1048576 others");
-    // Few enough items as an input, too many as a result.
+    // The value has few enough items for an input, but too many for a result.
     Check.fails(
         BehaviourTest.MODEL_ERROR, () -> any.runMethod("twice", shared(19)), "holds more than 1048576 items");
     any.destroy();

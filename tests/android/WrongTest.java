@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each argument of each entry point is wrong once. The result is always a RuntimeException, and the module stays
-// usable.
+// Passes each argument of each entry point wrongly once. The result must always be a RuntimeException, and the module
+// must remain usable.
 
 import java.io.File;
 import java.io.FileDescriptor;
@@ -71,7 +71,7 @@ final class WrongTest {
     Check.fails(NULL, () -> Module.loadFrom(new android.content.res.AssetManager(), null));
     Check.fails(
         ARGUMENT, () -> Module.loadFrom(new android.content.res.AssetManager(), "no.ptl"), "Failed to open asset 'no.ptl'");
-    Module.load(KINDS, null, Device.VULKAN).destroy(); // runs on the CPU if there is no GPU
+    Module.load(KINDS, null, Device.VULKAN).destroy(); // runs on the CPU, because there is no GPU
     usable();
   }
 
@@ -179,7 +179,7 @@ final class WrongTest {
     Check.fails(BehaviourTest.MODEL_ERROR, () -> M.runMethod("longs", IValue.listFrom(1.5)));
     IValue[] all = new IValue[3000];
     Arrays.fill(all, IValue.from(1));
-    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(all)); // uses only one more local reference
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(all)); // needs only one more local reference
     Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.tupleFrom(all)));
     usable();
   }
@@ -246,7 +246,7 @@ final class WrongTest {
           throw thrown;
         }
         if (size == 3) {
-          usable(); // a run during the conversion of a run's arguments
+          usable(); // runs the module while the arguments of another run are converted
         }
         return Collections.singletonMap("a", IValue.from(1)).entrySet();
       }
@@ -254,7 +254,7 @@ final class WrongTest {
     Strange map = new Strange();
     IValue value = IValue.dictStringKeyFrom(map);
     M.runMethod("by_name", value);
-    map.size = 3; // two entries are missing
+    map.size = 3; // claims three entries, but has only one
     Check.fails(NULL, () -> M.runMethod("by_name", value));
     map.size = -1;
     Check.fails(NegativeArraySizeException.class, () -> M.runMethod("by_name", value));
@@ -274,7 +274,7 @@ final class WrongTest {
     closed.close();
     Check.fails(ARGUMENT, () -> Module.loadFrom(fd));
     try (java.io.FileOutputStream out = new java.io.FileOutputStream(Files.write(".ptl", Files.bytes(KINDS)), true)) {
-      FileDescriptor written = out.getFD(); // open only for writing
+      FileDescriptor written = out.getFD(); // the descriptor is open only for writing
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(written));
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(written, 0, 100));
     }
@@ -283,10 +283,10 @@ final class WrongTest {
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(device));
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(device, 0, 1000));
     }
-    // A closed descriptor whose object still counts as open.
+    // A descriptor that is closed, although its object still counts as open.
     FileInputStream in = new FileInputStream(KINDS);
     java.lang.reflect.Constructor<FileDescriptor> make = FileDescriptor.class.getDeclaredConstructor(int.class);
-    make.setAccessible(true); // the test runs with access to java.io
+    make.setAccessible(true); // the test is started with access to java.io
     FileDescriptor none = make.newInstance(987654);
     Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(none));
     in.close();
@@ -301,7 +301,7 @@ final class WrongTest {
     }
     bytes.position(8);
     ByteBuffer slice = bytes.slice().order(ByteOrder.nativeOrder());
-    slice.position(5); // the address of the buffer counts, not its position
+    slice.position(5); // the native address must be aligned, whatever the position
     byte[] same = M.runMethod("same", IValue.from(Tensor.fromBlob(slice, new long[] {56}))).toTensor().getDataAsByteArray();
     Check.that(same[0] == 8 && same[55] == 63, "all bytes of a slice");
     bytes.position(1);
@@ -365,7 +365,7 @@ final class WrongTest {
     try {
       M.forward(IValue.from(empty));
     } catch (RuntimeException e) {
-      // Sizes whose product overflows may be refused.
+      // A product of sizes that overflows may be refused too.
     }
     for (long[] sizes : new long[][] {{1L << 40, 0}, {0, 1L << 40}, {0, 1L << 20, 3, 1}, {1L << 31, 0, 2, 2, 2}}) {
       Tensor none = M.runMethod("same", IValue.from(Tensor.fromBlob(new float[0], sizes))).toTensor();
@@ -381,7 +381,7 @@ final class WrongTest {
     if (Runtime.getRuntime().maxMemory() > 100L << 20) {
       return;
     }
-    float[] big = new float[4 << 20]; // 16 MB of 64
+    float[] big = new float[4 << 20]; // 16 MB of a heap of 64 MB
     char[] letters = new char[1 << 20];
     Arrays.fill(letters, 'ü');
     IValue text = IValue.from(new String(letters));
@@ -397,7 +397,7 @@ final class WrongTest {
       }
     }
     Check.that(refused.getMessage().contains("Not enough memory"), "no memory: " + refused);
-    // A result for which Java has no memory.
+    // Requests a result for which Java has no memory left.
     try {
       for (int i = 0; i < 100; i++) {
         keep[n++] = M.runMethod("text", text);
@@ -448,7 +448,7 @@ final class WrongTest {
                       Check.same(1000L, m.forward(IValue.from(x)).toTensor().numel());
                     }
                   } catch (NullPointerException e) {
-                    // The module was destroyed.
+                    // An exception after the module was destroyed is expected.
                   } catch (Throwable e) {
                     bad.set(e);
                   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Failing allocations for FailTest: linked into a copy of libpytorch_jni.so, whose calls of malloc and similar
-// functions are redirected here.
+// Makes allocations fail for FailTest. This file is linked into a copy of libpytorch_jni.so, whose calls of malloc and
+// similar functions are redirected to it.
 #include <jni.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,10 +13,10 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-// Only allocations of the thread that requested failures count.
+// Only allocations of the thread that requested failures are counted.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
-static jint left = -1; // number of allocations before the failing one; negative for no failure
+static jint left = -1; // number of allocations that succeed before one fails; negative if none shall fail
 static bool failed;
 
 static bool fails(void)
@@ -46,7 +46,8 @@ void *__wrap_realloc(void *old, size_t size)
     return size != 0 && fails() ? NULL : __real_realloc(old, size);
 }
 
-// Makes the allocation after the next `count` fail. Returns true if one has failed since the last call.
+// Makes an allocation fail, after `count` more have succeeded. Returns true if an allocation has failed since the last
+// call.
 JNIEXPORT jboolean JNICALL Java_FailTest_failAfter(JNIEnv *env, jclass type, jint count);
 JNIEXPORT jboolean JNICALL Java_FailTest_failAfter(JNIEnv *env, jclass type, jint count)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's advice about inputs that a model refused.
+// Tests the advice that the library gives about inputs that a model refused.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static taper_value *zeros(taper_context *context, taper_dtype dtype, size_t rank
     return value;
 }
 
-// Runs a model with zeros of these sizes and checks the detail of the error after advice.
+// Runs a model on zeros with this dtype and these sizes, and checks the detail of the error after advice was added.
 static void check(taper_dtype dtype, size_t rank, const int64_t *sizes, const char *advice)
 {
     taper_context *context = test_context(NULL, 1);
@@ -67,7 +67,7 @@ static void layer(void **state)
     check(TAPER_F32, 4, (const int64_t[]){1, 4, 12, 12}, " was float32 [1, 4, 12, 12], refused in conv\n");
 }
 
-// Inputs keep what the failed run wrote; advice writes nothing more.
+// Inputs keep what the failed run has written, and the advice writes nothing to them.
 static void inputs_stay(void **state)
 {
     (void)state;
@@ -111,11 +111,12 @@ static void other_errors(void **state)
     assert_int_equal(test_load(context, "s01_convnet.ptl", true, &model, error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, error), TAPER_OK);
     assert_int_equal(taper_session_advise(session, NULL, NULL, 0, NULL), TAPER_OK);
-    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // an error that is not from a run
+    // Passes an error that does not come from a run.
+    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK);
     assert_string_equal(taper_error_detail(error), "");
     taper_value *result;
     assert_int_equal(taper_session_run(session, NULL, NULL, 0, &result, error), TAPER_ERROR_ARGUMENT);
-    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // the error remains unchanged
+    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // the error must not change
     assert_int_equal(taper_session_advise(session, "nowhere", NULL, 0, error), TAPER_OK);
     assert_int_equal(taper_session_advise(session, NULL, NULL, 1, error), TAPER_ERROR_ARGUMENT);
     assert_int_equal(taper_session_advise(session, NULL, none, 1, error), TAPER_ERROR_ARGUMENT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs after the first make no calls of the allocator (promise 6), from whichever source a model was loaded, for every
+// Runs after the first must not call the allocator (promise 6). Tests this for each way to load a model, with every
 // committed sample, the models of the demo and int8 networks.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,8 @@
 
 #include "tests/api/fixture.h"
 
-// Counts the calls of one run. The inputs are made and kept outside the count, because the host makes them.
+// Counts the allocator calls of one run. The inputs are made before and released after counting, because the host makes
+// them.
 static size_t calls_of_run(taper_context *context, taper_session *session, test_allocator *allocator,
                            const test_call *call)
 {
@@ -38,9 +39,9 @@ static void later_runs_allocate_nothing(bool optimized, test_source source)
         assert_int_equal(test_load_from(context, test_calls[first].file, source, optimized, &model, NULL), TAPER_OK);
         assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
         const size_t group = test_group(first);
-        // The second run makes no call. If several methods alternate, each trims the heap when its plan is made, so
-        // that the third run is the first without calls. A module for NNAPI compiles its model in the first run, so
-        // this applies to it, too.
+        // The second run must not call the allocator. If several methods alternate, each of them trims the heap when
+        // its plan is made, so the third run is the first without calls. A module for NNAPI compiles its model in the
+        // first run, so the same applies to it.
         const size_t quiet = group > 1 || strstr(test_calls[first].file, "nnapi") != NULL ? 2 : 1;
         for (size_t run = 0; run < 4; run++) {
             for (size_t i = first; i < first + group; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_picture_tensor (taper_app.h): formats, strides of rows, orientations, sizes, and refused pictures.
-// tests/tools/images_test.py compares resizing with PIL.
+// Tests taper_picture_tensor (taper_app.h): formats, strides of rows, orientations, sizes, and pictures that it must
+// refuse. tests/tools/images_test.py compares resizing with PIL.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static taper_context *context;
 static const taper_preparation bytes_as_they_are = {.struct_size = sizeof bytes_as_they_are,
                                                     .std = {1.0f / 255, 1.0f / 255, 1.0f / 255}};
 
-// Checks that the tensor has this size and these colours: red, green and blue of each pixel.
+// Checks that the tensor has this size and these colours: red, green and blue for each pixel.
 static void check(const taper_picture *picture, int width, int height, const unsigned char *wanted)
 {
     taper_value *tensor;
@@ -62,12 +62,13 @@ static void formats(void **state)
     }
 }
 
-// 3 x 3 pixels of white, black and primary colours. The last column and row have chroma samples of their own.
+// The picture has 3 x 3 pixels of white, black and primary colours. Its last column and last row have their own chroma
+// samples.
 static void cameras(void **state)
 {
     (void)state;
     static const unsigned char y[] = {235, 16, 81, 9, 235, 16, 60, 9, 235, 30, 81, 145, 16, 41, 9};
-    // 5 marks bytes after the end of a row.
+    // The value 5 marks bytes after the end of a row, which must not be read.
     static const unsigned char u[] = {128, 90, 5, 54, 240}, v[] = {128, 240, 5, 34, 110};
     static const unsigned char uv[] = {128, 128, 90, 240, 54, 34, 240, 110};
     unsigned char vu[8];
@@ -112,15 +113,15 @@ static void cameras(void **state)
         taper_value_release(tensor);
         for (int k = 0; k < 27; k++) {
             assert_true(fabsf(seen[i][k % 3 * 9 + k / 3] - (float)wanted[k]) <
-                        2.01f); // fixed-point coefficients of ten bits, rounded down
+                        2.01f); // tolerance for fixed-point coefficients with ten bits, rounded down
         }
     }
     assert_memory_equal(seen[0], seen[1], sizeof seen[0]);
     assert_memory_equal(seen[0], seen[2], sizeof seen[0]);
-    assert_true(seen[0][0] > 253 && seen[0][1] == 0); // white and black
+    assert_true(seen[0][0] > 253 && seen[0][1] == 0); // the first pixel is white, the second one black
 }
 
-// The pixels 1 2 3 4 5 6 after each orientation of EXIF.
+// Checks where the pixels 1 2 3 4 5 6 are after each orientation of EXIF.
 static void orientations(void **state)
 {
     (void)state;
@@ -154,7 +155,7 @@ static void sizes(void **state)
     (void)state;
     static unsigned char pixels[40 * 30];
     for (size_t i = 0; i < sizeof pixels; i++) {
-        pixels[i] = (unsigned char)(i % 40); // brightness increases to the right
+        pixels[i] = (unsigned char)(i % 40); // the brightness increases to the right
     }
     taper_picture picture = {
         .struct_size = sizeof picture, .format = TAPER_PIXELS_GRAY, .width = 40, .height = 30, .planes = {pixels}};
@@ -174,12 +175,12 @@ static void sizes(void **state)
         assert_int_equal(taper_value_get_tensor(tensor, &info, error), TAPER_OK);
         assert_int_equal(info.sizes[3], rows[i].found_width);
         assert_int_equal(info.sizes[2], rows[i].found_height);
-        if (i == 3) { // columns 7 to 12 of 20, each the mean of two pixels, rounded up
+        if (i == 3) { // columns 7 to 12 of 20; each is the mean of two pixels, rounded up
             assert_true(fabsf(*(const float *)info.data - 15) < 1.01f);
         }
         taper_value_release(tensor);
     }
-    // The default is ImageNet's preparation. A mean of 0.485 makes black about -2.1.
+    // Without settings, the preparation is ImageNet's. With its mean of 0.485, black becomes about -2.1.
     memset(pixels, 0, sizeof pixels);
     taper_value *tensor;
     taper_tensor_info info = {.struct_size = sizeof info};

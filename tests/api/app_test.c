@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions for apps around a model (taper_app.h): opening, bundled inputs, entries of dicts, copies, settings and
-// classes; each also with every allocation failing once. Pictures are in app_picture_test.c.
+// Tests the functions for apps (taper_app.h): opening, bundled inputs, entries of dicts, copies, settings and classes.
+// Each of them also runs with every allocation failing once. Pictures are tested in app_picture_test.c.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static void models_are_opened(void **state)
     taper_context *context = test_context(NULL, 1);
     taper_model *model;
     char path[512];
-    test_path("s17_bundled.ptl", path, sizeof path); // a file saved in training mode
+    test_path("s17_bundled.ptl", path, sizeof path); // this file was saved in training mode
     OK(taper_model_open(context, path, NULL, &model, error));
     assert_int_equal(taper_model_is_training(model), 0);
     taper_model_release(model);
@@ -70,7 +70,7 @@ static void models_are_opened(void **state)
     OK(taper_model_open(context, path, &options, &model, error));
     assert_int_equal(taper_model_is_training(model), 1);
     taper_model_release(model);
-    // The optimized graph differs from the graph of the file.
+    // The optimized graph must differ from the graph in the file.
     size_t lengths[2] = {0, 0};
     test_path("s01_convnet.ptl", path, sizeof path);
     for (size_t i = 0; i < 2; i++) {
@@ -258,7 +258,7 @@ static void settings_are_read(void **state)
     }
     taper_value_release(value);
     taper_settings_release(s);
-    // Empty settings.
+    // Tests empty settings.
     OK(parse(context, "{}", &s));
     OK(taper_settings_preparation(s, NULL, &p, error));
     assert_true(p.width == 224 && p.height == 224 && p.resize == 256);
@@ -328,7 +328,8 @@ static void settings_of_models(void **state)
     taper_settings *s;
     char path[512];
     OK(test_load(context, "classifier.ptl", true, &model, error));
-    OK(taper_settings_read(model, "/absent", &s, error)); // this model has its own number of labels
+    // The model contains its own labels, so the folder need not exist.
+    OK(taper_settings_read(model, "/absent", &s, error));
     taper_model_release(model);
     assert_int_equal(taper_settings_label_count(s), 20);
     assert_string_equal(taper_settings_label(s, 19), "guitar");
@@ -376,7 +377,7 @@ static void classes_are_ranked(void **state)
     OK(taper_scores_top(context, scores, NULL, 0, &count, error));
     assert_int_equal(count, 0);
     taper_value_release(scores);
-    // Rows are handled independently; a row of probabilities stays bit-identical.
+    // Each row is handled separately. A row that already contains probabilities must remain bit-identical.
     static const float two[] = {0.25f, 0.5f, 0.25f, 0, 1, 2};
     scores = floats_of(context, two, 2, rows);
     OK(taper_scores_softmax(context, scores, &made, error));
@@ -410,7 +411,7 @@ static void scores_are_found(void **state)
         OK(taper_value_string(context, names[i], strlen(names[i]), &keys[i], error));
         values[i] = floats_of(context, &number, 1, sizes);
     }
-    for (size_t count = 1; count <= 3; count++) { // each later key has a higher priority
+    for (size_t count = 1; count <= 3; count++) { // each later key has priority over the earlier ones
         taper_tensor_info info, wanted;
         OK(taper_value_dict(context, NULL, NULL, keys, values, count, &dict, error));
         OK(taper_scores_find(dict, &found, error));
@@ -441,7 +442,7 @@ static void masks_are_drawn(void **state)
 {
     (void)state;
     taper_context *context = test_context(NULL, 1);
-    // Class 1 has the higher score on the right: in the last two of four columns.
+    // Class 1 has the higher score on the right, in the last two of four columns.
     static const float numbers[] = {1, 0, 0, 1}, logits[] = {-1, 3}, parts[] = {0.25f, 0.75f};
     const int64_t sizes[] = {1, 2, 1, 2}, plane[] = {1, 1, 2}, batch[] = {2, 1, 1, 2};
     taper_value *scores = floats_of(context, numbers, 4, sizes), *mask;
@@ -459,7 +460,7 @@ static void masks_are_drawn(void **state)
     FAILS("scores of 1 x classes", taper_scores_mask(context, scores, 4, 2, &mask, NULL, error));
     assert_null(mask);
     taper_value_release(scores);
-    for (size_t i = 0; i < 2; i++) { // one plane: probabilities, then logits
+    for (size_t i = 0; i < 2; i++) { // one plane: probabilities first, then logits
         scores = floats_of(context, i == 0 ? parts : logits, 3, plane);
         OK(taper_scores_mask(context, scores, 2, 1, &mask, &classes, error));
         assert_memory_equal(data_of(mask, &info), ((const int16_t[]){0, 1}), 4);

@@ -236,7 +236,7 @@ static void models_are_loaded(void **state)
     assert_int_equal(taper_model_method_count(NULL), 0);
     assert_null(taper_model_method_name(NULL, 0));
     assert_int_equal(taper_model_method_arguments(NULL, "forward"), -1);
-    assert_int_equal(taper_model_method_arguments(w.model, NULL), 1); // NULL is forward
+    assert_int_equal(taper_model_method_arguments(w.model, NULL), 1); // NULL means forward
     assert_int_equal(taper_model_method_required(NULL, "forward"), -1);
     assert_int_equal(taper_model_method_required(w.model, "absent"), -1);
     assert_int_equal(taper_model_method_required(w.model, NULL), 1);
@@ -250,7 +250,7 @@ static void models_are_loaded(void **state)
     assert_null(taper_type_item(NULL, 0));
     assert_null(taper_type_name(NULL));
     assert_null(taper_type_field(NULL, 0));
-    assert_int_equal(taper_type_text(NULL, NULL, 5), 3); // length of "Any"
+    assert_int_equal(taper_type_text(NULL, NULL, 5), 3); // 3 is the length of "Any"
     assert_null(taper_device_kind_name((taper_device_kind)0));
     assert_null(taper_device_option(10000));
     taper_device_choice choice = {.struct_size = sizeof choice};
@@ -374,7 +374,7 @@ static void drafts_are_made(void **state)
     taper_saved_free(NULL, NULL, 0);
     taper_draft_release(NULL);
     FAILS("draft is NULL", taper_draft_finish(NULL, &m, E));
-    FAILS("model is NULL", taper_draft_finish(d, NULL, E)); // d is consumed in any case
+    FAILS("model is NULL", taper_draft_finish(d, NULL, E)); // d is consumed although the call fails
     assert_non_null(taper_compiler());
     assert_null(taper_compiler_pass_name(taper_compiler_pass_count()));
     assert_null(taper_compiler_pass_summary(SIZE_MAX));
@@ -416,7 +416,8 @@ static void models_are_calibrated(void **state)
     FAILS("layer is NULL", taper_calibrator_layer(q, 0, NULL, E));
     assert_int_equal(taper_calibrator_layer_count(NULL), 0);
     assert_null(taper_calibrator_model(NULL));
-    assert_true(taper_calibrator_sqnr(NULL) != taper_calibrator_sqnr(NULL)); // NaN, because nothing was compared
+    // The result is NaN, because nothing was compared.
+    assert_true(taper_calibrator_sqnr(NULL) != taper_calibrator_sqnr(NULL));
     assert_int_equal(taper_calibrator_input(NULL, 0, &scale, &point), 0);
     (void)taper_calibrator_input(q, 0, NULL, NULL);
     taper_calibrator_release(q);
@@ -473,7 +474,7 @@ static void operators_are_called(void **state)
     assert_int_equal(taper_operator_find(w.context, "aten::relu", &op, E), TAPER_OK);
     FAILS("op is NULL", taper_operator_call(NULL, items, 1, &result, 1, E));
     FAILS("args is NULL", taper_operator_call(op, NULL, 1, &result, 1, E));
-    FAILS("2 arguments were given", taper_operator_call(op, items, 2, &result, 1, E)); // a NULL argument is None
+    FAILS("2 arguments were given", taper_operator_call(op, items, 2, &result, 1, E)); // a NULL argument means None
     FAILS("results is NULL", taper_operator_call(op, items, 1, NULL, 1, E));
     FAILS("schema is NULL", taper_operator_register(NULL, no_function, NULL, E));
     FAILS("function is NULL", taper_operator_register("my::op() -> ()", NULL, NULL, E));
@@ -501,7 +502,8 @@ static void operators_are_called(void **state)
 
 // ---- structs of other versions
 
-// Structs passed to the library, and structs to be filled, have a size that no version has. Nothing is written to them.
+// Structs whose struct_size is that of no version must be refused, both structs passed to the library and structs to be
+// filled. The library must not write to them.
 #define WRONG_SIZES(type, call)                                                                                        \
     do {                                                                                                               \
         type given;                                                                                                    \
@@ -649,12 +651,13 @@ static void sizes_of_structs(void **state)
     assert_int_not_equal(taper_profile_count(w.session), 0);
     WRONG_SIZES(taper_profile_item, taper_profile_get(w.session, 0, &given, E));
     taper_memory_info memory = {.pool_bytes = 7};
-    taper_session_memory(w.session, &memory); // this function has no status, so that nothing is written
+    taper_session_memory(w.session, &memory); // this function returns no status; it must not write anything
     assert_int_equal(memory.pool_bytes, 7);
     close_world(&w);
 }
 
-// An older caller's struct ends earlier, a newer caller's later. Members that one side does not know are left alone.
+// The struct of an older caller has fewer members, the struct of a newer caller has more. The library must not change
+// members that one of the two does not know.
 static void other_versions(void **state)
 {
     (void)state;
@@ -676,14 +679,15 @@ static void other_versions(void **state)
     assert_int_equal(taper_value_get_tensor(w.tensor, &newer.info, E), TAPER_OK);
     assert_int_equal(newer.info.sizes[1], 3);
     assert_int_equal(newer.info.strides[1], 144);
-    taper_tensor_info again = {.struct_size = sizeof again}; // the pointers refer to the tensor's own arrays
+    // The pointers in the struct refer to the tensor's own arrays.
+    taper_tensor_info again = {.struct_size = sizeof again};
     assert_int_equal(taper_value_get_tensor(w.tensor, &again, E), TAPER_OK);
     assert_ptr_equal(again.sizes, newer.info.sizes);
     assert_ptr_equal(again.strides, newer.info.strides);
     assert_int_equal(newer.more, 0x5555555555555555);
     assert_int_equal(newer.info.struct_size, sizeof newer);
 
-    // Members after the end of an older caller's struct count as 0, whatever bytes follow it.
+    // Members that an older caller's struct lacks count as 0, whatever bytes follow the struct in memory.
     taper_session_options options;
     memset(&options, 0x55, sizeof options);
     options.struct_size = offsetof(taper_session_options, time_budget);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper_memory.h: which blocks are cached and reused, which are freed and when; threads; lack of memory.
+// Tests taper_memory.h: which blocks are cached and reused, which are freed and when; use by several threads; lack of
+// memory.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,9 +67,9 @@ static void blocks_come_back_by_size(void **state)
     assert_int_equal(info.reused, 3);
     assert_int_equal(info.kept_bytes, 0);
     assert_int_equal(info.used_bytes, 4000);
-    void *near = get(&a, 1001); // another size needs another block
+    void *near = get(&a, 1001); // a different size needs another block
     assert_int_equal(info_of(caching).fetched, 4);
-    // After reallocation, a block is cached with its new size.
+    // After it is reallocated, a block is cached under its new size.
     first = a.reallocate(a.user, first, 1000, 3000);
     give(&a, first, 3000);
     assert_ptr_equal(get(&a, 3000), first);
@@ -104,7 +105,7 @@ static void many_sizes_and_few_kept(void **state)
         }
     }
     assert_true(info_of(caching).reused >= 2 * (COUNT - sizeof(void *)));
-    // Cache slots of sizes that are no longer requested are reused for other sizes.
+    // Entries of the cache for sizes that are no longer requested are reused for other sizes.
     for (size_t i = 0; i < 5 * (size_t)COUNT; i++) {
         give(a, get(a, COUNT + i), COUNT + i);
         if (i % 16 == 0) {
@@ -121,14 +122,14 @@ static void many_sizes_and_few_kept(void **state)
     a = taper_caching_allocator_get(caching);
     void *small = get(a, 600), *large = get(a, 900);
     give(a, small, 600);
-    give(a, large, 900); // exceeds the limit
+    give(a, large, 900); // this block exceeds the limit of the cache
     assert_int_equal(info_of(caching).kept_bytes, 600);
     taper_caching_allocator_release(caching);
     assert_int_equal(atomic_load(&under.blocks), 0);
 }
 
-// If memory runs out, cached blocks are freed first. Blocks that cannot be cached, because there is no memory for a
-// list, are freed.
+// If memory runs out, cached blocks are freed first. A block is freed if it cannot be cached, because there is no
+// memory for a list of its size.
 static void no_memory(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void no_memory(void **state)
     const taper_allocator *a = taper_caching_allocator_get(caching);
     give(a, get(a, 5000), 5000);
     assert_int_equal(info_of(caching).kept_bytes, 5000);
-    under.fail_at = atomic_load(&under.calls) + 1; // fails once
+    under.fail_at = atomic_load(&under.calls) + 1; // the next call fails, once
     void *block = get(a, 6000);
     assert_non_null(block);
     assert_int_equal(info_of(caching).kept_bytes, 0);
@@ -150,7 +151,7 @@ static void no_memory(void **state)
     assert_null(get(a, 6000));
     assert_null(a->reallocate(a->user, block, 7000, 8000));
     assert_int_equal(info_of(caching).used_bytes, 7000);
-    give(a, block, 7000); // goes into existing lists
+    give(a, block, 7000); // a list of this size exists already
     assert_int_equal(info_of(caching).used_bytes, 0);
     taper_caching_allocator_release(caching);
     assert_int_equal(atomic_load(&under.blocks), 0);
@@ -160,7 +161,7 @@ static void no_memory(void **state)
     block = get(a, 100);
     under.fail_at = atomic_load(&under.calls) + 1;
     under.fail_all = true;
-    give(a, block, 100); // there is no memory for the first lists
+    give(a, block, 100); // the block is freed, because there is no memory for the first lists
     assert_int_equal(info_of(caching).kept_bytes, 0);
     taper_caching_allocator_release(caching);
     assert_int_equal(atomic_load(&under.blocks), 0);
@@ -252,8 +253,8 @@ static taper_status run_sizes(taper_context *context, taper_session *session, in
     return status;
 }
 
-// Changing sizes, more of them than a session has plans for. From the second round on, almost no calls reach the
-// system's allocator.
+// Sizes change, and there are more of them than a session keeps plans for. From the second round on, almost no calls
+// reach the system's allocator.
 static void sizes_that_change(void **state)
 {
     (void)state;
@@ -275,7 +276,7 @@ static void sizes_that_change(void **state)
         const size_t before = atomic_load(&under.calls);
         assert_int_equal(run_sizes(context, session, 2, 18), TAPER_OK);
         calls[cached] = atomic_load(&under.calls) - before;
-        // All memory is returned: first what the session keeps, then what the context keeps, then the cached blocks.
+        // All memory is returned: first the memory that the session keeps, then the context's, then the cached blocks.
         const size_t bytes = atomic_load(&under.bytes);
         taper_session_trim(session);
         taper_context_trim(context);
@@ -293,7 +294,8 @@ static void sizes_that_change(void **state)
     assert_true(calls[1] * 8 < calls[0]);
 }
 
-// Several sessions in sequence: memory of the first one serves the next. Each allocation fails once.
+// Several sessions follow one another, and memory of the first session is reused by the next. Each allocation fails
+// once.
 static void sessions_over_one(void **state)
 {
     (void)state;
@@ -329,7 +331,7 @@ static void sessions_over_one(void **state)
         assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE);
         if (fail_at == 0) {
             assert_int_equal(status, TAPER_OK);
-            assert_int_equal(fetched[1], fetched[0]); // the second session needed no new block
+            assert_int_equal(fetched[1], fetched[0]); // the second session has not needed any new block
             assert_int_equal(fetched[2], fetched[0]);
         }
         taper_model_release(model);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantization with the public functions: the order of calls, wrong options, budgets. Each allocation of loading,
-// calibrating, comparing and saving fails once.
+// Tests quantization with the public functions: the order of calls, invalid options, budgets. Each allocation while
+// loading, calibrating, comparing and saving fails once.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ typedef struct world {
     test_allocator allocator;
     taper_context *context;
     taper_error *error;
-    taper_value *input; // float32 [1, 3, 12, 12] of s01_convnet
+    taper_value *input; // input of s01_convnet, float32 [1, 3, 12, 12]
 } world;
 
 static taper_value *make_input(taper_context *context, taper_error *error)
@@ -98,7 +98,8 @@ static void order_of_calls(void **state)
         assert_int_equal(taper_calibrator_finish(calibrator, &draft, w.error), TAPER_OK);
         taper_draft_release(draft);
     }
-    assert_true(taper_calibrator_sqnr(calibrator) != taper_calibrator_sqnr(calibrator)); // NaN before any comparison
+    // The result is NaN before any comparison.
+    assert_true(taper_calibrator_sqnr(calibrator) != taper_calibrator_sqnr(calibrator));
     assert_int_equal(taper_calibrator_compare(calibrator, &w.input, 1, w.error), TAPER_OK);
     assert_true(taper_calibrator_sqnr(calibrator) > 20);
     assert_int_equal(taper_calibrator_run(calibrator, &w.input, 1, w.error), TAPER_ERROR_ARGUMENT);
@@ -121,7 +122,7 @@ static void finish(taper_calibrator *calibrator, taper_error *error)
     taper_draft_release(draft);
 }
 
-// A draft uses all calibration runs before it, also those after an earlier draft.
+// A draft uses all calibration runs before it, including runs after an earlier draft was made.
 static void runs_between_finishes(void **state)
 {
     (void)state;
@@ -149,7 +150,7 @@ static void runs_between_finishes(void **state)
     close_world(&w);
 }
 
-// The struct of an older program ends earlier; the library writes only to its members.
+// The struct of an older program has fewer members; the library must write only to these.
 static void layer_of_older_header(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Causes that end a run early: another thread, and budgets of instructions, time and memory. The session can be used
-// afterwards.
+// Tests the causes that end a run early: cancelling from another thread, and budgets of instructions, time and memory.
+// The session must be usable afterwards.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +15,13 @@
 
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 
-// while True: x = x + 1, where x is an int
+// The program is: while True: x = x + 1, where x is an int.
 static const code forever[] = {
     {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0},
     {"LOOP", 7, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0},  {"LOADC", 1, 0},
     {"OP", 0, 0},     {"JMP", -6, 0},   {"RET", 0, 0},
 };
-// while True: l.append(x)
+// The program is: while True: l.append(x).
 static const code growing[] = {
     {"STOREN", 1, 2}, {"LIST_CONSTRUCT", 0, 0}, {"STORE", 5, 0}, {"LOADC", 0, 0}, {"LOADC", 2, 0}, {"LOADC", 3, 0},
     {"LOOP", 8, 2},   {"STORE", 3, 0},          {"LOAD", 5, 0},  {"LOAD", 2, 0},  {"OP", 1, 0},    {"DROP", 0, 0},
@@ -105,7 +105,7 @@ static void from_another_thread(void **state)
         ends_with(&w, TAPER_ERROR_CANCELLED, "cancelled");
         pthread_join(thread, NULL);
     }
-    taper_session_cancel(w.session); // cancels the next run
+    taper_session_cancel(w.session); // cancels a run that has not begun, which must affect the next run
     ends_with(&w, TAPER_ERROR_CANCELLED, "cancelled");
     close_world(&w);
 }
@@ -117,7 +117,7 @@ static void instructions(void **state)
     open_world(&w, forever, sizeof forever / sizeof *forever,
                (taper_session_options){.instruction_budget = 1000, .time_budget = 60});
     ends_with(&w, TAPER_ERROR_RESOURCE, "instruction");
-    ends_with(&w, TAPER_ERROR_RESOURCE, "instruction"); // each run has its own budget
+    ends_with(&w, TAPER_ERROR_RESOURCE, "instruction"); // must fail again, because each run has its own budget
     close_world(&w);
 }
 
@@ -143,7 +143,8 @@ static void memory(void **state)
                (taper_session_options){.memory_budget = 1 << 20, .time_budget = 60});
     ends_with(&w, TAPER_ERROR_RESOURCE, "memory");
     assert_true(atomic_load(&w.allocator.peak) < (size_t)8 << 20);
-    ends_with(&w, TAPER_ERROR_RESOURCE, "memory"); // the memory of the first run was freed
+    // Must fail again and not earlier, because the memory of the first run was freed.
+    ends_with(&w, TAPER_ERROR_RESOURCE, "memory");
     close_world(&w);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Devices and precisions that hosts may request, and which of them models get.
-#define _POSIX_C_SOURCE 200809L // declares mkdtemp
+// Tests which devices and precisions hosts may request, and which of them models get.
+#define _POSIX_C_SOURCE 200809L // needed for mkdtemp
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "tests/api/fixture.h"
 #include "tests/api/load_text.h"
 
-// The log of a context: the last line, and the number of lines.
+// The log of a context: its last line, and the number of lines.
 typedef struct heard {
     char line[256];
     size_t lines;
@@ -114,13 +114,13 @@ static void devices_that_are_not(void **state)
         char words[128];
         snprintf(words, sizeof words, "device %s is not part of this build", names[i]);
         expect(&w, text, NULL, TAPER_ERROR_UNSUPPORTED, words);
-        assert_int_equal(load(&w, names[i], NULL, true), TAPER_OK); // nothing runs, so nothing is logged
+        assert_int_equal(load(&w, names[i], NULL, true), TAPER_OK); // nothing is logged, because nothing runs
         assert_int_equal(w.heard.lines, 0);
     }
     close_world(&w);
 }
 
-// Only Android has the NNAPI library; no other machine has it.
+// Only Android has the NNAPI library, so NNAPI must be missing on every other machine.
 static void without_its_library(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void precisions(void **state)
     close_world(&w);
 }
 
-// Options set by a program are checked like those of a command line.
+// Options set by a program and options on a command line are checked in the same way.
 static void wrong_options(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void wrong_options(void **state)
     close_world(&w);
 }
 
-// Drafts do not run: wrong options are reported, unavailable devices are not.
+// Drafts do not run, so invalid options are reported, but unavailable devices are not.
 static void drafts(void **state)
 {
     (void)state;
@@ -289,7 +289,7 @@ static void values(void **state)
     assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 1, &size, &tensor, NULL), TAPER_OK);
     assert_int_equal(taper_value_to_device(tensor, &on_cpu, &moved, NULL), TAPER_OK);
     assert_ptr_equal(moved, tensor);
-    taper_value_release(tensor); // moved keeps a reference
+    taper_value_release(tensor); // `moved` keeps a reference
     tensor = moved;
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(taper_value_to_device(tensor, &wrong[i], &moved, w.error), TAPER_ERROR_ARGUMENT);
@@ -303,8 +303,8 @@ static void values(void **state)
     close_world(&w);
 }
 
-// The path must be a directory, otherwise the context is refused before anything is created. Nothing is written to the
-// directory.
+// The path must be a directory, otherwise creating the context fails before anything else is created. Nothing is
+// written to the directory.
 static void cache_directories(void **state)
 {
     (void)state;
@@ -340,7 +340,7 @@ static void cache_directories(void **state)
     taper_session_destroy(session);
     taper_model_release(model);
     taper_context_release(context);
-    glob_t found; // only the file of packs may exist
+    glob_t found; // only the file of packed weights may exist
     char pattern[64];
     (void)snprintf(pattern, sizeof pattern, "%s/taper-*.packs", directory);
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Orders of calls of a draft that would write a wrong file.
+// Tests orders of calls of a draft that would write a wrong file if they were not refused.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,8 @@ static taper_status save(taper_draft *draft, taper_error *error)
     return status;
 }
 
-// Saving makes the methods of bundled inputs, which refer to attributes by their index. Optimizing changes the indices.
+// Saving makes the methods of bundled inputs, which refer to attributes by their index. Optimizing afterwards would
+// change the indices.
 static void optimized_after_a_save(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each allocation of loading a draft, optimizing it, adding a sample and saving it fails once. Nothing crashes or
-// leaks, and the status is TAPER_ERROR_RESOURCE.
+// Each allocation while loading a draft, optimizing it, adding a sample and saving it fails once. Nothing may crash or
+// leak, and the status must be TAPER_ERROR_RESOURCE.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,12 +13,12 @@
 
 typedef struct rewriting {
     const char *file;
-    taper_device_kind device; // 0 if the draft is not optimized
+    taper_device_kind device; // device to optimize for; 0 if the draft is not optimized
     int flatbuffer;
     bool bundles;
     int debug_info;
-    const char *layout; // layout for NNAPI, to which the draft is converted with the sample
-    bool unbundles;     // removes the bundled inputs of the file
+    const char *layout; // layout of the sample with which the draft is converted for NNAPI, or NULL
+    bool unbundles;     // true to remove the bundled inputs of the file
 } rewriting;
 
 static taper_status make_sample(taper_context *context, taper_value **input, taper_error *error)

@@ -35,7 +35,7 @@ static void *reallocate(void *user, void *ptr, size_t old_size, size_t new_size)
         if (raw != NULL) {
             atomic_fetch_sub(&a->blocks, 1u);
             atomic_fetch_sub(&a->bytes, old_size);
-            memset(ptr, 0xA5, old_size); // code that still reads the block gets wrong data
+            memset(ptr, 0xA5, old_size); // fills the old block, so that code that still reads it gets wrong data
             free(raw);
         }
         return NULL;
@@ -361,7 +361,7 @@ void test_each_allocation_fails(const char *name, test_work *work, const void *w
         const taper_status status = work(context, what, error);
         taper_context_release(context);
         failed = atomic_load(&allocator.calls) >= allocator.fail_at;
-        // The work may also succeed without the memory, for example without a memory plan.
+        // The work may also succeed although an allocation failed, for example without a memory plan.
         if (status != TAPER_OK && (status != TAPER_ERROR_RESOURCE || !failed)) {
             fail_msg("%s: allocation %zu failed: status %d, %s", name, n, (int)status, taper_error_message(error));
         }
@@ -377,7 +377,7 @@ void test_each_allocation_fails(const char *name, test_work *work, const void *w
 double test_difference(const taper_value *value, const taper_value *other)
 {
     taper_tensor_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
-    if (taper_value_kind(value) == TAPER_KIND_DICT) { // the segmenter's result, which has one item
+    if (taper_value_kind(value) == TAPER_KIND_DICT) { // the segmenter returns a dict with one item
         taper_value *a, *b;
         assert_int_equal(taper_value_item(value, 0, &a, NULL), TAPER_OK);
         assert_int_equal(taper_value_item(other, 0, &b, NULL), TAPER_OK);
@@ -397,7 +397,8 @@ double test_difference(const taper_value *value, const taper_value *other)
         count *= (size_t)x.sizes[i];
     }
     double most = 0, error = 0;
-    for (size_t i = 0; i < count; i++) { // the tensors are dense, in any memory format
+    // The tensors are dense, so their elements can be compared in the order of memory.
+    for (size_t i = 0; i < count; i++) {
         const float a = ((const float *)x.data)[i], b = ((const float *)y.data)[i];
         most = fmax(most, fabs((double)a));
         error = isfinite(b) ? fmax(error, fabs((double)a - (double)b)) : INFINITY;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Errors of callers are reported with names. Ways to load models; extra files, attributes, metadata; the log.
+// Tests that errors of callers are reported with names. Also tests ways to load models, extra files, attributes,
+// metadata, and the log.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +87,7 @@ static void wrong_inputs(void **state)
     assert_non_null(strstr(taper_error_message(w.error), "no method backward"));
     assert_non_null(strstr(taper_error_detail(w.error), "forward"));
     assert_int_equal(taper_session_run(w.session, NULL, (taper_value *[]){x, n}, 2, &result, w.error),
-                     TAPER_OK); // flag has its default
+                     TAPER_OK); // flag is omitted and has its default
     assert_int_equal(taper_value_count(result), 2);
     taper_value_release(result);
     taper_value_release(x);
@@ -95,7 +96,7 @@ static void wrong_inputs(void **state)
     close_world(&w);
 }
 
-// The value that a binding passes for an omitted argument before a keyword argument.
+// An omitted argument before a keyword argument is passed as a special value by bindings.
 static void defaults(void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void wrong_values(void **state)
                      TAPER_ERROR_ARGUMENT);
     assert_true(taper_value_tensor(w.context, TAPER_F64, 4, (int64_t[]){1 << 30, 1 << 30, 1 << 30, 1 << 30}, &value,
                                    w.error) != TAPER_OK);
-    // Views that exceed the caller's memory.
+    // Views that exceed the caller's memory must be refused.
     assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 2, (int64_t[]){2, 4}, NULL, data, sizeof data, 0,
                                              NULL, NULL, &value, w.error),
                      TAPER_ERROR_ARGUMENT);
@@ -202,7 +203,7 @@ static void release(void *user)
     released++;
 }
 
-// Strides, the caller's memory, and when it is released.
+// Tests strides, the caller's memory, and when it is released.
 static void callers_memory(void **state)
 {
     (void)state;
@@ -213,7 +214,7 @@ static void callers_memory(void **state)
         data[i] = (float)(i % 17) - 8.0f;
     }
     const int64_t sizes[] = {1, 3, 10, 12}, last[] = {360, 1, 36, 3};
-    float spread[360]; // the same picture as NHWC
+    float spread[360]; // the same picture, stored as NHWC
     for (size_t c = 0; c < 3; c++) {
         for (size_t i = 0; i < 120; i++) {
             spread[i * 3 + c] = data[c * 120 + i];
@@ -250,7 +251,7 @@ static void callers_memory(void **state)
 typedef struct file {
     unsigned char *data;
     size_t size, reads;
-    size_t fail_after; // number of successful reads; 0 for all
+    size_t fail_after; // number of reads that succeed before one fails; 0 means that all succeed
 } file;
 
 static file slurp(const char *name)
@@ -414,7 +415,7 @@ static void state_of_a_session(void **state)
         assert_int_equal(taper_session_run(w.session, "set_count", &four, 1, &result, NULL), TAPER_OK);
         taper_value_release(result);
     }
-    taper_value *mine, *others; // attribute "count", a buffer of one int64
+    taper_value *mine, *others; // attribute "count", which is a buffer of one int64
     taper_tensor_info p = {.struct_size = sizeof p}, q = {.struct_size = sizeof q};
     assert_int_equal(taper_session_attribute(w.session, "count", &mine, w.error), TAPER_OK);
     assert_int_equal(taper_session_attribute(other, "count", &others, w.error), TAPER_OK);
@@ -461,7 +462,7 @@ static void log_hook(void **state)
     assert_non_null(strstr(heard, "mode two"));
     assert_int_equal(test_run(context, session, &raises, &result, error), TAPER_ERROR_RAISED);
     assert_non_null(strstr(taper_error_message(error), "bad mode 1"));
-    assert_non_null(strstr(taper_error_detail(error), "Raiser")); // the module hierarchy contains the class
+    assert_non_null(strstr(taper_error_detail(error), "Raiser")); // the module hierarchy contains the name of the class
     taper_session_destroy(session);
     taper_model_release(model);
     taper_context_release(context);

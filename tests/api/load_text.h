@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads load options in the form of command lines.
+// Reads load options from texts as on command lines.
 #ifndef TAPER_TESTS_LOAD_TEXT_H
 #define TAPER_TESTS_LOAD_TEXT_H
 
@@ -17,12 +17,12 @@ __attribute__((unused))
 static const taper_load_options as_saved = {.struct_size = sizeof as_saved};
 
 typedef struct load_text {
-    taper_load_options options; // points into this struct
+    taper_load_options options; // options whose pointers refer to this struct
     taper_device_choice device;
     taper_device_setting settings[32];
 } load_text;
 
-// Fills *load. Each text may be NULL for the default.
+// Fills *load. Each text may be NULL, which means the default.
 static inline taper_status load_text_read(load_text *load, const char *device, const char *settings,
                                           const char *precision, taper_error *error)
 {

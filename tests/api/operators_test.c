@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of single operators, without a model.
+// Tests calls of single operators, without a model.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,7 +152,7 @@ static void not_found(void **state)
         {"aten::transpose", TAPER_ERROR_UNSUPPORTED, "operator aten::transpose is not part of this build",
          "  aten::transpose.int("},
         {"aten::add.tensor", TAPER_ERROR_UNSUPPORTED, "operator aten::add.tensor", "  aten::add.Tensor("},
-        {"aten::relu.", TAPER_OK, "", ""}, // an empty overload name
+        {"aten::relu.", TAPER_OK, "", ""}, // the overload name after the dot is empty
         {"", TAPER_ERROR_UNSUPPORTED, "is not part", ""},
         {"(", TAPER_ERROR_UNSUPPORTED, "is not part", ""},
         {".", TAPER_ERROR_UNSUPPORTED, "is not part", ""},
@@ -195,7 +195,7 @@ static void arguments_and_defaults(void **state)
     }
     release_all(args, 3);
     taper_operator_release(add);
-    // An int for a float, and an int for an int[2].
+    // Passes an int for a float, and an int for an int[2].
     taper_value *dropout[] = {row(c, 1, 2, 3), integer(c, 0), NULL};
     assert_int_equal(taper_value_bool(c, 1, &dropout[2], NULL), TAPER_OK);
     result = call(w, "aten::dropout", dropout, 3);
@@ -208,7 +208,7 @@ static void arguments_and_defaults(void **state)
     assert_int_equal(taper_value_get_tensor(result, &info, NULL), TAPER_OK);
     assert_int_equal(info.sizes[2] * info.sizes[3], 4);
     taper_value_release(result);
-    // An operator with any number of arguments.
+    // Calls an operator with any number of arguments.
     taper_value *format[] = {text(c, "{} and {}"), integer(c, 1), text(c, "two")};
     result = call(w, "aten::format", format, 3);
     const char *made;
@@ -247,7 +247,7 @@ static void several_results(void **state)
     taper_value_release(list);
 }
 
-// In-place operators write to the caller's memory if it is writable, otherwise to a copy.
+// Operators in place write to the caller's memory if it is writable, otherwise to a copy.
 static void in_place(void **state)
 {
     const world *w = *state;
@@ -266,7 +266,8 @@ static void in_place(void **state)
         assert_true(mine[0] == 2 && mine[1] == 3 && mine[2] == 4);
         assert_ptr_equal(data_of(args[0]), mine);
         taper_value_release(result);
-        taper_value *shape[] = {args[0], NULL}, *numbers[] = {integer(c, 1), integer(c, 3)}; // a view shares the memory
+        // The view shares the memory of the tensor.
+        taper_value *shape[] = {args[0], NULL}, *numbers[] = {integer(c, 1), integer(c, 3)};
         assert_int_equal(taper_value_list(c, "int", numbers, 2, &shape[1], NULL), TAPER_OK);
         assert_int_equal(taper_operator_call(view, shape, 2, &result, 1, w->error), TAPER_OK);
         assert_ptr_equal(data_of(result), mine);
@@ -303,7 +304,7 @@ static void random_numbers(void **state)
     taper_value *like = row(w->context, 0, 0, 0), *a, *b;
     assert_int_equal(taper_operator_call(first, &like, 1, &a, 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(second, &like, 1, &b, 1, w->error), TAPER_OK);
-    assert_true(test_same(a, b)); // both begin with PyTorch's default seed
+    assert_true(test_same(a, b)); // equal, because both begin with PyTorch's default seed
     taper_value_release(b);
     assert_int_equal(taper_operator_call(second, &like, 1, &b, 1, w->error), TAPER_OK);
     assert_false(test_same(a, b));
@@ -321,19 +322,20 @@ static void random_numbers(void **state)
     taper_operator_release(second);
 }
 
-// Two handles and a session share one generator: each continues where the other one stopped.
+// Two handles and a session share one generator: each continues the sequence where another one stopped.
 static void shared_random_numbers(void **state)
 {
     const world *w = *state;
     taper_operator *alone = find(w, "aten::rand_like"), *first = find(w, "aten::rand_like"),
-                   *second = find(w, "aten::dropout"); // an operator composed of operators that draw
+                   // An operator that consists of other operators, which draw random numbers.
+                                                            *second = find(w, "aten::dropout");
     taper_generator *generator;
     taper_value *like = row(w->context, 0, 0, 0), *want[2], *got[2];
     assert_int_equal(taper_generator_create(w->context, 7, &generator, w->error), TAPER_OK);
     taper_operator_seed(alone, 7);
     taper_operator_draw_from(first, generator);
     taper_operator_draw_from(second, generator);
-    for (int round = 0; round < 2; round++) { // the second round starts from the seed again
+    for (int round = 0; round < 2; round++) { // the second round must start from the seed again
         for (int i = 0; i < 2; i++) {
             assert_int_equal(taper_operator_call(alone, &like, 1, &want[i], 1, w->error), TAPER_OK);
         }
@@ -354,13 +356,13 @@ static void shared_random_numbers(void **state)
         taper_operator_seed(alone, 7);
         taper_generator_seed(generator, 7);
     }
-    taper_generator_release(generator); // the handles keep the generator
+    taper_generator_release(generator); // the handles keep the generator alive
     assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(alone, &like, 1, &want[0], 1, w->error), TAPER_OK);
     assert_true(test_same(got[0], want[0]));
     taper_value_release(got[0]);
     taper_value_release(want[0]);
-    taper_operator_draw_from(first, NULL); // uses its own source again, from which nothing was drawn yet
+    taper_operator_draw_from(first, NULL); // draws from its own source again, from which nothing was drawn yet
     taper_operator *fresh = find(w, "aten::rand_like");
     assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(fresh, &like, 1, &want[0], 1, w->error), TAPER_OK);
@@ -447,7 +449,7 @@ static void wrong_calls(void **state)
         {"aten::max.dim", {x, one}, 2, 1, "aten::max.dim: it has 2 results, there is room for 1"},
         {"aten::relu", {list}, 1, 1, "argument 0 ('self') should be Tensor, got List[Tensor]"},
         {"aten::cat", {x}, 1, 1, "argument 0 ('tensors') should be Tensor[], got Tensor"},
-        {"aten::view", {x, one}, 2, 1, "argument 1 ('size') should be"}, // int[] does not accept one int
+        {"aten::view", {x, one}, 2, 1, "argument 1 ('size') should be"}, // a single int is not accepted for int[]
         {"aten::mm", {x, x}, 2, 1, "aten::mm: "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -465,7 +467,7 @@ static void wrong_calls(void **state)
         taper_operator_release(op);
     }
     assert_non_null(strstr(taper_error_detail(w->error), "called with self: float32[3]"));
-    taper_operator *op = find(w, "aten::relu"); // the operator still works
+    taper_operator *op = find(w, "aten::relu"); // after the errors, the operator must still work
     taper_value *args[] = {x}, *result;
     assert_int_equal(taper_operator_call(op, args, 1, args, 1, w->error), TAPER_ERROR_ARGUMENT);
     assert_non_null(strstr(taper_error_message(w->error), "which would be lost"));
@@ -487,7 +489,7 @@ static void values_outlive_all(void **state)
     taper_operator *op;
     taper_value *x = row(context, 1, -2, 3), *result;
     assert_int_equal(taper_operator_find(context, "aten::abs", &op, NULL), TAPER_OK);
-    taper_context_release(context); // the handle keeps the context
+    taper_context_release(context); // the handle keeps the context alive
     assert_int_equal(taper_operator_call(op, &x, 1, &result, 1, NULL), TAPER_OK);
     taper_operator_release(op);
     taper_value_release(x);
@@ -553,7 +555,7 @@ static void *work(void *argument)
     if (taper_operator_find(context, "aten::add.Tensor", &op, NULL) != TAPER_OK) {
         return NULL;
     }
-    static const int64_t size = 30000; // large enough for several threads
+    static const int64_t size = 30000; // large enough that several threads share the work
     taper_value *x = floats(context, 1, &size, NULL);
     bool good = true;
     for (int i = 0; i < 200 && good; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each allocation of loading, creating a session and running fails once. Nothing crashes or leaks, and the status is
-// TAPER_ERROR_RESOURCE. (The memory of the error object itself comes from malloc; see base/status.c.)
+// Each allocation while loading, creating a session and running fails once. Nothing may crash or leak, and the status
+// must be TAPER_ERROR_RESOURCE. (The memory of the error object itself comes from malloc; see base/status.c.)
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "tests/api/fixture.h"
 
 typedef struct loading {
-    size_t first; // first of its calls
+    size_t first; // index of the first call of the group in test_calls
     bool optimized;
     test_source source;
 } loading;
@@ -34,7 +34,7 @@ static taper_status once(taper_context *context, const void *what, taper_error *
         taper_value *result;
         status = test_run(context, session, &test_calls[i], &result, error);
         if (status == TAPER_ERROR_RAISED && test_calls[i].status == TAPER_ERROR_RAISED) {
-            status = TAPER_OK; // the expected status
+            status = TAPER_OK; // the call has failed as expected
         } else if (status != TAPER_OK) {
             assert_null(result);
         }
@@ -52,7 +52,8 @@ static void sweep(size_t first, bool optimized, test_source source)
 
 static bool is_demo(size_t at)
 {
-    return test_calls[at].file[0] == 'c' || test_calls[at].file[1] == 'e'; // "classifier.ptl" or "segmenter.ptl"
+    // True for "classifier.ptl" and "segmenter.ptl".
+    return test_calls[at].file[0] == 'c' || test_calls[at].file[1] == 'e';
 }
 
 static void samples_as_saved(void **state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytes have one owner. The host's bytes are not written to, not returned to the system and not read after their
-// release. A pointer that must not be written to is always marked as such.
+// Tests that bytes have one owner. The library must not write to the host's bytes, return them to the system or read
+// them after their release. A pointer through which writing is not allowed must always be marked as such.
 #define _DEFAULT_SOURCE 1
 #include <fcntl.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static void count_release(void *user)
 // ---- a file in the host's memory
 
 typedef struct host_file {
-    uint8_t *data; // whole pages, as an app maps an asset
+    uint8_t *data; // whole pages, as when an app maps an asset
     uint8_t *before;
     size_t size, room;
 } host_file;
@@ -86,7 +86,8 @@ static int read_from(void *user, uint64_t offset, void *buffer, size_t size)
     return 0;
 }
 
-// Packing returns pages to the system, but not these. Each way to load is tested twice with the same bytes.
+// Packing weights returns pages of a file to the system, but must not return the host's pages. Each way to load is
+// tested twice with the same bytes.
 static void memory_of_the_host_stays(void **state)
 {
     (void)state;
@@ -198,7 +199,7 @@ static taper_value *constant(const program *p, float *data, int64_t count, int *
     return value;
 }
 
-// x.add_(x2); return x
+// The program is: x.add_(x2); return x.
 static const code adding[] = {{"STOREN", 1, 3}, {"MOVE", 2, 0},  {"MOVE", 3, 0}, {"LOADC", 0, 0},
                               {"OP", 0, 0},     {"DROPR", 1, 0}, {"RET", 0, 0}};
 
@@ -241,7 +242,7 @@ static void constant_input_is_never_written(void **state)
     taper_value_release(first);
     taper_value_release(second);
     assert_int_equal(released, 1);
-    // A tensor that is not constant is written to, as in PyTorch.
+    // A tensor that was not passed as read-only is written to, as in PyTorch.
     taper_value *third = run_program(&p, (taper_value *[]){two, two}, 2);
     expect_vector(two, 3, 4);
     taper_value_release(third);
@@ -249,7 +250,7 @@ static void constant_input_is_never_written(void **state)
     close_program(&p);
 }
 
-// The result is the constant itself: its memory remains until the result is released.
+// The result is the read-only input itself: its memory must remain until the result is released.
 static void result_holds_the_constant(void **state)
 {
     (void)state;
@@ -274,7 +275,7 @@ static void result_holds_the_constant(void **state)
     close_program(&p);
 }
 
-// l[0].add_(1); return l[0]
+// The program is: l[0].add_(1); return l[0].
 static void constant_in_a_list(void **state)
 {
     (void)state;
@@ -307,7 +308,7 @@ static void constant_in_a_list(void **state)
     close_program(&p);
 }
 
-// An empty view may begin anywhere, also after the end of its storage.
+// A view without elements may begin anywhere, even after the end of its storage.
 static void empty_view_has_no_bytes(void **state)
 {
     (void)state;
@@ -359,9 +360,9 @@ static void attribute_says_read_only(void **state)
     assert_int_equal(taper_value_make_writable(weight, NULL), TAPER_OK);
     assert_int_equal(taper_value_get_tensor(weight, &after, NULL), TAPER_OK);
     assert_int_equal(after.read_only, 0);
-    assert_memory_equal(after.data, before.data, before.bytes); // both copies are readable
+    assert_memory_equal(after.data, before.data, before.bytes); // both the old bytes and the copy are readable
     memset(after.data, 0, after.bytes);
-    // The session sees the change, other sessions of the model do not.
+    // The session must see the change; other sessions of the model must not.
     taper_value *again, *other;
     taper_session *second;
     assert_int_equal(taper_session_create(model, NULL, &second, NULL), TAPER_OK);
@@ -374,7 +375,7 @@ static void attribute_says_read_only(void **state)
     taper_session_destroy(second);
     taper_session_destroy(session);
     taper_model_release(model);
-    assert_memory_equal(after.data, ((const char[8]){0}), 8); // the value outlives them
+    assert_memory_equal(after.data, ((const char[8]){0}), 8); // the value outlives the session and the model
     taper_value_release(weight);
     taper_context_release(context);
 }
@@ -394,7 +395,7 @@ static void constant_cannot_be_made_writable(void **state)
 
 // ---- packs
 
-// Scales per channel belong to the model as well, so packed weights are found again.
+// The scales of a tensor quantized per channel belong to the model as well, so its packed weights are found again.
 static void per_channel_weights_are_packed_once(void **state)
 {
     (void)state;
@@ -419,7 +420,7 @@ static void per_channel_weights_are_packed_once(void **state)
         taper_session_memory(session, &memory);
         packed[i] = memory.packed_bytes;
     }
-    assert_true(packed[0] > 8 * 27 + 4 * 8); // at least the weights
+    assert_true(packed[0] > 8 * 27 + 4 * 8); // the packed weights need at least the bytes of the weights
     assert_int_equal(packed[1], packed[0]);
     assert_int_equal(packed[2], packed[0]);
     taper_session_destroy(session);

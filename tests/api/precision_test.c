@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Half precision on the CPU: results of whole networks compared with float results, for each instruction set of this
-// machine; half the memory for weights; runs without allocations; separate packs.
-#define _POSIX_C_SOURCE 200809L // declares mkdtemp
+// Tests half precision on the CPU: results of whole networks compared with float results, for each instruction set of
+// this machine; half the memory for weights; runs without allocations; separate packed weights for each precision.
+#define _POSIX_C_SOURCE 200809L // needed for mkdtemp
 #include <glob.h>
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "tests/api/load_text.h"
 #include "tests/cpu_mask.h"
 
-// Networks with layers that sum in half precision.
+// Networks whose layers sum in half precision.
 static const test_call networks[] = {
     {"classifier.ptl", "forward", "f1,3,96,96", TAPER_OK, false},
     {"classifier.ptl", "forward", "f3,3,96,96", TAPER_OK, false},
@@ -34,7 +34,7 @@ static void say_nothing(void *user, taper_log_level level, const char *text, siz
     (void)user, (void)level, (void)text, (void)length;
 }
 
-// The outcome of one run: the result, and the bytes of packed weights.
+// The outcome of one run: the result, and the size of the packed weights in bytes.
 typedef struct answer {
     taper_value *result;
     size_t packed;
@@ -80,8 +80,8 @@ static answer ask(const test_call *call, const char *precision, uint64_t mask, i
     return a;
 }
 
-// Returns the tolerance. Rounding errors of a layer's weights and inputs are independent, so that their sum is a few of
-// them. arm64 adds products of fp16 in fp16, 64 at a time, and rounds each sum.
+// Returns the tolerance. The rounding errors of a layer's weights and inputs are independent, so their sum is only a
+// few times one of them. arm64 adds products of fp16 in fp16, 64 at a time, and rounds each sum.
 static double allowed_fp16(void)
 {
     const char *set;
@@ -120,7 +120,7 @@ static void results_are_near(void **state)
     }
 }
 
-// Steps of recurrent layers. If the CPU cannot multiply halves, they use floats.
+// Recurrent layers also multiply in half precision. If the CPU cannot multiply half floats, they compute with floats.
 static void steps_are_near(void **state)
 {
     (void)state;
@@ -183,7 +183,9 @@ static void kept_packs_are_apart(void **state)
     assert_int_equal(found.gl_pathc, 3);
     globfree(&found);
     (void)snprintf(pattern, sizeof pattern, "%s/taper-*",
-                   directory); // removes packs, and the file that stores their check if it took long
+                   // Removes packed weights, and the file with the result of their check, which exists if the check
+                   // took long.
+                   directory);
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         assert_int_equal(unlink(found.gl_pathv[i]), 0);
@@ -192,7 +194,7 @@ static void kept_packs_are_apart(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
-// The reference always computes with floats.
+// The float reference must not be computed in half precision.
 static void the_reference_has_floats(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Callbacks of the host that are NULL, and callbacks that call the object whose function called them. Each call of a
-// session, an operator or a calibrator within its own call ends in an error, or does what the headers say.
+// Tests callbacks of the host that are NULL, and callbacks that call the object whose function called them. Each call
+// of a session, an operator or a calibrator within its own call must end in an error, or do what the headers say.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ typedef struct world {
     taper_value *input;
     taper_calibrator *calibrator;
     taper_operator *op;
-    void (*act)(struct world *w); // action of the next callback, executed once; NULL for none
+    void (*act)(struct world *w); // function that the next callback calls, once; NULL for none
     int acts;
 } world;
 
@@ -92,7 +92,7 @@ static taper_status run(world *w, taper_error *error)
     return status;
 }
 
-// A call that is refused while the session runs.
+// Makes a call within a run of the session and checks that it is refused.
 #define REFUSED(call)                                                                                                  \
     do {                                                                                                               \
         assert_int_equal(call, TAPER_ERROR_ARGUMENT);                                                                  \
@@ -151,7 +151,7 @@ static void stop_observing(world *w)
     taper_session_observe(w->session, NULL, NULL);
 }
 
-// Executes `what` in the first callback of a later run, and in a run with other callbacks.
+// Calls `what` in the first callback of a later run, and in a run with other callbacks.
 static void run_with(world *w, void (*what)(world *), taper_status wanted)
 {
     taper_session_observe(w->session, observe, w);
@@ -178,7 +178,7 @@ static void from_observer(void **state)
     close_world(&w);
 }
 
-// A trim during a run is done at its end: less memory is kept than after a run without it.
+// A trim that is requested during a run is done at its end: less memory is kept than after a run without the request.
 static void trimmed_at_the_end(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void trimmed_at_the_end(void **state)
     close_world(&w);
 }
 
-// The session is destroyed at the end of the run; its result remains.
+// The session is destroyed at the end of the run; its result remains valid.
 static void destroyed_within(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void destroyed_within(void **state)
     close_world(&w);
 }
 
-// The allocator may cancel and trim; other calls are refused.
+// The host's allocator may cancel and trim the session; its other calls are refused.
 static void from_allocator(void **state)
 {
     (void)state;
@@ -349,7 +349,7 @@ static void run_tasks(void *user, void (*task)(void *argument, size_t index), vo
     }
 }
 
-// Structs of callbacks whose members are all required.
+// Tests structs of callbacks in which a required member is NULL.
 static void callbacks_are_given(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of the host: what may be registered, models that call them (tests/models/make_custom_ops.py), and functions
-// with errors.
+// Tests operators of the host: which ones may be registered, models that call them (tests/models/make_custom_ops.py),
+// and functions that fail.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,12 +17,12 @@
 #include "tests/api/fixture.h"
 #include "tests/api/load_text.h"
 
-// The error that the functions below make.
+// The error that the functions below cause.
 typedef enum deed {
     RIGHT,
     FAIL,           // fails with a message
-    FAIL_SILENTLY,  // fails without one
-    FAIL_OTHERWISE, // fails with a message of another status
+    FAIL_SILENTLY,  // fails without a message
+    FAIL_OTHERWISE, // fails with a message that has another status
     RAISE,
     NO_STATUS,
     NO_RESULT,
@@ -34,7 +34,7 @@ typedef enum deed {
 typedef struct host {
     atomic_int warps, notes, additions;
     deed deed;
-    taper_session *session; // session that runs
+    taper_session *session; // session that is running
 } host;
 
 static host the_host;
@@ -89,7 +89,7 @@ static taper_status warp(void *user, taper_context *context, taper_value *const 
         return TAPER_ERROR_RESOURCE;
     }
     case RAISE:
-        results[0] = taper_value_retain(args[0]); // must be released by the library
+        results[0] = taper_value_retain(args[0]); // the library must release this although the function fails
         return taper_error_set(error, TAPER_ERROR_RAISED, "ValueError: no");
     case NO_STATUS:
         return (taper_status)77;
@@ -282,7 +282,7 @@ static void wrong_schemas(void **state)
     };
     taper_error *error = taper_error_create();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        // The text is at the very end of its memory, so that AddressSanitizer detects a read beyond it.
+        // The text ends at the end of its memory block, so that AddressSanitizer detects a read beyond it.
         const size_t length = strlen(texts[i]);
         char *copy = malloc(length + 1);
         assert_non_null(copy);
@@ -298,7 +298,7 @@ static void wrong_schemas(void **state)
     memcpy(lengthy, "a::", 3);
     memcpy(lengthy + sizeof lengthy - 9, "() -> ()", 9);
     assert_int_equal(taper_operator_register(lengthy, note, NULL, error), TAPER_ERROR_ARGUMENT);
-    // Every prefix of a valid schema.
+    // Every prefix of a valid schema must be refused.
     static const char good[] =
         "a::b.c(Tensor(a!) x, int[2] y=[1, 2], *, str? z='q', Dict(str, Tensor)? d=None) -> (Tensor(a!), int)";
     for (size_t length = 0; length < sizeof good - 1; length++) {
@@ -348,7 +348,7 @@ static void registering(void **state)
     taper_error_destroy(error);
 }
 
-// Threads register the same operators: each name is registered by exactly one of them.
+// Threads register the same operators: exactly one of them succeeds for each name.
 static void *race(void *argument)
 {
     atomic_int *won = argument;
@@ -399,7 +399,7 @@ static void check_floats(const taper_value *value, const float *wanted, size_t c
     }
 }
 
-// The results that PyTorch printed.
+// Checks the results that PyTorch printed.
 static void check_result(const taper_value *result)
 {
     static const float y[] = {14.5f, 20, 37.5f}, z[] = {11.5f, 17, 34.5f}, zero[] = {0};
@@ -450,7 +450,8 @@ static void models(void **state)
         }
         the_host = (host){.deed = RIGHT};
         assert_int_equal(run(context, model, NULL), TAPER_OK);
-        assert_int_equal(atomic_load(&the_host.warps), 6); // two calls per run: none was removed or merged
+        // 3 runs with two calls each: no call was removed or merged with another one.
+        assert_int_equal(atomic_load(&the_host.warps), 6);
         assert_int_equal(atomic_load(&the_host.notes), 3);
         assert_int_equal(atomic_load(&the_host.additions), 9);
         taper_model_release(model);
@@ -551,7 +552,7 @@ static void wrong_functions(void **state)
                 strstr(taper_error_message(error), deeds[i].words) == NULL) {
                 fail_msg("deed %zu: status %d, %s", i, (int)status, taper_error_message(error));
             }
-            assert_int_equal(run(context, model, NULL), status); // no error object
+            assert_int_equal(run(context, model, NULL), status); // must fail even without an error object
             taper_value *args[] = {image(context), image(context)}, *result;
             assert_int_equal(taper_operator_call(op, args, 2, &result, 1, error), deeds[i].status);
             assert_non_null(strstr(taper_error_message(error), deeds[i].words));
@@ -588,7 +589,7 @@ static void direct_calls(void **state)
     check_floats(result, (const float[]){2.5f, -5, 7.5f}, 3);
     taper_value_release(result);
     taper_operator_release(op);
-    // Writes in place to the caller's memory, and to a copy of read-only memory.
+    // The operator must write in place to the caller's memory, and to a copy of read-only memory.
     assert_int_equal(taper_operator_find(context, "my_ops::add_to_", &op, error), TAPER_OK);
     float mine[] = {1, 2, 3};
     const int64_t size = 3;
@@ -601,7 +602,7 @@ static void direct_calls(void **state)
     check_floats(fixed[0], (const float[]){1, 2, 3}, 3);
     taper_value_release(result);
     taper_operator_release(op);
-    // An overload must be named; the error lists the overloads.
+    // A name with several overloads needs an overload name; the error lists the overloads.
     assert_int_equal(taper_operator_find(context, "my_ops::pick", &op, error), TAPER_ERROR_UNSUPPORTED);
     assert_non_null(strstr(taper_error_detail(error), "my_ops::pick.at("));
     assert_non_null(strstr(taper_error_detail(error), "my_ops::pick.name("));
@@ -644,7 +645,7 @@ static void allocations_fail(void **state)
 // Several threads run sessions of one model.
 static void *run_often(void *model)
 {
-    taper_context *context = test_context(NULL, 1); // context of the input
+    taper_context *context = test_context(NULL, 1); // context in which the inputs are made
     for (int i = 0; i < 20; i++) {
         if (run(context, model, NULL) != TAPER_OK) {
             model = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Results in the caller's memory: what is written there, what is refused, and that a refused call leaves the memory
-// unchanged.
+// Tests results in the caller's memory: what is written there, what is refused, and that a refused call leaves the
+// memory unchanged.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ typedef struct world {
     taper_model *model;
     taper_session *session;
     taper_error *error;
-    taper_value *x; // sizes [2, 3]
+    taper_value *x; // tensor of sizes [2, 3]
     float *data;    // elements of x
     unsigned char *memory;
 } world;
@@ -76,8 +76,8 @@ static bool is_untouched(const unsigned char *at, size_t bytes)
     return true;
 }
 
-// From the third run on, a layer writes its result directly to the memory, with the same numbers as a plain run. After
-// a change of sizes it is copied first.
+// From the third run on, a layer writes its result directly to the caller's memory, with the same numbers as a plain
+// run. In the first run after a change of sizes, the result is copied.
 static void layers(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void layers(void **state)
                 assert_true(is_untouched(w.memory + bytes, ROOM - bytes));
                 assert_int_equal(placed(&w), i > 0);
             }
-            // Not aligned, and therefore copied.
+            // The output is not aligned, so the result is copied.
             const taper_output apart = {TAPER_F32, 4, results, w.memory + 4, ROOM - 4};
             assert_int_equal(taper_session_run_into(w.session, NULL, &image, 1, &apart, 1, w.error), TAPER_OK);
             assert_memory_equal(w.memory + 4, wanted.data, bytes);
@@ -116,7 +116,7 @@ static void layers(void **state)
     }
 }
 
-// Several results, views, and results without elements: each run writes the same as the first one.
+// Tests several results, views, and results without elements: each run must write the same as the first one.
 static void kinds_of_results(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void kinds_of_results(void **state)
     close_world(&w);
 }
 
-// A method may return something else in each run. The memory is unchanged if the result does not fit.
+// A method may return another kind of result in each run. If the result does not fit, the memory must not change.
 static void refused(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void refused(void **state)
                 assert_true(is_untouched(w.memory, ROOM));
             }
         }
-        taper_value *last; // the model keeps a copy of its own
+        taper_value *last; // the model keeps its own copy
         assert_int_equal(taper_session_attribute(w.session, "last", &last, w.error), TAPER_OK);
         taper_tensor_info info = {.struct_size = sizeof info};
         assert_int_equal(taper_value_get_tensor(last, &info, w.error), TAPER_OK);
@@ -200,8 +200,8 @@ static void refused(void **state)
     }
 }
 
-// A result that was written directly before is not written there if another output is requested. Results of branches
-// are never written directly.
+// A result that was written directly in one run is not written there if another output is requested in the next.
+// Results of branches are never written directly.
 static void changes_its_mind(void **state)
 {
     (void)state;
@@ -278,7 +278,8 @@ static void overlaps(world *w, taper_value *input)
     taper_value_release(input);
 }
 
-// A tensor inside a container is checked like an input itself, also in a value with more paths than parts.
+// A tensor inside a container is checked like an input itself, also if containers are shared so that it is reached on
+// many paths.
 static void overlaps_inside(void **state)
 {
     (void)state;

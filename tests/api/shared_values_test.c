@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values with shared parts: a tuple that contains one tuple twice on each level has exponentially many paths. The cost
-// of each operation on such a value is proportional to its objects, or the operation ends in an error.
+// Tests values with shared parts. A tuple that contains one tuple twice on each level has exponentially many paths. The
+// cost of each operation on such a value must be proportional to the number of its objects, or the operation must end
+// in an error.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +63,7 @@ static void given_to_a_model(void **state)
         taper_value *leaf;
         if (kind % 3 == 0) {
             assert_int_equal(taper_value_tensor(context, TAPER_F32, 1, &size, &leaf, NULL), TAPER_OK);
-        } else if (kind % 3 == 1) { // copied before a model may write to it
+        } else if (kind % 3 == 1) { // copied, because a model may write to it
             assert_int_equal(taper_value_tensor_from(context, TAPER_F32, 1, &size, NULL, (void *)(uintptr_t)numbers,
                                                      sizeof numbers, 1, NULL, NULL, &leaf, NULL),
                              TAPER_OK);
@@ -76,7 +77,7 @@ static void given_to_a_model(void **state)
         check_run(session, "twice", value, TAPER_OK);
         check_run(session, "text", value, TAPER_ERROR_RESOURCE);
         check_run(session, "count", value, kind / 6 != 0 ? TAPER_OK : TAPER_ERROR_ARGUMENT);
-        // The value is a part of other values, and an argument of an operator.
+        // Uses the value as part of other values, and as an argument of an operator.
         taper_value *key, *dict, *made;
         taper_operator *op;
         assert_int_equal(taper_value_int(context, 1, &key, NULL), TAPER_OK);
@@ -109,7 +110,8 @@ static taper_status work(taper_context *context, const void *what, taper_error *
     if (status == TAPER_OK) {
         status = taper_value_tuple(context, items, 2, &inner, error);
     }
-    for (int i = 0; status == TAPER_OK && i < LEVELS; i++) { // more than one table of containers has room for
+    // More containers than the first table of containers has space for.
+    for (int i = 0; status == TAPER_OK && i < LEVELS; i++) {
         taper_value *const pair[] = {inner, inner};
         status = taper_value_tuple(context, pair, 2, &outer, error);
         taper_value_release(inner);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads share one model, with a session each: results are the same in all of them, and values are released in other
-// threads. Also run with TSan.
+// Tests threads that share one model, with a session each: results must be the same in all of them, and values are
+// released in other threads. Also run with TSan.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ typedef struct worker {
     taper_model *model;
     size_t first;
     taper_value *results[16]; // results of the last round
-    taper_value *left[16];    // values made here and released by the main thread after the session
+    taper_value *left[16];    // values made by this thread, released by the main thread after the session
     taper_status status;
     bool same;
 } worker;
@@ -104,7 +104,7 @@ static void with_a_pool(void **state)
 {
     (void)state;
     for (size_t first = 0; first < test_call_count; first += test_group(first)) {
-        const char *file = test_calls[first].file; // networks: the demo's classifier, s01, s11 and int8 ones
+        const char *file = test_calls[first].file; // networks: the demo's classifier, s01, s11 and quantized networks
         if (file[0] == 'c' || file[2] == '1' || file[0] == 'i') {
             share(file, TEST_MEMORY, 3);
         }
@@ -172,8 +172,8 @@ static void released_elsewhere(void **state)
     assert_int_equal(atomic_load(&allocator.blocks), 0);
 }
 
-// Sessions read the same input values while the model's weights are packed. Another thread asks for their size, and the
-// owner releases the model.
+// Sessions read the same input values while the model's weights are packed. Another thread asks for the size of the
+// packed weights, and the owner releases the model.
 typedef struct sharer {
     pthread_t thread;
     taper_session *session;
@@ -227,7 +227,7 @@ static void share_inputs(const char *path, const int64_t *sizes, bool constant)
     for (size_t i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&sharers[i].thread, NULL, run_shared, &sharers[i]), 0);
     }
-    taper_model_release(model); // the sessions keep the model
+    taper_model_release(model); // the sessions keep the model alive
     for (size_t i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(sharers[i].thread, NULL), 0);
         assert_non_null(sharers[i].result);
@@ -251,7 +251,8 @@ static void shared_inputs(void **state)
     }
 }
 
-// One tensor is both operands of a product in all sessions: only its constant parts may be read.
+// One tensor is both operands of a matrix product in all sessions: threads may only read members of it that do not
+// change.
 static void shared_by_products(void **state)
 {
     (void)state;
@@ -314,7 +315,7 @@ static void *draw(void *argument)
     return NULL;
 }
 
-// Threads draw in any order: after the same number of draws, the next number is the same.
+// Threads draw from one generator in any order: after the same number of draws, the next number must be the same.
 static void shared_generator(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Promises to programs compiled with another version of the headers: numbers, the order of members, and structs that
-// end earlier.
+// Tests promises to programs compiled with another version of the headers: numbers, the order of members, and structs
+// with fewer members.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 static void numbers_of_dtypes(void **state)
 {
     (void)state;
-    static const struct { // c10/core/ScalarType.h
+    static const struct { // numbers in PyTorch's c10/core/ScalarType.h
         taper_dtype dtype;
         int number;
         const char *name;
@@ -200,7 +200,7 @@ static taper_status use_quantize(const user *u, const void *options)
     return status;
 }
 
-// Checks a struct that ends before member `end`: the poison after it must not be read.
+// Checks a struct that ends before member `end`: the library must not read the poison after it.
 static void check_struct(const user *u, const char *name, const member *members, size_t count, size_t size,
                          taper_status (*use)(const user *u, const void *options))
 {

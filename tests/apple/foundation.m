@@ -195,7 +195,7 @@ static _Thread_local struct pool *innermost;
     (void)encoding;
     [self release];
     for (NSUInteger i = 0; i < length; i++) {
-        // This byte never occurs in UTF-8; a sufficient check for tests.
+        // The byte 0xff never occurs in UTF-8. This check is sufficient for the tests.
         if (((const unsigned char *)bytes)[i] == 0xff) {
             return nil;
         }
@@ -337,7 +337,7 @@ static NSNumber *number(char type, long long whole, double real)
     {                                                                                                                  \
         return number(code, (long long)value, (double)value);                                                          \
     }
-NUMBER(Bool, BOOL, 'c') // Apple's numbers have this type as well
+NUMBER(Bool, BOOL, 'c') // Apple's numbers have the type 'c' for BOOL too
 NUMBER(Char, char, 'c')
 NUMBER(Int, int, 'i')
 NUMBER(UnsignedInt, unsigned, 'I')
@@ -542,7 +542,7 @@ static void append(NSArray *array, id object)
     return [[[self alloc] init] autorelease];
 }
 
-- (void)setObject:(id)object forKey:(id)key // never called twice with one key here
+- (void)setObject:(id)object forKey:(id)key // the tests never set a key twice
 {
     [_keys addObject:key];
     [_values addObject:object];
@@ -578,7 +578,7 @@ static void append(NSArray *array, id object)
     TestData *const data = [[TestData alloc] init];
     data->_bytes = bytes;
     data->_length = length;
-    (void)free_; // all callers pass memory of malloc
+    (void)free_; // not needed, because all callers pass memory from malloc
     return [data autorelease];
 }
 
@@ -609,7 +609,7 @@ static void append(NSArray *array, id object)
 
 - (const void *)bytes
 {
-    return _length != 0 ? _bytes : NULL; // Apple's may also be NULL
+    return _length != 0 ? _bytes : NULL; // Apple's class may also return NULL
 }
 
 @end
@@ -749,7 +749,8 @@ void NSLog(NSString *format, ...)
     va_end(arguments);
 }
 
-// The runtime's tables of classes and selectors are never freed. Objects are not allocated there (objc_calloc).
+// LeakSanitizer ignores memory of objc_calloc: the runtime never frees its tables of classes and selectors, and objects
+// are not allocated there.
 extern const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

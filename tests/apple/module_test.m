@@ -24,7 +24,7 @@ static void check(bool is_so, const char *what, int line)
     }
 }
 
-// Returns true if the error has this code and its text contains these words.
+// Checks that the object is nil, the error has this code, and its text contains these words.
 #define FAILS(object, error, code_, words) check((object) == nil && says(error, code_, words), #object, __LINE__)
 static bool says(NSError *error, NSInteger code, const char *words)
 {
@@ -109,7 +109,7 @@ static void test_tensors(void)
     CHECK(is_tensor(run(module, @"transpose", one(six())), TPRDTypeFloat32, 3, 2, turned, sizeof turned));
     const char positive[] = {0, 0, 1, 1, 1, 1};
     CHECK(is_tensor(run(module, @"compare", one(six())), TPRDTypeBool, 2, 3, positive, sizeof positive));
-    // A result that is the input uses the caller's bytes.
+    // If a result is the input itself, it uses the caller's bytes.
     NSData *const data = [NSData dataWithBytes:SIX length:sizeof SIX];
     TPRTensor *const over = [[TPRTensor alloc] initWithData:data shape:shape(2, 3) dtype:TPRDTypeFloat32 error:NULL];
     CHECK([[over data] bytes] == [data bytes]);
@@ -120,7 +120,7 @@ static void test_tensors(void)
     CHECK(is_tensor(run(module, @"add_one_", one(over)), TPRDTypeFloat32, 2, 3, more, sizeof more));
     CHECK(memcmp([data bytes], SIX, sizeof SIX) == 0);
     [over release];
-    // Results are read in place, and outlive the tensor and the module.
+    // Results are read without copying, and outlive the tensor and the module.
     NSAutoreleasePool *const pool = [[NSAutoreleasePool alloc] init];
     NSData *kept = nil;
     {
@@ -134,20 +134,20 @@ static void test_tensors(void)
     [pool drain];
     CHECK([kept length] == sizeof doubled && memcmp([kept bytes], doubled, sizeof doubled) == 0);
     [kept release];
-    // A quantized result.
+    // Tests a quantized result.
     TPRTensor *const quantized = run(module, @"quantize", one(six()));
     CHECK([quantized dtype] == TPRDTypeQUInt8 && [quantized scale] == 0.5 && [quantized zeroPoint] == 3 &&
           [[quantized data] length] == 6);
     CHECK(is_tensor(run(module, @"dequantize", one(quantized)), TPRDTypeFloat32, 2, 3, SIX, sizeof SIX));
     CHECK([six() scale] == 0 && [six() zeroPoint] == 0);
-    // Each dtype that a model can cast to.
+    // Tests each dtype that a model can convert to.
     const size_t sizes[] = {1, 1, 2, 4, 8, 2, 4, 8};
     for (int dtype = TPRDTypeUInt8; dtype <= TPRDTypeFloat64; dtype++) {
         TPRTensor *const cast =
             run(module, @"cast", [NSArray arrayWithObjects:six(), [NSNumber numberWithInt:dtype], nil]);
         CHECK([cast dtype] == dtype && [[cast data] length] == 6 * sizes[dtype]);
     }
-    // An empty tensor, and one of rank 0.
+    // Tests a tensor without elements, and a tensor of rank 0.
     TPRTensor *const empty = [[[TPRTensor alloc] initWithData:[NSData data]
                                                         shape:shape(0, 3)
                                                         dtype:TPRDTypeFloat32
@@ -167,7 +167,7 @@ static void test_values(void)
     TPRModule *const module = load("kinds.ptl");
     NSNumber *const yes = [NSNumber numberWithBool:YES], *const three = [NSNumber numberWithInt:3];
     NSArray *const scalars =
-        run(module, @"scalar", [NSArray arrayWithObjects:yes, three, three, nil]); // bool, int and float
+        run(module, @"scalar", [NSArray arrayWithObjects:yes, three, three, nil]); // passes a bool, an int and a float
     CHECK([scalars count] == 3 && ![[scalars objectAtIndex:0] boolValue] &&
           [[scalars objectAtIndex:1] longLongValue] == 4 && [[scalars objectAtIndex:2] doubleValue] == 1.5);
     CHECK([run(module, @"text", one(@"caf\303\251")) isKindOfClass:[NSString class]]);
@@ -196,7 +196,7 @@ static void test_values(void)
     NSDictionary *const by_number =
         run(module, @"by_number", one([NSDictionary dictionaryWithObjects:&tensor forKeys:&number count:1]));
     CHECK([by_number isKindOfClass:[NSDictionary class]] && [by_number count] >= 1);
-    NSArray *const pair = run(module, @"pair", one(six())); // a named tuple
+    NSArray *const pair = run(module, @"pair", one(six())); // the result is a named tuple
     CHECK([pair count] == 2);
     // A returned state can be passed again.
     NSArray *const first = run(module, @"step", [NSArray arrayWithObjects:six(), [NSNull null], [NSNull null], nil]);
@@ -210,10 +210,10 @@ static void test_values(void)
     CHECK([[[module attribute:@"weight" error:NULL] shape] count] == 2);
     CHECK([[module deviceName] isEqualToString:@"cpu"]);
     TPRModule *const other = [[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"cuda" error:NULL];
-    CHECK([[other deviceName] isEqualToString:@"cpu"]); // the CPU replaces an unavailable device
+    CHECK([[other deviceName] isEqualToString:@"cpu"]); // the CPU is used, because the device is unavailable
     [other release];
     CHECK([[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"nope"
-                                              error:NULL] == nil); // unknown device
+                                              error:NULL] == nil); // the device is unknown
     CHECK([[TPRModule alloc] initWithContentsOfFile:path_of("kinds.ptl") device:@"cuda!" error:NULL] == nil);
     CHECK([[module methodNames] count] > 20 &&
           [[[module argumentNamesOfMethod:@"scalar"] objectAtIndex:0] isEqualToString:@"b"]);
@@ -233,7 +233,7 @@ static void test_pixels(void)
     const unsigned char *const pixels = CVPixelBufferGetBaseAddress(buffer);
     CHECK([tensor dtype] == TPRDTypeUInt8 && [[tensor shape] count] == 3 &&
           [[[tensor shape] objectAtIndex:2] longLongValue] == 4);
-    // The rows are copied without their padding. The model reads them in place, with the strides of the buffer.
+    // `data` copies the rows without their padding. The model reads them in place, with the strides of the buffer.
     NSData *const rows = [tensor data];
     CHECK([rows length] == 24 && memcmp([rows bytes], pixels, 12) == 0 &&
           memcmp((const char *)[rows bytes] + 12, pixels + 64, 12) == 0);
@@ -242,7 +242,7 @@ static void test_pixels(void)
     TPRTensor *const same = [run(module, @"same", one(tensor)) retain];
     CVPixelBufferRelease(buffer);
     [pool drain];
-    CHECK(CVPixelBufferCount() == before + 1); // the result retains it
+    CHECK(CVPixelBufferCount() == before + 1); // the result keeps the pixel buffer
     CHECK([[same data] length] == 24);
     [same release];
 
@@ -291,7 +291,7 @@ static void test_wrong(void)
     TPRModule *const module = load("kinds.ptl");
     NSError *error = nil;
     NSData *const data = [NSData dataWithBytes:SIX length:sizeof SIX];
-    // nil, which a caller without nullability may pass.
+    // Passes nil, which a caller without nullability checks may do.
     NSString *const no_string = nil;
     NSData *const no_data = nil;
     NSArray *const no_array = nil;
@@ -309,7 +309,7 @@ static void test_wrong(void)
           TPRErrorArgument, "nil");
     CHECK([[TPRModule alloc] initWithContentsOfFile:no_string error:NULL] == nil);
     CHECK([module forward:no_array error:NULL] == nil);
-    // Wrong tensors.
+    // Invalid tensors must be refused.
     FAILS([[TPRTensor alloc] initWithData:data shape:shape(2, 2) dtype:TPRDTypeFloat32 error:&error], error,
           TPRErrorArgument, "24 bytes");
     FAILS([[TPRTensor alloc] initWithData:data shape:shape(-2, 3) dtype:TPRDTypeFloat32 error:&error], error,
@@ -334,7 +334,7 @@ static void test_wrong(void)
         CHECK((made == nil) == (dtype < 0 || dtype > 15 || (dtype >= 12 && dtype <= 14)));
         [made release];
     }
-    // Wrong inputs.
+    // Invalid inputs must be refused.
     FAILS([module forward:[NSArray array] error:&error], error, TPRErrorArgument, "x");
     NSArray *const twice = [NSArray arrayWithObjects:six(), six(), nil];
     FAILS([module forward:twice error:&error], error, TPRErrorArgument, "");
@@ -357,7 +357,7 @@ static void test_wrong(void)
         shared = [NSArray arrayWithObjects:shared, shared, nil];
     }
     FAILS([module runMethod:@"nested" inputs:one(shared) error:&error], error, TPRErrorArgument, "too many objects");
-    // The model raises an exception: the text is the exception's, and the module stays usable.
+    // If the model raises an exception, the text of the error is the exception's, and the module remains usable.
     FAILS([module runMethod:@"fail" inputs:one(@"so it is") error:&error], error, TPRErrorRaised, "so it is");
     CHECK([[[error userInfo] objectForKey:TPRErrorDetailKey] length] != 0);
     CHECK([module forward:one(six()) error:NULL] != nil);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Included before each source whose instance variables interface_variables.py has moved: the declarations that their
-// types need.
+// Declarations that the types of instance variables need. interface_variables.py moves these variables from
+// implementations to interfaces; each source it has changed includes this header first.
 #include <pthread.h>
 #include <stdbool.h>
 #include <taper/taper_compile.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The backend for tests: see away.h.
+// Implements the backend for tests that away.h describes.
 #include "tests/backend/away.h"
 #include "ir/tensor.h"
 
@@ -8,7 +8,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 
-// The elements of a tensor, in the layout of the host's memory, with each byte scrambled.
+// The elements of a tensor in the same layout as on the host, with each byte scrambled.
 typedef struct away_memory {
     taper_memory memory; // must be the first member
     away_backend *backend;
@@ -24,13 +24,13 @@ typedef struct away_state {
     taper_device cpu; // the CPU's device, whose kernels run the nodes
 } away_state;
 
-// A recording: a hash of the calls it was made for.
+// A recording, which contains only a hash of the calls for which it was made.
 typedef struct away_recording {
     uint64_t calls;
 } away_recording;
 
 typedef struct away_plan {
-    uint64_t seed; // differs between segments
+    uint64_t seed; // number with which this segment's tensors are scrambled; differs between segments
 } away_plan;
 
 static away_backend *backend_of(const taper_device *device)
@@ -51,7 +51,7 @@ static void scramble(void *to, const void *from, size_t size)
     }
 }
 
-// Returns the number of elements between the first and the last one, inclusive.
+// Returns the number of elements between the first and the last element in memory, inclusive.
 static int64_t extent(const taper_tensor *x)
 {
     int64_t steps[TAPER_MAX_RANK], last = 0;
@@ -62,7 +62,7 @@ static int64_t extent(const taper_tensor *x)
     return taper_tensor_numel(x) == 0 ? 0 : last + 1;
 }
 
-// Copies element by element, with any strides.
+// Copies and scrambles element by element, with any strides.
 static void scramble_items(char *to, const int64_t *to_steps, const char *from, const int64_t *from_steps,
                            const taper_tensor *x, unsigned dim)
 {
@@ -112,7 +112,8 @@ static void drop(taper_memory *memory)
     taper_heap_free(m->heap, m, m->bytes);
 }
 
-// A tensor whose memory is larger than its elements (an expanded tensor, a slice) is copied to a dense one.
+// Copies a tensor to the device. If its memory is larger than its elements (an expanded tensor, a slice), the copy is
+// dense.
 static taper_status keep(taper_device *device, taper_run *run, const taper_tensor *x, taper_memory **memory)
 {
     away_backend *backend = backend_of(device);
@@ -209,7 +210,7 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
     if (made == NULL) {
         return taper_fail_memory(error);
     }
-    made->seed = atomic_fetch_add(&backend->segments, 1u); // not a value number, which passes may change
+    made->seed = atomic_fetch_add(&backend->segments, 1u); // not the number of a value, because passes may change these
     for (size_t i = 0; i < node->input_count; i++) {
         segment->forms[i] =
             taper_node_in(node, i)->node != NULL && taper_node_in(node, i)->node->kind == TAPER_NODE_CONSTANT
@@ -266,7 +267,7 @@ static void forget(const taper_segment *segment, void *recording)
     memset(recording, 0, sizeof(away_recording));
 }
 
-// Returns an unscrambled copy of a tensor of the device for the CPU's kernels.
+// Returns an unscrambled copy of a tensor on the device, for the CPU's kernels.
 static taper_status at_hand(taper_run *run, taper_tensor *away, taper_tensor **hand)
 {
     taper_memory *memory = away->storage->memory;
@@ -297,7 +298,7 @@ static taper_status keep_results(const taper_segment *segment, taper_call *call)
         }
         const taper_status status = keep(segment->device, call->run, call->rets[i].as.tensor, &memory);
         if (status == TAPER_DECLINED) {
-            continue; // the tensor stays with the host
+            continue; // this tensor remains on the host
         }
         TAPER_TRY(status);
         TAPER_TRY(

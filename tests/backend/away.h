@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A backend for tests. It claims nodes by its policy, runs them with the CPU's kernels, and keeps its tensors scrambled
-// in its own memory, so that code that reads them without fetching them gets wrong numbers.
+// A backend for tests. It claims nodes by one of several policies, runs them with the CPU's kernels, and keeps its
+// tensors scrambled in its own memory. Code that reads such a tensor without fetching it gets wrong numbers.
 #ifndef TAPER_TESTS_AWAY_H
 #define TAPER_TESTS_AWAY_H
 
@@ -16,21 +16,21 @@ typedef enum away_claims {
 typedef struct away_backend {
     taper_backend table; // must be the first member
     away_claims claims;
-    unsigned declines; // one in `declines` shapes is declined at its first run; 0 for none
-    bool always_away;  // true if all inputs and results stay on the device, false if most do
-    bool keeps_layout; // true if inputs keep PyTorch's order; some kernels round differently in hidden NHWC
-    // Counts of events in all contexts with this backend.
+    unsigned declines; // one in `declines` input shapes is declined when it first occurs; 0 to decline none
+    bool always_away;  // true if all inputs and results stay on the device, false if only most of them do
+    bool keeps_layout; // true if inputs keep PyTorch's memory format; some kernels round differently if it is NHWC
+    // Counts of events, in all contexts with this backend.
     atomic_size_t segments, nodes, runs, declined, stored, fetched, memories;
 } away_backend;
 
-// A kind of device that no public name has.
+// A number for the kind of this device, which taper.h does not define.
 enum { AWAY_KIND = 1000 };
 static const taper_device_choice away_choice = {.struct_size = sizeof away_choice,
                                                 .kind = (taper_device_kind)AWAY_KIND};
 static const taper_device_choice away_required = {
     .struct_size = sizeof away_required, .kind = (taper_device_kind)AWAY_KIND, .required = 1};
 
-// Fills the backend for the device "away". records: true if it has recordings, which check that later calls match the
+// Fills the backend for the device "away". records: true if it makes recordings, which check that later calls equal the
 // recorded ones.
 void away_init(away_backend *backend, away_claims claims, bool records);
 const char *away_claims_name(away_claims claims);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds the backend for tests to every context of a program: see away_everywhere.h.
+// Adds the backend for tests to every context of a program, as away_everywhere.h describes.
 #include "tests/backend/away_everywhere.h"
 
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void begin(void)
 
 taper_status away_context_create(const taper_context_options *options, taper_context **context, taper_error *error)
 {
-    if (away.table.name == NULL) { // needs no lock: programs make their first context before they start threads
+    if (away.table.name == NULL) { // needs no lock, because programs make their first context before they start threads
         begin();
     }
     taper_status status = taper_context_create(options, context, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Contexts with the backend for tests: see away_world.h.
+// Makes the contexts that away_world.h describes.
 #include "tests/backend/away_world.h"
 
 #include <setjmp.h>

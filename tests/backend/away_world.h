@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A context whose models may run on the backend for tests, below a validating layer and above a failing layer, and a
-// counting allocator.
+// A context whose models may run on the backend for tests. A validating layer is above the backend, and a layer that
+// can fail is below the validating layer. The context has a counting allocator.
 #ifndef TAPER_TESTS_AWAY_WORLD_H
 #define TAPER_TESTS_AWAY_WORLD_H
 
@@ -20,10 +20,10 @@ typedef struct world {
     taper_error *error;
 } world;
 
-// Opens the context. declines: as in away_backend. The CPU claims no chains, because chains compute batch norm in
-// another order than the plain nodes.
+// Opens the context. declines: as in away_backend. The CPU does not fuse nodes to chains, because chains compute batch
+// norm in another order than the separate nodes.
 void open_world(world *w, away_claims claims, bool records, unsigned declines);
-// Closes the context. Fails the test if the validating layer has complaints or objects are not freed.
+// Closes the context. Fails the test if the validating layer has found violations or objects are not freed.
 void close_world(world *w, const char *what);
 // Loads a committed model on the device "away".
 taper_status world_load(taper_context *context, const char *file, taper_model **model, taper_error *error);

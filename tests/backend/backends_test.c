@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models give bit-identical results on a backend that keeps its tensors to itself and on the CPU, whichever nodes it
-// claims, shapes it declines or calls it fails.
+// Tests that models give bit-identical results on the CPU and on a backend that keeps its tensors to itself, whichever
+// nodes it claims, shapes it declines or calls it fails.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,8 +72,8 @@ static bool is_right(const answers *a, size_t round, size_t i, const taper_value
     return (result == NULL) == (wanted == NULL) && (result == NULL || test_same(result, wanted));
 }
 
-// Compares the results of the device with those of the CPU. Returns false if bits differ. This may happen if layouts
-// may change, because some kernels then round differently.
+// Compares the results of the device with the CPU's. Returns false if bits differ. This is allowed if layouts may
+// change, because some kernels then round differently.
 static bool hold_against(world *w, const answers *a, const taper_model *model)
 {
     bool same = true;
@@ -86,7 +86,7 @@ static bool hold_against(world *w, const answers *a, const taper_model *model)
             const taper_status status = test_run(w->context, session, call, &result, w->error);
             const bool right = is_right(a, round, i, result);
             same = same && right;
-            // Differs at most by rounding.
+            // The results may differ by rounding, if layouts may change.
             const bool near = right || (!w->away.keeps_layout && result != NULL && a->results[round][i] != NULL &&
                                         test_difference(a->results[round][i], result) < 1e-6);
             if (status != call->status || !near) {
@@ -101,7 +101,7 @@ static bool hold_against(world *w, const answers *a, const taper_model *model)
     return same;
 }
 
-// Returns true if the CPU's own chains do not change the bits.
+// Returns true if fusing nodes to chains on the CPU does not change the bits of the results.
 static bool is_the_same_in_chains(const answers *a)
 {
     answers chains;
@@ -120,7 +120,7 @@ typedef struct work_done {
     size_t segments, runs, declined, stored, fetched, rounded_otherwise;
 } work_done;
 
-// Compares the results for one of the ways to divide the nodes between device and CPU.
+// Compares the results for one of the ways in which the nodes may be divided between device and CPU.
 static bool hold_one_way(const answers *a, unsigned way, bool chains, bool keeps_layout, work_done *done)
 {
     world w;
@@ -171,7 +171,7 @@ static void every_sample(void **state)
 
 // ---- failures
 
-// Loads the file and repeats each call until it succeeds. A failure may cost one run, or the load.
+// Loads the file and repeats each call until it succeeds. A failure may make one run fail, or the load.
 static bool fail_at(const answers *a, layer_call call, size_t at, taper_status status, away_claims claims)
 {
     const char *file = test_calls[a->first].file;
@@ -283,7 +283,7 @@ static void out_of_memory(void **state)
     (void)state;
     static const char *const files[] = {"s01_convnet.ptl", "s04_containers.ptl", "int8_dynamic.ptl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        world w; // only its backends are used, because the work makes contexts of its own
+        world w; // only its backends are used, because the work makes its own contexts
         open_world(&w, i == 1 ? AWAY_EVERY_SECOND : AWAY_EVERYTHING, i == 0, 0);
         w.away.always_away = true;
         sample s = {.file = files[i], .backends = w.backends};
@@ -352,8 +352,8 @@ static void four_sessions(void **state)
 
 // ---- repeated calls
 
-// A second session makes the same calls of the backend as the first one, and later runs of a session the same as its
-// earlier runs.
+// A second session must make the same calls of the backend as the first one, and later runs of a session the same calls
+// as earlier runs.
 static void same_questions(void **state)
 {
     (void)state;

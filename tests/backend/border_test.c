@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tensors that move between a device and the host (tests/models/make_border.py): in containers, as attributes, as
+// Tests tensors that move between a device and the host (tests/models/make_border.py): in containers, as attributes, as
 // views, written in place, after all other objects are gone, and after the device is lost.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static taper_value *run(fixture *f, const char *method, const char *args)
     return result;
 }
 
-// Every method returns the same as on the CPU, in one session.
+// Every method must return the same results as on the CPU, in one session.
 static void every_method(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void every_method(void **state)
     taper_context_release(context);
 }
 
-// Operators that only pass a tensor on do not fetch it.
+// Operators that only pass a tensor on must not copy it to the host.
 static void lists_stay_away(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void lists_stay_away(void **state)
     open(&f, AWAY_EVERYTHING, false, true);
     taper_value_release(run(&f, "grow", "f3,4 i50"));
     assert_true(atomic_load(&f.world.away.runs) >= 50);
-    // Only for inputs of segments.
+    // Tensors were copied to the host only as inputs of segments.
     assert_int_equal(atomic_load(&f.world.away.fetched), atomic_load(&f.world.away.stored));
     taper_value_release(run(&f, "step", "f3,4"));
     taper_value_release(run(&f, "step", "f3,4"));
@@ -111,7 +111,7 @@ static void lists_stay_away(void **state)
     close_world(&f.world, "grow");
 }
 
-// A list that the host holds, and to which a later run adds tensors of the device, outlives all other objects.
+// The host holds a list to which a later run adds tensors on the device. The list outlives all other objects.
 static void values_outlive_the_device(void **state)
 {
     (void)state;
@@ -126,18 +126,19 @@ static void values_outlive_the_device(void **state)
     close_session(&f);
     taper_context_release(f.world.context);
     f.world.context = NULL;
-    assert_true(atomic_load(&f.world.validator.devices) == 1); // values that may still be fetched keep the device
+    // The values keep the device alive, because they may still be copied from it.
+    assert_true(atomic_load(&f.world.validator.devices) == 1);
     assert_int_equal(taper_value_item(list, 0, &first, NULL), TAPER_OK);
     assert_int_equal(taper_value_item(list, 2, &last, NULL), TAPER_OK);
     assert_true(test_same(first, last));
     taper_value_release(first);
     taper_value_release(last);
-    assert_int_equal(atomic_load(&f.world.away.memories), 1); // that of the value that was not read
+    assert_int_equal(atomic_load(&f.world.away.memories), 1); // the memory of the value that was not read
     taper_value_release(list);
     close_world(&f.world, "values");
 }
 
-// Data on a lost device is lost. The current run ends in one error, and later runs use the CPU.
+// If the device is lost, the data on it is lost. The current run ends in one error, and later runs use the CPU.
 static void lost_with_the_device(void **state)
 {
     (void)state;
@@ -145,7 +146,7 @@ static void lost_with_the_device(void **state)
     taper_value *result;
     open(&f, AWAY_EVERYTHING, false, true);
     failing_arm(&f.world.failing, LAYER_FETCH, 1, TAPER_DEVICE_LOST);
-    taper_value_release(run(&f, "step", "f3,4")); // the state is on the device
+    taper_value_release(run(&f, "step", "f3,4")); // the state of the module is now on the device
     const test_call forward = {model_file, "forward", "f3,4", TAPER_OK, false}, read = {model_file, "read", "", 0, 0};
     assert_int_equal(test_run(f.world.context, f.session, &forward, &result, f.world.error), TAPER_ERROR_DEVICE);
     assert_non_null(strstr(taper_error_message(f.world.error), "device"));
@@ -169,7 +170,7 @@ static void lost_with_the_device(void **state)
     close_world(&f.world, "lost");
 }
 
-// With "!", an operator that the device declines is an error, and the CPU does not compute it.
+// If the device name ends with "!", an operator that the device declines is an error instead of running on the CPU.
 static void insists(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void insists(void **state)
     close_world(&w, "insists");
 }
 
-// After the first runs with given shapes, runs make no calls of the allocator.
+// After the first runs with given shapes, runs must not call the allocator.
 static void no_calls_of_the_allocator(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The failing layer: see failing.h.
+// Implements the failing layer that failing.h describes.
 #include "tests/backend/failing.h"
 
 static taper_status before(layer *l, const layer_event *event)

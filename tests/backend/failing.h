@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer that fails on command: the N-th call of a kind returns a given status.
+// A layer that fails on command: the N-th call of some kind returns a given status.
 #ifndef TAPER_TESTS_FAILING_H
 #define TAPER_TESTS_FAILING_H
 
@@ -8,12 +8,13 @@
 typedef struct failing {
     layer layer; // must be the first member
     layer_call call;
-    size_t at; // number of the call, from 1; 0 for none
+    size_t at; // number of the call that fails, from 1; 0 for none
     taper_status status;
     atomic_size_t seen; // number of calls of this kind so far
 } failing;
 
-void failing_init(failing *failing, const taper_backend *inner);                     // fails at no call yet
-void failing_arm(failing *failing, layer_call call, size_t at, taper_status status); // starts to count at this call
+void failing_init(failing *failing, const taper_backend *inner); // prepares the layer; no call fails yet
+// Makes the at-th call of this kind fail, counted from now.
+void failing_arm(failing *failing, layer_call call, size_t at, taper_status status);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers over backends: see layer.h.
+// Implements the layers over backends that layer.h describes.
 #include "tests/backend/layer.h"
 
 #include <pthread.h>

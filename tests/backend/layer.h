@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer over any backend's table. It sees every call, may answer it instead of the backend, and sees how it ended.
-// Layers can be stacked. The backend below has its own devices, segments and recordings. The layer also sees the memory
-// that crosses the seam.
+// A layer over the table of any backend. It sees every call, may answer it instead of the backend, and sees the result.
+// Layers can be stacked. The backend below a layer has its own devices, segments and recordings. The layer also sees
+// memory of tensors that passes between the backend and the library.
 #ifndef TAPER_TESTS_LAYER_H
 #define TAPER_TESTS_LAYER_H
 
@@ -16,14 +16,14 @@ typedef enum layer_call {
     LAYER_RUN,
     LAYER_FORGET,
     LAYER_STORE,
-    LAYER_KEEP,  // not a call: memory crossed the seam for the first time, stored or as a result
-    LAYER_FETCH, // reads the memory of a tensor
+    LAYER_KEEP,  // not a call: memory passed for the first time, as a stored input or as a result
+    LAYER_FETCH, // copies the memory of a tensor to the host
     LAYER_DROP,  // frees memory
     LAYER_CALLS
 } layer_call;
 extern const char *const layer_call_names[LAYER_CALLS];
 
-// A call, before and after it is made. Members that it does not have are NULL.
+// A call, before and after it is made. Members that do not apply to the call are NULL.
 typedef struct layer_event {
     layer_call call;
     taper_device *device; // device of this layer
@@ -32,11 +32,11 @@ typedef struct layer_event {
     taper_segment *segment; // planned segment of this layer
     const taper_segment *run_segment;
     taper_call *args;
-    void *note;                 // LAYER_NOTE bytes for the layer in a recording, initially zero
+    void *note;                 // LAYER_NOTE bytes that the layer may use in a recording, initially zero
     const taper_tensor *tensor; // tensor that is stored, or that a fetch fills
     taper_memory *memory;       // memory that is kept, fetched or dropped; for a store, set only after the call
     taper_error *error;
-    taper_status status; // result, set only after the call
+    taper_status status; // status that the call returned, set only after the call
 } layer_event;
 
 enum { LAYER_NOTE = 64 };

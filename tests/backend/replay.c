@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The recording layer: see replay.h.
+// Implements the recording layer that replay.h describes.
 #include "tests/backend/replay.h"
 
 #include <stdio.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The validating layer: see validate.h.
+// Implements the validating layer that validate.h describes.
 #include "tests/backend/validate.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 typedef struct note {
-    uint64_t alive; // RECORDED while the recording exists
+    uint64_t alive; // equals RECORDED while the recording exists
     const taper_segment *segment;
     atomic_bool running;
 } note;
@@ -191,7 +191,7 @@ static const char *name_of(const layer_event *event, size_t at)
     return event->run_segment->node->blocks[1]->results[at].value->node->schema->text;
 }
 
-// Compares a result with the shape inferred from the shapes of the inputs.
+// Compares a result with the shape that is inferred from the shapes of the inputs.
 static void check_result(validator *v, const layer_event *event, size_t at, const taper_shape *shape)
 {
     const taper_val value = event->args->rets[at];
@@ -223,7 +223,7 @@ static void check_results(validator *v, const layer_event *event)
     const taper_block *body = event->run_segment->node->blocks[1];
     taper_shapes shapes;
     if (taper_segment_shapes(event->run_segment, event->args, &shapes) != TAPER_OK) {
-        return; // memory ran out; the run will report it
+        return; // memory is missing; the run will report that
     }
     for (size_t i = 0; i < body->result_count; i++) {
         const taper_shape shape = taper_shapes_get(&shapes, body->results[i].value);
@@ -246,7 +246,7 @@ static void after_run(validator *v, const layer_event *event)
             }
         }
     }
-    for (size_t i = 0; i < event->args->arg_count; i++) { // inputs must be unchanged
+    for (size_t i = 0; i < event->args->arg_count; i++) { // the call must not have changed its inputs
         check_form(v, event, i, event->run_segment->forms[i], event->args->args[i]);
     }
 }

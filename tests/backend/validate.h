@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer that checks both sides of the seam against the contract in ops/backend.h and counts violations.
+// A layer that checks whether a backend and the library keep the contract in ops/backend.h, and counts violations.
 #ifndef TAPER_TESTS_VALIDATE_H
 #define TAPER_TESTS_VALIDATE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// allocators_test MODELS: the caching allocator with modules: what it caches and frees, and guards of threads; the
-// profiling allocator.
+// allocators_test MODELS: tests the caching allocator with modules (what it caches and frees, and guards in several
+// threads), and the profiling allocator.
 #include <c10/mobile/CPUCachingAllocator.h>
 #include <c10/mobile/CPUProfilingAllocator.h>
 #include <torch/csrc/jit/mobile/import.h>
@@ -41,7 +41,7 @@ void sizes_that_change(const std::string &path)
     torch::jit::mobile::Module module = torch::jit::_load_for_mobile(path);
     Opened caching;
     const auto run_all = [&] {
-        for (int64_t i = 0; i < 16; i++) { // more sizes than a session has plans for
+        for (int64_t i = 0; i < 16; i++) { // more sizes than a session keeps plans for
             module.forward({image(32 + 16 * (i * 5 % 16))});
         }
     };
@@ -94,12 +94,12 @@ void results_that_stay(const std::string &path)
             }
             module.forward({image(112)});
         }
-        other.reset(); // the module still has memory of the allocator
+        other.reset(); // the module still has memory from the allocator
         module.forward({image(64)});
     }
     CHECK(caching->info().used_bytes > 0);
     caching.reset();
-    CHECK(same(result, first)); // its memory belongs to the allocator
+    CHECK(same(result, first)); // the result's memory belongs to the allocator
     result.add_(result);
 }
 
@@ -133,7 +133,7 @@ void threads(const std::string &path)
         thread.join();
     }
     CHECK(wrong == 0);
-    for (const at::Tensor &result : results) { // freed in another thread, some after the allocator
+    for (const at::Tensor &result : results) { // freed in another thread, some of them after the allocator
         CHECK(same(result, expected));
     }
 }
@@ -158,7 +158,7 @@ void blocks()
 
 // ---- planned memory
 
-// Allocates like the library: blocks of these sizes, each freed some allocations later.
+// Allocates as the library does: blocks of different sizes, each freed some allocations later.
 void allocate_some(std::vector<void *> &places, size_t last_size)
 {
     const taper_allocator a = taper::cpp::ThreadAllocator::get();
@@ -221,7 +221,7 @@ void plans(const std::string &path)
     }
     CHECK(!success);
     c10::CPUProfilingAllocator allocator;
-    for (size_t last_size : {500, 700}) { // the last allocation differs in the second round
+    for (size_t last_size : {500, 700}) { // in the second round the last allocation differs from the plan
         const c10::WithProfilingAllocatorGuard guard(&allocator, &plan);
         allocate_some(places, last_size);
         for (size_t i = 0; i < 5; i++) {
@@ -231,7 +231,7 @@ void plans(const std::string &path)
         }
     }
 
-    // A module's first run under each of the guards; memory that is kept after the guard stays valid.
+    // Tests a module's first run under each of the guards. Memory that is kept must remain valid after the guard ends.
     torch::jit::mobile::Module first = torch::jit::_load_for_mobile(path), second = torch::jit::_load_for_mobile(path);
     at::Tensor expected, result;
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// behaviour_test SAMPLES MODELS DEMO: behaviour that apps rely on: ownership, sharing by copies, exceptions.
+// behaviour_test SAMPLES MODELS DEMO: tests behaviour that apps rely on: ownership, sharing by copies, exceptions.
 #include <torch/script.h>
 
 #include <LibTorch-Lite/LibTorch-Lite.h>
@@ -104,7 +104,7 @@ void test_sharing()
     std::vector<float> two(6, 1.0F);
     const torch::Tensor input = torch::from_blob(two.data(), {3, 2});
     torch::jit::mobile::Module first = _load_for_mobile(samples + "/s05_methods.ptl");
-    torch::jit::mobile::Module second = first; // shares the attributes
+    torch::jit::mobile::Module second = first; // the copy shares the attributes
     const torch::Tensor before = first.forward({input}).toTensor().clone();
     first.run_method("set_count", 4);
     const torch::Tensor after = second.forward({input}).toTensor().clone();
@@ -120,11 +120,11 @@ void test_sharing()
     CHECK_THROWS(first.get_method("thrice"), "thrice");
     CHECK_THROWS(first.run_method("thrice", input), "thrice");
     const torch::jit::Method kept = _load_for_mobile(samples + "/s05_methods.ptl").get_method("forward");
-    CHECK(same(before, kept({input}).toTensor())); // the module variable is gone
+    CHECK(same(before, kept({input}).toTensor())); // the module variable no longer exists
 
     torch::jit::mobile::Module moved = std::move(first);
     CHECK(moved.forward({input}).isTensor());
-    CHECK_THROWS(first.forward({input}), "empty"); // NOLINT: what moving left
+    CHECK_THROWS(first.forward({input}), "empty"); // NOLINT: tests the state after moving
     torch::jit::Module nothing;
     CHECK_THROWS(nothing.forward({}), "empty");
     CHECK_THROWS(nothing.eval(), "empty");
@@ -155,7 +155,7 @@ void test_inputs()
     CHECK_THROWS(module.forward({input, "zero"}), "mode");
     CHECK_THROWS(module.forward({0, 0}), "");
     CHECK_THROWS(module.forward({at::Tensor(), 0}), "");
-    CHECK(module.forward({input, 0}).isTensor()); // the module still works
+    CHECK(module.forward({input, 0}).isTensor()); // the module must still work
 }
 
 void test_blobs()
@@ -185,7 +185,7 @@ void test_blobs()
     CHECK_THROWS(torch::from_blob(nullptr, {2}), "null");
     CHECK_THROWS(torch::from_blob(data.data(), std::vector<int64_t>(100, 1)), "");
     CHECK(torch::from_blob(nullptr, {0}).numel() == 0);
-    CHECK(freed == 1); // after a failure the memory is still the caller's
+    CHECK(freed == 1); // after a failure the memory still belongs to the caller, which frees it
     const long rows = 2;
     const int columns = 3;
     CHECK(torch::from_blob(data.data(), {rows, columns}, at::kFloat).numel() == 6);
@@ -200,7 +200,7 @@ void test_blobs()
     CHECK_THROWS(tensor.view({5}), "");
     CHECK_THROWS(at::Tensor().sizes(), "undefined");
     CHECK_THROWS(at::Tensor().cpu(), "undefined");
-    // Without a GPU the tensor stays on the CPU.
+    // Without a GPU, the tensor must stay on the CPU.
     CHECK(tensor.vulkan().data_ptr<float>() == data.data() && !tensor.vulkan().is_vulkan());
     CHECK(tensor.metal().cpu().data_ptr<float>() == data.data());
     CHECK_THROWS(tensor.to(at::kCUDA), "cuda");
@@ -238,7 +238,8 @@ void test_values()
     CHECK_THROWS(at::IValue(std::vector<double>{1}).toIntList(), "List[int]");
     const std::string &words = text.toStringRef(), &again = text.toString()->string();
     CHECK(&words == &again && words == "words");
-    const std::vector<at::IValue> &elements = tuple.toTuple()->elements(); // belongs to the IValue, not to the pointer
+    // The elements belong to the IValue, not to the pointer.
+    const std::vector<at::IValue> &elements = tuple.toTuple()->elements();
     CHECK(elements.size() == 3 && elements[1].toStringRef() == "two");
     const auto copied = tuple.toTuple()->elements();
     CHECK(copied[2].toDouble() == 3.0);
@@ -247,7 +248,7 @@ void test_values()
     back = back.toTuple()->elements()[1]; // assigns a part of the value to itself
     CHECK(back.toStringRef() == "two");
     at::IValue other(std::move(back));
-    CHECK(back.isNone() && other.isString()); // NOLINT: what moving left
+    CHECK(back.isNone() && other.isString()); // NOLINT: tests the state after moving
     std::swap(other, back);
     CHECK(back.toStringRef() == "two" && other.isNone());
     at::IValue &self = back;
@@ -331,7 +332,7 @@ void test_the_rest()
     CHECK(std::find(engines.begin(), engines.end(), at::QEngine::QNNPACK) != engines.end());
     at::globalContext().setQEngine(at::QEngine::QNNPACK);
     CHECK_THROWS(at::globalContext().setQEngine(at::QEngine::FBGEMM), "engine");
-    (void)at::is_vulkan_available(); // depends on the machine
+    (void)at::is_vulkan_available(); // the result depends on the machine
     CHECK(!torch::cuda::is_available());
     const caffe2::Timer timer;
     CHECK(timer.MilliSeconds() >= 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The parts shared by the programs that make_calls.py writes, for Taper and for PyTorch.
+// Code that the programs written by make_calls.py share, for Taper and for PyTorch.
 #ifndef TAPER_TESTS_CALLS_PARTS_H
 #define TAPER_TESTS_CALLS_PARTS_H
 
@@ -133,7 +133,7 @@ template <class... T> void show(const std::tuple<T...> &all)
     show_from<0>(all);
 }
 
-// Each call runs in a process of its own, because PyTorch writes out of bounds for some arguments.
+// Each call runs in a separate process, because PyTorch writes out of bounds for some arguments.
 int main()
 {
     at::globalContext().setQEngine(at::QEngine::QNNPACK);

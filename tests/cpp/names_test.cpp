@@ -32,7 +32,7 @@ template <class T> void type()
     static_assert(sizeof(T) > 0, "complete");
     names++;
 }
-// Uses a value or the result of a call.
+// Uses a value, or the result of a call.
 template <class... T> void use(const T &...)
 {
     names += sizeof...(T);

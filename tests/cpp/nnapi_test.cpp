@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // nnapi_test FILE DEVICE ENABLED WANTED: loads a file converted for NNAPI, for DEVICE ("cpu", or "none" for no device),
-// and runs it. WANTED: if this must load Android's library, of which a double is on LD_LIBRARY_PATH.
+// and runs it. WANTED tells if this must load Android's library; an emulation of that library is on LD_LIBRARY_PATH.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

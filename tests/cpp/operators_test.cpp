@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// operators_test MODELS: operators that an app adds in C++: valid and invalid registrations, functions with errors, the
-// end of registrations, threads.
+// operators_test MODELS: tests operators that an app adds in C++: valid and invalid registrations, functions that fail,
+// the end of registrations, threads.
 #include <torch/csrc/jit/runtime/custom_operator.h>
 #include <torch/library.h>
 #include <torch/script.h>
@@ -65,7 +65,7 @@ struct Scaled : c10::OperatorKernel {
 
 TORCH_LIBRARY_IMPL(first_ops, CPU, m)
 {
-    m.impl("declared", &twice); // the schema follows
+    m.impl("declared", &twice); // registered before its schema, which follows
 }
 TORCH_LIBRARY(first_ops, m)
 {
@@ -92,7 +92,7 @@ TORCH_LIBRARY_FRAGMENT(first_ops, m)
 {
     m.def("more", &twice);
 }
-TORCH_LIBRARY_FRAGMENT(first_ops, m) // a second fragment of the namespace
+TORCH_LIBRARY_FRAGMENT(first_ops, m) // registers more operators in the same namespace
 {
     m.def("quantized(Tensor x) -> int");
     m.impl("quantized", torch::dispatch(c10::DispatchKey::QuantizedCPU, [](const at::Tensor &) { return int64_t{8}; }));
@@ -132,7 +132,7 @@ void other_types()
     CHECK(schema_of("other_ops::sizes") == "other_ops::sizes(int[]? _0) -> int");
     CHECK(call_values("other_ops::sizes", {c10::IValue()}).at(0).toInt() == -1);
     CHECK(call_values("other_ops::sizes", {std::vector<int64_t>{3, 4}}).at(0).toInt() == 4);
-    // In a context made in C, values of C++ cannot be used.
+    // In a context that was made in C, values of the C++ binding cannot be used.
     taper_context *other = nullptr;
     taper_operator *op = nullptr;
     taper_value *argument = nullptr, *result = nullptr;
@@ -165,7 +165,7 @@ void refusals()
     CHECK_THROWS(RegisterOperators("test_ops::bad(Tensor x) -> int", &twice), "result 0 is int");
     CHECK_THROWS(RegisterOperators("test_ops::bad", static_cast<at::Tensor (*)(const at::Tensor &)>(nullptr)), "null");
     CHECK_THROWS(RegisterOperators().op(RegisterOperators::options()), "no schema");
-    CHECK_THROWS(RegisterOperators().op("test_ops::bad"), "test_ops::bad"); // neither a schema nor a function
+    CHECK_THROWS(RegisterOperators().op("test_ops::bad"), "test_ops::bad"); // has neither a schema nor a function
     CHECK_THROWS(
         RegisterOperators("test_ops::one(Tensor x) -> Tensor", RegisterOperators::options().schema("test_ops::other")),
         "options have one schema");
@@ -187,7 +187,7 @@ void refusals()
     CHECK_THROWS(functions.def("g", &twice), "cannot define");
     functions.impl("h", &sum_of);
     CHECK_THROWS(library.def("h(Tensor x) -> Tensor"), "its schema has 1 arguments, its function has 2");
-    // An operator that the library has as well: an app may register its own, but models call the library's.
+    // An app may register an operator that the library also has, but models call the library's.
     const RegisterOperators vision(
         "torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
         [](const at::Tensor &, const at::Tensor &, double) -> at::Tensor { throw std::runtime_error("called"); });
@@ -223,7 +223,7 @@ void deeds()
     CHECK_THROWS(call_values("deeds::undefined", {x}), "result 0");
     CHECK_THROWS(call_values("deeds::wrong_list", {x}), "result 0");
     CHECK_THROWS(call_values("deeds::several", {x}), "result 1");
-    CHECK_THROWS(call_values("deeds::standard", {1}), "deeds::standard"); // an argument of another type
+    CHECK_THROWS(call_values("deeds::standard", {1}), "deeds::standard"); // the argument has another type
     CHECK_THROWS(call_values("deeds::standard", {}), "deeds::standard");
 
     const torch::jit::RegisterOperators stack({
@@ -295,7 +295,7 @@ at::Tensor warp(const at::Tensor &image, const at::Tensor &flow, double scale)
     if (host.fails != 0) {
         throw std::invalid_argument("this image cannot be warped");
     }
-    const float *from = flow.data_ptr<float>(); // reads the elements as apps read weights
+    const float *from = flow.data_ptr<float>(); // reads the elements in the way in which apps read weights
     const at::Tensor result = image * scale;
     float *to = result.data_ptr<float>();
     for (int64_t i = 0; i < result.numel(); i++) {
@@ -352,7 +352,7 @@ void models(const std::string &folder)
             try {
                 torch::jit::Module module = i < 2 ? shared : torch::jit::load(path);
                 for (int run = 0; run < 20; run++) {
-                    // Other operators are registered and removed meanwhile.
+                    // Other operators are registered and removed at the same time.
                     const auto registry = torch::RegisterOperators("threads::f" + std::to_string(i), &twice);
                     wrong += !same(module.forward({x}).toTuple()->elements()[0].toTensor(), y);
                     wrong += !same(call_tensor("threads::f" + std::to_string(i), {x}), x * 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_operators MODELS: an app's own operators, in the models of tests/models/make_custom_ops.py. The output is the
-// same with these headers and with PyTorch's.
+// same_operators MODELS: calls an app's own operators in the models of tests/models/make_custom_ops.py. The output must
+// be the same with these headers and with PyTorch's.
 #include <torch/script.h>
 
 #include <torch/csrc/jit/mobile/import.h>
@@ -69,7 +69,7 @@ std::tuple<Named, c10::optional<int64_t>, std::vector<double>, std::tuple<int64_
                            std::make_tuple(static_cast<int64_t>(words.size()), std::string(dtype ? "typed" : "plain")));
 }
 
-// The order of the registrations does not matter.
+// The order of the registrations must not matter.
 TORCH_LIBRARY_IMPL(my_ops, CPU, m)
 {
     m.impl("add_to_", &add_to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_tensors: parts of tensors by index, quantizers per channel, devices and lists as values. The output is the same
-// with these headers and with PyTorch's.
+// same_tensors: tests parts of tensors by index, quantizers per channel, devices and lists as values. The output must
+// be the same with these headers and with PyTorch's.
 #include <torch/script.h>
 
 #include <iostream>
@@ -95,7 +95,7 @@ void indexing()
     PRINT(scalar.index({Ellipsis}));
     PRINT(scalar.index({true}));
     PRINT(x[1][2]);
-    // Invalid indices.
+    // Uses invalid indices.
     PRINT(x.index({3}));
     PRINT(x.index({-4}));
     PRINT(x.index({0, 0, 0, 0}));
@@ -109,7 +109,7 @@ void indexing()
     PRINT(scalar.index({Slice()}));
     std::cout << TensorIndex(None) << TensorIndex("...") << TensorIndex(3) << TensorIndex(true)
               << TensorIndex(Slice(1, 5, 2)) << std::vector<TensorIndex>{1, Slice(0, 2, 1)} << "\n";
-    // A view, through which writes are visible.
+    // Makes views; writing through a view must be visible in the tensor.
     at::Tensor y = x.clone();
     y.index({1}).fill_(0);
     y.index({Ellipsis, 0}).copy_(counted({3, 4}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_text SAMPLES MODELS DEMO [NETWORK…]: prints what an app sees. The output is the same with these headers and with
-// PyTorch's, except the last digits of models' results, which are printed after the line "models".
+// same_text SAMPLES MODELS DEMO [NETWORK…]: prints what an app sees. The output must be the same with these headers and
+// with PyTorch's, except the last digits of models' results, which are printed after the line "models".
 #include <torch/script.h>
 
 #include <torch/csrc/jit/mobile/import.h>
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
     run_models(load_lite, models + "int8_dynamic.ptl", "forward", {floats({3, 8})});
     run_models(load_lite, demo + "classifier.ptl", "forward", {floats({1, 3, 96, 96})});
     run_models(load_full, demo + "classifier.pt", "forward", {floats({1, 3, 96, 96})});
-    for (int i = 4; i < argc; i++) { // paths of networks
+    for (int i = 4; i < argc; i++) { // the remaining arguments are paths of networks
         const std::string path = argv[i];
         const std::vector<at::IValue> picture = {floats({1, 3, 64, 64})};
         if (path.back() == 'l') {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An allocator with one failing allocation, which also detects leaks. A target reads its input twice: once without a
-// failure, then with a failure at a place that depends on the input. Each execution costs twice as much, and a corpus
-// covers all places. The reader must report the lack of memory or work without the memory, and must not leak.
+// An allocator with one failing allocation, which also detects leaks. A fuzz target reads its input twice: once without
+// a failure, then with one failing allocation that the input selects. This doubles the cost of each execution, and a
+// corpus covers all allocations. The reader must report that memory is missing or work without it, and must not leak.
 #ifndef TAPER_TESTS_FAILING_ALLOCATOR_H
 #define TAPER_TESTS_FAILING_ALLOCATOR_H
 
@@ -10,9 +10,9 @@
 #include <taper/taper.h>
 
 typedef struct failing_allocator {
-    taper_allocator allocator; // its user is this struct
-    size_t calls, fail_at;     // fail_at 0 for never
-    size_t blocks, bytes;      // in use
+    taper_allocator allocator; // allocator whose `user` is this struct
+    size_t calls, fail_at;     // calls so far, and the call that fails; 0 for none
+    size_t blocks, bytes;      // blocks and bytes in use
 } failing_allocator;
 
 static inline void *failing_reallocate(void *user, void *ptr, size_t old_size, size_t new_size)
@@ -50,7 +50,7 @@ static inline void failing_end(const failing_allocator *a)
     }
 }
 
-// Returns which of `calls` allocations must fail for this input.
+// Returns the number of the allocation, out of `calls`, that must fail for this input.
 static inline size_t failing_place(const uint8_t *data, size_t size, size_t calls)
 {
     uint32_t hash = 2166136261u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a flatbuffer module and uses the result as loading does: prints types, clones, frees. Repeats this
-// with a failing allocation.
+// Reads any bytes as a flatbuffer module and uses the result as loading does: prints types, clones values, frees.
+// Repeats this with a failing allocation.
 #include <string.h>
 
 #include "format/module.h"
@@ -52,7 +52,7 @@ static taper_status read_module(failing_allocator *failing, const uint8_t *data,
         }
     }
     if (taper_error_status(error) != status) {
-        abort(); // failed without a message
+        abort(); // the reader failed without a message
     }
     taper_error_destroy(error);
     taper_types_release(types);
@@ -62,7 +62,7 @@ static taper_status read_module(failing_allocator *failing, const uint8_t *data,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    // The identifier is present, and the bytes are unaligned for odd sizes.
+    // The copy has the identifier of a flatbuffer, and is unaligned for odd sizes.
     const size_t shift = size % 2;
     uint8_t *copy = malloc(size + shift + 1);
     if (copy == NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decodes any bytes as a picture, with both decoders, then turns and scales the picture as for a network. Writes a
+// Decodes any bytes as a picture with both decoders, then rotates and scales the picture as for a network. Writes a
 // small picture as PNG and reads it again.
 #include <stdint.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static void write_again(const image *picture)
     need(remove(path) == 0);
 }
 
-// Errors of writing are reported. The noise is larger than a stream's buffer.
+// Checks that errors of writing are reported. The picture of noise is larger than the buffer of a stream.
 static void write_nowhere(void)
 {
     static unsigned char noise[64 * 64 * 3];

@@ -18,7 +18,7 @@ static void need(bool holds)
     }
 }
 
-// No other file of this machine is opened.
+// Returns true if the value names another file than these two, so that no other file of the machine is opened.
 static bool names_other_files(const json_value *json, bool is_file)
 {
     if (json->kind == JSON_TEXT && (is_file || json->text[0] == '@' || input_names_tensor(json->text))) {
@@ -78,7 +78,7 @@ static void visit(const json_value *json)
         visit(&json->items[i]);
         const json_value *item = &json->items[i];
         if (json->kind == JSON_OBJECT && strlen(item->key) == item->key_length) {
-            need(json_member(json, item->key) >= item); // this member, or a later one with the same name
+            need(json_member(json, item->key) >= item); // finds this member, or a later one with the same name
         }
     }
 }
@@ -106,7 +106,7 @@ static void convert(const json_value *json, const char *text)
                                         "Tuple[()]",
                                         "NoneType",
                                         longest};
-    if (longest[0] == '\0') { // "List[List[…", which is longer than types may be here
+    if (longest[0] == '\0') { // a type "List[List[…" that is longer than the limit
         for (size_t i = 0; i < 220; i++) {
             memcpy(longest + 5 * i, "List[", 5);
         }
@@ -121,13 +121,13 @@ static void convert(const json_value *json, const char *text)
     const input_source source = {.context = context, .error = error, .subject = "fuzz", .folder = TAPER_FUZZ_FILES};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         taper_value *value = NULL, *again = NULL;
-        const taper_type *type = NULL; // may fail: some are too deep to be types
+        const taper_type *type = NULL; // parsing may fail, because some texts are nested too deeply
         if (types[i] != NULL && taper_type_parse(table, types[i], strlen(types[i]), &type, NULL) != TAPER_OK) {
             type = NULL;
         }
         const bool done = input_from_json(&source, json, type, &value);
         need(done == (value != NULL));
-        if (i < 2 || types[i] == longest) { // the same text as an option of the command line gives the same result
+        if (i < 2 || types[i] == longest) { // the same text on a command line must give the same result
             need(input_from_text(&source, text, type, &again) == done);
             need(!done || taper_value_kind(again) == taper_value_kind(value));
         }

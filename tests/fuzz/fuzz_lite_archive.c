@@ -26,7 +26,7 @@ static taper_status load_with(failing_allocator *failing, const uint8_t *data, s
         }
     }
     if (taper_error_status(error) != status) {
-        abort(); // failed without a message
+        abort(); // the reader failed without a message
     }
     taper_error_destroy(error);
     taper_types_release(types);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a serialized NNAPI model in the form of a Compilation: a byte of flags (1: with the compiler, 2:
-// portable loops), two bytes with the number of words of the model, the words; the rest is the only buffer. A valid
-// model is lowered, compiled and run on inputs of the required sizes. Repeats everything with a failing allocation.
+// Reads any bytes as a serialized NNAPI model in the form of a Compilation. The input consists of a byte of flags (1:
+// with the compiler, 2: portable loops), two bytes with the length of the model in words, and these words; the rest is
+// the only buffer. A valid model is lowered, compiled and run on inputs of the required sizes. Repeats everything with
+// a failing allocation.
 #include <string.h>
 
 #include <taper/taper_compile.h>
@@ -47,7 +48,8 @@ static taper_list *tensor_list(taper_heap *heap, size_t count)
     return list;
 }
 
-// Makes a tensor for an operand; sizes left to the run are 3. Returns NULL if it is too large or memory runs out.
+// Makes a tensor for an operand. A size that is known only at run time is 3. Returns NULL if the tensor would be too
+// large or memory runs out.
 static taper_tensor *tensor_for(taper_heap *heap, const taper_nnapi_operand *operand, bool out)
 {
     int64_t sizes[TAPER_MAX_RANK], count = 1;
@@ -122,7 +124,7 @@ static taper_status compile_and_run(taper_run *run, taper_object *object, const 
             status = taper_nnapi_compilation(run, object, "run", args, 2);
         }
         if ((inputs == NULL || outputs == NULL) && run->error == NULL) {
-            status = TAPER_ERROR_RESOURCE; // the failing allocation may be one of these
+            status = TAPER_ERROR_RESOURCE; // the failing allocation may be an allocation of this test
         }
     }
     taper_arena_free(&arena);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a NumPy array file: the file must have exactly the elements that the header promises. A header
-// written for the same array is read identically.
+// Reads any bytes as a NumPy array file: the file must have exactly the elements that the header declares. A header
+// that is written for the same array must be read identically.
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static void write_again(const npy_array *array)
     need(again.dtype == array->dtype && again.rank == array->rank && again.offset == length &&
          again.bytes == array->bytes);
     need(!again.fortran_order && !again.swapped && memcmp(again.sizes, array->sizes, sizeof again.sizes) == 0);
-    need(array->bytes == 0 || !npy_parse("again", file, length + array->bytes - 1, &again)); // one byte is missing
+    // Must fail, because one byte is missing.
+    need(array->bytes == 0 || !npy_parse("again", file, length + array->bytes - 1, &again));
     free(file);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a NumPy archive: each listed array is found or refused, and reading it again gives the same
-// result.
+// Reads any bytes as a NumPy archive: each listed array must be found or refused, and reading it again must give the
+// same result.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a model, optimizes, saves and loads it: the saved file must be valid and give the results of the
-// model. The first byte selects the backend, the format and omitted parts. The rest is the file, or the sources of a
-// file with a weight and a number, or its record of places in the sources. Repeats everything with a failing
+// Reads any bytes as a model, optimizes, saves and loads it: the saved file must be valid and give the same results as
+// the model. The first byte selects the backend, the format and omitted parts. The rest is a file, or the sources of a
+// file with a weight and a number, or the record that maps positions in its sources. Repeats everything with a failing
 // allocation.
 #include <stdio.h>
 
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_PLACES = 400 }; // about the number of allocations for a small model
+enum { MOST_PLACES = 400 }; // approximate number of allocations for a small model
 
 typedef struct choice {
     taper_optimize_options optimize;
@@ -27,7 +27,7 @@ typedef struct choice {
 static choice choose(uint8_t byte)
 {
     static const taper_device_kind devices[] = {TAPER_DEVICE_CPU, TAPER_DEVICE_VULKAN, TAPER_DEVICE_METAL};
-    // Passes that sum in another order.
+    // Passes that change the order in which numbers are added.
     static const char *const inexact[] = {"fold_batch_norm", "prepack",          "fuse_clamp",
                                           "fuse_add_relu",   "recognize_linear", "conv1d_to_conv2d"};
     static const char *const nnapi[] = {"layout=nhwc,level=30", "layout=pytorch",
@@ -60,7 +60,8 @@ static void compare(taper_context *context, taper_model *before, taper_model *af
     const bool exact = c->exact;
     for (unsigned round = 0; round < (c->nnapi ? 1U : MADE_ROUNDS); round++) {
         taper_value *wanted, *again, *got;
-        // A run that ends in an exception or exceeds its budgets may differ, because passes remove unused operators.
+        // If a run ends in an exception or exceeds its budgets, the optimized model may behave differently, because
+        // passes remove unused operators.
         if (run(context, before, before, round, &wanted, error) != TAPER_OK) {
             continue;
         }
@@ -91,7 +92,7 @@ static int count_bytes(void *user, const void *data, size_t size)
     return 0;
 }
 
-// Lists the operators and prints the graph, if memory allows.
+// Lists the operators and prints the graph, if memory is sufficient.
 static void look_at(taper_draft *draft, taper_error *error)
 {
     size_t count = 0, bytes_printed = 0, calls = 0;
@@ -117,7 +118,7 @@ static void count_placed(void *user, const taper_placement *p)
     ++*(size_t *)user;
 }
 
-// The samples are in a context of their own, whose allocations do not fail.
+// The samples are in a separate context, whose allocations do not fail.
 static taper_status optimize(taper_draft *draft, const choice *c, taper_error *error)
 {
     if (!c->nnapi) {
@@ -140,7 +141,7 @@ static taper_status optimize(taper_draft *draft, const choice *c, taper_error *e
     return status;
 }
 
-// *saved: the file, which is freed with the draft.
+// Rewrites and saves a draft. *saved: the file in memory, which is freed with the draft.
 static taper_status rewrite(taper_context *context, taper_draft *draft, const choice *c, void **saved, size_t *size,
                             taper_error *error)
 {
@@ -150,7 +151,7 @@ static taper_status rewrite(taper_context *context, taper_draft *draft, const ch
         const size_t count = make_inputs(context, taper_draft_model(draft), 0, inputs);
         const taper_status bundled = taper_draft_bundle(draft, NULL, inputs, count, NULL);
         if (bundled == TAPER_ERROR_INTERNAL) {
-            abort(); // other errors are allowed: the model has inputs already, or no place for them
+            abort(); // the only allowed errors are that the model already has inputs, or cannot have any
         }
         release_inputs(inputs, count);
     }
@@ -178,10 +179,10 @@ static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *
     if (status == TAPER_OK) {
         status = rewrite(context, draft, c, &saved, &written, error);
         if (taper_error_status(error) != status && status != TAPER_OK) {
-            abort(); // failed without a message
+            abort(); // the function failed without a message
         }
         if (status == TAPER_OK) {
-            // Passes at load time may also sum in another order.
+            // Passes at load time may also change the order in which numbers are added.
             const taper_load_options *again = c->exact ? &plain : &compiled;
             if (taper_model_load_memory(context, saved, written, NULL, NULL, again, &after, error) != TAPER_OK) {
                 (void)fprintf(stderr, "what was written cannot be read: %s\n", taper_error_message(error));
@@ -215,7 +216,7 @@ static void rewrite_with_failure(const uint8_t *data, size_t size, const choice 
     const taper_load_options compiled = {
         .struct_size = sizeof compiled, .compiler = taper_compiler(), .device = &on_cpu};
     choice without = *c;
-    without.bundles = false; // generated inputs would need this memory
+    without.bundles = false; // tried without bundles, because generated inputs may need too much memory
     taper_context *context;
     if (taper_context_create(&options, &context, error) == TAPER_OK) {
         taper_draft *draft;
@@ -236,7 +237,7 @@ static void rewrite_with_failure(const uint8_t *data, size_t size, const choice 
 
 static const char class_start[] = "class M(Module):\n";
 
-// Makes an archive of TorchScript. text: its sources, or NULL; record: the record of their places, or NULL.
+// Makes a TorchScript archive. text: its sources, or NULL; record: the record of positions in the sources, or NULL.
 static bytes torchscript(const uint8_t *text, const uint8_t *record, size_t size)
 {
     static const char source[] = "class M(Module):\n  w : Tensor\n  n : int\n  training : bool\n"
@@ -245,7 +246,8 @@ static bytes torchscript(const uint8_t *text, const uint8_t *record, size_t size
                                  "    return (self).twice(torch.relu(y), )\n"
                                  "  def twice(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
                                  "    return torch.mul(x, 2)\n";
-    // Makes M with the state {"w": a float tensor [3, 3, 1, 1] of storage 0, "n": 3, "training": False}.
+    // The pickle makes an object of class M with the state {"w": a float tensor [3, 3, 1, 1] of storage 0, "n": 3,
+    // "training": False}.
     static const char root[] = "\x80\x02"
                                "c__torch__\nM\n)\x81}(X\1\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storage"
                                "ctorch\nFloatStorage\nX\1\0\0\0"
@@ -278,7 +280,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (length > 2 && data[1] == 0x80) {
         file = torchscript(NULL, data + 1, length);
     } else {
-        bytes_add(&file, data + 1, length); // in a block of its own, which is aligned
+        bytes_add(&file, data + 1, length); // copied to a separate block, which is aligned
     }
     taper_error *error = taper_error_create();
     rewrite_and_compare(file.data, file.size, &c, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a pickle, with a host that returns a storage for each key, and uses the result as loading does:
-// prints types, clones, frees. Repeats this with a failing allocation and with a host that returns nothing.
+// Reads any bytes as a pickle with a host that returns a storage for each key, and uses the result as loading does:
+// prints types, clones values, frees. Repeats this with a failing allocation, and with a host that returns nothing.
 #include <string.h>
 
 #include "format/pickle.h"
@@ -37,7 +37,7 @@ static taper_status set_state(void *user, taper_object *object, taper_val state,
     return *taken ? taper_object_set(object, 0, state, error) : TAPER_OK;
 }
 
-// Checks that a copy has the types of the original.
+// Clones a value, and checks that the copy has the types of the original.
 static void use(taper_heap *heap, taper_val value, bool whole)
 {
     taper_text text = taper_text_make(&taper_allocator_system), same = taper_text_make(&taper_allocator_system);
@@ -84,7 +84,7 @@ static taper_status read_with(failing_allocator *failing, bool gives, const uint
         }
     }
     if (status != taper_error_status(error)) {
-        abort(); // failed without a message
+        abort(); // the reader failed without a message
     }
     taper_error_destroy(error);
     taper_type_scope_destroy(scope);
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     failing_start(&failing, 0);
     if (read_with(&failing, false, data, size) == TAPER_OK && status != TAPER_OK && status != TAPER_ERROR_UNSUPPORTED) {
-        abort(); // without storages, no pickle may be read that was refused before, except those that the host refused
+        abort(); // a pickle that was refused with storages must be refused without them too, unless the host refused it
     }
     return 0;
 }

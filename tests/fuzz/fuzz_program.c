@@ -19,7 +19,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    MOST_PLACES = 100 // about the number of allocations for loading and running a small model
+    MOST_PLACES = 100 // approximate number of allocations for loading and running a small model
 };
 
 // ---- running
@@ -39,7 +39,7 @@ static void look_at(const taper_value *value, unsigned depth)
     taper_tensor_info info = {.struct_size = sizeof info};
     if (taper_value_kind(value) == TAPER_KIND_TENSOR && taper_value_get_tensor(value, &info, NULL) == TAPER_OK &&
         info.bytes != 0) {
-        volatile unsigned char sum = 0; // checks that all bytes are readable, up to the last one
+        volatile unsigned char sum = 0; // failed without a message, or with an internal error
         sum = (unsigned char)(sum + ((const unsigned char *)info.data)[0]);
         sum = (unsigned char)(sum + ((const unsigned char *)info.data)[info.bytes - 1]);
     }
@@ -110,7 +110,7 @@ static void run_out_of_time(taper_context *context, taper_model *model, taper_er
     taper_session *session;
     if (taper_session_create(model, &budgets, &session, error) == TAPER_OK) {
         if (run(context, model, session, 0, error) == TAPER_OK) {
-            abort(); // even one instruction exceeds the budget
+            abort(); // must fail, because even one instruction exceeds the budget
         }
         taper_session_destroy(session);
     }
@@ -121,7 +121,7 @@ static void run_out_of_time(taper_context *context, taper_model *model, taper_er
 static taper_status load_file(taper_context *context, const uint8_t *data, size_t size, taper_model **model,
                               taper_error *error)
 {
-    static FILE *file; // one file for all inputs
+    static FILE *file; // the same file is used for all inputs
     if (file == NULL) {
         file = tmpfile();
     }
@@ -148,7 +148,7 @@ static int read_source(void *user, uint64_t offset, void *to, size_t size)
         abort();
     }
     memcpy(to, from->data + offset, size);
-    return from->size % 16 == 15 ? 1 : 0; // simulates a medium with occasional errors
+    return from->size % 16 == 15 ? 1 : 0; // returns few bytes now and then, as a faulty medium may do
 }
 
 // Loads and runs once. All memory of the context must be freed afterwards.
@@ -207,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const taper_status optimized = load_file(context, data, size, &model, error);
     if (optimized != status) {
-        abort(); // the optimizer may only succeed or refuse for the same bytes
+        abort(); // with the same bytes, loading with the optimizer must succeed or refuse the model
     }
     if (optimized == TAPER_OK) {
         run_all(context, model, size % 8 == 1, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a .pt2 file. Bytes that look like JSON are also read as the program and as the table of weights of
-// a valid archive, and as the packing of its inputs, so that sizes and checksums do not stop the fuzzer. The result is
+// Reads any bytes as a .pt2 file. Bytes that look like JSON are also read as the program, as the table of weights and
+// as the nesting of inputs of a valid archive, so that sizes and checksums do not stop the fuzzer. The result is
 // printed, so that all of it is read, and lowered to a graph. Repeats everything with a failing allocation.
 #include "frontend/export/export.h"
 #include "tests/fuzz/failing_allocator.h"
@@ -78,7 +78,7 @@ static taper_status load_with(failing_allocator *failing, const uint8_t *data, s
         }
     }
     if (taper_error_status(error) != status) {
-        abort(); // failed without a message
+        abort(); // the reader failed without a message
     }
     taper_error_destroy(error);
     taper_types_release(types);
@@ -125,7 +125,7 @@ static void add_text(bytes *b, const char *text)
     bytes_add(b, text, strlen(text));
 }
 
-// Makes a program that returns a weight.
+// Makes a program that returns a weight. packing: JSON of the nesting of its inputs.
 static bytes small_program(const uint8_t *packing, size_t size)
 {
     bytes b = {.data = NULL};
@@ -167,11 +167,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifdef TAPER_HAS_LIBFUZZER
-// Every second mutation changes the structure of an archive, because changed bytes with an old checksum are refused
-// immediately.
+// Every second mutation changes the structure of an archive. Random changes of bytes are usually refused immediately,
+// because their checksum is wrong.
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
 {
-    static pt2_sample sample; // static because it is large
+    static pt2_sample sample; // static because it is too large for the stack
     if (seed % 2 != 0 || !pt2_sample_read(data, size, &sample)) {
         return LLVMFuzzerMutate(data, size, room);
     }

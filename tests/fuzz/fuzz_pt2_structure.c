@@ -5,7 +5,7 @@
 // A sample is a .pt2 file or a folder of them. SEED is a number, or "sample" for the seed of the test run. -k continues
 // after a failure, -t ends after that many seconds, -w writes the file of the first seed. The work is done in a child
 // process, so that the seed is reported even after a crash.
-#define _DEFAULT_SOURCE // declares MAP_ANONYMOUS
+#define _DEFAULT_SOURCE // needed for MAP_ANONYMOUS
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <sys/mman.h>
@@ -142,7 +142,7 @@ static void free_samples(samples *s)
 typedef struct plan {
     uint64_t seed;
     size_t count;
-    time_t ends; // 0 to end when all files are done
+    time_t ends; // time at which to stop; 0 to stop when all files are done
     bool as_they_are, keep_on;
 } plan;
 
@@ -170,7 +170,7 @@ static void check_all(const samples *s, const plan *p, pt2_counts *progress)
     (void)alarm(0);
 }
 
-// Prints which file failed. Number p->count means the end, after which the child still had memory.
+// Prints which file failed. Number p->count means that all files are done, but the child had not freed all memory.
 static void say_failed(const samples *s, const plan *p, size_t number, int status)
 {
     const bool file = number < p->count;

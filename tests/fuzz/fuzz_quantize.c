@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a float model, calibrates it on generated inputs, quantizes it, compares it with itself and saves
-// it: the saved file must be valid and run if the quantized model ran before. The first byte selects mode, observer and
-// options; the rest is the file. Repeats everything with a failing allocation.
+// Reads any bytes as a float model, calibrates it on generated inputs, quantizes it, compares it with the float model
+// and saves it. The saved file must be valid, and must run if the quantized model ran before. The first byte selects
+// mode, observer and options; the rest is the file. Repeats everything with a failing allocation.
 #include <stdio.h>
 
 #include <taper/taper_compile.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_PLACES = 1500 }; // about the number of allocations for a small model
+enum { MOST_PLACES = 1500 }; // approximate number of allocations for a small model
 
 static const taper_session_options budgets = {
     .struct_size = sizeof budgets, .instruction_budget = 20000, .time_budget = 1.0, .memory_budget = (size_t)64 << 20};
@@ -32,7 +32,8 @@ static taper_quantize_options choose(uint8_t byte)
 typedef taper_status calibrate(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
                                taper_error *error);
 
-// Feeds several rounds of inputs, of which one must succeed, because most models accept only some inputs.
+// Calls the function with several rounds of inputs. One round must succeed, because most models accept only some
+// inputs.
 static taper_status feed(taper_context *context, taper_calibrator *calibrator, calibrate *function, unsigned round,
                          taper_error *error)
 {
@@ -60,8 +61,8 @@ static void print_layers(taper_calibrator *calibrator)
     }
 }
 
-// runs: true if the float model accepts the inputs of this round and the quantized model ran on them before it was
-// saved.
+// Saves the quantized model and runs it. runs: true if the float model accepts the inputs of this round, and the
+// quantized model ran on them before it was saved.
 static void save_and_run(taper_context *context, taper_calibrator *calibrator, unsigned round, bool runs,
                          taper_error *error)
 {
@@ -179,7 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const taper_quantize_options options = choose(data[0]);
-    uint8_t *file = malloc(size); // in a block of its own, which is aligned
+    uint8_t *file = malloc(size); // copied to a separate block, which is aligned
     if (file == NULL) {
         return 0;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as taper.json, with memory and with a failing allocation, reads all settings and prepares pictures
-// accordingly.
+// Reads any bytes as taper.json, first with enough memory and then with a failing allocation. Reads all settings and
+// prepares pictures accordingly.
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void prepare(taper_context *context, const taper_settings *settings)
     taper_value *tensor, *quantized;
     if (taper_settings_preparation(settings, NULL, &how, NULL) != TAPER_OK || how.width > 500 || how.height > 500 ||
         how.resize > 500 || taper_picture_tensor(context, &picture, &how, &tensor, NULL) != TAPER_OK) {
-        return; // too slow, or refused
+        return; // the picture would take too long, or is refused
     }
     need(taper_value_get_tensor(tensor, &info, NULL) == TAPER_OK && info.rank == 4 && info.sizes[1] == 3);
     need(how.width == 0 || (info.sizes[3] == how.width && info.sizes[2] == how.height));
@@ -62,7 +62,7 @@ static void ask(taper_context *context, const taper_settings *settings)
     prepare(context, settings);
 }
 
-// Returns the number of allocations.
+// Reads all settings once. Returns the number of allocations.
 static size_t read_settings(const uint8_t *data, size_t size, size_t fail_at)
 {
     failing_allocator allocator;

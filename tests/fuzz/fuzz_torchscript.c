@@ -35,7 +35,7 @@ static taper_status split(taper_module *module, const char *text, size_t size, t
         }
         taper_module_source *last = &module->sources[module->source_count - 1];
         if (strlen(name) < 9 || strcmp(name, last->name) <= 0) {
-            continue; // readers sort the names and remove duplicates
+            continue; // skips duplicates, because readers sort the names and remove them
         }
         last->length = (size_t)(line - last->text);
         module->sources[module->source_count++] = (taper_module_source){name, at, size - (size_t)(at - text)};
@@ -96,7 +96,8 @@ static taper_status fill_state(taper_ts_unit *unit, taper_ts_definition *class, 
     return TAPER_OK;
 }
 
-// Gives the module a root of class __torch__.M, and requests members of enums. Returns false if there is no such class.
+// Makes an object of class __torch__.M the root of the module, and requests members of enums. Returns false if there is
+// no such class.
 static bool make_root(taper_ts_unit *unit, taper_archive *archive)
 {
     static const char name[] = "__torch__.M", other[] = "__torch__.E";
@@ -124,7 +125,7 @@ static bool make_root(taper_ts_unit *unit, taper_archive *archive)
         }
         return false;
     }
-    unit->module->pending = archive->pending; // released with the archive
+    unit->module->pending = archive->pending; // released together with the archive
     unit->module->pending_count = archive->pending_count;
     return true;
 }
@@ -137,7 +138,7 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result, bool l
     taper_ts_definition *unused;
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < unit->module->source_count; i++) {
-        // Looking up a name inside the file's module makes the unit parse it.
+        // Looking up a name inside of a file's module makes the unit parse that file.
         const char *name = unit->module->sources[i].name;
         char below[256];
         const size_t length = strlen(name) - 8;
@@ -150,7 +151,7 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result, bool l
     }
     taper_archive archive = {.module = unit->module};
     if (status == TAPER_OK && make_root(unit, &archive)) {
-        status = taper_ts_lower_module(&l); // first, because forward has hooks
+        status = taper_ts_lower_module(&l); // lowers the module first, because forward has hooks
         status = status == TAPER_ERROR_FILE || status == TAPER_ERROR_RESOURCE ? TAPER_OK : status;
     }
     for (size_t i = 0; status == TAPER_OK && i < unit->definition_capacity; i++) {
@@ -158,7 +159,7 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result, bool l
         for (taper_ts_function *f = d != NULL ? d->function : NULL; status == TAPER_OK && f != NULL; f = f->next) {
             if (d->kind == TAPER_TS_A_FUNCTION || d->kind == TAPER_TS_A_CLASS) {
                 status = taper_ts_add_function(&l, f);
-                // An error in one function does not prevent the check of the others.
+                // An error in one function must not prevent the check of the others.
                 status = status == TAPER_ERROR_FILE || status == TAPER_ERROR_RESOURCE ? TAPER_OK : status;
             }
         }

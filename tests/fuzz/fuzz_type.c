@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LINES = 32, MORE = 4 }; // LINES: limit of lines; MORE: number of types that are composed further
+enum { LINES = 32, MORE = 4 }; // most lines that are parsed, and most types from which others are composed
 
 typedef struct found_types {
     const taper_type *items[LINES + 3 * MORE + 1];
@@ -25,7 +25,8 @@ static void need(bool holds)
     }
 }
 
-// Parses the lines, prints each type and parses the text: the type is the same, unless a name has got another meaning.
+// Parses the lines, prints each type and parses its text: this must give the same type, unless a name has another
+// meaning meanwhile.
 static taper_status parse_lines(taper_types *types, taper_type_scope *scope, const uint8_t *data, size_t size,
                                 found_types *found, taper_error *error)
 {
@@ -64,7 +65,7 @@ static void add(taper_types *types, taper_type_kind kind, const taper_type *cons
 {
     const taper_type *made, *again;
     const taper_status status = taper_type_make(types, kind, NULL, items, NULL, count, &made, NULL);
-    need(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // refused because it is too deep
+    need(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // refused only because the type is too deep
     if (status == TAPER_OK) {
         need(taper_type_make(types, kind, NULL, items, NULL, count, &again, NULL) == TAPER_OK &&
              taper_type_equal(made, again));
@@ -131,7 +132,8 @@ static void compare_all(const found_types *found)
     }
 }
 
-// Classes and strings named like the types: a second request gives the same class, and other slots give another class.
+// Makes classes and strings with the names of the types. A second request must give the same class, and other slots
+// must give another class.
 static void check_classes(taper_types *types, const found_types *found)
 {
     for (size_t i = 0; i < found->count; i++) {

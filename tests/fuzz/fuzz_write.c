@@ -29,7 +29,7 @@ static taper_status write_module(const taper_module *module, bool flatbuffer, ta
     const taper_status status = flatbuffer ? taper_lite_flatbuffer_write(module, &options, &sink, error)
                                            : taper_lite_archive_write(module, &options, &sink, error);
     if (taper_error_status(error) != status) {
-        abort(); // failed without a message
+        abort(); // the writer failed without a message
     }
     taper_error_destroy(error);
     return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a zip archive: opens it, finds and reads each record, also with a budget that large records exceed
-// and with a failing allocation.
+// Reads any bytes as a zip archive: opens it, finds and reads each record. Also does so with a budget that large
+// records exceed, and with a failing allocation.
 #include <string.h>
 
 #include "format/zip.h"
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { BUDGET = 1 << 20, SMALL_BUDGET = 1000 };
 
-// Compares the record that was read with the same record unpacked into a separate block, unless it is too large.
+// Compares a record that was read with the same record extracted to a separate block. Skips records that are too large.
 static void compare(taper_zip *zip, const taper_zip_entry *entry, const taper_record *record)
 {
     uint8_t *copy = malloc(record->size != 0 ? record->size : 1);
@@ -36,7 +36,7 @@ static taper_status read_all(const failing_allocator *failing, const uint8_t *da
     if (opened != TAPER_OK) {
         return opened;
     }
-    size_t budget = taper_min_size(zip.budget, BUDGET); // keeps the fuzzer fast
+    size_t budget = taper_min_size(zip.budget, BUDGET); // a small budget keeps the fuzzer fast
     taper_status worst = TAPER_OK;
     for (size_t i = 0; i < zip.count; i++) {
         const taper_zip_entry *entry = taper_zip_find(&zip, zip.entries[i].name, zip.entries[i].name_length);
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     failing_start(&failing, failing_place(data, size, failing.calls));
     const taper_status failed = read_all(&failing, data, size);
     if (whole == TAPER_OK && failing.calls >= failing.fail_at && failed != TAPER_ERROR_RESOURCE) {
-        abort(); // no allocation here is optional
+        abort(); // every failed allocation must be reported, because none here is optional
     }
     failing_end(&failing);
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A JSON text as a tree that can be modified and written again. Texts and numbers stay as they are in the file, so that
-// an unmodified tree is written with the same meaning. A text that contains JSON itself (the packing of inputs in a
-// .pt2 file) is a tree, too. For tests only: the program ends if memory runs out.
+// A JSON text as a tree that can be modified and written again. Strings and numbers remain as in the file, so that an
+// unmodified tree is written with the same meaning. A string that contains JSON itself is a tree too, such as the
+// nesting of inputs in a .pt2 file. For tests only: the program ends if memory runs out.
 #ifndef TAPER_TESTS_JSON_TREE_H
 #define TAPER_TESTS_JSON_TREE_H
 
@@ -15,10 +15,10 @@ typedef enum json_node_kind {
     JSON_NODE_TEXT,
     JSON_NODE_ARRAY,
     JSON_NODE_OBJECT,
-    JSON_NODE_NESTED // a text that contains JSON, with one item
+    JSON_NODE_NESTED // a string that contains JSON; it has one item
 } json_node_kind;
 
-// A part of a text. It is not NUL-terminated and has the escapes of the file.
+// A part of a text, not NUL-terminated, with escapes as in the file.
 typedef struct json_span {
     const char *at;
     size_t length;
@@ -26,8 +26,8 @@ typedef struct json_span {
 
 typedef struct json_node {
     json_node_kind kind;
-    json_span name; // name of a member of an object, otherwise empty
-    json_span text; // OTHER and NUMBER: the text as written; TEXT: the text between the quotes
+    json_span name; // for a member of an object: its name; otherwise empty
+    json_span text; // OTHER and NUMBER: the text as in the file; TEXT: the text between the quotes
     struct json_node **items;
     size_t count, capacity;
 } json_node;
@@ -43,14 +43,14 @@ json_span json_pool_keep(json_pool *pool, const void *data, size_t size);
 // Returns a node without items.
 json_node *json_node_new(json_pool *pool, json_node_kind kind, json_span text);
 
-// Returns the tree of a text, or NULL if it is not JSON. The text must exist as long as the pool.
+// Returns the tree of a JSON text, or NULL if it is not JSON. The text must exist as long as the pool.
 json_node *json_tree_read(json_pool *pool, const void *data, size_t size);
 // Returns a copy of a tree, with the name of its root.
 json_node *json_tree_copy(json_pool *pool, const json_node *node);
 // Appends the tree as JSON.
 void json_tree_write(const json_node *node, bytes *out);
 
-// Inserts an item before the one at `at`, or after the last one.
+// Inserts an item before the item at index `at`, or after the last one.
 void json_node_insert(json_pool *pool, json_node *node, size_t at, json_node *item);
 void json_node_remove(json_node *node, size_t at);
 

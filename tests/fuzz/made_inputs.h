@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes inputs for any model from the types that its methods declare. Each round makes other inputs.
+// Makes inputs for any model from the types that its methods declare. Each round makes different inputs.
 #ifndef TAPER_TESTS_MADE_INPUTS_H
 #define TAPER_TESTS_MADE_INPUTS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps that pt2_check.h describes. Each step ends in ended().
+// Implements the steps that pt2_check.h describes. Each step calls ended() at its end.
 #define _XOPEN_SOURCE 700
 #include "tests/fuzz/pt2_check.h"
 #include "tests/api/load_text.h"
@@ -20,9 +20,9 @@ typedef struct work {
     const pt2_shapes *shapes;
     const bytes *file;
     pt2_counts *progress;
-    clock_t began; // start of the current step
+    clock_t began; // time at which the current step began
     uint64_t choice;
-    // The model as it is in the file, for comparison, or NULL.
+    // The model as it is in the file, for comparison; may be NULL.
     taper_model *original;
 } work;
 
@@ -36,7 +36,7 @@ static void fail(const char *what, const char *why)
     _exit(PT2_CHECK_FAILED);
 }
 
-// Ends a step: a refusal must have a message, and the step must not take long.
+// Ends a step: fails if a refusal has no message, or if the step took too long.
 static bool ended(work *w, const char *what, taper_status status)
 {
     const double seconds = (double)(clock() - w->began) / CLOCKS_PER_SEC;
@@ -53,7 +53,7 @@ static bool ended(work *w, const char *what, taper_status status)
     return status == TAPER_OK;
 }
 
-// Returns true if the choice, divided by `by`, selects item `one` of `count`.
+// Returns true if the choice, divided by `by`, selects item number `one` of `count`.
 static bool chosen(const work *w, uint64_t by, uint64_t one, uint64_t count)
 {
     return w->choice == PT2_CHECK_ALL || w->choice / by % count == one;
@@ -122,7 +122,7 @@ static taper_value *shaped_input(work *w, size_t i)
         if (info.dtype == TAPER_F32) {
             ((float *)info.data)[k] = (float)(k % 17) / 8 - 1;
         } else {
-            // Makes small numbers on little-endian machines.
+            // Sets the lowest byte of each element to 0 or 1, which makes small numbers on little-endian machines.
             ((unsigned char *)info.data)[k * taper_dtype_size(info.dtype)] = k % 2;
         }
     }
@@ -151,7 +151,7 @@ static void run_model(work *w, taper_model *model, unsigned rounds, const char *
     for (unsigned round = 0; round < rounds; round++) {
         taper_value *inputs[MADE_MOST_INPUTS], *result = NULL;
         const size_t count = inputs_of(w, model, round, inputs);
-        for (unsigned times = 0; times < 2; times++) { // the second run uses the plan of the first
+        for (unsigned times = 0; times < 2; times++) { // runs twice, because the second run uses the plan of the first
             w->began = clock();
             if (!ended(w, what, taper_session_run(session, "forward", inputs, count, &result, w->error))) {
                 break;
@@ -184,17 +184,17 @@ static void load_and_run(work *w, const bytes *file, const taper_load_options *o
 
 typedef enum comparison {
     NOT_COMPARED,
-    RUNS, // it must run if the original does
+    RUNS, // the saved file must run if the original does
     CLOSE,
     EXACT
 } comparison;
 
-// A saved file, and how it is compared.
+// A saved file, and the rules for comparing it.
 typedef struct saved {
     const char *what;
     bytes file;
     comparison how;
-    unsigned rounds; // number of rounds of inputs
+    unsigned rounds; // number of rounds of different inputs
 } saved;
 
 // Runs a newly loaded file once, because other runs may have changed the state of the model.
@@ -221,9 +221,9 @@ static taper_status run_once(work *w, const bytes *file, const taper_load_option
     return status;
 }
 
-// Compares a saved file with the original, if the original gives the same result twice (no random numbers). Passes turn
-// layers between quantizers into integer layers, which round differently (docs/numerics.md). A file that went through
-// them is therefore compared with the original loaded with these passes.
+// Compares a saved file with the original, if the original gives the same result twice (it then uses no random
+// numbers). Passes turn layers between quantizers into integer layers, which round differently (docs/numerics.md). A
+// file to which these passes were applied is therefore compared with the original loaded with the same passes.
 static void compare(work *w, const saved *s, const taper_load_options *options, bool exact)
 {
     const taper_load_options first = {.struct_size = sizeof first,
@@ -233,7 +233,7 @@ static void compare(work *w, const saved *s, const taper_load_options *options, 
     for (unsigned round = 0; round < s->rounds; round++) {
         taper_value *wanted, *again, *got;
         if (run_once(w, w->file, &first, round, &wanted) != TAPER_OK) {
-            continue; // passes remove unused operators, also operators that fail
+            continue; // may differ, because passes remove unused operators, even if these fail
         }
         if (run_once(w, w->file, &first, round, &again) == TAPER_OK && same(wanted, again, true, 0)) {
             const taper_status status = run_once(w, &s->file, options, round, &got);
@@ -280,8 +280,8 @@ static void read_saved(work *w, taper_draft *draft, int flatbuffer, saved *s)
     taper_saved_free(draft, data, s->file.size);
 }
 
-// Returns how closely results of an optimized draft must match. With quantizers, a result may round to the next step,
-// whose size is the scale in the file (docs/numerics.md).
+// Returns how closely the results of an optimized draft must match. With quantizers, a result may be rounded to the
+// next integer, a difference of one scale of the file (docs/numerics.md).
 static comparison closeness(work *w, taper_draft *draft)
 {
     size_t count = 0;
@@ -393,14 +393,14 @@ void pt2_check_file(const bytes *file, const pt2_shapes *taken, uint64_t choice,
         TAPER_OK) {
         w.original = NULL;
     }
-    // A file that cannot be loaded in any way need not be rewritten.
+    // A file that cannot be loaded in any way is not rewritten.
     for (size_t i = 0; i < sizeof backends / sizeof backends[0] && progress->loaded != before; i++) {
         if (chosen(&w, 1, i, sizeof backends / sizeof backends[0])) {
             optimize_and_save(&w, backends[i]);
         }
     }
     for (uint64_t i = 0; i < 2 && progress->loaded != before; i++) {
-        if (chosen(&w, 10, i, 4)) { // half of the files are not quantized
+        if (chosen(&w, 10, i, 4)) { // only half of the files are quantized
             quantize(&w, i == 0 ? TAPER_QUANTIZE_CORE : TAPER_QUANTIZE_DYNAMIC);
         }
     }

@@ -6,7 +6,7 @@
 #include "tests/fuzz/made_inputs.h"
 #include "tests/unit/archive_builder.h"
 
-// The inputs of a sample, so that some of its mutants accept them, too.
+// Shape of an input of the sample file, so that some of its mutants accept the input too.
 typedef struct pt2_shape {
     taper_dtype dtype;
     size_t rank;
@@ -19,17 +19,17 @@ typedef struct pt2_shapes {
 } pt2_shapes;
 
 typedef struct pt2_counts {
-    size_t done;             // number of files
-    size_t loaded, ran;      // numbers of models and of sessions
-    size_t saved, quantized; // numbers of files and of drafts
+    size_t done;             // number of files that were checked
+    size_t loaded, ran;      // number of models loaded, and of sessions run
+    size_t saved, quantized; // number of files saved, and of drafts quantized
 } pt2_counts;
 
 enum { PT2_CHECK_FAILED = 3 };
 #define PT2_CHECK_ALL UINT64_MAX
 
-// Loads the file in five ways, prints it and runs it; converts it or optimizes it for a backend; quantizes it; saves,
-// loads and runs the result and compares it. choice selects the backend, the file format and the quantization;
-// PT2_CHECK_ALL tests all of them. If something is wrong, it prints the reason and ends the process with
+// Checks one file: loads it in five ways, prints it and runs it; converts it or optimizes it for a backend; quantizes
+// it; saves, loads and runs the result and compares the results. choice selects the backend, the file format and the
+// quantization; PT2_CHECK_ALL tests all of them. If something is wrong, prints the reason and ends the process with
 // PT2_CHECK_FAILED. Such errors are a refusal without a message, TAPER_ERROR_INTERNAL, a step of more than two seconds,
 // a saved file that cannot be read or gives other results, and leaked memory. progress counts the steps done.
 void pt2_check_file(const bytes *file, const pt2_shapes *taken, uint64_t choice, pt2_counts *progress);

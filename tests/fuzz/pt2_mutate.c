@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mutations: members and items are removed, duplicated, moved, or replaced by values of other types or by values in
-// the same role elsewhere; numbers and names change; records are removed, duplicated and renamed.
+// Implements the mutations. Members and items are removed, duplicated, moved, or replaced by values of other types or
+// by values with the same role elsewhere. Numbers and names change. Records are removed, duplicated and renamed.
 #include "tests/fuzz/pt2_mutate.h"
 
 #include "tests/fuzz/json_tree.h"
 
 enum { MOST_CHANGES = 4 };
 
-// The position of a node.
+// The position of a node: item `at` of a parent.
 typedef struct place {
     json_node *parent;
     size_t at;
@@ -19,10 +19,10 @@ typedef struct places {
 } places;
 
 typedef struct mutation {
-    uint64_t state; // state of the random numbers
+    uint64_t state; // state of the random generator
     json_pool pool;
     json_node *root;   // root of the changed record
-    places own, other; // nodes of that record, and of the tree from which subtrees and names are taken
+    places own, other; // nodes of the changed record, and of the tree from which subtrees and names are taken
 } mutation;
 
 // ---- random numbers: splitmix64
@@ -63,8 +63,8 @@ static json_node *at(const place *p)
     return p->parent->items[p->at];
 }
 
-// Returns a random place found by a walk from a node with items. A few large parts are chosen as often as many small
-// ones.
+// Returns a random node below `from`, which has items. Descends from node to node, so a few large subtrees are chosen
+// as often as many small ones.
 static place walk(mutation *m, json_node *from)
 {
     place p = {from, below(m, from->count)};
@@ -74,7 +74,8 @@ static place walk(mutation *m, json_node *from)
     return p;
 }
 
-// Returns any place, one near the root, or one in a text that contains JSON (the packing of inputs and outputs).
+// Returns a random node: any node, one near the root, or one in a string that contains JSON (the nesting of inputs and
+// outputs).
 static place choose(mutation *m)
 {
     const size_t how = below(m, 6), first = below(m, m->own.count);
@@ -90,7 +91,7 @@ static place choose(mutation *m)
     return walk(m, m->root);
 }
 
-// Returns a place of that kind, or another one if few exist.
+// Returns a random node of that kind, or of another kind if there are few.
 static place choose_kind(mutation *m, json_node_kind kind)
 {
     place p = choose(m);
@@ -105,7 +106,7 @@ static const json_node *donor(mutation *m)
     return at(&m->other.items[below(m, m->other.count)]);
 }
 
-// Puts a copy of a node in a place, under the name of that place.
+// Replaces the node at a position by a copy of another node, under the same name.
 static void put(mutation *m, const place *p, const json_node *node)
 {
     json_node *copy = json_tree_copy(&m->pool, node);
@@ -137,7 +138,7 @@ static void swap(mutation *m)
     const place p = choose(m), q = choose(m);
     const json_node *first = json_tree_copy(&m->pool, at(&p)), *second = json_tree_copy(&m->pool, at(&q));
     put(m, &q, first);
-    put(m, &p, second); // if one contains the other, the inner change is lost
+    put(m, &p, second); // if one of the two contains the other, the change of the inner one is lost
 }
 
 static void swap_neighbours(mutation *m)
@@ -187,7 +188,7 @@ static void replace_type(mutation *m)
         "{\"as_device\": {\"type\": \"cpu\", \"index\": null}}"};
     const place p = choose(m);
     const char *text = values[below(m, sizeof values / sizeof values[0])];
-    // The text is written without checks: some of these values exceed the reader's limits.
+    // The text is not checked, because some of these values shall exceed the reader's limits.
     put(m, &p, json_node_new(&m->pool, JSON_NODE_OTHER, (json_span){text, strlen(text)}));
 }
 
@@ -214,7 +215,7 @@ static void graft_same_role(mutation *m)
     }
 }
 
-// Replaces the value of a union, {"as_int": 1}, possibly by one of another kind.
+// Replaces the value of a union such as {"as_int": 1}, possibly by a value of another kind.
 static void graft_union(mutation *m)
 {
     place p = choose(m);
@@ -270,7 +271,7 @@ static void rename_member(mutation *m)
     at(&p)->name = below(m, 4) == 0 || other->name.length == 0 ? other_name(m) : other->name;
 }
 
-// Cuts, duplicates or changes a part of a text: guards and sizes are expressions.
+// Cuts, duplicates or changes a part of a string, because guards and sizes are expressions in strings.
 static void edit_text(mutation *m)
 {
     static const char *const parts[] = {"[", "]", "(", ")", ".", "'", "\\\"", "0", "9", "+", "-",  "*",
@@ -278,7 +279,7 @@ static void edit_text(mutation *m)
     const place p = choose_kind(m, JSON_NODE_TEXT);
     const json_span old = at(&p)->text;
     if (at(&p)->kind != JSON_NODE_TEXT || memchr(old.at, '\\', old.length) != NULL) {
-        return; // escapes must not be cut
+        return; // strings with escapes are not changed, because an escape must not be cut
     }
     const size_t from = below(m, old.length + 1), left = old.length - from, cut = below(m, left < 4 ? left + 1 : 4);
     const char *part = below(m, 3) == 0 ? "" : parts[below(m, sizeof parts / sizeof parts[0])];
@@ -335,8 +336,8 @@ static bool is_program(const pt2_record *record)
     return strncmp(record->name, "models/", 7) == 0 || strcmp(record->name, "serialized_exported_program.json") == 0;
 }
 
-// Returns the index of a record whose JSON will be changed, usually the program, or the number of records if there is
-// none.
+// Returns the index of a record whose JSON will be changed. Usually it is the program. Returns the number of records if
+// there is none.
 static size_t choose_json(mutation *m, const pt2_sample *sample)
 {
     const bool program = below(m, 8) != 0;
@@ -400,7 +401,7 @@ static void rename_everywhere(mutation *m, pt2_sample *sample, pt2_record *recor
     (void)pt2_sample_replace(sample, from, to);
 }
 
-// Adds the program and its tables again with another name, which makes another method.
+// Adds the program and its tables again under another name, which makes a second method.
 static void add_program(mutation *m, pt2_sample *sample)
 {
     static const char *const names[] = {"second", "forward", "a.b", "a_b", "model_", "self"};
@@ -427,13 +428,13 @@ static void mutate_record(mutation *m, pt2_sample *sample)
     pt2_record *record = &sample->records[below(m, sample->count)];
     const pt2_record *other = &sample->records[below(m, sample->count)];
     switch (below(m, 5)) {
-    case 0: // removed
+    case 0: // removes the record
         record->name[0] = '\0';
         return;
-    case 1: // renamed to an existing name; the last one of two counts
+    case 1: // gives the record an existing name; the last one of two records with the same name counts
         memcpy(record->name, other->name, sizeof record->name);
         return;
-    case 2: // with the contents of another record
+    case 2: // gives the record the contents of another one
         if (record != other) {
             record->data.size = 0;
             bytes_add(&record->data, other->data.data, other->data.size);

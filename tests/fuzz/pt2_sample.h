@@ -10,7 +10,7 @@
 enum { PT2_RECORDS = 64 };
 
 typedef struct pt2_record {
-    char name[120]; // name without the archive's folder
+    char name[120]; // name without the archive's folder; "" for a removed record
     bytes data;
 } pt2_record;
 
@@ -18,14 +18,14 @@ typedef struct pt2_record {
 typedef struct pt2_sample {
     pt2_record records[PT2_RECORDS];
     size_t count;
-    const char *folder; // "folder/", or "" if the layout has none
+    const char *folder; // name of the folder such as "folder/", or "" if the layout has none
 } pt2_sample;
 
 // Reads an archive. Returns false if it is not an archive or has more records than fit.
 bool pt2_sample_read(const void *data, size_t size, pt2_sample *sample);
 void pt2_sample_free(pt2_sample *sample);
 bool pt2_record_is_json(const pt2_record *record);
-// Replaces a text at each occurrence in JSON records. Returns false if there is none.
+// Replaces each occurrence of a text in JSON records. Returns false if there is none.
 bool pt2_sample_replace(pt2_sample *sample, const char *from, const char *to);
 // Returns the archive of the records, which the caller frees. Records without a name are omitted.
 bytes pt2_sample_pack(const pt2_sample *sample);

@@ -15,7 +15,7 @@ static size_t replayed;
 static int replay_file(const char *path, size_t size)
 {
     FILE *in = fopen(path, "rb");
-    // Exactly the size of the file, so that a sanitizer detects reads beyond its end.
+    // The block has exactly the size of the file, so that a sanitizer detects reads beyond its end.
     uint8_t *data = malloc(size != 0 ? size : 1);
     const int good = in != NULL && data != NULL && fread(data, 1, size, in) == size;
     if (good) {

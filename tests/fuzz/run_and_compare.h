@@ -24,7 +24,7 @@ static inline void release_inputs(taper_value **inputs, size_t count)
     }
 }
 
-// types: the model whose declared arguments determine the inputs.
+// Runs forward. types: model whose declared arguments determine the inputs.
 static inline taper_status run(taper_context *context, const taper_model *types, taper_model *model, unsigned round,
                                taper_value **result, taper_error *error)
 {
@@ -115,7 +115,7 @@ static inline bool same_tensor(const taper_value *a, const taper_value *b, bool 
             if (exact && isnan(p) != isnan(q)) {
                 return false;
             }
-            continue; // sums in another order may overflow although these do not
+            continue; // skipped, because sums in another order may overflow although these do not
         }
         largest = fmax(largest, fabs(p));
         difference = fmax(difference, fabs(p - q));
@@ -123,7 +123,8 @@ static inline bool same_tensor(const taper_value *a, const taper_value *b, bool 
     if (exact) {
         return difference == 0;
     }
-    // Integers may result from a comparison of two floats; large numbers absorb small differences.
+    // Tolerates differences in integers, which may result from comparing two floats, and if numbers are large, because
+    // these absorb small differences.
     return !floating || largest > 1e6 || difference <= 1e-3 * largest + 1e-4;
 }
 
@@ -131,7 +132,7 @@ static inline bool same(const taper_value *a, const taper_value *b, bool exact, 
 {
     const taper_kind kind = taper_value_kind(a);
     if (kind == TAPER_KIND_OBJECT && taper_value_kind(b) == kind) {
-        return true; // optimizing removes unused attributes and adds its own mark
+        return true; // they may differ, because optimizing removes unused attributes and adds its own mark
     }
     if (kind != taper_value_kind(b) || taper_value_count(a) != taper_value_count(b)) {
         return !exact && kind != TAPER_KIND_TENSOR;

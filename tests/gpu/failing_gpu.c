@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See failing_gpu.h.
+// Implements the GPU interface that failing_gpu.h describes.
 #include "tests/gpu/failing_gpu.h"
 
 #include <stdatomic.h>
@@ -242,7 +242,8 @@ static taper_status record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches,
     return status;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) // sanitizers slow down the CPU as well
+// Runs must be even slower, because sanitizers slow down the CPU too.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const double slower = 1;
 #else
 static const double slower = 0.1;
@@ -331,7 +332,7 @@ taper_status set_failing_gpu(taper_context *context, taper_error *error)
                             .record = record,
                             .run = run,
                             .recorded_free = recorded_free};
-    if (backend.name != NULL) { // all contexts share one table
+    if (backend.name != NULL) { // already made, because all contexts share one table
         return taper_context_set_backends(context, backends, error);
     }
     backend = NAME(taper_backend_, GPU_INTERFACE);

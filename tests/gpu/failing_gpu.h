@@ -21,25 +21,26 @@ typedef enum gpu_call {
 
 // Makes the n-th call of this kind from now on fail as if the device were lost. n counts from 1; 0 for none.
 void gpu_fail(gpu_call call, size_t n);
-size_t gpu_calls(gpu_call call); // number of calls so far
-size_t gpu_alive(void);          // number of live buffers, pipelines, recordings and devices
-// Makes results wrong from now on: those of every run, or of every second one.
+size_t gpu_calls(gpu_call call); // returns the number of calls so far
+size_t gpu_alive(void);          // returns the number of live buffers, pipelines, recordings and devices
+// Makes the results of runs wrong from now on: of every run, or of every second run.
 typedef enum gpu_wrong { GPU_RIGHT, GPU_WRONG, GPU_WRONG_NOW_AND_THEN } gpu_wrong;
 void gpu_answer(gpu_wrong how);
 void gpu_after_runs(void (*what)(void *user), void *user); // calls `what` after each run from now on; NULL for none
-// Makes the driver report a version that is higher by `versions`.
-// gpu_crash ends the process in the next run or, if `opening`, when the driver is opened next.
+// gpu_is_newer makes the driver report a version that is higher by `versions`.
+// gpu_crash ends the process in the next run or, if `opening` is true, when the driver is opened next.
 void gpu_is_newer(unsigned versions);
 void gpu_crash(bool opening);
-size_t gpu_taken(void); // bytes of compiled data that a driver was last given back
-// Hides the device's memory from the host from now on, as on graphics cards. gpu_copies returns the number of copies
-// between buffers so far.
+// Returns the size of the compiled data that a driver last received from an earlier process, in bytes.
+size_t gpu_taken(void);
+// gpu_hide hides the device's memory from the host from now on, as on graphics cards. gpu_copies returns the number of
+// copies between buffers so far.
 void gpu_hide(bool hidden);
 size_t gpu_copies(void);
-// Turns estimates on or off (initially off) for devices that are opened from now on, unless their options turn them
-// off. most: measured operations and bytes per second to assume; 0 to assume that nothing was measured.
+// Turns estimates on or off (off at first) for devices that are opened from now on, unless their options turn them off.
+// most: measured operations per second, and bytes per second, to assume; 0 to assume that nothing was measured.
 void gpu_estimate(bool on, double most);
-double gpu_seconds(void); // seconds that the last run took in the interface
+double gpu_seconds(void); // returns the seconds that the last run took in the interface
 void gpu_slow(bool slow); // makes runs a tenth of a second slower; with sanitizers, a second
 // Makes creating a pipeline a tenth of a second slower, and freeing a buffer a little slower.
 void gpu_slow_pipelines(bool slow);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Drivers are checked before their results are used: the first run of a recording is compared with the CPU, unless an
-// earlier process has done it.
+// Tests the check of drivers before their results are used: the first run of a recording is compared with the CPU,
+// unless an earlier process has done it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 
 #include "tests/gpu/gpu_fixture.h"
 
-// A driver with wrong results is detected in the first run. The result is then the CPU's, in this run and later.
+// A driver that computes wrong results must be detected in the first run. The results of this run and of later ones are
+// then the CPU's.
 static void wrong_numbers(void **state)
 {
     (void)state;
@@ -32,11 +33,12 @@ static void wrong_numbers(void **state)
 static void end_memory(void *user)
 {
     test_allocator *const allocator = user;
-    allocator->fail_all = gpu_calls(GPU_RUN) == 2; // fails all allocations after the device's run, which are the CPU's
+    // Lets all allocations after the device's run fail; these belong to the CPU's run.
+    allocator->fail_all = gpu_calls(GPU_RUN) == 2;
     allocator->fail_at = allocator->fail_all ? 1 : 0;
 }
 
-// If the CPU fails in the first run, nothing was compared. The next run must be compared.
+// If the CPU's run fails at first, nothing was compared, so the next run must be compared.
 static void compared_later(void **state)
 {
     (void)state;
@@ -63,8 +65,8 @@ static void compared_later(void **state)
     close_failing(&w);
 }
 
-// A correct driver is remembered for later processes, which need no second run and no run of the CPU. Memory that the
-// CPU needed for the comparison is freed: the weights remain only on the device.
+// A correct driver is remembered for later processes, which need neither a second run nor a run on the CPU. Memory that
+// the CPU needed for the comparison is freed: the weights remain only on the device.
 static void verdicts(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[64];
@@ -94,7 +96,8 @@ static void verdicts(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// The CPU frees a value after its last use. All values of a network together need several times more memory.
+// In the comparison, the CPU must free each value after its last use. All values of a network together need several
+// times more memory.
 static void lets_go(void **state)
 {
     (void)state;
@@ -108,7 +111,8 @@ static void lets_go(void **state)
     assert_int_equal(device_load(w.context, call.file, GPU_DEVICE "!", NULL, &model, w.error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
     assert_int_equal(test_run(w.context, session, &call, &result, w.error), TAPER_OK);
-    assert_in_range(atomic_load(&w.allocator.peak), 1, 96 << 20); // the peak is 48 MB; all values together take 154 MB
+    // The peak is 48 MB; if no value were freed, it would be 154 MB.
+    assert_in_range(atomic_load(&w.allocator.peak), 1, 96 << 20);
     taper_value_release(result);
     taper_session_destroy(session);
     taper_model_release(model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests that need Android's own classes, under Robolectric: assets, bitmaps and camera images, and the two example
+// Tests that need Android's own classes and run under Robolectric: assets, bitmaps, camera images, and the two example
 // apps.
 
 import static org.junit.Assert.assertArrayEquals;
@@ -61,7 +61,7 @@ public class AppTest {
     assertArrayEquals(expected, scores(PyTorchAndroid.loadModuleFromAsset(assets(), "classifier.ptl")), 0);
     assertArrayEquals(expected, scores(LitePyTorchAndroid.loadModuleFromAsset(assets(), "classifier.ptl")), 0);
     assertArrayEquals(expected, scores(Module.loadFrom(assets(), "classifier.ptl")), 0);
-    Module.loadFrom(assets(), "segmenter.ptl").destroy(); // the package stores it compressed
+    Module.loadFrom(assets(), "segmenter.ptl").destroy(); // the package stores this asset compressed
   }
 
   @Test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands in for the reader's app after the tutorial's code has loaded a module: runs it on floats and writes the floats
-// of the result.
+// Plays the role of the reader's app after the tutorial's code has loaded a module: runs the module on floats and
+// writes the floats of the result.
 
 package dev.taper.tutorials;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // LoadTest LIBRARY FOLDER: runs libpytorch_jni.so for arm64 or armv7 in unidbg, which emulates the processor and Java
-// and has Android's C library of API 23. The library is loaded. A model is loaded and run through JNI, with values that
-// are not tensors, because unidbg has no direct buffers. A damaged file must throw an exception. A network is run
-// through taper.h, and its results are compared with the stored ones. FOLDER contains kinds.ptl, half of it as
-// kinds.ptl.short, and the sample s01_convnet.
+// and has Android's C library of API 23. The test loads the library, then loads and runs a model through JNI, with
+// values that are not tensors, because unidbg has no direct buffers. A damaged file must throw an exception. A network
+// is run through taper.h, and its results are compared with the stored ones. FOLDER contains kinds.ptl, the first half
+// of that file as kinds.ptl.short, and the sample s01_convnet.
 
 import com.github.unidbg.AndroidEmulator;
 import com.github.unidbg.Emulator;
@@ -74,7 +74,7 @@ final class LoadTest extends AbstractJni {
   }
 
   private static final String VALUE = "org/pytorch/IValue";
-  private static final int GET_STRING_REGION = 220; // index of the function in JNI's table
+  private static final int GET_STRING_REGION = 220; // index of the function GetStringRegion in JNI's table
   private static int passed, failed;
   private final AndroidEmulator emulator;
   private final VM vm;
@@ -282,7 +282,7 @@ final class LoadTest extends AbstractJni {
     check(worst <= 1e-5f, want.length + " results, at most " + worst + " from PyTorch's");
   }
 
-  private static final int F32 = 6; // value of TAPER_F32
+  private static final int F32 = 6; // value of the enumerator TAPER_F32
 
   public static void main(String[] arguments) throws Exception {
     String folder = new File(arguments[1]).getCanonicalPath();

@@ -46,7 +46,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-// Counts its instances.
+// An object that counts its live instances.
 @interface FakeObject : NSObject
 @end
 
@@ -182,7 +182,7 @@ typedef struct command {
   @public
     FakePipeline *_pipeline;
     void *_buffers[METAL_BUFFERS];
-    command *_commands; // since the last barrier
+    command *_commands; // commands since the last barrier
     size_t _count;
     bool _encoding, _ended, _committed;
     MTLCommandBufferStatus _status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a workgroup: its threads take turns, in an order that differs between groups.
+// Runs a workgroup: its threads take turns, in an order that varies between groups.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "metal/kernels.h"
 
-// The largest frame of a kernel is 340 KB (WINOGRAD_OUT_ANY by clang -O1, where inlined functions do not share stack
-// slots). A guard page below each stack (16 KB, the page size of some machines) makes a stack overflow fail immediately
-// on all machines.
+// The largest stack frame of a kernel has 340 KB (WINOGRAD_OUT_ANY by clang -O1, where inlined functions do not share
+// stack slots). A guard page below each stack (16 KB, the page size of some machines) makes a stack overflow fail
+// immediately on all machines.
 enum { MOST_THREADS = 256, STACK = 768 * 1024, GUARD = 16 * 1024 };
 
 uint32_t metal_constants[METAL_CONSTANTS];

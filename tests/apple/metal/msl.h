@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Implements what the Metal code of spirv-cross needs in clang's C++, so that the kernels run unmodified (kernels.py).
+// Implements in clang's C++ what the Metal code from spirv-cross needs, so that the kernels run unmodified
+// (kernels.py).
 #ifndef TAPER_TEST_MSL_H
 #define TAPER_TEST_MSL_H
 
@@ -13,7 +14,7 @@
 
 typedef uint32_t uint;
 typedef float float2 __attribute__((ext_vector_type(2)));
-struct half2 { // clang supports half only on some processors
+struct half2 { // a float struct, because clang supports half only on some processors
     uint16_t x, y;
 };
 typedef uint uint2 __attribute__((ext_vector_type(2)));
@@ -21,12 +22,12 @@ typedef float float4 __attribute__((ext_vector_type(4)));
 typedef uint uint3 __attribute__((ext_vector_type(3)));
 typedef uint uint4 __attribute__((ext_vector_type(4)));
 typedef int int4 __attribute__((ext_vector_type(4)));
-typedef int4 bool4; // the type of comparisons: non-zero is true
+typedef int4 bool4; // type of comparison results, in which every non-zero number is true
 
 #define device
 #define constant const
 #define thread
-#define threadgroup static // groups run one after the other
+#define threadgroup static // static memory is sufficient, because groups run one after the other
 
 template <class V, class T> inline V msl_vector(T x)
 {
@@ -72,7 +73,7 @@ inline int4 msl_make(int4, float4 v)
 {
     return __builtin_convertvector(v, int4);
 }
-// Converts truth values: kernels make no other float4 from an int4.
+// Makes an int4 of truth values. Kernels do not make other vectors from an int4.
 inline int4 msl_make(int4, uint4 v)
 {
     return __builtin_convertvector(v, int4);
@@ -94,7 +95,7 @@ inline float4 msl_make(float4, float2 a, float2 b)
     return float4{a.x, a.y, b.x, b.y};
 }
 // Lets NAME(…) make a vector, while NAME alone remains a type.
-template <class T> using msl_type = T; // the name must not be expanded as a call
+template <class T> using msl_type = T; // without parentheses, so that the name is not expanded as a call
 #define float2(...) msl_make(float2{}, __VA_ARGS__)
 #define half2(...) msl_make(half2{}, __VA_ARGS__)
 #define uint2(...) msl_make(uint2{}, __VA_ARGS__)
@@ -104,7 +105,7 @@ template <class T> using msl_type = T; // the name must not be expanded as a cal
 #define int4(...) msl_make(int4{}, __VA_ARGS__)
 #define bool4(...) msl_make(bool4{}, __VA_ARGS__)
 
-// spirv-cross' own array has functions for each address space.
+// Replaces spirv-cross' own array, which has functions for each address space.
 template <class T, size_t N> struct spvUnsafeArray {
     T elements[N];
     T &operator[](size_t i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for pixel buffers, implemented by pixel_buffer.c. The numbers of formats are Apple's.
+// Replaces Apple's header for pixel buffers; pixel_buffer.c implements it. The numbers of formats are Apple's.
 #ifndef TAPER_TEST_CORE_VIDEO_H
 #define TAPER_TEST_CORE_VIDEO_H
 
@@ -34,8 +34,8 @@ enum {
     kCVPixelFormatType_422YpCbCr8 = '2vuy',
 };
 
-// Functions of the test. Makes a buffer with rows of `row` bytes; planar: plane 1 has half of both sizes and two
-// channels.
+// The following functions exist only in tests. CVPixelBufferMake makes a buffer with rows of `row` bytes. planar: true
+// for a second plane of half the width and height with two channels.
 CVPixelBufferRef CVPixelBufferMake(OSType format, size_t width, size_t height, size_t row, bool planar);
 long CVPixelBufferCount(void); // returns the number of existing buffers
 long CVPixelBufferLocks(CVPixelBufferRef buffer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for the few classes of Foundation that the Apple binding, its tests and the example apps use, over
-// libobjc, for machines without Foundation. foundation.m implements it.
+// Replaces Foundation on machines without it: the few classes that the Apple binding, its tests and the example apps
+// use, on top of libobjc. foundation.m implements them.
 #ifndef TAPER_TEST_FOUNDATION_H
 #define TAPER_TEST_FOUNDATION_H
 
@@ -90,7 +90,7 @@ __attribute__((objc_root_class))
 - (NSArray<NSString *> *)componentsSeparatedByString:(NSString *)separator;
 @end
 
-// The class of @"" literals.
+// The class of string literals @"".
 @interface NSConstantString : NSString
 @end
 

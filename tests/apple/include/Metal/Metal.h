@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for the parts of Metal that the GPU backend uses: one device that computes on the CPU. metal/device.m
+// Replaces the parts of Metal that the GPU backend uses by one device that computes on the CPU. metal/device.m
 // implements it.
 #ifndef TAPER_TEST_METAL_H
 #define TAPER_TEST_METAL_H
@@ -34,7 +34,7 @@ enum { MTLCommandBufferErrorNotPermitted = 7 };
 
 @interface MTLFunctionConstantValues : NSObject {
   @public
-    uint32_t _values[22]; // METAL_CONSTANTS values (metal/kernels.h)
+    uint32_t _values[22]; // METAL_CONSTANTS values of function constants (metal/kernels.h)
 }
 - (void)setConstantValues:(const void *)values type:(MTLDataType)type withRange:(NSRange)range;
 @end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands in for the platform's class to run the tutorials' code on a desktop.
+// Replaces the Android class, so that the tutorials' code runs on a desktop.
 package android.app;
 
 public class Activity extends android.content.Context {

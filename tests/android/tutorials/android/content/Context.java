@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands in for the platform's class to run the tutorials' code on a desktop: the app's files are in -Dfiles.
+// Replaces the Android class, so that the tutorials' code runs on a desktop. The app's files are in the folder -Dfiles.
 package android.content;
 
 import android.content.res.AssetManager;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands in for fbjni's class of that name, which an app may have on its class path.
+// Replaces fbjni's class of this name, which an app may have on its class path.
 package com.facebook.jni;
 
 public class CppException extends RuntimeException {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Stands in for the platform's class to run the tutorials' code on a desktop: the app's assets are in -Dassets.
+// Replaces the Android class, so that the tutorials' code runs on a desktop. The app's assets are in the folder
+// -Dassets.
 package android.content.res;
 
 import java.io.File;
