@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Placement by estimates and measurements. Segments that seem much slower on the device are not tried. The first runs
-// are measured and correct the estimate, and the next process knows the result.
+// Tests how estimates and measurements decide where segments run. Segments that seem much slower on the device are not
+// tried. The first runs are measured and correct the estimate, and the result is stored for the next process.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 static const char by_estimate[] = "the CPU runs this segment: by the estimate the CPU is faster";
 
-// Operations per second of a device that is much slower, and one that is much faster, than any CPU.
+// Operations per second of a device that is much slower than any CPU, and of one that is much faster.
 static const double slow = 1e8, fast = 1e15;
 
 static const test_call large = {"classifier.ptl", "forward", "f1,3,256,256", TAPER_OK, false};
@@ -67,7 +67,7 @@ static void run(listening *w, taper_session *session, const test_call *call, int
     taper_value_release(first);
 }
 
-// No pipeline is made and nothing runs on the device; the profile names the reason.
+// No pipeline may be made and nothing may run on the device; the profile states the reason.
 static void slower(void **state)
 {
     listening w;
@@ -90,7 +90,7 @@ static void slower(void **state)
     close_device(&w);
 }
 
-// A device with "!" and a device without estimates run the segment anyway.
+// A device whose name ends with "!", and a device without estimates, run the segment anyway.
 static void insisting(void **state)
 {
     listening w;
@@ -99,7 +99,7 @@ static void insisting(void **state)
     open_device(&w, NULL, GPU_DEVICE "!", slow, &o);
     run(&w, o.session, &large, 2);
     assert_int_equal(count_heard(&w, by_estimate), 0);
-    assert_int_equal(gpu_calls(GPU_RUN), 3); // the first run is repeated for its check
+    assert_int_equal(gpu_calls(GPU_RUN), 3); // three, because the first run is repeated for its check
     close_session(&o);
     close_device(&w);
     open_device(&w, NULL, GPU_DEVICE, slow, &o);
@@ -112,10 +112,11 @@ static void insisting(void **state)
     close_device(&w);
 }
 
-// A segment that seems fast is tried. It proves slow, so later segments are not tried, also in the next process.
+// A segment that seems fast is tried. Because it turns out to be slow, later segments are not tried, also in the next
+// process.
 static void learning(void **state)
 {
-    enum { RUNS = 7 }; // after these, both ways have been measured
+    enum { RUNS = 7 }; // number of runs after which the device and the CPU have been measured
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];
     listening w;
     opened o;
@@ -125,7 +126,8 @@ static void learning(void **state)
     gpu_slow(true);
     run(&w, o.session, &large, RUNS);
     assert_int_equal(count_heard(&w, by_estimate), 0);
-    assert_int_equal(count_heard(&w, "the CPU runs this segment from now on: "), 1); // because of the measurement
+    // Decided by the measurement, and logged once.
+    assert_int_equal(count_heard(&w, "the CPU runs this segment from now on: "), 1);
     const size_t runs = gpu_calls(GPU_RUN);
     run(&w, o.session, &middle, 2);
     assert_int_equal(count_heard(&w, by_estimate), 1);
@@ -139,7 +141,7 @@ static void learning(void **state)
         assert_int_equal(gpu_calls(GPU_RUN) == 0, round == 0);
         close_session(&o);
         close_device(&w);
-        // A damaged file counts as missing.
+        // A damaged file is treated as missing.
         snprintf(command, sizeof command, "for f in %s/gpu-learned-*; do printf x >> $f; done", dir);
         assert_int_equal(system(command), 0);
     }
@@ -148,7 +150,8 @@ static void learning(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// The faster way is stored if it is clear, so that the next process neither measures nor makes pipelines in vain.
+// If one of the two is clearly faster, this is stored, so that the next process neither measures again nor makes
+// pipelines that it would not use.
 static void faster_is_kept(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];
@@ -160,7 +163,7 @@ static void faster_is_kept(void **state)
         open_listening(&w, dir);
         assert_int_equal(set_failing_gpu(w.context, w.error), TAPER_OK);
         gpu_fail(GPU_OPEN, 0);
-        gpu_slow(round == 0); // a device that is slower than any CPU
+        gpu_slow(round == 0); // makes the device slower than any CPU in the first round
         assert_int_equal(device_load(w.context, middle.file, GPU_DEVICE, NULL, &o.model, w.error), TAPER_OK);
         assert_int_equal(taper_session_create(o.model, NULL, &o.session, w.error), TAPER_OK);
         run(&w, o.session, &middle, 10);
@@ -169,7 +172,7 @@ static void faster_is_kept(void **state)
         assert_int_equal(gpu_calls(GPU_PIPELINE) == 0, round == 1);
         close_session(&o);
         close_device(&w);
-        if (round == 1) { // a damaged file counts as missing
+        if (round == 1) { // damages the file, which is then treated as missing
             snprintf(command, sizeof command, "for f in %s/gpu-faster-*; do printf x >> $f; done", dir);
             assert_int_equal(system(command), 0);
         }

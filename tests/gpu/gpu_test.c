@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Committed models on the device "vulkan", with Mesa's software driver, or on "metal", with the simulation in
-// tests/apple. The results are those of the CPU, in every run and thread and after every failure.
+// Runs committed models on the device "vulkan" with Mesa's software driver, or on "metal" with the simulation in
+// tests/apple. The results must be the CPU's, in every run and thread and after every failure.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static void same_bits(void **state)
     }
     // Making the input and reading the result allocate memory, but the run itself does not.
     assert_true(atomic_load(&w.allocator.calls) - calls < 16);
-    assert_int_equal(gpu_calls(GPU_RUN), RUNS + 1); // the first run is repeated for its check
+    assert_int_equal(gpu_calls(GPU_RUN), RUNS + 1); // one more, because the first run is repeated for its check
     assert_int_equal(gpu_calls(GPU_RECORD), 1);
     taper_value_release(first);
     taper_session_destroy(session);
@@ -77,11 +77,11 @@ static void same_bits(void **state)
     close_failing(&w);
 }
 
-// The memory between layers is used by one recording at a time, so that recordings share it. A second session allocates
-// none, and its results are unchanged after the first session is destroyed.
+// The memory for tensors between layers is used by one recording at a time, so recordings share it. A second session
+// allocates no such memory, and its results do not change when the first session is destroyed.
 static void shared_arena(void **state)
 {
-    enum { OF_SESSION = 4 }; // a recording, and buffers for inputs, results and parameters
+    enum { OF_SESSION = 4 }; // objects of a session: a recording, and buffers for inputs, results and parameters
     (void)state;
     listening w;
     taper_model *model;
@@ -164,7 +164,7 @@ static void threads(void **state)
 
 // ---- profiles
 
-// The profile has one row for each dispatch, called once per run; no row is counted twice.
+// The profile must have one item for each dispatch, with one call per run, and no item may be counted twice.
 static void profile(void **state)
 {
     enum { RUNS = 3 };
@@ -177,7 +177,7 @@ static void profile(void **state)
     assert_int_equal(device_load(w.context, small.file, GPU_DEVICE "!", "times=1", &model, w.error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
     size_t dispatches = 0, layers = 0;
-    for (int run = -1; run < RUNS; run++) { // the first run is repeated for its check
+    for (int run = -1; run < RUNS; run++) { // one more run, because the first run is repeated for its check
         taper_value *result;
         if (run == 0) {
             assert_int_equal(taper_profile_set(session, 1, w.error), TAPER_OK);
@@ -203,7 +203,7 @@ static void profile(void **state)
 
 // ---- what fails
 
-// The result is correct in spite of a failure, and one line in the log gives the reason.
+// After a failure the result must still be correct, and one line in the log must state the reason.
 static void failures(void **state)
 {
     enum { RUNS = 3, MOST = 200 };
@@ -234,9 +234,9 @@ static void failures(void **state)
 
 // ---- the cache directory
 
-static char heard[sizeof((listening *)0)->heard]; // log of the last run_with
+static char heard[sizeof((listening *)0)->heard]; // log of the last call of run_with
 
-// Runs the model once in a new context. Returns how often the device ran.
+// Runs the model once in a new context. Returns the number of runs on the device.
 static size_t run_with(const char *dir, const char *options)
 {
     listening w;
@@ -267,7 +267,7 @@ static void crash_in_another_process(const char *dir, const char *how)
     assert_int_not_equal(system(command), 0);
 }
 
-// A driver that ended a process is not used by the next processes, until its version changes.
+// If a driver ended a process, later processes must not use the driver until its version changes.
 static void crashes(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[64];
@@ -281,7 +281,7 @@ static void crashes(void **state)
         }
         assert_int_equal(run_with(dir, "checks=0"), 1);
         crash_in_another_process(dir, opening ? "opening" : "running");
-        if (opening) { // the version of the driver is not known yet
+        if (opening) { // the process ended before it knew the version of the driver
             snprintf(command, sizeof command, "rm %s/gpu-" GPU_KIND ".trying", dir);
             assert_int_equal(system(command), 0);
         }
@@ -298,7 +298,8 @@ static void crashes(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// The data that a driver compiled is given back to it, unless the data is damaged or from another driver.
+// Data that a driver compiled is stored and passed to the driver in the next process, unless the data is damaged or
+// from another driver.
 static void compiled(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[128];
@@ -321,7 +322,7 @@ static void compiled(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// With "!", a missing device, or one that declines, is an error that says so.
+// If the device name ends with "!", a missing device, or a device that declines, must be an error that says so.
 static void insisting(void **state)
 {
     (void)state;
@@ -335,7 +336,7 @@ static void insisting(void **state)
     assert_int_equal(device_load(w.context, small.file, GPU_KIND ":nothing!", NULL, &model, w.error),
                      TAPER_ERROR_UNSUPPORTED);
     assert_int_equal(device_load(w.context, small.file, device, "tiles=2", &model, w.error), TAPER_ERROR_ARGUMENT);
-    // A driver that computes on the CPU is only selected by its name.
+    // A driver that computes on the CPU is selected only if it is named.
     if (GPU_IS_SOFTWARE) {
         assert_int_equal(device_load(w.context, small.file, GPU_KIND "!", NULL, &model, w.error),
                          TAPER_ERROR_UNSUPPORTED);
@@ -378,7 +379,8 @@ static void prepared(void **state)
         taper_value_release(results[1]);
     }
     assert_true(gpu_calls(GPU_RUN) > 0);
-    for (int i = GPU_IS_SOFTWARE ? 0 : 1; i < 2; i++) { // a software driver is not selected by default
+    // The first file is skipped, because a software driver is not selected by default.
+    for (int i = GPU_IS_SOFTWARE ? 0 : 1; i < 2; i++) {
         taper_model *model;
         const size_t before = count_heard(&w, "the file is prepared for ");
         assert_int_equal(device_load(w.context, files[i], NULL, NULL, &model, w.error), TAPER_OK);
@@ -457,11 +459,10 @@ static void check_states(bool hidden)
         taper_value_release(y);
         taper_value_release(other);
     }
-    assert_true(
-        moved(&w, IN + STATE + STATE + OUT) == 1 &&
-        moved(&w, IN) ==
-            1); // all tensors move once in one session, and only x in the other, whose tensors stay on the device
-    // A session of a model without a device reads a tensor that is on the device, and so does the program.
+    assert_true(moved(&w, IN + STATE + STATE + OUT) == 1 &&
+                moved(&w, IN) == 1); // in one session all tensors moved once; in the other only x moved, because its
+                                     // other tensors stay on the device
+    // A session of a model without a device must be able to read a tensor on the device, and so must the program.
     taper_value *const away = taper_value_retain(h), *const again = taper_value_retain(wanted_h);
     taper_value *const wanted = step_with(&w, cpu, STEPS, &wanted_h), *const y = step_with(&w, cpu, STEPS, &h);
     assert_true(device_alike(wanted, y) && device_alike(again, away));
@@ -472,7 +473,7 @@ static void check_states(bool hidden)
     taper_value_release(wanted_h);
     taper_value_release(h);
     taper_value_release(home);
-    // The tensor is kept in an attribute, and passed between two parts of a network.
+    // In one method the tensor is stored in an attribute. In the other it is passed between two segments of a network.
     static const char *const methods[] = {"keep", "cut"};
     for (int method = 0; method < 2; method++) {
         for (int step = 0; step < STEPS; step++) {
@@ -492,7 +493,7 @@ static void check_states(bool hidden)
     taper_value_release(wanted_state);
     taper_value_release(state);
     assert_true(!hidden || gpu_copies() > copies + STEPS);
-    // The value is the last object of its session, then of the whole context.
+    // The tensor on the device is the last object of its session, and then of the whole context.
     h = numbers_of(&w, STATE, -1);
     taper_value_release(step_with(&w, gpu, 0, &h));
     taper_session_destroy(gpu);
@@ -512,12 +513,12 @@ static void states(void **state)
 {
     (void)state;
     check_states(false);
-    if (strcmp(GPU_KIND, "vulkan") == 0) { // with Metal the host always sees the memory
+    if (strcmp(GPU_KIND, "vulkan") == 0) { // with Metal the host can always access the memory
         check_states(true);
     }
 }
 
-// Committed models on a device whose memory the host cannot access.
+// Runs committed models on a device whose memory the host cannot access.
 static void hidden_memory(void **state)
 {
     (void)state;
@@ -535,7 +536,8 @@ static void hidden_memory(void **state)
     close_failing(&w);
 }
 
-// A replay gives identical bits each time, allocates no memory, and takes little time besides that of the interface.
+// A replay must give identical bits each time, must not allocate memory, and must take little time in addition to the
+// interface's.
 static void replays(void **state)
 {
     enum { REPLAYS = 1000 };
@@ -580,7 +582,7 @@ static void replays(void **state)
 
 // ---- pipelines in the background
 
-// With a time limit, the CPU runs the first runs until the pipelines are made; no run waits for them.
+// With a time limit, the CPU runs the model until the pipelines are made; no run may wait for them.
 static void background(void **state)
 {
     (void)state;
@@ -592,7 +594,7 @@ static void background(void **state)
         const taper_session_options options = {.struct_size = sizeof options, .time_budget = 3600};
         open_failing(&w);
         gpu_fail(GPU_OPEN, 0);
-        // The last round has no time limit, but an option asks for background work.
+        // The last round has no time limit, but the option background=1.
         assert_int_equal(
             device_load(w.context, small.file, device, round == 2 ? "background=1" : NULL, &model, w.error), TAPER_OK);
         assert_int_equal(taper_session_create(model, round == 2 ? NULL : &options, &session, w.error), TAPER_OK);
@@ -604,9 +606,9 @@ static void background(void **state)
             taper_value_release(wanted);
             wanted = result;
         }
-        assert_true(run > 1 || round == 0); // the first run ends before any pipeline is made
+        assert_true(run > 1 || round == 0); // only the first run of the first round may end before any pipeline is made
         assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
-        assert_int_equal(gpu_calls(GPU_RUN) != 0, round != 0); // the first round ends while pipelines are made
+        assert_int_equal(gpu_calls(GPU_RUN) != 0, round != 0); // the first round ends while pipelines are being made
         taper_value_release(wanted);
         taper_session_destroy(session);
         taper_model_release(model);
@@ -636,8 +638,8 @@ static void background_fails(void **state)
     close_failing(&w);
 }
 
-// Pipelines fail in the background and in the foreground, in a session without a limit that waits for the first of
-// them. The error is that of the first failure, and no thread reads memory that another one writes.
+// Making pipelines fails in the background and in the foreground, in a session without a limit that waits for the first
+// of them. The error must be that of the first failure, and no thread may read memory that another one writes.
 static void both_fail(void **state)
 {
     const taper_session_options limited = {.struct_size = sizeof limited, .time_budget = 3600};
@@ -657,7 +659,7 @@ static void both_fail(void **state)
     }
     assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
     assert_int_equal(count_heard(&w, "was made to fail"), 1);
-    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // whichever thread made it
+    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // logged once, whichever thread made the pipeline
     assert_int_equal(count_heard(&w, "does not work any more"), 1);
     gpu_slow_pipelines(false);
     taper_session_destroy(sessions[0]);

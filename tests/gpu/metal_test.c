@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each failure that Metal can report (tests/apple/metal/kernels.h): the result is correct, one log line names the
-// failure, and nothing is leaked.
+// Simulates each failure that Metal can report (tests/apple/metal/kernels.h). The result must be correct, one log line
+// must name the failure, and nothing may be leaked.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void refusals(void **state)
     }
 }
 
-// An app in the background may not use the GPU. In the foreground it uses the GPU again.
+// An app in the background may not use the GPU. When it is in the foreground again, it must use the GPU again.
 static void background(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Folding of specialization constants: each operation, all shaders (checked by spirv-val if it is installed), and
-// damaged code.
+// Tests the folding of specialization constants in SPIR-V: each operation, all shaders (checked by spirv-val if it is
+// installed), and damaged code.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,8 @@
 #define OP(code, words) ((uint32_t)(words) << 16 | (code))
 enum { BOOL = 1, UINT, FLOAT, VECTOR, A, B, TRUTH, WHOLE, RESULT, IDS };
 
-// Folds a module with the constants A and B, of which B is specialized, and RESULT = `operation` of the operands.
+// Folds a module with the constants A and B, where B is specialized to `b`, and a constant RESULT that is `operation`
+// of the operands.
 static taper_status one(uint32_t operation, uint32_t type, const uint32_t *operands, uint32_t count, uint32_t b,
                         uint32_t *result, uint32_t *code_made)
 {
@@ -35,7 +36,7 @@ static taper_status one(uint32_t operation, uint32_t type, const uint32_t *opera
     module[at + 3] = operation;
     memcpy(module + at + 4, operands, count * sizeof *operands);
     at += 4 + count;
-    // Exact sizes, so that a sanitizer detects accesses beyond the end.
+    // The blocks have exactly the required sizes, so that a sanitizer detects accesses beyond their end.
     uint32_t *code = malloc(at * 4), *made = malloc(at * 4);
     assert_non_null(code);
     assert_non_null(made);
@@ -87,7 +88,7 @@ static void operations(void **state)
             fail_msg("operation %u: %u", cases[i].operation, result);
         }
     }
-    // Operations without a result, and unknown ones, are left to the driver.
+    // Operations without a result, and unknown ones, are not folded; the driver handles them.
     const uint32_t operands[] = {A, B}, beyond[] = {WHOLE, 3}, far[] = {A, 4000000000U}, type_of[] = {A, VECTOR};
     assert_int_equal(one(134, UINT, operands, 2, 0, &result, &code), TAPER_DECLINED);
     assert_int_equal(one(137, UINT, operands, 2, 0, &result, &code), TAPER_DECLINED);
@@ -179,7 +180,8 @@ static void shaders(void **state)
     assert_true(left_words < all_words / 10 * 9);
 }
 
-// Dead code: a branch on a constant, a loop that never repeats, an unreachable block, a function that is never called.
+// Tests the removal of dead code: a branch on a constant, a loop that never repeats, an unreachable block, a function
+// that is never called.
 static void cutting_off(void **state)
 {
     (void)state;
@@ -225,7 +227,7 @@ static void cutting_off(void **state)
         OP(248, 2), START, OP(249, 2), THEN,
         OP(248, 2), THEN, OP(249, 2), END,
         OP(248, 2), END, OP(245, 5), TYPE, PHI, FALSE, THEN, RETURN, END_FUNCTION};
-    // The condition is not constant, but neither side reaches the declared merge block.
+    // The condition is not constant, but neither branch reaches the declared merge block.
     static const uint32_t end[] = {
         HEAD(N), CONSTANTS, FUNCTION(MAIN),
         OP(248, 2), START, OP(168, 4), TYPE, CONDITION, TRUE, OP(247, 3), END, 0, OP(250, 4), CONDITION, THEN, OTHER,
@@ -278,7 +280,8 @@ static void damaged_cut(const uint32_t *from, size_t words, uint32_t *seed, int 
                                       : (folded[at] & 0xffff0000) | codes[(*seed >> 8) % sizeof codes];
     }
     end = round % 5 == 0 ? (*seed >> 8) % end : end;
-    uint32_t *code = malloc(end * 4 + 4), *made = malloc(end * 4); // exact sizes
+    // Exact sizes, so that a sanitizer detects accesses beyond the end.
+    uint32_t *code = malloc(end * 4 + 4), *made = malloc(end * 4);
     assert_non_null(code);
     assert_true(made != NULL || end == 0);
     memcpy(code, folded, end * 4);
@@ -290,7 +293,7 @@ static void damaged_cut(const uint32_t *from, size_t words, uint32_t *seed, int 
     free(folded);
 }
 
-// Any word may be changed, and the code may end anywhere. No access is out of bounds.
+// Changes any word, and truncates the code anywhere. No access may be out of bounds.
 static void damage(void **state)
 {
     (void)state;

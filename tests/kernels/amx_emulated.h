@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operations of amx_tiles.h in C: each thread has tiles, and an abort replaces an exception of the CPU. Bytes of a
-// tile that no load wrote are zero, as on the CPU.
+// Implements the operations of amx_tiles.h in C. Each thread has its own tiles. Code that would raise an exception on a
+// CPU calls abort. Bytes of a tile that no load has written are zero, as on a CPU.
 #ifndef TAPER_TESTS_AMX_EMULATED_H
 #define TAPER_TESTS_AMX_EMULATED_H
 
@@ -13,7 +13,7 @@ typedef struct emulated_tile {
 } emulated_tile;
 
 static _Thread_local struct {
-    taper_tile_shapes shapes; // palette 0 if no shapes are set
+    taper_tile_shapes shapes; // palette 0 means that no shapes are set
     emulated_tile tiles[8];
 } emulated;
 
@@ -101,7 +101,7 @@ static inline void tile_dot_u8s8(size_t sums, size_t a, size_t b)
     }
 }
 
-// Returns the bfloat16 number as a float; a denormal one becomes zero.
+// Returns the bfloat16 number as a float. A denormal number becomes zero.
 static inline float emulated_bf16(const uint8_t *at)
 {
     uint32_t bits = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 24;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the conversions of cast.h: every entry against the arithmetic of a wider type, with numbers at the limits of
-// the integers.
+// Checks the conversions of cast.h: every kernel is compared with the arithmetic of a wider type, with numbers at the
+// limits of the integers.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void fill(int type, void *p, size_t n)
         } else if (type == F64) {
             memcpy(to, &wide, sizeof wide);
         } else {
-            // Halves have random bits half of the time, otherwise those of small numbers.
+            // Half floats have random bits half of the time, and otherwise represent small numbers.
             const int64_t value = check_below(4) == 0           ? 0
                                   : type == F16 || type == BF16 ? (int64_t)(bits & 0xFFFF)
                                                                 : whole;
@@ -73,7 +73,7 @@ static uint16_t half_of(float x, int fraction_bits)
     if (isnan(x)) {
         return (uint16_t)(sign | most | 1 << (fraction_bits - 1));
     }
-    uint16_t low = 0, high = most; // magnitudes increase with the bits
+    uint16_t low = 0, high = most; // the magnitude increases with the bits, so bisection finds the number
     const double a = fabs((double)x);
     while (high - low > 1) {
         const uint16_t middle = (uint16_t)((low + high) / 2);
@@ -146,7 +146,7 @@ static void check_length(const taper_cast_entry *entry, size_t kind, size_t n)
             memcpy(&a, got, sizeof a), memcpy(&b, expected, sizeof b);
         } else if (to == F64) {
             memcpy(&c, got, sizeof c), memcpy(&d, expected, sizeof d);
-        } else if (to == F16 || to == BF16) { // all NaNs are equal
+        } else if (to == F16 || to == BF16) { // any NaN equals any other NaN
             uint16_t got_half, want_half;
             memcpy(&got_half, got, sizeof got_half), memcpy(&want_half, expected, sizeof want_half);
             a = half_value(got_half, to == F16 ? 10 : 7), b = half_value(want_half, to == F16 ? 10 : 7);

@@ -27,7 +27,7 @@ uint64_t check_cpu(void)
 
 // ---- memory
 
-// Regions are reused, because mapping memory is slow under emulation.
+// Regions of memory are reused, because mapping memory is slow under emulation.
 typedef struct region {
     uint8_t *base;
     size_t size; // size without the two inaccessible pages

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by the kernel checks: memory that ends (or begins) at an inaccessible page, random and special numbers, and
-// comparisons that count failures. Every entry of a list that this CPU can run is compared with the portable entry or
-// with double precision.
+// Code that all kernel checks share: memory that ends (or begins) at an inaccessible page, random and special numbers,
+// and comparisons that count failures. Every kernel of a list that this CPU can run is compared with the portable
+// kernel or with double precision.
 #ifndef TAPER_TESTS_KERNELS_CHECK_H
 #define TAPER_TESTS_KERNELS_CHECK_H
 
@@ -13,8 +13,9 @@ uint64_t check_cpu(void); // returns the TAPER_ISA_ bits of this machine that TA
 
 // ---- memory: check_memory_reset frees all of it
 typedef enum check_place {
-    CHECK_TAIL, // the byte after the buffer and its slack is inaccessible: detects over-reads
-    CHECK_HEAD  // the byte before the buffer is inaccessible: detects under-reads
+    // The bytes after the buffer and the allowed over-read are inaccessible, which detects reads that are too far.
+    CHECK_TAIL,
+    CHECK_HEAD // the byte before the buffer is inaccessible, which detects reads before the start
 } check_place;
 float *check_floats(size_t count, check_place place, size_t slack);
 void *check_bytes(size_t size, check_place place, size_t slack);
@@ -22,11 +23,11 @@ void check_memory_reset(void);
 
 // ---- numbers NEON of 32-bit ARM flushes denormals to zero. While its kernels are checked, the functions below make no
 // denormals. check_lost() is the greatest error of a result due to flushing, otherwise 0.
-float check_number(float x); // returns zero instead of a denormal then
+float check_number(float x); // returns x, or zero if x is a denormal and denormals are flushed
 float check_of_bits(uint32_t bits);
 float check_lost(void);
 uint32_t check_random(void);
-size_t check_below(size_t n); // returns a number in 0 .. n - 1
+size_t check_below(size_t n); // returns a random number from 0 to n - 1
 float check_uniform(float low, float high);
 void check_fill(float *p, size_t count, float low, float high);
 // Replaces about one number in `one_in` by NaN, an infinity, a zero of either sign, a denormal, +-3, +-6 or a large
@@ -45,15 +46,15 @@ double check_ulp(float got, double want);
 struct taper_i8_epilogue;
 uint8_t check_requantized(int32_t sum, float scale, const struct taper_i8_epilogue *e);
 
-// The part for doubles of the check of native.h (native_f64_check.c): makes operands, and checks a result.
+// Checks native.h for doubles (native_f64_check.c). check_doubles_fill makes operands, check_double_is checks a result.
 struct taper_native_numbers;
 void check_doubles_fill(double *x, size_t count);
 bool check_double_is(int native, double x, double y, double z, double got, const struct taper_native_numbers *p);
 
-// The part for special functions (native_special_check.c).
+// Checks the special functions of native.h (native_special_check.c).
 struct taper_native_entry;
 void check_native_special(const struct taper_native_entry *entry);
-// The part for bytes (native_u8_check.c).
+// Checks the functions of native.h for bytes (native_u8_check.c).
 void check_native_bytes(const struct taper_native_entry *entry);
 
 void check_begin(const char *family, const char *entry);
@@ -61,7 +62,7 @@ void check_begin(const char *family, const char *entry);
 void check_that(bool good, const char *format, ...);
 bool check_failed(void); // returns true if this entry has failed a check
 
-// The families of kernels. bench: measure speed instead of checking.
+// Each function checks one family of kernels. bench: true to measure the speed instead.
 void check_dwconv_f32(bool bench);
 void check_dwconv_i8(bool bench);
 void check_gemm_f32(bool bench);

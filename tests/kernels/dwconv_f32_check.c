@@ -118,7 +118,7 @@ static void one_rows(const taper_dwconv_entry *e, size_t channels, size_t h, siz
     }
     const size_t out_stride = channels + check_below(3), out_row = p.out_w * out_stride + check_below(2) * out_stride;
     const size_t total = (count - 1) * out_row + (p.out_w - 1) * out_stride + channels;
-    // Compute a part of the channels.
+    // Computes only some of the channels.
     const size_t blocks = (channels + e->block - 1) / e->block;
     const size_t c0 = check_below(blocks) * e->block,
                  c1 = check_below(2) || c0 + 2 * e->block > channels ? channels : c0 + e->block;
@@ -211,7 +211,7 @@ void check_dwconv_f32(bool benchmark)
         }
         for (size_t w = 1; w < 22; w++)
             one_rows(e, 1 + check_below(3 * e->block), 1 + check_below(8), w, check_below(e->kernel));
-        for (size_t i = 0; i < 12; i++) // more columns than a kernel computes at once
+        for (size_t i = 0; i < 12; i++) // more columns than any kernel computes at once
             one_rows(e, 1 + check_below(2 * e->block), 1 + check_below(4), 22 + check_below(150),
                      check_below(e->kernel));
         for (size_t c = 1; c <= 3 * e->block + 1; c++) {

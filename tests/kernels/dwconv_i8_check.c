@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks quantized depthwise convolution: every entry must be bit-exact, for all tails of channels and kernels of 1 to
-// 49 taps.
+// Checks quantized depthwise convolution: every kernel must be bit-exact, for all remainders of channels and kernels of
+// 1 to 49 taps.
 #include <math.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@ static uint8_t expected(int64_t sum, float scale, const taper_i8_epilogue *e)
     return (uint8_t)(q < e->min ? e->min : q > 255 ? 255 : q);
 }
 
-// rows: number of rows for 3x3 with stride 1, or 1; columns: true for a row with stride 2; edged: true if the last
-// column of these rows differs
+// Checks one case. rows: number of rows for 3x3 with stride 1, otherwise 1; columns: true for a row with stride 2;
+// edged: true if the last column of these rows differs.
 static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, size_t pixels, size_t rows,
                 bool columns, bool edged)
 {
@@ -34,9 +34,9 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
     const size_t step = check_below(4) == 0 ? 0 : channels + check_below(9), c_stride = channels + check_below(9);
     const size_t places = taper_dwconv_i8_places(entry, channels);
     const uint8_t *a[MOST_POINTERS] = {NULL}, *pointers[MOST_POINTERS];
-    // The columns of several rows overlap. Taps of single pixels may be anywhere. With stride 2, a pixel's last column
-    // is the first of the next pixel, whether the kernel is told so or not. The first column of the first pixel may be
-    // separate.
+    // The columns of several rows overlap. Taps of single pixels may be at any address. With stride 2, the last column
+    // of a pixel is the first column of the next pixel, whether the kernel knows that or not. The first column of the
+    // first pixel may be at a separate address.
     const bool overlap = rows > 1 && pixels > 1, alone = check_below(2) == 0;
     const bool meet = columns || (rows == 1 && taps == 9 && check_below(2) == 0);
     const size_t row = (pixels - 1) * step + channels;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the stages of transforms in fft_f32.h. It compares every entry with a sum of products with roots of unity,
-// computed in doubles. The buffers have no spare elements.
+// Checks the stages of Fourier transforms in fft_f32.h. Every kernel is compared with a sum of products with roots of
+// unity, computed in doubles. The buffers have no spare elements.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static bool is_near(const float *points, size_t k, size_t lane, number want, dou
     return fabs(got.re - want.re) <= bound && fabs(got.im - want.im) <= bound;
 }
 
-// Computes all places in two calls.
+// Computes all elements in two calls.
 static void check_pass(const taper_fft_entry *entry, size_t factor, size_t inner, size_t blocks)
 {
     const size_t n = factor * inner * blocks, places = inner * blocks, first = check_below(places + 1);
@@ -78,9 +78,9 @@ static void check_pass(const taper_fft_entry *entry, size_t factor, size_t inner
     }
 }
 
-// Checks that `part` makes the real transform of 2 m numbers from the complex transform of m numbers; both are computed
-// by definition. Then checks that `join` makes twice the complex transform from the result of `part`, with real and
-// imaginary parts swapped.
+// `part` must make the real transform of 2 m numbers from the complex transform of m numbers; both are compared with
+// the definition. `join` must make twice the complex transform from the result of `part`, with real and imaginary parts
+// swapped.
 static void check_halves(const taper_fft_entry *entry, size_t m)
 {
     float *x = check_floats(2 * m * LANES, CHECK_TAIL, 0), *in = check_floats(2 * m * LANES, CHECK_TAIL, 0),
@@ -125,7 +125,7 @@ static void check_halves(const taper_fft_entry *entry, size_t m)
     }
 }
 
-// Checks the stages for doubles: they must match those for floats, except for rounding. m: number of points.
+// The stages for doubles must give the results of the stages for floats, except for rounding. m: number of points.
 static void check_wide(const taper_fft_entry *entry, size_t m)
 {
     const size_t n = 2 * m * LANES;
@@ -162,7 +162,7 @@ static void check_wide(const taper_fft_entry *entry, size_t m)
     }
 }
 
-// Checks the kernels that only move numbers, with any step. They must write nothing else.
+// Checks the kernels that only move numbers, with any stride. They must write nothing else.
 static void check_moves(const taper_fft_entry *entry, size_t count)
 {
     const size_t step = 2 * LANES + check_below(5), line = count + check_below(5), lanes = LANES * (1 + check_below(2));
@@ -204,8 +204,8 @@ static void check_moves(const taper_fft_entry *entry, size_t count)
         check_that(back[i] == (i % line < count ? (double)i : -1), "of lanes, %zu: %zu", count, i);
 }
 
-// Checks merge: the lanes of the points are transforms of every eighth number, and the result must match the definition
-// of the whole transform.
+// Checks merge. The lanes of the points are transforms of every eighth number, and the result must equal the whole
+// transform by its definition.
 static void check_merge(const taper_fft_entry *entry, size_t m)
 {
     const size_t n = m * LANES;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks gemm and igemm of floats, and with weights of halves: every entry, all numbers of rows, tails of columns, taps
-// with padding, added sums, and clamps.
+// Checks matrix products of floats, also with weights of half floats: every kernel, all numbers of rows, remainders of
+// columns, taps with padding, added sums, and clamps.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "check.h"
 #include "ops/kernels/kernel_select.h"
 
-// A plain transpose, with which this test packs weights. The transposes of the instruction sets are checked with the
-// vector family.
+// A simple transpose, with which this test packs weights. The transposes of the instruction sets are checked in
+// vector_f32_check.c.
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     for (size_t r = 0; r < rows; r++) {
@@ -24,7 +24,7 @@ typedef struct problem {
     const taper_gemm_entry *entry;
     size_t mr, nc, kc, ks;
     bool indirect, special;
-    size_t step; // step between windows; 0 if each row of A has memory of its own
+    size_t step; // elements between windows; 0 if each row of A has its own memory
     float *a, *weights, *bias, *scale, *add, *zero;
     size_t a_stride, a_offset, c_stride, add_stride;
     const float **pointers;
@@ -49,7 +49,8 @@ static float rounded(taper_precision precision, float x)
                                                : x;
 }
 
-// Returns the allowed error: that of float sums, and that of sums of `rounds` halves in a row.
+// Returns the allowed error: of a sum of `terms` floats, or of sums of half floats of which at most entry->rounds are
+// added before conversion.
 static double error_bound(const taper_gemm_entry *entry, size_t terms, double magnitude)
 {
     const double sums = ((double)terms + 4) * 0x1p-24 * magnitude;
@@ -105,7 +106,7 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
     check_fill(p.a, image + offset, -1, 1);
     p.weights = check_floats(nc * kc * ks, CHECK_TAIL, 0);
     check_fill(p.weights, nc * kc * ks, -1, 1);
-    if (!indirect && !special && step == 0 && check_below(4) == 0) // the infinity must only affect its column
+    if (!indirect && !special && step == 0 && check_below(4) == 0) // an infinity must affect only its own column
         p.weights[check_below(nc * kc * ks)] = INFINITY;
     if (check_below(3))
         check_fill(p.bias = check_floats(nc, CHECK_TAIL, 0), nc, -2, 2);
@@ -138,7 +139,7 @@ static void one_of(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t k
         p.tap_stride = mr + check_below(3);
         p.pointers = check_bytes(((ks - 1) * p.tap_stride + mr) * sizeof(float *), CHECK_TAIL, 0);
         for (size_t t = 0; t < ks; t++) {
-            // If none is padding, the rows are evenly spaced.
+            // Without padding, the rows are evenly spaced.
             const bool all = check_below(4) == 0, none = check_below(4) == 0;
             for (size_t i = 0; i < mr; i++) {
                 const bool padding = !none && (all || check_below(4) == 0);
@@ -286,7 +287,7 @@ static void check_entries(const char *family, const taper_gemm_entry *(*entry_at
                 one(entry, mr, nc, 1 + check_below(20), 1, false, check_below(4) == 0);
                 one(entry, mr, nc, 1 + check_below(20), 1 + check_below(9), true, check_below(4) == 0);
             }
-            for (size_t times = 0; times < 4; times++) // more taps than any kernel keeps pointers for
+            for (size_t times = 0; times < 4; times++) // more taps than any kernel stores pointers for
                 one(entry, mr, 1 + check_below(3 * entry->nr), 1 + check_below(9), 30 + check_below(50), true, false);
             for (size_t kc = 1; kc < 40; kc++) {
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1, false, false);
@@ -307,14 +308,14 @@ static void check_entries(const char *family, const taper_gemm_entry *(*entry_at
             one(entry, mr, entry->nr + 3, 511 + check_below(600), 1, false, false);
             one(entry, mr, entry->nr + 3, 127 + check_below(900), 1 + check_below(9), true, false);
         }
-        // These have enough columns to reorder A more than once.
+        // These cases have enough columns that A is reordered more than once.
         one(entry, entry->mr, 7 * entry->nr + 5, 600 + check_below(40), 2, true, false);
         one(entry, 1 + check_below(3 * entry->mr), 13 * entry->nr - 1, 1200 + check_below(40), 1, false, false);
-        for (size_t kc = 40; kc < 200; kc++) { // around the borders of tiles of 32 halves
+        for (size_t kc = 40; kc < 200; kc++) { // values around the borders of tiles of 32 half floats
             one(entry, 1 + check_below(3 * entry->mr), 1 + check_below(3 * entry->nr), kc, 1, false, false);
             one(entry, entry->mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(9), true, false);
         }
-        for (size_t m = 1; m <= 4 * entry->mr + 1; m++) { // several strips in a call
+        for (size_t m = 1; m <= 4 * entry->mr + 1; m++) { // one call computes several strips
             for (size_t times = 0; times < 3; times++)
                 one(entry, m, 1 + check_below(3 * entry->nr), 1 + check_below(20), 1, false, check_below(4) == 0);
             one(entry, m, 3 * entry->nr / 2, 16, 1, false, false);

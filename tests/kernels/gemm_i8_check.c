@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks quantized gemm: every entry must be bit-exact with sums in 64 bits, for all rows, tails of columns and depth,
-// taps, extreme numbers, and scales whose products are ties or exceed 32 bits.
+// Checks quantized matrix products: every kernel must be bit-exact with sums in 64 bits, for all rows, remainders of
+// columns and depth, taps, extreme numbers, and scales whose products are ties or exceed 32 bits.
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 typedef struct problem {
     size_t mr, nc, kc, ks, offset;
-    size_t step; // step between windows; 0 if each row of a tap has a pointer
+    size_t step; // bytes between windows; 0 if each row of a tap has a pointer
     const uint8_t **pointers;
     size_t tap_stride;
     const int8_t *weights;
@@ -37,8 +37,8 @@ static void fill_bytes(void *to, size_t count, bool extreme)
         p[i] = extreme && check_below(4) != 0 ? ends[check_below(sizeof ends)] : (uint8_t)check_random();
 }
 
-// Fills inputs as layers have them: one in `highs` is above 127 (0 for none). Weights mostly keep sums of products
-// within 16 bits.
+// Fills inputs as layers have them: one of `highs` inputs is above 127 (0 for none). Most weights keep the sums of
+// products within 16 bits.
 static void fill_inputs(uint8_t *p, size_t count, size_t highs)
 {
     for (size_t i = 0; i < count; i++)
@@ -72,8 +72,8 @@ static float random_scale(size_t kind)
                        : check_uniform(0.5f, 0.99999994f);
 }
 
-// Checks one problem. many: use the entry's function for many rows. Returns false if the function does not support the
-// problem.
+// Checks one problem. many: true to use the kernel's function for many rows. Returns false if that function does not
+// support the problem.
 static bool one_of(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, size_t step, bool many)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
@@ -184,7 +184,7 @@ static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t k
     (void)one_of(entry, mr, nc, kc, ks, 0, false);
 }
 
-// Checks any number of rows: whole tiles, one row more or less, and more rows than one pass takes.
+// Checks any number of rows: whole tiles, one row more or less, and more rows than are computed in one pass.
 static void many_rows(const taper_gemm_i8_entry *entry)
 {
     size_t done = 0, tried = 0;
@@ -231,7 +231,7 @@ void check_gemm_i8(bool benchmark)
             one(entry, 1 + check_below(entry->mr), 1 + check_below(3 * entry->nr), kc, 1);
             one(entry, entry->mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(9));
         }
-        // Depths beyond what kernels reorder at once, and enough columns to reorder more than once.
+        // Tests depths beyond the depth that kernels reorder at once, and enough columns to reorder more than once.
         one(entry, entry->mr, 7 * entry->nr + 5, 700 + check_below(40), 2);
         one(entry, 1 + check_below(entry->mr), 13 * entry->nr - 1, 2500 + check_below(40), 1);
         for (size_t mr = 1; mr <= entry->mr; mr++) {

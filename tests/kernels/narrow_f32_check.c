@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks products with narrow weights (narrow_f32.h): every entry against sums in doubles, for lengths with remainders,
-// with memory without slack. Panels are built here number by number, independently of the library's packing.
+// Checks products with narrow weights (narrow_f32.h): every kernel is compared with sums in doubles, for lengths with
+// remainders and memory that ends at an inaccessible page. Panels are built here number by number, independently of the
+// library's packing.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +100,7 @@ static void check_panel(const taper_narrow_entry *entry, unsigned bits, bool poi
         check_that(fabs((double)y[c] - sums[c]) <= bound_of(4 * magnitudes[c]),
                    "%u bits, groups of %zu%s: output %zu is %g, not %g", bits, group, points ? " with points" : "", c,
                    (double)y[c], sums[c]);
-    // The floats of the last group, added in two parts, give its share of the sums.
+    // Converts the last group to floats in two parts. The floats must give the sums that gemv_panel computes.
     const size_t first = bits == 4 ? check_below(group / 8 + 1) * 8 : check_below(group + 1);
     const char *last = panel + (groups - 1) * bytes;
     entry->widen_panel(&format, last, 0, first, wide);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the arithmetic of native.h: every entry against that of the widest integers or of doubles, with memory without
-// slack, in place and not.
+// Checks the arithmetic of native.h: every kernel is compared with the arithmetic of the widest integers or of doubles.
+// The memory ends at an inaccessible page, and results are computed in place and to other memory.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct {
     taper_native native;
     taper_native_type type;
     bool where;
-    uint8_t item, result; // sizes in bytes
+    uint8_t item, result; // sizes of an operand and of a result, in bytes
 } rows[] = {
 #define RESULT_SAME(T) sizeof(T)
 #define RESULT_TRUTH(T) 1
@@ -49,7 +49,7 @@ static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
         return;
     }
     if (is_float(type)) {
-        const bool any = check_below(2); // false: no special numbers
+        const bool any = check_below(2); // false to fill without special numbers
         float *x = p;
         for (size_t i = 0; i < bytes / sizeof *x; i++) {
             x[i] = any && check_below(6) == 0 ? edges[check_below(10)] : check_uniform(-3, 3);
@@ -92,7 +92,7 @@ static int64_t wrap(uint64_t x)
     return (int64_t)x;
 }
 
-// Returns the result for integers, of which the lowest bytes count. The divisor is not zero.
+// Returns the result for integers; the caller uses only its lowest bytes. The divisor must not be zero.
 static int64_t whole(taper_native native, int64_t x, int64_t y, const taper_native_numbers *p)
 {
     const uint64_t a = (uint64_t)x, b = (uint64_t)y;
@@ -334,7 +334,8 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
          *z = check_bytes(n * item, place, 0);
     fill(rows[row].where ? TAPER_NATIVE_BOOL : rows[row].type, x, n * first, first);
     fill(rows[row].type, y, n * item, item), fill(rows[row].type, z, n * item, item);
-    const bool small = check_below(2); // wide integers: true for numbers below 32 bits, false for some larger ones
+    // For wide integers: true for numbers below 32 bits, false to include larger ones.
+    const bool small = check_below(2);
     bool zero = false;
     for (size_t i = 0; divides(native) && i < n; i++) {
         if (rows[row].type == TAPER_NATIVE_I64 && small) {
@@ -373,7 +374,7 @@ static const struct fold_row {
 #undef FOLD
 enum { FOLD_ROWS = sizeof fold_rows / sizeof *fold_rows, FOLDED = 1500 };
 
-// Adds an element to an accumulator of its own type.
+// Adds an element to an accumulator of the same type.
 static void join(taper_native_fold fold, bool real, const void *x, size_t item, void *acc)
 {
     double *f = acc;
@@ -421,7 +422,7 @@ static void check_fold(const taper_native_folder *folder, const struct fold_row 
     const bool real = row->type <= TAPER_FOLD_F64, line = m == 0;
     const size_t stride = n + check_below(3), count = line ? n : m * stride, item = row->item;
     char *x = check_bytes(count * item, CHECK_TAIL, 0);
-    const size_t kind = check_below(4); // floats: with zeros, with overflow and underflow, or with NaN
+    const size_t kind = check_below(4); // for floats: with zeros, with overflow and underflow, or with NaN
     for (size_t i = 0; i < count; i++) {
         const double wide = kind == 1 && check_below(8) == 0     ? 0
                             : kind == 2 && check_below(128) == 0 ? ldexp(1, (int)check_below(250) - 125)
@@ -478,7 +479,7 @@ static void check_folds(const taper_native_entry *entry)
     }
 }
 
-// Checks sums of complex numbers, and maxima of neighbours with equal numbers, zeros of both signs and NaN.
+// Checks sums of complex numbers. Also checks maxima of neighbours with equal numbers, zeros of both signs and NaN.
 static void check_pairs_and_picks(const taper_native_entry *entry)
 {
     enum { MOST_ROWS = 12, MOST_WIDTH = 2300 };
@@ -518,7 +519,7 @@ static void check_pairs_and_picks(const taper_native_entry *entry)
                            "extreme of %zu rows, %d: %d, not %zu", count, least, (int)where[k], at);
             }
         }
-        float most[MOST_WIDTH]; // maxima of pools, where the last NaN wins
+        float most[MOST_WIDTH]; // maxima as in pooling, where the last NaN wins
         const float *places[MOST_ROWS];
         int32_t names[MOST_ROWS];
         int64_t greatest[MOST_WIDTH];
@@ -614,7 +615,7 @@ void check_native(bool benchmark)
                 continue;
             }
             if (rows[row].native >= TAPER_NATIVE_ATANH && rows[row].native <= TAPER_NATIVE_TRIGAMMA)
-                continue; // checked on grids instead
+                continue; // checked on fine grids instead, in native_special_check.c
             for (size_t n = 0; n <= MOST; n += TAPER_NATIVE_STEP) {
                 for (int i = 0; i < 20; i++) {
                     check_row(function, row, n);

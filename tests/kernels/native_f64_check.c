@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the functions of native.h for doubles against C's functions for long doubles.
+// Compares the functions of native.h for doubles with C's functions for long doubles.
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ void check_doubles_fill(double *x, size_t count)
     static const double edges[] = {0.0,    -0.0,      INFINITY,   -INFINITY, NAN,  1e300,
                                    -1e300, 0x1p-1074, 0x1p-1022,  -1e-310,   1.0,  -1.0,
                                    0.5,    709.7827,  -745.13321, 710,       -746, 37.5};
-    const bool any = check_below(2) != 0; // false: no special numbers
+    const bool any = check_below(2) != 0; // false to fill without special numbers
     for (size_t i = 0; i < count; i++) {
         const double fine = (double)check_uniform(-1, 1) + (double)check_uniform(-1, 1) * 0x1p-24;
         const size_t kind = check_below(8);
@@ -30,7 +30,7 @@ static long double sigmoid(long double x)
     return 1 / (1 + expl(-x));
 }
 
-// Returns the value. *bound is the allowed error in units of 2^-53 of its terms.
+// Returns the value in long double. *bound is the allowed error in units of 2^-53 of its terms.
 static long double value_of(int native, double a, double b, double c, const taper_native_numbers *p, long double *bound)
 {
     const long double x = a, y = b, z = c, less = x - p->f[0];
@@ -89,11 +89,11 @@ bool check_double_is(int native, double x, double y, double z, double got, const
     if (isnan(want)) {
         return isnan(got);
     }
-    if (fabsl(want) >= 0x1p1020L || bound >= 0x1p1020L) { // near the limit of doubles
+    if (fabsl(want) >= 0x1p1020L || bound >= 0x1p1020L) { // near the largest double, where the result may be infinite
         return isinf(got) || isnan(got) || fabsl(got - want) <= bound * 0x1p-50L;
     }
     if ((native == (int)TAPER_NATIVE_SIGMOID || native == (int)TAPER_NATIVE_SILU) && x < -709) {
-        return fabsl(got - want) <= fabsl(want); // the exponential underflows
+        return fabsl(got - want) <= fabsl(want); // the exponential underflows, so the result may be 0
     }
     const bool turns_sign = want == 0 && !isnan(got) && !signbit(got) != !signbit((double)want);
     return fabsl(got - want) <= bound * 0x1p-50L + 0x1p-1072L &&

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the special functions of native.h on fine grids against their definitions in long doubles, or C's functions.
+// Compares the special functions of native.h on fine grids with their definitions in long doubles, or with C's
+// functions.
 #include <math.h>
 
 #include "check.h"
 #include "ops/kernels/native.h"
 
-// Returns I(x) * exp(-x) for x >= 0, by its series or its integral.
+// Returns the modified Bessel function I(x) * exp(-x) for x >= 0, by its series or its integral.
 static long double bessel_i(int order, long double x)
 {
     long double sum = 1, term = 1;
@@ -62,7 +63,7 @@ static long double value_of(taper_native native, float number)
                                          : digamma_right(0, x);
     case TAPER_NATIVE_LGAMMA:
         return lgammal(x);
-    default: // below 1/2 by the reflection formula, with the sine of the rounded pi x
+    default: // below 1/2, computes by the reflection formula, with the sine of the rounded pi x
         return isinf(x) && x > 0 ? 0
                : number < 0.5f   ? (long double)((float)(pi * pi) / (sine * sine)) - digamma_right(1, 1 - x)
                                  : digamma_right(1, x);
@@ -71,7 +72,7 @@ static long double value_of(taper_native native, float number)
 
 static bool is_right(taper_native native, float x, float got)
 {
-    if (native == TAPER_NATIVE_NDTRI) { // checked by its inverse, whose derivative is the density
+    if (native == TAPER_NATIVE_NDTRI) { // checked by its inverse function, whose derivative is the density
         const long double tail = x > 0.5f ? 1 - (long double)x : (long double)x;
         if (!(tail > 0))
             return tail == 0 ? isinf(got) && (got < 0) == (x < 0.5f) : isnan(got);

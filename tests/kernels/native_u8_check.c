@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the functions of native.h for bytes against scalar code: sums are exact, normalised bytes are bit-exact.
+// Compares the functions of native.h for bytes with scalar code: sums must be exact, and normalised bytes bit-exact.
 #include <math.h>
 
 #include "check.h"
@@ -46,7 +46,7 @@ void check_native_bytes(const taper_native_entry *entry)
         uint8_t *x = check_bytes(n, CHECK_TAIL, 0), *y = check_bytes(n, CHECK_TAIL, 0);
         float *weight = check_floats(stride != 0 ? n : 1, CHECK_TAIL, 0),
               *bias = check_floats(stride != 0 ? n : 1, CHECK_TAIL, 0);
-        const bool full = check_below(4) == 0; // makes the largest sums
+        const bool full = check_below(4) == 0; // true to make the largest possible sums
         for (size_t i = 0; i < n; i++) {
             x[i] = full ? (uint8_t)~flip : (uint8_t)check_below(256);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks convolution of planes against the sums: every block of outputs, counts that fill vectors and others, and any
-// offset. Nothing is written beyond the count; NaN and infinity are kept.
+// Compares convolution of planes with direct sums: every block of outputs, counts that fill vectors and counts that do
+// not, and any offset. Nothing may be written after the last output. NaN and infinity must be kept.
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the recurrent cells of vector_f32.h against the same formulas in double precision.
+// Compares the recurrent cells of vector_f32.h with the same formulas in double precision.
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void check_near(const char *name, size_t n, size_t i, float got, double w
                name, n, i, (double)got, want);
 }
 
-// Makes gates, of which some are so large that the functions are 0, 1 or -1.
+// Makes gates. Some of them are so large that the functions give 0, 1 or -1.
 static float *some_gates(size_t count)
 {
     float *gates = check_floats(count, CHECK_TAIL, 0);
@@ -65,7 +65,7 @@ static void gru_cell(const taper_vector_entry *v, size_t n, size_t step, bool in
 void check_vector_f32_cells(const taper_vector_entry *v, size_t n)
 {
     const size_t step = n + check_below(4);
-    if (v->lstm_cell != NULL) { // NULL in builds without the operators
+    if (v->lstm_cell != NULL) { // NULL in builds without these operators
         lstm_cell(v, n, step);
         gru_cell(v, n, step, false);
         gru_cell(v, n, step, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Checks the elementwise functions on a sample of all floats (one in 101 with --thorough), for all lengths, in place
-// and not; and the reductions, poolings and reorderings of vector_f32.h.
+// and to other memory. Also checks the reductions, poolings and reorderings of vector_f32.h.
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ static double reference(taper_unary op, double x, const float *p)
     }
 }
 
-// Returns true if the error is within a bound in last places or an absolute bound.
+// Returns true if the error is within a bound in units in the last place, or within an absolute bound.
 static bool near_enough(taper_unary op, float got, double want, double x, const float *p, double *ulp)
 {
     *ulp = check_ulp(got, want);
@@ -176,14 +176,14 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
         return *ulp <= 1 || fabs((double)got - want) <= 0x1p-23 * (fabs(x * (double)p[0]) + fabs((double)p[1]));
     case TAPER_UNARY_ELU:
         return *ulp <= 3;
-    // The sum x + 3 is rounded, so that the result for x near -3 has the error of 3.
+    // The sum x + 3 is rounded, so for x near -3 the result has the rounding error of a number near 3.
     case TAPER_UNARY_HARDSIGMOID:
         return *ulp <= 1.5 || fabs((double)got - want) <= 0x1p-24;
     case TAPER_UNARY_HARDSWISH:
         return *ulp <= 2.1 || fabs((double)got - want) <= 0x1p-22;
     case TAPER_UNARY_SIGMOID:
         return *ulp <= 3;
-    // Below -104 the sigmoid is 0 as a float.
+    // For x below -104 the sigmoid is 0 as a float.
     case TAPER_UNARY_SILU:
         return *ulp <= 3.5 || (x < -87 && fabs((double)got - want) <= 1e-36);
     case TAPER_UNARY_GELU:
@@ -214,7 +214,7 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
     case TAPER_UNARY_SINH:
     case TAPER_UNARY_COSH:
         return *ulp <= 5;
-    case TAPER_UNARY_ERFC: // precision of 1 - erf for small x, of the exponential beyond
+    case TAPER_UNARY_ERFC: // for small x the precision of 1 - erf, beyond that the precision of the exponential
         return *ulp <= 6 || (x > 8.5 && fabs((double)got - want) <= 1e-36);
     case TAPER_UNARY_LOGIT: // the quotient is rounded
         return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22;
@@ -295,7 +295,7 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough)
 
 // ---- other kernels: lengths up to a few vectors, memory without slack
 
-// Checks a reduction of n floats, `step` apart: a contiguous run, or one column of rows.
+// Checks a reduction of n floats that are `step` apart: a contiguous array, or one column of a matrix.
 static bool fold_is(taper_reduction kind, float got, size_t n, const float *x, size_t step)
 {
     double want = kind == TAPER_REDUCTION_MOST ? -INFINITY : kind == TAPER_REDUCTION_LEAST ? INFINITY : 0, size = 0;
@@ -324,7 +324,7 @@ static void folds(const taper_vector_entry *v, size_t n, const float *x, size_t 
     float *out = check_floats(n, CHECK_TAIL, 0);
     for (int kind = 0; kind < TAPER_REDUCTION_COUNT; kind++) {
         if (v->fold[kind] == NULL)
-            continue; // missing in builds for size
+            continue; // builds for size lack it
         const float got = rows == 1 ? v->fold[kind](n, x) : 0;
         check_that(rows != 1 || fold_is((taper_reduction)kind, got, n, x, 1), "fold %d of %zu: %g", kind, n,
                    (double)got);
@@ -734,7 +734,7 @@ static void check(bool benchmark, bool thorough)
             continue;
         }
         for (int op = 0; op < TAPER_UNARY_COUNT; op++) {
-            if (v->unary[op] != NULL) // builds for size lack some kernels
+            if (v->unary[op] != NULL) // builds for size lack it
                 unary(v, (taper_unary)op, thorough);
         }
         check_vector_f32_quotients(v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of the check of vector_f32.h.
+// Declares the parts of the check of vector_f32.h.
 #ifndef TAPER_VECTOR_F32_CHECK_H
 #define TAPER_VECTOR_F32_CHECK_H
 

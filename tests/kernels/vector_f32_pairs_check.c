@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the binary kernels of vector_f32.h, for vector_f32_check.c.
+// Checks the kernels of vector_f32.h with two operands. vector_f32_check.c calls these functions.
 #include <math.h>
 #include <string.h>
 
 #include "vector_f32_check.h"
 
-// Returns the expected result of maximum, minimum, fmod, remainder and the divisions with whole quotients.
+// Returns the expected result of maximum, minimum, fmod, remainder, or a division with a rounded quotient.
 static float whole_quotient(taper_binary op, float a, float b)
 {
     const float r = fmodf(a, b);
@@ -44,7 +44,7 @@ void check_vector_f32_quotients(const taper_vector_entry *v)
                                     : 0.1f * (float)(1 + check_below(30));
             a[i] = round % 4 >= 2 ? fmodf(a[i], 1000.0f) : a[i];
             if (check_lost() > 0 && fabsf(b[i]) < 0x1p-100f)
-                b[i] = 3; // otherwise a denormal remainder may be flushed
+                b[i] = 3; // avoids a denormal remainder, which may be flushed to zero
         }
         for (int op = TAPER_BINARY_FMOD; op <= TAPER_BINARY_DIV_FLOOR && v->binary[op][0] != NULL; op++) {
             v->binary[op][TAPER_OPERANDS_VV](n, a, b, y, -INFINITY, INFINITY);
@@ -134,7 +134,7 @@ void check_vector_f32_pairs(const taper_vector_entry *v, size_t n)
                 want = want < low ? low : want;
                 want = want > high ? high : want;
                 if (op == TAPER_BINARY_GLU && q < -87) {
-                    continue; // the sigmoid is denormal or 0 here, and p may be infinite
+                    continue; // skipped, because the sigmoid is denormal or 0 here, and p may be infinite
                 }
                 if (op == TAPER_BINARY_GLU) {
                     const double product = (double)p / (1 + exp(-(double)q));

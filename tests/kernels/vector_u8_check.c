@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the quantized elementwise kernels: every entry must be bit-exact with 64-bit integers and double precision.
+// Checks the quantized elementwise kernels: every kernel must be bit-exact with 64-bit integers and double precision.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void products(const taper_vector_u8_entry *entry, size_t n, check_place p
     const uint8_t *a = random_bytes(n, place), *b = random_bytes(b_step != 0 ? n : 1, place);
     uint8_t *y = check_bytes(n, place, 0);
     const float multipliers[] = {
-        0.5f, 0.25f, 1.0f, TAPER_U8_MULTIPLIER, 1e-7f, check_uniform(0.0001f, 0.05f)}; // the first ones make ties
+        0.5f, 0.25f, 1.0f, TAPER_U8_MULTIPLIER, 1e-7f, check_uniform(0.0001f, 0.05f)}; // the first scales make ties
     taper_u8_product p = {.multiplier = multipliers[check_below(6)]};
     p.a_point = (int32_t)check_below(256);
     p.b_point = (int32_t)check_below(256);
@@ -107,7 +107,7 @@ static void floats(const taper_vector_u8_entry *entry, size_t n, check_place pla
                n, (double)low, (double)high, (double)want_low, (double)want_high);
 }
 
-// Returns a x + b y with one of the products not rounded.
+// Returns a x + b y, where only one product is rounded before the sum: a x if `second` is true, otherwise b y.
 static float both(bool second, float a, float x, float b, float y)
 {
     return second ? fmaf(b, y, a * x) : fmaf(a, x, b * y);

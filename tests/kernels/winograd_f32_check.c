@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks Winograd's transforms: transforms of inputs, products in double precision and transforms of outputs, against
-// direct sums; tiles at edges, partial tiles, and the effect of infinities and NaNs.
+// Compares Winograd's transforms with direct sums: transforms of inputs, products in double precision, and transforms
+// of outputs. Covers tiles at edges, partial tiles, and the effect of infinities and NaNs.
 #include <math.h>
 #include <stdio.h>
 
@@ -12,12 +12,12 @@ enum { SIDE = TAPER_WINOGRAD_SIDE, POSITIONS = TAPER_WINOGRAD_POSITIONS };
 
 typedef struct tile {
     const taper_winograd_entry *entry;
-    size_t side, sets, rows, columns; // rows, columns: outputs of the tile
-    size_t in, out;                   // numbers of channels
-    const float *x[POSITIONS];        // inputs
-    float *g, *u;                     // g: weights [tap][out][in]; u: transformed weights [position][out][in]
-    float *v, *m;                     // v: [position][in]; m: [position][out]
-    size_t v_stride, m_stride;        // distance between positions
+    size_t side, sets, rows, columns; // rows, columns: number of outputs of the tile
+    size_t in, out;                   // numbers of input and output channels
+    const float *x[POSITIONS];        // inputs at each position of the tile; NULL for padding
+    float *g, *u;                     // g: weights, [tap][out][in]; u: transformed weights, [position][out][in]
+    float *v, *m;                     // v: transformed inputs, [position][in]; m: products, [position][out]
+    size_t v_stride, m_stride;        // floats between two positions
 } tile;
 
 static tile make(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t in, size_t out)
@@ -55,7 +55,7 @@ static void multiply(const tile *t)
             taper_winograd_has(t->entry, t->rows, p / t->side) && taper_winograd_has(t->entry, t->columns, p % t->side);
         const size_t set = taper_winograd_set(t->entry, p);
         for (size_t n = 0; n < t->out; n++) {
-            if (!exists) { // kernels must not read it
+            if (!exists) { // made inaccessible, because kernels must not read this position
                 t->m[p * t->m_stride + n] = NAN;
                 continue;
             }
@@ -67,7 +67,7 @@ static void multiply(const tile *t)
     }
 }
 
-// Returns the sum at output (y, x) of channel n, and the sum of magnitudes.
+// Returns the exact sum at output (y, x) of channel n. *magnitude is the sum of magnitudes.
 static double expected(const tile *t, size_t y, size_t x, size_t n, double *magnitude)
 {
     double sum = 0;
@@ -83,7 +83,7 @@ static double expected(const tile *t, size_t y, size_t x, size_t n, double *magn
     return sum;
 }
 
-// Returns the size of a tile's side: complete, or as at an edge of the image.
+// Returns a number of outputs for a side of a tile: the full number, or fewer as at an edge of the image.
 static size_t some_outputs(const taper_winograd_entry *entry)
 {
     return entry->outputs == 4 ? 4 - check_below(3) : entry->outputs;
@@ -131,7 +131,7 @@ static void one_tile(const taper_winograd_entry *entry, size_t rows, size_t colu
     check_memory_reset();
 }
 
-// Returns true if the output uses the input `at`. Only these outputs may be non-finite.
+// Returns true if output (i, j) uses the input `at`. Only such outputs may be non-finite.
 static bool reached(const tile *t, size_t at, size_t i, size_t j)
 {
     const size_t y = at / t->side, x = at % t->side, step = t->entry->stride;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Checks Winograd's transforms of quantized numbers: inputs, products and outputs must be bit-exact with sums in 64
-// bits. Covers extreme numbers, all rows, tails of channels and columns, partial tiles, and channels whose sums just
-// fit.
+// bits. Covers extreme numbers, all rows, remainders of channels and columns, partial tiles, and channels whose sums
+// just fit.
 #include <stdio.h>
 #include <string.h>
 
@@ -13,9 +13,9 @@ enum { SIDE = TAPER_WINOGRAD_I8_SIDE, POSITIONS = TAPER_WINOGRAD_I8_POSITIONS, I
 
 typedef struct problem {
     const taper_winograd_i8_entry *entry;
-    size_t tiles, in, out, panels; // in, out: numbers of channels
-    const uint8_t **x;             // order: [tile][36]
-    const int8_t *weights;         // order: [out][in][tap]
+    size_t tiles, in, out, panels; // in, out: numbers of input and output channels
+    const uint8_t **x;             // pointers to pixels, [tile][36]
+    const int8_t *weights;         // weights, [out][in][tap]
     int16_t *v, *u;
     size_t v_stride, u_stride;
     int32_t *m, *sums, *bias, *middle;
@@ -30,7 +30,7 @@ static uint8_t some_byte(size_t kind)
     return kind == 0 ? ends[check_below(sizeof ends)] : kind == 1 ? 255 : (uint8_t)check_random();
 }
 
-// Makes the weights of each channel: random, extreme, or all of the greatest magnitude whose sums can still be
+// Makes the weights of each channel: random, extreme, or all of the greatest magnitude for which the sums can still be
 // distinguished.
 static int8_t *some_weights(size_t in, size_t out, bool extreme)
 {
@@ -65,7 +65,7 @@ static void make_numbers(problem *p, bool extreme)
     p->in_zero_point = extreme ? 255 * (int32_t)check_below(2) : check_below(2) ? 0 : (int32_t)check_below(256);
 }
 
-// extreme: make the largest possible sums.
+// Makes a problem. extreme: true to make the largest possible sums.
 static problem make(const taper_winograd_i8_entry *entry, size_t tiles, size_t in, size_t out, bool extreme)
 {
     problem p = {.entry = entry, .tiles = tiles, .in = in, .out = out, .panels = (out - 1) / entry->nr + 1};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nesting up to a limit works, and one level more is refused: blocks, calls, values, types, registers, arguments.
+// Tests that nesting works up to the limit and one level more is refused: blocks, calls, values, types, registers,
+// arguments.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +70,7 @@ static function make(const char *name, const code *instructions, size_t count)
                       .registers = 4};
 }
 
-// if: if: if: …, each with the condition x > 0
+// The program is: if: if: if: …, each with the condition x > 0.
 static void nested_blocks(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void nested_blocks(void **state)
     }
 }
 
-// forward(x) = forward(x - 1) if x > 0 else x
+// The program is: forward(x) = forward(x - 1) if x > 0 else x.
 static void calls(void **state)
 {
     (void)state;
@@ -117,8 +118,8 @@ static void calls(void **state)
     ends_with(&f, 1, 1000000000, TAPER_ERROR_RESOURCE, "deep");
 }
 
-// t = (), then 100000 times t = (t,). Recursion would overflow the stack at this depth; freeing and returning values
-// must not.
+// The program is: t = (), then 100000 times t = (t,). Recursion would overflow the stack at this depth; freeing and
+// returning values must not be recursive.
 static void values_at_run_time(void **state)
 {
     (void)state;
@@ -132,8 +133,8 @@ static void values_at_run_time(void **state)
     ends_with(&f, 1, 100000, TAPER_OK, "");
 }
 
-// t = (x, x), then 60 times t = (t, t): 2^60 leaves in 60 objects. Code that reads the result must not visit all
-// leaves.
+// The program is: t = (x, x), then 60 times t = (t, t), which has 2^60 leaves in 60 objects. Code that reads the result
+// must not visit all leaves.
 static void shared_values(void **state)
 {
     (void)state;
@@ -169,7 +170,7 @@ static void registers_and_arguments(void **state)
     }
 }
 
-// "List[List[…int…]]"
+// The type is "List[List[…int…]]".
 static void types(void **state)
 {
     (void)state;

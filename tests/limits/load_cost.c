@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// load_cost FILE WHAT [once [STEPS]]: measures the work that a file causes in the library. The argument WHAT is load
-// (optimized, to be run), save (a draft is optimized and written to memory), or nothing. Prints the number of counted
-// steps: the smallest limit with the same outcome as without a limit, to a few per cent. With "once" the work is done
-// once, with STEPS as the limit, to count instructions.
+// load_cost FILE WHAT [once [STEPS]]: measures the work that a file causes in the library. The second argument is
+// "load" (load and optimize the file for running), "save" (optimize a draft and write it to memory), or "nothing".
+// Prints the number of counted steps: the smallest limit with the same outcome as without a limit, to a few per cent.
+// With "once" the work is done only once, with STEPS as the limit, so that its instructions can be counted.
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// long_calls [CALLS [ROW-NAME [MILLISECONDS]]]: calls each row of the operator list with arguments that need much work:
-// tensors of 10^12 elements with one number repeated, large matrices, long texts and lists, large counts. During the
-// call its host cancels it, or its budget of work is exhausted. It must then end with an error. The limit is on the
-// processor time of the thread between two checks, so that other load has no effect. The random numbers depend on the
-// row's name and the position in the stride (tests/sample.h).
+// long_calls [CALLS [NAME [MILLISECONDS]]]: calls each operator of the list with arguments that need much work: tensors
+// of 10^12 elements with one number repeated, large matrices, long texts and lists, large counts. During the call its
+// host cancels it, or its budget of work is exhausted. It must then end with an error. The limit is on the processor
+// time of the thread between two checks, so that other load has no effect. The random numbers depend on the operator's
+// name and the position in the stride (tests/sample.h).
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,14 +20,14 @@
 
 enum { STEPS = 20000000 };
 static unsigned calls = 100;
-static const double CALL_TIME = 0.02; // time after which the host cancels the call
-static double longest = 1.0;          // limit between two checks, and for a call with a budget of STEPS
+static const double CALL_TIME = 0.02; // seconds after which the host cancels the call
+static double longest = 1.0;          // most seconds between two checks, and for a call with a budget of STEPS
 
-static taper_budget *budget; // budget of the current call; NULL if its host cancels it
+static taper_budget *budget; // budget of the current call; NULL if the host cancels the call
 static bool budgeted, stopped;
-static uint32_t theme;       // theme of the current call: its shapes match
-static size_t tensors;       // number of its tensors so far
-static double begun, looked; // processor time at the start of the call and at the last check
+static uint32_t theme;       // index of the current call's theme: a set of shapes that fit together
+static size_t tensors;       // number of tensors made for the current call so far
+static double begun, looked; // processor time in seconds: at the start of the call, and at the last check
 
 static double now(void)
 {
@@ -47,7 +47,8 @@ static taper_status stop(taper_run *run, double ahead)
     return stopped ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
-// Called every 50 ms of processor time. Its functions are not async-signal-safe, but the process ends here.
+// Called every 50 ms of processor time. Some functions that it calls are not async-signal-safe, but the process ends
+// here.
 static void tick(int number)
 {
     (void)number;
@@ -78,12 +79,12 @@ static bool has(const char *name, const char *part)
 typedef struct shape {
     size_t rank;
     int64_t sizes[5];
-    bool dense; // true for stored random numbers, false for one repeated number
+    bool dense; // true for stored random numbers, false for one number that is repeated
 } shape;
 
 enum { HUGE_SIDE = 1 << 20 };
 
-// A theme for each row: the shapes of the call's first, second and further tensors.
+// Each theme has the shapes of a call's first tensor, its second tensor, and further tensors.
 static const shape themes[][3] = {
     {{1, {(int64_t)1 << 40}, false}, {1, {(int64_t)1 << 40}, false}, {1, {(int64_t)1 << 40}, false}},
     {{4, {1, 1, HUGE_SIDE, HUGE_SIDE}, false}, {4, {1, 1, 3, 3}, false}, {1, {1}, false}},
@@ -107,7 +108,7 @@ static const shape themes[][3] = {
     {{0, {0}, false}, {1, {(int64_t)1 << 38}, false}, {0, {0}, false}},
     {{2, {4, 1 << 19}, true}, {2, {4, 1 << 19}, true}, {2, {4, 1 << 19}, true}},
     {{2, {1 << 19, 4}, true}, {2, {1 << 19, 4}, true}, {2, {1 << 19, 4}, true}},
-    // Many rows without elements.
+    // Tensors with many rows that have no elements.
     {{2, {(int64_t)1 << 40, 0}, false}, {2, {(int64_t)1 << 40, 0}, false}, {1, {0}, false}},
     {{3, {1, (int64_t)1 << 40, 0}, false}, {3, {1, (int64_t)1 << 40, 0}, false}, {2, {1, (int64_t)1 << 40}, false}},
     {{3, {0, (int64_t)1 << 40, 3}, false}, {3, {0, (int64_t)1 << 40, 3}, false}, {1, {3}, false}},
@@ -133,7 +134,7 @@ static taper_val long_tensor(bench *b, const char *name)
     const int64_t count = taper_tensor_numel(tensor);
     char *bytes = taper_tensor_mutable(tensor);
     const bool wild = draw(b, 2) == 0;
-    enum { PERIOD = 1 << 14 }; // the numbers repeat, which is faster than drawing all of them
+    enum { PERIOD = 1 << 14 }; // the numbers repeat, because this is faster than drawing all of them
     const size_t item = taper_tensor_item(tensor);
     for (int64_t i = 0; i < count; i++) {
         if (i >= PERIOD) {
@@ -215,12 +216,12 @@ static taper_val list_of(bench *b, const taper_type *element, const char *name, 
     const taper_val list = of(taper_list_new(b->heap, element, count));
     for (uint32_t i = 0; i < count; i++) {
         const bool number = element->kind == TAPER_TYPE_INT || element->kind == TAPER_TYPE_FLOAT;
-        const bool same = !number && i > 2; // large items are made once
+        const bool same = !number && i > 2; // a large item is made once and repeated
         const size_t before = tensors;
         list.as.list->items[i] =
             same ? taper_val_retain(list.as.list->items[0]) : long_typed(b, element, name, depth + 1);
         list.as.list->count = i + 1;
-        tensors = before; // items have one shape
+        tensors = before; // resets the count, so that all items have the same shape
     }
     return list;
 }
@@ -228,7 +229,7 @@ static taper_val list_of(bench *b, const taper_type *element, const char *name, 
 static taper_val dict_of(bench *b, const taper_type *type, const char *name, int depth)
 {
     const taper_val dict = of(taper_dict_new(b->heap, type->items[0], type->items[1]));
-    const taper_val item = long_typed(b, type->items[1], name, depth + 1); // large items are made once
+    const taper_val item = long_typed(b, type->items[1], name, depth + 1); // a large item is made once and repeated
     for (int64_t n = depth > 0 || draw(b, 2) == 0 ? 3 : 300000; n > 0; n--) {
         char text[24];
         const int length = snprintf(text, sizeof text, "%" PRId64, n);

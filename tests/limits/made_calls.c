@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The bench, the call of a row as the executor makes it, and the processes in which rows are tested.
+// The bench, the call of an operator as the executor makes it, and the processes in which operators are tested.
 #include "tests/limits/made_calls.h"
 #include "ir/tensor.h"
 
@@ -17,12 +17,12 @@
 #include "tests/sample.h"
 
 enum { MEMORY = 256 << 20, SECONDS_PER_CALL = 20, SECONDS_PER_ROW = 120 };
-static const double LONGEST_CALL = 0.25; // time after which long loops are asked to stop
+static const double LONGEST_CALL = 0.25; // seconds after which long loops are asked to stop
 
 static const char *current_row = "";
 static taper_text current_call;
 
-uint32_t draw(bench *b, uint32_t below) // implements xorshift64*
+uint32_t draw(bench *b, uint32_t below) // uses xorshift64*
 {
     b->seed ^= b->seed >> 12;
     b->seed ^= b->seed << 25;
@@ -131,7 +131,7 @@ static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *ar
                   : i < schema->arg_count ? argument(b, schema, i)
                                           : any_value(b, 0);
     }
-    // In half of the calls the tensors match: most of them have one shape and dtype.
+    // In half of the calls the tensors fit together: most of them have the same shape and dtype.
     if (draw(b, 2) == 0 && count > 1) {
         for (size_t i = 1; i < count; i++) {
             if (args[0].tag == TAPER_TENSOR && args[i].tag == TAPER_TENSOR && draw(b, 3) != 0) {
@@ -142,7 +142,7 @@ static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *ar
     return count;
 }
 
-// Converts a hidden NHWC tensor, as the executor does for operators that do not support it.
+// Makes a hidden NHWC tensor contiguous, as the executor does for operators that do not support hidden NHWC.
 static taper_status reveal(taper_val value, taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
@@ -243,7 +243,7 @@ bool call_row(bench *b, const taper_op *op, const taper_schema *schema, bool kee
 
 // ---- rows in processes
 
-// The state that a process reports: the current row and part, and the outcomes of rows.
+// The state that a process reports: the current operator and part, and the number of operators that worked.
 typedef struct note {
     size_t row;
     unsigned part, worked;
@@ -273,7 +273,7 @@ void row_progress(unsigned part)
 
 static void died(int number)
 {
-    // The functions called here are not async-signal-safe, but the process ends here.
+    // Some functions called here are not async-signal-safe, but the process ends here.
     report(number == SIGALRM ? "hangs" : "crashes");
     _exit(3);
 }
@@ -288,10 +288,10 @@ static bool row_is_meant(const taper_op *op, const char *prefix, taper_arena *ar
     return strncmp(*text, prefix, strlen(prefix)) == 0;
 }
 
-// Tests the rows from `first` on. Does not return.
+// Tests the operators from index `first` on. Does not return.
 static void try_rows(size_t first, const char *prefix, try_row *test)
 {
-#ifdef __SANITIZE_ADDRESS__ // the sanitizer reports these signals with the place
+#ifdef __SANITIZE_ADDRESS__ // a sanitizer reports these signals itself, with the location
     static const int signals[] = {SIGALRM};
 #else
     static const int signals[] = {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of operators with arguments generated from their schemas, mostly wrong ones; shared by op_arguments.c and
-// op_programs.c. A bench holds the state for one row. Each row runs in a process, which may crash.
+// Calls operators with arguments generated from their schemas, mostly wrong ones; op_arguments.c and op_programs.c
+// share this code. A bench holds the state for one operator. Each operator is tested in a process that may crash.
 #ifndef TAPER_TESTS_MADE_CALLS_H
 #define TAPER_TESTS_MADE_CALLS_H
 
@@ -22,16 +22,16 @@ typedef struct bench {
     taper_run run;
     double deadline;
     uint64_t seed;
-    bool hostile; // true if values are unusual more often, and tensors have strides and sizes that no layer produces
+    bool hostile; // true to make unusual values more often, and tensors with strides and sizes that no layer produces
     bool verbose; // true to print each call before it is made
     taper_val kept[MOST_KEPT]; // values that typed() may return again
     size_t kept_count;
-    // Functions of a test that replace the default way to make an argument and a call; NULL for the default.
+    // Functions of a test that replace the default way to make an argument, and to make a call; NULL for the default.
     taper_val (*make)(struct bench *b, const taper_schema *schema, size_t i);
     taper_status (*call)(struct bench *b, taper_call *call);
 } bench;
 
-void bench_open(bench *b, const char *text); // text: text of the row, for messages
+void bench_open(bench *b, const char *text); // text: text of the operator's schema, for messages
 bool bench_close(bench *b);                  // returns false if memory was leaked
 void bench_seed(bench *b, const char *text, uint64_t number);
 uint32_t draw(bench *b, uint32_t below);
@@ -40,15 +40,16 @@ void check(taper_status status, const bench *b);
 
 // ---- values: made_values.c
 
-// Make a value of the type, as far as the type determines it; any_value makes one of any kind, usually a wrong one.
+// These functions make a value. typed makes one of the type, as far as the type determines it; any_value makes one of
+// any kind, usually a wrong one.
 taper_val typed(bench *b, const taper_type *type, int depth);
 taper_val any_value(bench *b, int depth);
 taper_val any_tensor(bench *b);
 
 // ---- calls
 
-// Calls the row as the executor does, first with the backend's kernel. The results are released, or kept. Returns false
-// if the call broke a rule, which is reported. *ended: status of the call.
+// Calls the operator as the executor does, first with the backend's kernel. keep: true to keep the results instead of
+// releasing them. Returns false if the call broke a rule, which was reported. *ended: status of the call.
 bool call_row(bench *b, const taper_op *op, const taper_schema *schema, bool keep, taper_status *ended);
 // Reports an error of the current call.
 void report(const char *what);
@@ -59,11 +60,11 @@ void drop_kept(bench *b);
 
 // ---- rows
 
-// Tests one row. It calls row_progress before each part, to locate a crash.
+// Tests one operator. It calls row_progress before each part, so that a crash can be located.
 typedef bool try_row(const taper_op *op, const char *text);
 void row_progress(unsigned part);
-void row_worked(void); // records that a call of the row succeeded
-// Tests all rows whose text begins with prefix, and prints the counts. Returns the exit status.
+void row_worked(void); // records that a call of the operator succeeded
+// Tests all operators whose schema text begins with prefix, and prints the counts. Returns the exit status.
 int each_row(const char *prefix, try_row *test);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Generated values: of a given type, of any kind, and tensors with unusual dtypes, sizes, strides and contents.
+// Generates values: of a given type, of any kind, and tensors with unusual dtypes, sizes, strides and contents.
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -90,8 +90,8 @@ static int64_t any_stride(bench *b)
     return PICK(b, strides);
 }
 
-// Makes a view that no layer produces: strides of dimensions of size 1, empty tensors with huge sizes and strides,
-// elements that overlap. Returns NULL if this one cannot be made.
+// Makes a view that no layer produces: any strides for dimensions of size 1, empty tensors with huge sizes and strides,
+// elements that overlap. Returns NULL if the chosen view cannot be made.
 static taper_tensor *hostile_view(bench *b, taper_tensor *tensor)
 {
     int64_t size[TAPER_MAX_RANK + 1], stride[TAPER_MAX_RANK + 1], offset = tensor->offset;
@@ -99,18 +99,18 @@ static taper_tensor *hostile_view(bench *b, taper_tensor *tensor)
     memcpy(size, tensor->sizes, sizeof tensor->sizes);
     memcpy(stride, tensor->strides, sizeof tensor->strides);
     const uint32_t way = draw(b, 6);
-    if (way == 0 && rank != 0) { // empty; the other sizes are arbitrary
+    if (way == 0 && rank != 0) { // an empty tensor, whose other sizes are arbitrary
         static const int64_t sizes[] = {0, 1, 1, 2, 3, 5, 1 << 16, (int64_t)1 << 40};
         for (size_t i = 0; i < rank; i++) {
             size[i] = PICK(b, sizes);
         }
         size[draw(b, (uint32_t)rank)] = 0;
-    } else if (way == 1 && rank != 0) { // one element, or one line
+    } else if (way == 1 && rank != 0) { // a tensor of one element, or of one dimension
         const size_t line = draw(b, (uint32_t)rank + 1);
         for (size_t i = 0; i < rank; i++) {
             size[i] = i == line ? size[i] : taper_min_i64(size[i], 1);
         }
-    } else if (way == 2) { // overlapping elements
+    } else if (way == 2) { // a tensor with overlapping elements
         const int64_t count = taper_max_i64((int64_t)(tensor->storage->bytes / taper_tensor_item(tensor)), 1);
         int64_t left = count - 1;
         rank = draw(b, 5);
@@ -123,7 +123,7 @@ static taper_tensor *hostile_view(bench *b, taper_tensor *tensor)
             left -= (size[i] - 1) * stride[i];
         }
         offset = left > 0 ? (int64_t)draw(b, (uint32_t)taper_min_i64(left + 1, 1000)) : 0;
-    } else if (way <= 4) { // one more dimension: of size 1, or repeated
+    } else if (way <= 4) { // a tensor with one more dimension, of size 1 or repeated
         if (rank == TAPER_MAX_RANK) {
             return NULL;
         }
@@ -182,7 +182,7 @@ taper_val any_tensor(bench *b)
     uint8_t *bytes = taper_tensor_mutable(tensor);
     const size_t count = tensor->storage->bytes;
     if (dtype == TAPER_I64 || dtype == TAPER_I32) {
-        // Indices, half of the time valid ones.
+        // Makes indices, which are valid half of the time.
         const bool good = draw(b, 2) == 0;
         for (int64_t i = 0; i < taper_tensor_numel(tensor); i++) {
             const int64_t number = good ? (int64_t)draw(b, 3) : any_int(b);
@@ -209,7 +209,7 @@ taper_val any_tensor(bench *b)
                                            .zero_point = b->hostile && draw(b, 4) == 0 ? 127 : 3};
         check(taper_tensor_set_quantizer(tensor, &quantizer, b->error), b);
     }
-    // Sometimes a view: transposed, expanded (also hugely), every second element.
+    // Sometimes returns a view of the tensor: transposed, expanded (even to huge sizes), or every second element.
     taper_tensor *view = NULL;
     int64_t size[TAPER_MAX_RANK], stride[TAPER_MAX_RANK];
     memcpy(size, tensor->sizes, sizeof size);
@@ -274,8 +274,8 @@ static taper_val any_string(bench *b)
 
 static taper_val list_of(bench *b, const taper_type *element, int depth);
 
-// Returns one of the kept values that matches the type, sometimes with another view of a tensor. Returns None if the
-// first value drawn does not match.
+// Returns one of the kept values that matches the type, sometimes as another view of a tensor. Draws only once: returns
+// None if the value drawn does not match.
 static taper_val kept_value(bench *b, const taper_type *type)
 {
     const taper_val value = b->kept[draw(b, (uint32_t)b->kept_count)];

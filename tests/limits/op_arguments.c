@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// op_arguments [CALLS [ROW-NAME]]: calls each row of the operator list with wrong arguments: wrong kinds, ranks,
-// dtypes, dimensions, negative sizes, empty tensors, huge sizes, NaN. A call may succeed or fail with a message. It
-// must not crash, hang, leak, write out of bounds (sanitizers) or fail without a message. A crash of one row does not
-// stop the others. The random numbers depend on the row's name and the position in the stride (tests/sample.h).
+// op_arguments [CALLS [NAME]]: calls each operator of the list with wrong arguments: wrong kinds, ranks, dtypes,
+// dimensions, negative sizes, empty tensors, huge sizes, NaN. A call may succeed or fail with a message. It must not
+// crash, hang, leak, write out of bounds (sanitizers) or fail without a message. If a call crashes, the other operators
+// are still tested. The random numbers depend on the operator's name and the position in the stride (tests/sample.h).
 #include <stdlib.h>
 
 #include "tests/limits/made_calls.h"

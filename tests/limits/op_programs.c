@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// op_programs [PROGRAMS [ROW-NAME [NUMBER]]]: runs random programs, the same number for each row of the operator list
-// and PROGRAMS in total. A program has up to four operators, each applied to the results of those before it: views with
+// op_programs [PROGRAMS [NAME [NUMBER]]]: runs random programs, the same number for each operator of the list and
+// PROGRAMS in total. A program has up to four operators, each applied to the results of those before it: views with
 // sizes, strides and overlaps that no layer produces, numbers at the limits of their range, NaN. The sanitizers must
-// find no undefined behaviour, and each view must be inside its storage. A program depends on the row's name, the
-// position in the stride (tests/sample.h) and a number, which is printed for a failure. NUMBER runs only that program
-// and prints its calls.
+// find no undefined behaviour, and each view must be inside its storage. A program depends on the operator's name, the
+// position in the stride (tests/sample.h) and a number, which is printed for a failure. With NUMBER, runs only that
+// program and prints its calls.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { MOST_STEPS = 4, TRIES = 3, MOST_LOOKED_AT = 1 << 16, DEEPEST = 4 };
 
-static unsigned programs = 5000; // number for each row; initially the total
+static unsigned programs = 5000; // number of programs for each operator; at first, the total
 static long only = -1;
 
 // ---- rows that return views, with which programs begin
@@ -42,10 +42,10 @@ static void find_view_rows(void)
 
 // ---- programs
 
-// Reads everything a tensor consists of, as any consumer may.
+// Reads all data of a tensor, as any code may.
 static void look_at(bench *b, taper_val value, int depth)
 {
-    if (value.tag == TAPER_LIST && depth < DEEPEST) { // a list may contain itself
+    if (value.tag == TAPER_LIST && depth < DEEPEST) { // a depth limit, because a list may contain itself
         for (size_t i = 0; i < value.as.list->count; i++) {
             look_at(b, value.as.list->items[i], depth + 1);
         }

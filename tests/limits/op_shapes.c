@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// op_shapes [CALLS [ROW-NAME]]; op_shapes --list: compares the inferred sizes and dtypes of results (ir/infer.h) with
-// those of the kernels, for each row with a rule. The arguments are generated from the schema in all dtypes, with all
-// facts about them known or only some (ops/call/check_shapes.h, which debug builds check in every call). The rows
-// without a rule for a tensor they return are exactly those in no_shape_rule.txt, with a reason; --list prints them. To
-// shorten the list, add a rule where a pass or a device needs the sizes, and remove the line.
+// op_shapes [CALLS [NAME]]; op_shapes --list: compares the inferred sizes and dtypes of results (ir/infer.h) with those
+// that the kernels return, for each operator with a rule. The arguments are generated from the schema in all dtypes,
+// with all facts about them known or only some (ops/call/check_shapes.h, which debug builds use in every call). The
+// operators without a rule for a tensor they return must be exactly those in no_shape_rule.txt, with a reason; --list
+// prints them. To shorten the list, add a rule if a pass or a device needs the sizes, and remove the line.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,7 @@ static taper_status checked(bench *b, taper_call *call)
     return status;
 }
 
-// Makes an argument of the schema's type, because rules do not foresee other types, for example a list instead of a
-// number.
+// Makes an argument of the schema's type, because rules handle no other types, for example a list instead of a number.
 static taper_val foreseen(bench *b, const taper_schema *schema, size_t i)
 {
     const taper_schema_arg *a = i < schema->arg_count ? &schema->args[i] : NULL;
@@ -70,7 +69,7 @@ static bool is_tensor(const taper_type *type)
            (type->kind == TAPER_TYPE_LIST && type->items[0]->kind == TAPER_TYPE_TENSOR);
 }
 
-// Returns true if the row has no rule. Out forms have the rule of their functional form, or are in
+// Returns true if the operator has no rule. Out forms use the rule of their functional form, unless they are in
 // forms_that_differ.txt (scripts/check_rows.py).
 static bool says_nothing(const taper_op *op, const taper_schema *schema)
 {
@@ -113,7 +112,7 @@ static bool is_listed(const char *name)
     return false;
 }
 
-// Checks that the rows without a rule are those of the list.
+// Checks that the operators without a rule are exactly those of the list. print: true to print them.
 static bool check_listed(bool print)
 {
     static bench b;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Results do not change: later runs, which reuse memory of earlier ones, must not write to results that the caller
-// still holds. Results must also survive the session, model and context. Sizes alternate so that plans are recorded,
-// replayed, left and dropped; the allocator overwrites freed memory.
+// Tests that results do not change: later runs, which reuse memory of earlier runs, must not write to results that the
+// caller still holds. Results must also survive the session, model and context. Sizes alternate so that plans are
+// recorded, replayed, abandoned and dropped. The allocator overwrites freed memory.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +91,8 @@ static taper_status load(taper_context *context, const char *file, bool optimize
     return taper_model_load(context, TEST_MODELS "/diverging.ptl", &options, model, NULL);
 }
 
-// args: the words of each call (fixture.h), ended by NULL. With `pure`, calls with equal args must give equal results.
+// Runs a model repeatedly. args: the words of each call (fixture.h), ended by NULL. pure: true if calls with equal args
+// must give equal results.
 static void run_all(const char *file, const char *const *args, bool optimized, bool pure)
 {
     test_allocator allocator;
@@ -122,7 +123,7 @@ static void run_all(const char *file, const char *const *args, bool optimized, b
             free(before[count - 3].data);
             memset(&before[count - 3], 0, sizeof before[0]);
             put_value(&before[count - 3], results[count - 3]);
-            pure = false; // the arguments are no longer those of args
+            pure = false; // from now on, calls with equal args may give different results
         }
     }
     taper_session_trim(session);
@@ -157,7 +158,7 @@ static void images(void **state)
     static const char *const files[] = {"s01_convnet.ptl", "s02_traced.ptl", "s11_xnnpack.ptl",
                                         "s13_vulkan.ptl",  "s14_metal.ptl",  "s01_convnet.fb.ptl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        // A traced model only accepts the sizes of its trace.
+        // A traced model accepts only the sizes of its trace.
         static const char *const traced[] = {"f1,3,10,12", "f1,3,10,12", "f1,3,10,12", "f1,3,10,12", NULL};
         run_both(files[i], strstr(files[i], "traced") != NULL ? traced : sizes, true);
     }
@@ -167,7 +168,7 @@ static void images(void **state)
     run_both("segmenter.ptl", masks, true);
 }
 
-// Shapes are equal but paths differ: values that the plan would free are returned or kept.
+// The shapes are equal, but different branches run: values that the plan would free are returned or kept.
 static void control_flow(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wrong uses of NNAPI while a model is built: each returns the error that the API specifies and is logged.
+// Tests misuse of NNAPI while a model is built: each misuse must return the error that the API specifies and be logged.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,11 +86,11 @@ static void misuse_values(nnapi *n)
     WRONG(BAD_DATA, "written by an operation", n->Model_setOperandValue(b.model, out, small, 24));
     identify(&b);
     WRONG(BAD_DATA, "an input of the model", n->Model_setOperandValue(b.model, x, small, 24));
-    WRONG(BAD_DATA, "operand 1 has no value", n->Model_finish(b.model)); // although nothing reads it
+    WRONG(BAD_DATA, "operand 1 has no value", n->Model_finish(b.model)); // an error although nothing reads the operand
     WRONG(BAD_STATE, "invalid", n->Model_setOperandValue(b.model, open, NULL, 0));
     WRONG(BAD_STATE, "invalid", n->Model_finish(b.model));
     n->Model_free(b.model);
-    // A long value is only referred to, so that it must not change before the last run.
+    // A long value is not copied, so it must not change before the last run.
     for (int stage = 0; stage < 3; stage++) {
         ANeuralNetworksCompilation *compilation = NULL;
         ANeuralNetworksExecution *execution = NULL;
@@ -187,9 +187,9 @@ void misuse_models(nnapi *n)
     WRONG(BAD_DATA, "an input and an output", n->Model_identifyInputsAndOutputs(b.model, 2, in, 1, in));
     OK(n->Model_identifyInputsAndOutputs(b.model, 1, in, 1, &out));
     WRONG(BAD_DATA, "identified before", n->Model_identifyInputsAndOutputs(b.model, 1, in, 1, &out));
-    WRONG(BAD_DATA, "has no value", n->Model_finish(b.model)); // y has no value
+    WRONG(BAD_DATA, "has no value", n->Model_finish(b.model)); // an error because operand y has no value
     n->Model_free(b.model);
-    // An output that nothing writes; operations in a cycle; changes after finish.
+    // Tests an output that no operation writes, operations in a cycle, and changes after finish.
     b = build(n);
     const uint32_t p = add_input(&b, F32, 0.0f, 0, SIZES(2)), zero = add_int(&b, 0);
     const uint32_t q = add_operand(&b, F32, 0.0f, 0, SIZES(2)), r = add_operand(&b, F32, 0.0f, 0, SIZES(2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wrong uses of NNAPI with a finished model: compilations, executions, memory, devices, and freeing.
+// Tests misuse of NNAPI with a finished model: compilations, executions, memory, devices, and freeing.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,10 +95,10 @@ static void set_all(nnapi *n, ANeuralNetworksExecution *execution, const float *
 static void let_run(nnapi *n)
 {
     nnapi_switch(NULL);
-    n->Model_free(NULL); // any call reads the switches again
+    n->Model_free(NULL); // the emulation reads the switches again in every call, also in this one
 }
 
-// Waits until an execution of another thread has started, by the answer to a wrong call.
+// Waits until an execution in another thread has started, which the answer to an invalid call tells.
 static void await_run(nnapi *n, ANeuralNetworksExecution *execution, const float *x)
 {
     for (bool running = false; !running;) {
@@ -151,7 +151,7 @@ static void misuse_threads(nnapi *n, const compiled *c, const float *x)
         n->Burst_free(again);
         there.burst = NULL;
     }
-    // An execution is freed while it runs.
+    // Frees an execution while it runs.
     nnapi_switch("hold");
     OK(n->Execution_create(c->compilation, &there.execution));
     set_all(n, there.execution, x, out);
@@ -241,7 +241,7 @@ void misuse_executions(nnapi *n)
         WRONG(BAD_DATA, "duration 7", n->Execution_getDuration(execution, 7, &duration));
         WRONG(BAD_STATE, "not measured", n->Execution_getDuration(execution, 0, &duration));
     }
-    WRONG(OP_FAILED, "needs its input 1", run_execution(n, execution)); // an omitted input
+    WRONG(OP_FAILED, "needs its input 1", run_execution(n, execution)); // one input is omitted
     if (n->level >= 29) {
         WRONG(BAD_STATE, "failed", n->Execution_getOutputOperandRank(execution, 0, &rank));
     }
@@ -278,7 +278,7 @@ void misuse_executions(nnapi *n)
         n->Event_free(event);
         n->Execution_free(execution);
     }
-    if (n->level >= 31) { // a reusable execution, and one with padded buffers
+    if (n->level >= 31) { // tests a reusable execution, and one with padded buffers
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setReusable(execution, true));
         OK(n->Execution_enableInputAndOutputPadding(execution, true));
@@ -374,7 +374,7 @@ void misuse_memory(nnapi *n)
     WRONG(BAD_DATA, "cannot be written", n->Execution_setOutputFromMemory(execution, 0, NULL, locked, 0, 24));
     OK(n->Execution_setInput(execution, 0, NULL, x, 24));
     OK(n->Execution_setOutput(execution, 0, NULL, out, 24));
-    assert_int_equal(pwrite(fd, &(const float){1.0f}, 4, 0), 4); // changes a weight
+    assert_int_equal(pwrite(fd, &(const float){1.0f}, 4, 0), 4); // changes a weight in the file
     ANeuralNetworksEvent *event;
     WRONG(BAD_DATA, "were changed", n->Execution_startCompute(execution, &event));
     n->Execution_free(execution);
@@ -438,7 +438,7 @@ void misuse_devices(nnapi *n)
     n->Model_free(b.model);
     OK(n->Compilation_createForDevices(c.model, list, 1, &compilation));
     OK(n->Compilation_finish(compilation));
-    // Times are only available for a single device.
+    // Times are available only if a single device was chosen.
     const float x[6] = {0};
     float out[6];
     uint64_t duration = 0;
@@ -451,7 +451,7 @@ void misuse_devices(nnapi *n)
     OK(n->Execution_getDuration(execution, ANEURALNETWORKS_DURATION_IN_DRIVER, &duration));
     assert_true(duration > 0);
     n->Execution_free(execution);
-    // A burst of another compilation.
+    // Uses a burst of another compilation.
     ANeuralNetworksBurst *burst;
     OK(n->Burst_create(compilation, &burst));
     OK(n->Execution_create(c.compilation, &execution));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Results of the double that can be calculated on paper.
+// Tests results of the emulation that can be calculated on paper.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ static void check_floats(const float *got, const float *want, size_t count)
     }
 }
 
-// An image of ones: the sums of all 3 by 3 windows, the maxima of 2 by 2 blocks, and two rows that select the first and
-// the last.
+// The input is an image of ones. The results are the sums of all 3 by 3 windows, the maxima of 2 by 2 blocks, and a
+// matrix product with two rows that select the first and the last maximum.
 void results_float(nnapi *n)
 {
     float ones[16], got[2];
@@ -44,7 +44,7 @@ void results_float(nnapi *n)
     const uint32_t bias = add_constant(&b, F32, 0.0f, 0, SIZES(1), &zero, sizeof zero);
     const uint32_t one = add_int(&b, 1), two = add_int(&b, 2), none = add_int(&b, 0);
     const uint32_t summed = add_operand(&b, F32, 0.0f, 0, SIZES(1, 4, 4, 1));
-    OPERATION(&b, CONV_2D, summed, x, weight, bias, one, one, one, one); // scheme SAME, fuse code RELU
+    OPERATION(&b, CONV_2D, summed, x, weight, bias, one, one, one, one); // with padding scheme SAME and fuse code RELU
     const uint32_t pooled = add_operand(&b, F32, 0.0f, 0, SIZES(1, 2, 2, 1));
     OPERATION(&b, MAX_POOL_2D, pooled, summed, none, none, none, none, two, two, two, two, none);
     const uint32_t flat = add_operand(&b, F32, 0.0f, 0, SIZES(1, 4));
@@ -60,8 +60,8 @@ void results_float(nnapi *n)
     free_compiled(n, &c);
 }
 
-// The same image in 8 bits, with results in steps of 0.3: the sums 4 6 6 9 of a corner are 13 20 20 30 steps, and their
-// mean is 21. A second channel has 0.5 more: 15 22 22 32 steps, with the mean 23.
+// Computes the same on 8-bit integers, with results in steps of 0.3: the sums 4 6 6 9 of a corner are 13 20 20 30
+// steps, and their mean is 21. A second channel has 0.5 more: 15 22 22 32 steps, with the mean 23.
 static void run_sums(nnapi *n, int32_t type, bool channels)
 {
     const bool is_signed = type == S8;
@@ -69,9 +69,9 @@ static void run_sums(nnapi *n, int32_t type, bool channels)
     uint8_t image[16], weights[18];
     float got[8];
     const int32_t outputs = channels ? 2 : 1, biases[2] = {0, 4};
-    memset(image, 12 - shift, sizeof image);        // (12 - 10) * 0.5 = 1
-    memset(weights, channels ? 2 : 102 - shift, 9); // 2 * 0.5 = 1
-    memset(weights + 9, 4, 9);                      // 4 * 0.25 = 1, and 4 * 0.125 = 0.5
+    memset(image, 12 - shift, sizeof image);        // represents (12 - 10) * 0.5 = 1
+    memset(weights, channels ? 2 : 102 - shift, 9); // represents 2 * 0.5 = 1
+    memset(weights + 9, 4, 9);                      // represents 4 * 0.25 = 1, and 4 * 0.125 = 0.5
     builder b = build(n);
     const uint32_t x = add_input(&b, type, 0.5f, 10 - shift, SIZES(1, 4, 4, 1));
     uint32_t weight;
@@ -87,7 +87,8 @@ static void run_sums(nnapi *n, int32_t type, bool channels)
     const uint32_t bias =
         add_constant(&b, I32, channels ? 0.0f : 0.25f, 0, SIZES(outputs), biases, (size_t)outputs * sizeof biases[0]);
     const uint32_t one = add_int(&b, 1), two = add_int(&b, 2), none = add_int(&b, 0);
-    const float scale = 0.3f; // below level 29 it must be larger than the scale of the products
+    // Below API level 29 it must be larger than the product of the input's and the weight's scale.
+    const float scale = 0.3f;
     const uint32_t summed = add_operand(&b, type, scale, 3 - shift, SIZES(1, 4, 4, outputs));
     OPERATION(&b, CONV_2D, summed, x, weight, bias, one, one, one, one, one, one, none);
     const uint32_t pooled = add_operand(&b, type, scale, 3 - shift, SIZES(1, 2, 2, outputs));
@@ -115,8 +116,8 @@ void results_quantized(nnapi *n)
 
 // ---- single operations
 
-// Arguments after the input: i is a list of ints, p a [n, 2] list, I an int, F a float, B a bool, x floats of the
-// input's sizes.
+// Each letter of `kinds` is an argument after the input: i is a list of ints, p a [n, 2] list, I an int, F a float, B a
+// bool, x floats of the input's sizes.
 typedef struct one_case {
     int level;
     const char *name;
@@ -124,7 +125,7 @@ typedef struct one_case {
     const int32_t *in;
     const float *x;
     const char *kinds;
-    const float *arguments; // a list follows its length
+    const float *arguments; // numbers of the arguments; a list is preceded by its length
     const int32_t *out;
     const float *want;
 } one_case;
@@ -233,7 +234,7 @@ void results_operations(nnapi *n)
              NUMBERS(5, 7, 8, 5, 5, 5)),
         CASE(27, CONCATENATION, SIZES(2, 1), NUMBERS(1, 2), "xI", NUMBERS(3, 4, 1), SIZES(2, 2), NUMBERS(1, 3, 2, 4)),
         CASE(27, AVERAGE_POOL_2D, SIZES(1, 2, 2, 1), NUMBERS(1, 2, 3, 6), "IIIIII", NUMBERS(1, 2, 2, 3, 3, 0),
-             SIZES(1, 1, 1, 1), NUMBERS(3)), // padding does not count
+             SIZES(1, 1, 1, 1), NUMBERS(3)), // the average does not count padding
         CASE(29, MAX_POOL_2D, SIZES(1, 1, 2, 2), NUMBERS(1, 2, 3, 6), "IIIIIIIIIB",
              NUMBERS(1, 0, 0, 0, 1, 1, 2, 1, 0, 1), SIZES(1, 1, 2, 2), NUMBERS(1, 2, 3, 6)),
         CASE(27, RESIZE_BILINEAR, SIZES(1, 1, 2, 1), NUMBERS(0, 4), "II", NUMBERS(4, 1), SIZES(1, 1, 4, 1),
@@ -278,16 +279,18 @@ static void run_layer(nnapi *n, int32_t code, const int32_t *in, const float *x,
 
 static void results_layers(nnapi *n)
 {
-    const float *image = NUMBERS(1, 10, 2, 20, 3, 30, 4, 40); // [2, 2, 2]: the tens are the second channel
+    const float *image = NUMBERS(1, 10, 2, 20, 3, 30, 4, 40); // [2, 2, 2]: the multiples of ten are the second channel
     const float *planes = NUMBERS(1, 2, 3, 4, 10, 20, 30, 40);
-    // Depthwise, multiplier 2: the channels times 1, 2 and 3, 4; a window of one element.
+    // Depthwise convolution with multiplier 2: the channels are multiplied by 1, 2 and 3, 4; the window has one
+    // element.
     run_layer(n, ANEURALNETWORKS_DEPTHWISE_CONV_2D, SIZES(1, 2, 2, 2), image, SIZES(1, 1, 1, 4), NUMBERS(1, 2, 3, 4), 4,
               5, (const int32_t[]){2, 2, 2, 2, 0}, false, SIZES(1, 1, 1, 4), NUMBERS(1, 2, 30, 40));
     if (n->level < 29) {
         return;
     }
     run_layer(n, ANEURALNETWORKS_CONV_2D, SIZES(1, 2, 2, 2), planes, SIZES(1, 2, 2, 2), NUMBERS(1, 0, 0, 1, 0, 0, 1, 1),
-              1, 7, (const int32_t[]){0, 0, 0, 0, 1, 1, 0}, true, SIZES(1, 1, 1, 1), NUMBERS(65)); // 1 + 20 + 4 + 40
+              // The sum 1 + 20 + 4 + 40.
+              1, 7, (const int32_t[]){0, 0, 0, 0, 1, 1, 0}, true, SIZES(1, 1, 1, 1), NUMBERS(65));
     run_layer(n, ANEURALNETWORKS_GROUPED_CONV_2D, SIZES(1, 2, 2, 2), planes, SIZES(2, 1, 1, 1), NUMBERS(2, 3), 2, 8,
               (const int32_t[]){0, 0, 0, 0, 2, 2, 2, 0}, true, SIZES(1, 2, 1, 1), NUMBERS(2, 30));
     run_layer(n, ANEURALNETWORKS_TRANSPOSE_CONV_2D, SIZES(1, 1, 2, 1), NUMBERS(1, 2), SIZES(1, 1, 3, 1),
@@ -320,7 +323,7 @@ void results_sizes(nnapi *n)
         assert_memory_equal(dimensions, sizes, sizeof sizes);
     }
     n->Execution_free(execution);
-    if (n->level >= 29) { // too little room: the sizes are still available
+    if (n->level >= 29) { // the buffer is too small, but the sizes are available afterwards
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setInput(execution, 0, &type, x, sizeof x));
         OK(n->Execution_setInput(execution, 1, &type, y, sizeof y));
@@ -359,7 +362,7 @@ static void run_descriptors(nnapi *n, const float *x)
     OK(n->MemoryDesc_finish(desc));
     OK(n->Memory_createFromDesc(desc, &hidden));
     n->MemoryDesc_free(desc);
-    for (int turn = 0; turn < 2; turn++) { // x + x, then x + that result
+    for (int turn = 0; turn < 2; turn++) { // computes x + x, then x + that result
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setInput(execution, 0, NULL, x, 24));
         if (turn == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized operations of the double whose integers can be calculated on paper, and sizes that only a part of the model
-// specifies.
+// Tests quantized operations of the emulation whose integers can be calculated on paper, and sizes that only a part of
+// the model specifies.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void check_bytes(nnapi *n, compiled *c, const void *x, size_t size, const
     free_compiled(n, c);
 }
 
-// Runs an activation of x with sizes [1, 3], whose results have a given scale and zero point.
+// Runs an activation of x with sizes [1, 3], whose results have the given scale and zero point.
 static void run_activation(nnapi *n, int32_t code, float in_scale, float scale, int32_t zero_point, const uint8_t *want)
 {
     const uint8_t x[3] = {100, 101, 99};
@@ -39,7 +39,7 @@ static void run_activation(nnapi *n, int32_t code, float in_scale, float scale, 
 
 static void run_arithmetic(nnapi *n, int32_t code, const uint8_t *want)
 {
-    const uint8_t x[2] = {10, 20}; // 5 and 10
+    const uint8_t x[2] = {10, 20}; // represents 5 and 10
     builder b = build(n);
     const uint32_t in = add_input(&b, Q8, 0.5f, 0, SIZES(2));
     const uint32_t inputs[3] = {in, in, add_int(&b, 0)};
@@ -50,11 +50,11 @@ static void run_arithmetic(nnapi *n, int32_t code, const uint8_t *want)
 
 void results_integers(nnapi *n)
 {
-    // The scales are log 3 and half of it: logistic and tanh of one step are 3/4 and 1/2.
+    // The input scales are log 3 and half of it, so that logistic and tanh of one step are 3/4 and 1/2.
     run_activation(n, ANEURALNETWORKS_LOGISTIC, 1.0986123f, 1.0f / 256.0f, 0, (const uint8_t[]){128, 192, 64});
     run_arithmetic(n, ANEURALNETWORKS_ADD, (const uint8_t[]){13, 23});
     run_arithmetic(n, ANEURALNETWORKS_MUL, (const uint8_t[]){28, 103});
-    // (50, -25) times (25, -25) plus 125 is 2000: 200 steps above 5.
+    // The product of (50, -25) and (25, -25) plus the bias 125 is 2000, which is 200 steps above the zero point 5.
     const uint8_t x[2] = {200, 50}, row[2] = {228, 28};
     builder b = build(n);
     uint32_t in = add_input(&b, Q8, 0.5f, 100, SIZES(1, 2));
@@ -63,7 +63,7 @@ void results_integers(nnapi *n)
     OPERATION(&b, FULLY_CONNECTED, add_result(&b, Q8, 10.0f, 5, SIZES(1, 1)), in, weight, bias, add_int(&b, 0));
     compiled c = compile(&b);
     check_bytes(n, &c, x, sizeof x, (const uint8_t[]){205}, 1);
-    // With RELU6 the result is limited to 6, which is less than one step.
+    // With RELU6 the result is clamped to 6, which is less than one step.
     b = build(n);
     in = add_input(&b, Q8, 0.5f, 100, SIZES(1, 2));
     const uint32_t same = add_constant(&b, Q8, 0.25f, 128, SIZES(1, 2), row, sizeof row);
@@ -72,7 +72,7 @@ void results_integers(nnapi *n)
               add_int(&b, ANEURALNETWORKS_FUSED_RELU6));
     c = compile(&b);
     check_bytes(n, &c, x, sizeof x, (const uint8_t[]){8}, 1);
-    if (n->level >= 28) { // padding is the number 0
+    if (n->level >= 28) { // padding represents the number 0
         b = build(n);
         in = add_input(&b, Q8, 0.5f, 9, SIZES(2));
         const uint32_t pads = add_constant(&b, I32, 0.0f, 0, SIZES(1, 2), (const int32_t[]){1, 2}, 8);
@@ -87,14 +87,14 @@ void results_integers(nnapi *n)
         OPERATION(&b, QUANTIZE, add_result(&b, Q8, 0.5f, 1, SIZES(3)), add_input(&b, F32, 0.0f, 0, SIZES(3)));
         c = compile(&b);
         check_bytes(n, &c, reals, sizeof reals, (const uint8_t[]){0, 2, 7}, 3);
-        b = build(n); // 100 and 25 in steps of 0.5, 1 and 2 in steps of 1
+        b = build(n); // represents 100 and 25 in steps of 0.5, and 1 and 2 in steps of 1
         in = add_input(&b, Q8, 0.5f, 0, SIZES(2));
         const uint32_t other = add_constant(&b, Q8, 1.0f, 10, SIZES(2), (const uint8_t[]){11, 12}, 2);
         OPERATION(&b, CONCATENATION, add_result(&b, Q8, 1.0f, 0, SIZES(4)), in, other, add_int(&b, 0));
         c = compile(&b);
         check_bytes(n, &c, x, sizeof x, (const uint8_t[]){100, 25, 1, 2}, 4);
     }
-    // A result whose first size the model leaves open, although it can be inferred.
+    // The model leaves the first size of the result open, although it can be inferred.
     const float y[3] = {-1.0f, 0.0f, 2.0f};
     float got[3];
     if (n->level >= 29) {

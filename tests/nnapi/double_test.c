@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The double of libneuralnetworks.so at each level: its results, the answer and log line for each misuse, its switches,
-// and the functions of a level.
+// Tests the emulation of libneuralnetworks.so at each API level: its results, the answer and log line for each misuse,
+// its switches, and the functions of a level.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ static void test_misuse(void **state)
     }
 }
 
-// One object of each kind is not freed.
+// One object of each kind is not freed, which must be logged.
 static void test_leaks(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void test_leaks(void **state)
         nnapi_open(&n, 30, NULL);
         compiled c = compile_add(&n, 2);
         if (kind == 0) {
-            n.Compilation_free(c.compilation); // the model is leaked
+            n.Compilation_free(c.compilation); // the model is not freed
         } else {
             OK(n.Execution_create(c.compilation, &execution));
             if (kind == 1) {
@@ -94,7 +94,7 @@ static void test_leaks(void **state)
         }
         if (kind < 2) {
             nnapi_close_leaky(&n);
-        } else { // all three, in one line each
+        } else { // all three objects are logged, in one line each
             const float x = 0.0f;
             assert_int_equal(n.Execution_setInput(execution, 9, NULL, &x, 4), ANEURALNETWORKS_BAD_DATA);
             free(nnapi_log());
@@ -145,7 +145,7 @@ static void switch_refuse(nnapi *n)
     OK(n->Compilation_create(b.model, &compilation));
     assert_int_equal(n->Compilation_finish(compilation), ANEURALNETWORKS_BAD_DATA);
     n->Compilation_free(compilation);
-    // The API has L2_NORMALIZATION, but the double does not compute it.
+    // The API has L2_NORMALIZATION, but the emulation does not compute it.
     nnapi_switch(NULL);
     n->Model_free(b.model);
     b = build(n);
@@ -178,14 +178,15 @@ static void test_switches(void **state)
         for (int run = 1; run <= 4; run++) {
             assert_int_equal(add_once(&n, &c, out), run < 3 ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_DEAD_OBJECT);
             if (run < 3) {
-                assert_true(out[4] == 10.0f && out[5] == 13.0f); // only the last element is off by one
+                assert_true(out[4] == 10.0f && out[5] == 13.0f); // only the last element is wrong by one
             }
         }
         ANeuralNetworksCompilation *again;
         OK(n.Compilation_create(c.model, &again));
         assert_int_equal(n.Compilation_finish(again), ANEURALNETWORKS_DEAD_OBJECT);
         n.Compilation_free(again);
-        if (level >= 29) { // the other device, the reference, is not lost: the model can be compiled for it, and runs
+        // The other device, the reference, is not lost: the model can still be compiled for it and run.
+        if (level >= 29) {
             ANeuralNetworksDevice *device;
             compiled other = {.model = c.model};
             OK(n._getDevice(1, &device));

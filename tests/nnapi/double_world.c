@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See double_world.h.
+// Implements double_world.h.
 #include "tests/nnapi/double_world.h"
 
 #include <setjmp.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The double that this process loads as "libneuralnetworks.so": its level, its switches, and its log of misuse.
+// The emulation of Android's library that this process loads as "libneuralnetworks.so": its API level, its switches,
+// and its log of misuse.
 #ifndef TAPER_TESTS_DOUBLE_WORLD_H
 #define TAPER_TESTS_DOUBLE_WORLD_H
 
-int double_level(void); // value of TAPER_TEST_NNAPI_LEVEL
-// Sets TAPER_NNAPI_DOUBLE; NULL for no switches. The log begins with the first call.
+int double_level(void); // returns the value of TAPER_TEST_NNAPI_LEVEL
+// Sets TAPER_NNAPI_DOUBLE to these switches; NULL for none. The log begins with the first call.
 void double_switch(const char *switches);
 void double_is_silent(void); // fails the test if anything was logged
 

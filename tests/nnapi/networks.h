@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Networks built by hand (backends/nnapi/network.h), with their expected results.
+// Networks built in C (backends/nnapi/network.h), with their expected results.
 #ifndef TAPER_TESTS_NETWORKS_H
 #define TAPER_TESTS_NETWORKS_H
 
 #include "backends/nnapi/execution.h"
 
 typedef enum made_kind {
-    MADE_CONV_RELU,   // floats, with weights too large for NNAPI to copy
-    MADE_QUANT8,      // a convolution of 8-bit integers
-    MADE_PER_CHANNEL, // with a scale for each channel; from level 29 on
-    MADE_OPEN,        // a sum whose first size is only known to the run; from level 29 on
-    MADE_OPEN_LARGE,  // the same, larger than the initial memory
-    MADE_TWO,         // two inputs, two results
+    MADE_CONV_RELU,   // convolution of floats, with weights that are too large for NNAPI to copy
+    MADE_QUANT8,      // convolution of 8-bit integers
+    MADE_PER_CHANNEL, // convolution with a scale for each channel; from API level 29 on
+    MADE_OPEN,        // sum whose first size is known only at run time; from API level 29 on
+    MADE_OPEN_LARGE,  // like MADE_OPEN, but larger than the initial memory for results
+    MADE_TWO,         // network with two inputs and two results
     MADE_KINDS
 } made_kind;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whole models on the device "nnapi", with the double of one level (see nnapi_driver_test.c): the results are those of
-// the CPU, whatever the driver does.
+// Runs whole models on the device "nnapi", with the emulation of one API level (see nnapi_driver_test.c). The results
+// must be the CPU's, whatever the driver does.
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static size_t find_small(void)
     return first;
 }
 
-// Runs the model several times and returns the last status.
+// Loads the model for the device and runs it several times. Returns the last status.
 static taper_status run_small(listening *w, const char *device, int runs)
 {
     taper_model *model;
@@ -80,7 +80,7 @@ static taper_status run_small(listening *w, const char *device, int runs)
     return status;
 }
 
-// Each function of the driver fails, at its first call and at later calls.
+// Makes each function of the driver fail, at its first call and at later calls.
 static void failures(void **state)
 {
     (void)state;
@@ -102,14 +102,14 @@ static void failures(void **state)
             const size_t said = count_heard(&w, text);
             assert_true(said <= 1);
             failed += (int)said;
-            if (said == 1 && count_heard(&w, "cannot be used: ") == 0) { // the device is not used again in that context
+            if (said == 1 && count_heard(&w, "cannot be used: ") == 0) { // the context must not use the device again
                 assert_int_equal(count_heard(&w, "nnapi: the device does not work any more, the CPU goes on"), 1);
                 hold_against_cpu(&w, find_small(), "nnapi", 1);
                 assert_int_equal(count_heard(&w, "nnapi does not work any more: the CPU runs the model"), 1);
                 assert_int_equal(count_heard(&w, text), 1);
             }
             close_listening(&w);
-            if (said == 1) { // with "!" the host prefers an error
+            if (said == 1) { // the device name ends with "!", so the failure must be an error
                 open_listening(&w, NULL);
                 double_switch(NULL);
                 snprintf(text, sizeof text, "fail=ANeuralNetworks%s:%d:OP_FAILED", names[f], call);
@@ -136,7 +136,7 @@ static void switches(void **state)
     listening w;
     const bool lists = double_level() >= 29;
     open_listening(&w, NULL);
-    double_switch("refuse=3"); // refuses convolutions
+    double_switch("refuse=3"); // makes the device refuse convolutions
     hold_against_cpu(&w, find_small(), "nnapi", 3);
     assert_int_equal(count_heard(&w, lists ? "the device does not support an operation CONV_2D"
                                            : "the CPU runs this segment: the driver refuses the network"),
@@ -146,9 +146,10 @@ static void switches(void **state)
     assert_non_null(strstr(taper_error_message(w.error), lists ? "device nnapi declined: the device does not support"
                                                                : "declined: the driver refuses the network"));
     close_listening(&w);
-    for (int slow = 0; slow < 2; slow++) { // the CPU takes over; with "!" it may not
+    // In one case the CPU takes over; in the other the device name ends with "!" and this is an error.
+    for (int slow = 0; slow < 2; slow++) {
         open_listening(&w, NULL);
-        double_switch("slow=100"); // slower than the CPU, even on a busy machine
+        double_switch("slow=100"); // makes the device slower than the CPU, even on a busy machine
         if (slow == 0) {
             hold_against_cpu(&w, find_small(), "nnapi", RUNS);
             static const char line[] = ": the CPU runs this segment from now on: the device took ";
@@ -219,7 +220,7 @@ static void names(void **state)
         expect_load(&w, "nnapi:double-reference", NULL, TAPER_OK, "NNAPI has no list of devices before level 29");
         expect_load(&w, "nnapi:1!", NULL, TAPER_ERROR_UNSUPPORTED, "NNAPI has no list of devices before level 29");
     }
-    taper_model *model = NULL; // NNAPI has no operation for this model, so that "!" is an error
+    taper_model *model = NULL; // NNAPI has no operation for this model, so with "!" loading must fail
     assert_int_equal(device_load(w.context, "s04_containers.pt", "nnapi!", NULL, &model, w.error),
                      TAPER_ERROR_UNSUPPORTED);
     assert_non_null(strstr(taper_error_message(w.error), "can do no part of the model"));
@@ -228,7 +229,7 @@ static void names(void **state)
     double_is_silent();
 }
 
-// The profile shows where each operator ran. After the first runs nothing is allocated.
+// The profile must show which device ran each operator. After the first runs, nothing may be allocated.
 static void profile(void **state)
 {
     (void)state;
@@ -286,7 +287,7 @@ static const char *device_of(listening *w, int which, const char *device, uint32
     return nnapi ? "nnapi" : "cpu";
 }
 
-// These files run on NNAPI by default, unless the host selects otherwise; the results are those of the CPU.
+// These files run on NNAPI by default, unless the host selects another device. The results must be the CPU's.
 static void converted(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library, devices, compilations and executions (backends/nnapi), with the double of one level: its folder is in
-// LD_LIBRARY_PATH and the level in TAPER_TEST_NNAPI_LEVEL. The networks are built by hand.
+// Tests the library, devices, compilations and executions (backends/nnapi) with the emulation of one API level. Its
+// folder is in LD_LIBRARY_PATH and the level in TAPER_TEST_NNAPI_LEVEL. The networks are built in C.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void drivers(void **state)
     assert_string_equal(driver.name, "double-reference");
     taper_nnapi_close(&driver);
     open_driver(&driver, NULL, 1);
-    assert_string_equal(driver.name, "double-reference"); // a CPU is the last device
+    assert_string_equal(driver.name, "double-reference"); // the last device is a CPU
     taper_nnapi_close(&driver);
     static const char which[] = "is not among NNAPI's devices here: double-accelerator double-reference";
     assert_true(refuses(&driver, "double", 0, which));
@@ -94,7 +94,7 @@ static void options(void **state)
     taper_nnapi_options_set(settings, 3, &o);
     assert_true(o.preference == ANEURALNETWORKS_PREFER_SUSTAINED_SPEED && o.relax && o.level == 28);
     memset(&driver, 0, sizeof driver);
-    assert_true(taper_nnapi_open(&driver, &o, NULL, 0)); // functions of later levels are not used
+    assert_true(taper_nnapi_open(&driver, &o, NULL, 0)); // functions of later API levels must not be used
     assert_int_equal(driver.level, double_level() < 28 ? 27 : 28);
     assert_null(driver.call._getDeviceCount);
     taper_nnapi_close(&driver);
@@ -158,7 +158,7 @@ static void networks(void **state)
             int32_t unsupported;
             made_network_create(&made, (made_kind)kind, &taper_allocator_system);
             open_driver(&driver, NULL, 0);
-            if (sharing == 0) { // memory objects cannot be created
+            if (sharing == 0) { // the driver cannot create memory objects
                 double_switch("fail=ANeuralNetworksMemory_createFromFd:1:UNMAPPABLE");
             }
             const taper_status status = run_made(&driver, &made, &taper_allocator_system, ".", &unsupported);
@@ -174,7 +174,7 @@ static void networks(void **state)
     double_is_silent();
 }
 
-// Each call of the driver fails once: nothing is leaked, and the error names the function.
+// Each call of the driver fails once: nothing may be leaked, and the error must name the function.
 static void failures(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void other_switches(void **state)
     double_switch("wrong");
     assert_int_equal(run_made(&driver, &made, &taper_allocator_system, NULL, &unsupported), TAPER_ERROR_INTERNAL);
     double_switch("garbage_sizes");
-    // Sizes are not read for this network.
+    // The sizes of results are not read for this network, so that failure has no effect.
     assert_int_equal(run_made(&driver, &made, &taper_allocator_system, NULL, &unsupported), TAPER_OK);
     taper_nnapi_close(&driver);
     made_network_free(&made);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See nnapi_fixture.h.
+// Implements nnapi_fixture.h.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

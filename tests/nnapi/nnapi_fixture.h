@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The double of a level, loaded as programs load Android's library, and small models for its tests.
+// Loads the emulation of one API level in the way programs load Android's library, and makes small models for its
+// tests.
 #ifndef TAPER_TESTS_NNAPI_FIXTURE_H
 #define TAPER_TESTS_NNAPI_FIXTURE_H
 
@@ -7,24 +8,24 @@
 
 typedef struct nnapi {
     void *library;
-    int level, wrongs; // wrongs: number of wrong uses so far
+    int level, wrongs; // API level; number of calls so far that were misuse
 #define NNAPI_MEMBER(since, result, name, arguments) ANeuralNetworks##name##_fn name;
     NEURAL_NETWORKS_FUNCTIONS(NNAPI_MEMBER)
 #undef NNAPI_MEMBER
 } nnapi;
 
-// Loads the double with an empty log. switches: value of TAPER_NNAPI_DOUBLE, or NULL.
+// Loads the emulation with an empty log. switches: value of TAPER_NNAPI_DOUBLE, or NULL.
 void nnapi_open(nnapi *n, int level, const char *switches);
 void nnapi_switch(const char *switches);
 void nnapi_unload(nnapi *n);
-void nnapi_close(nnapi *n);       // the log must be empty, also after unloading
-void nnapi_close_leaky(nnapi *n); // unloading must log something
-char *nnapi_log(void);            // returns the log since the last call; the caller frees it
+void nnapi_close(nnapi *n);       // unloads the library; the log must be empty, also after unloading
+void nnapi_close_leaky(nnapi *n); // unloads the library, which must log leaked objects
+char *nnapi_log(void);            // returns what was logged since the last call; the caller frees it
 
 // Checks a call that must return `wanted` and log one line that contains `needle`.
 void nnapi_wrong(nnapi *n, int code, int wanted, const char *needle, const char *file, int line);
 #define WRONG(wanted, needle, call) nnapi_wrong(n, call, ANEURALNETWORKS_##wanted, needle, __FILE__, __LINE__)
-// Checks a call without a result that must log such a line.
+// Checks a call without a result that must log one line that contains `needle`.
 #define WRONG_VOID(needle, call) ((call), nnapi_wrong(n, 0, 0, needle, __FILE__, __LINE__))
 #define OK(call) assert_int_equal(call, ANEURALNETWORKS_NO_ERROR)
 
@@ -38,7 +39,7 @@ typedef struct builder {
 } builder;
 
 builder build(nnapi *n);
-// Dimensions end with -1. Each function returns the index of the operand.
+// These functions add an operand and return its index. Dimensions end with -1.
 uint32_t add_operand(builder *b, int32_t type, float scale, int32_t zero_point, const int32_t *sizes);
 #define SIZES(...) ((const int32_t[]){__VA_ARGS__, -1})
 #define SCALAR ((const int32_t[]){-1})
@@ -54,7 +55,7 @@ void add_operation(builder *b, int32_t code, uint32_t count, const uint32_t *inp
 #define OPERATION(b, code, output, ...)                                                                                \
     add_operation(b, ANEURALNETWORKS_##code, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),                     \
                   (const uint32_t[]){__VA_ARGS__}, output)
-void identify(builder *b); // identifies inputs and outputs
+void identify(builder *b); // sets the inputs and outputs of the model
 
 // A finished model with its compilation.
 typedef struct compiled {
@@ -65,7 +66,7 @@ compiled compile(builder *b);
 void free_compiled(nnapi *n, compiled *c);
 // Compiles x + y for floats of sizes [2, 3], or with an unknown first dimension.
 compiled compile_add(nnapi *n, int32_t first);
-// Runs an execution in the way of the level and returns its code.
+// Runs an execution with the function that the API level has for it, and returns its code.
 int run_execution(nnapi *n, ANeuralNetworksExecution *execution);
 // Runs a compiled model with one input and one output.
 int run_once(nnapi *n, const compiled *c, const void *input, size_t input_size, void *output, size_t output_size);

@@ -16,7 +16,7 @@
 #include "tests/ops/recording.h"
 
 typedef struct comparison {
-    char wrong[400]; // first difference; "" if there is none
+    char wrong[400]; // text of the first difference; "" if there is none
     char path[200];  // path of the compared value
 } comparison;
 
@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void differ(comparison *c, const ch
 
 // ---- elements
 
-// Returns the number of parts of a number: 2 for complex numbers, otherwise 1.
+// Returns the number of components of a number: 2 for complex numbers, otherwise 1.
 static size_t parts_of(taper_dtype dtype)
 {
     return dtype == TAPER_C32 || dtype == TAPER_C64 || dtype == TAPER_C128 ? 2 : 1;
@@ -96,8 +96,8 @@ typedef struct elements {
     const recorded_tensor *want;
     const unsigned char *got; // the tensor's first element
     const int64_t *strides;
-    size_t width;       // bytes of a part of a number
-    double most, error; // maxima so far, for AGREE_WHOLE
+    size_t width;       // bytes of one component of a number
+    double most, error; // largest magnitude and largest error so far, for AGREE_WHOLE
 } elements;
 
 static void compare_real(elements *e, double want, double got, size_t index, comparison *c)
@@ -307,8 +307,8 @@ static int reference; // --reference: use only portable kernels
 static bool twice;    // --twice: run each case twice in one session
 static bool names;    // --names: print each case before it runs
 
-// Runs the model. again: a second copy of the inputs for a second run with prepared calls and a memory plan, whose
-// result counts.
+// Runs the model. If `again` is not NULL, it is a second copy of the inputs, for a second run that uses prepared calls
+// and a memory plan. Only the result of the last run is compared.
 static taper_status run_model(taper_context *context, blob model, taper_value *const *inputs, taper_value *const *again,
                               size_t count, taper_value **result, taper_error *error)
 {
@@ -327,7 +327,7 @@ static taper_status run_model(taper_context *context, blob model, taper_value *c
     if (status == TAPER_OK && again != NULL) {
         taper_value_release(*result);
         *result = NULL;
-        taper_session_seed(session, UINT64_C(67280421310721)); // the initial seed of PyTorch and of this library
+        taper_session_seed(session, UINT64_C(67280421310721)); // the default seed of PyTorch and of this library
         status = taper_session_run(session, NULL, again, count, result, error);
     }
     taper_session_destroy(session);
@@ -365,7 +365,8 @@ typedef struct counts {
 } counts;
 
 // Returns true for cases whose result differs on this processor. NEON of 32-bit ARM flushes denormals to zero, and its
-// maximum of two zeros is the positive one. WebAssembly cannot flush denormals of products to zero.
+// maximum of a positive and a negative zero is the positive one. WebAssembly cannot flush denormals of products to
+// zero.
 static bool is_lost_here(blob name)
 {
 #if defined(__arm__)
@@ -404,7 +405,7 @@ static void run_case(recording *r, taper_context *context, taper_error *error, b
         inputs[i] = recording_input(r, context, error);
         whole = whole && inputs[i] != NULL;
     }
-    // Observers change when they run in training mode, so these cases run only once.
+    // Observers change when they run in training mode, so their cases run only once.
     const bool anew = twice && (name.size < 8 || memcmp(name.data, "trained/", 8) != 0);
     r->at = anew ? start : r->at;
     for (size_t i = 0; anew && i < count; i++) {

@@ -22,7 +22,7 @@ typedef struct recording {
     unsigned char *bytes;
     blob *blobs;
     size_t blob_count, case_count;
-    const unsigned char *at, *end; // rest of the recording
+    const unsigned char *at, *end; // next byte of the recording, and its end
 } recording;
 
 enum agreement { AGREE_EXACTLY, AGREE_EACH, AGREE_WHOLE };
@@ -39,8 +39,8 @@ typedef struct recorded_tensor {
     double relative, absolute;
 } recorded_tensor;
 
-// Open and close a recording. They print an error and end the program if it is damaged, because that is not the failure
-// of a test.
+// These functions open and close a recording. If it is damaged, recording_open prints an error and ends the program,
+// because this is not the failure of a test.
 void recording_open(const char *path, recording *r);
 void recording_close(recording *r);
 
@@ -52,11 +52,11 @@ blob recording_text(recording *r);
 blob recording_blob(recording *r);
 recorded_tensor recording_tensor(recording *r, bool result);
 
-// Reads the next value as an input of a run. Returns NULL with error set if the library refuses to make it; its bytes
-// are consumed in any case.
+// Reads the next value and makes an input of a run from it. Returns NULL with error set if the library refuses to make
+// it; its bytes are skipped even then.
 taper_value *recording_input(recording *r, taper_context *context, taper_error *error);
 
-// Skips PyTorch's outcome: a value, or 'E' and the exception.
+// Skips PyTorch's outcome, which is a value, or 'E' and the exception.
 void recording_skip_outcome(recording *r);
 
 #endif

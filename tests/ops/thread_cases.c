@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // thread_cases RECORDING…: runs every case of the recordings with one thread and with several, and expects identical
-// bits. The program is linked with a library that shares even the smallest work (TAPER_SHARES_ALL in
+// bits. The program is linked with a library that shares even the smallest work among threads (TAPER_SHARES_ALL in
 // ops/call/parallel.c), so that cases with few elements are divided as well. TAPER_STRIDE=N runs every Nth case,
-// beginning with TAPER_SEED's.
+// beginning with the case that TAPER_SEED selects.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,8 @@ static taper_status run_model(taper_context *context, blob model, taper_value *c
     return status;
 }
 
-// Reads the inputs again for each run. A run may write to them, and this is part of its result.
+// Runs the model once and appends its outcome to b. Reads the inputs again for each run, because a run may write to
+// them, and this is part of its outcome.
 static void answer(recording *r, taper_context *context, blob model, size_t count, taper_error *error, value_bytes *b)
 {
     taper_value *inputs[MOST_INPUTS] = {NULL}, *result = NULL;
@@ -65,7 +66,7 @@ static void answer(recording *r, taper_context *context, blob model, size_t coun
     }
 }
 
-// Returns true if all numbers of threads give the same bits.
+// Runs one case. Returns true if all numbers of threads give the same bits.
 static bool run_case(recording *r, taper_context *const *contexts, taper_error *error, bool taken)
 {
     const blob name = recording_text(r), model = recording_blob(r);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// thread_layers [NUMBER [SEED]]: runs each operator on NUMBER (3) random sets of sizes, with one thread and with
-// several, and expects identical bits. Unlike the recorded cases of thread_cases, these sizes make products in strips,
-// blocks and tiles. The program is linked with a library that shares even the smallest work. TAPER_STRIDE=N draws
-// NUMBER / N sets, at least one.
+// thread_layers [NUMBER [SEED]]: runs each operator on NUMBER (default 3) random sets of sizes, with one thread and
+// with several, and expects identical bits. Unlike the recorded cases of thread_cases, these sizes divide products into
+// strips, blocks and tiles. The program is linked with a library that shares even the smallest work among threads.
+// TAPER_STRIDE=N draws NUMBER / N sets, at least one.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "tests/ops/value_bytes.h"
 #include "tests/sample.h"
 
-// A call in words: x:SIZES is a float tensor, y:SIZES the same in channels-last order, q:SIZES one with positive
-// numbers, j:SIZES<SIZE a tensor of integers below SIZE, l:SIZES an int[], i:SIZE an int, f:NUMBER a float, b:0 or b:1
-// a bool, s:TEXT a string, n None, [ … ] a list of tensors. A size is a number, a letter (drawn for each set), or a
-// number before a letter, which multiplies it.
+// Each text is a call in words: x:SIZES is a float tensor, y:SIZES the same in channels-last order, q:SIZES one with
+// positive numbers, j:SIZES<SIZE a tensor of integers below SIZE, l:SIZES an int[], i:SIZE an int, f:NUMBER a float,
+// b:0 or b:1 a bool, s:TEXT a string, n None, [ … ] a list of tensors. A size is a number, a letter (drawn for each
+// set), or a number before a letter, which multiplies it.
 static const char *const calls[] = {
     "aten::conv2d x:b,c,h,w x:o,c,3,3 x:o l:s,s l:p,p l:d,d i:1",
     "aten::conv2d y:b,c,h,w x:o,c,3,3 x:o l:1,1 l:1,1 l:1,1 i:1",
@@ -165,7 +165,7 @@ static size_t sizes_of(const char *text, int64_t *sizes, const char **end)
 
 // ---- arguments
 
-// Returns *value, or ends the program if the call that returned status failed. value may be NULL.
+// Returns *value, or NULL if value is NULL. Ends the program if the call that returned `status` failed.
 static taper_value *must(taper_status status, taper_value *const *value, const taper_error *error)
 {
     if (status != TAPER_OK) {
@@ -301,7 +301,7 @@ static void print_letters(const char *call)
     printf("\n");
 }
 
-// Returns true if all numbers of threads give the same bits.
+// Runs one call. Returns true if all numbers of threads give the same bits.
 static bool run_call(taper_context *const *contexts, const char *call, taper_error *error)
 {
     value_bytes answers[COUNTS] = {{NULL}};

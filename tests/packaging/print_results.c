@@ -15,7 +15,7 @@ static uint64_t sum;
 static void add(const void *data, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        sum = (sum ^ ((const unsigned char *)data)[i]) * UINT64_C(0x100000001B3); // FNV-1a
+        sum = (sum ^ ((const unsigned char *)data)[i]) * UINT64_C(0x100000001B3); // one step of an FNV-1a hash
     }
 }
 
@@ -90,7 +90,8 @@ static void print_call(taper_context *context, const test_call *call, bool optim
     taper_status status = test_load(context, call->file, optimized, &model, error);
     if (status == TAPER_OK) {
         status = taper_session_create(model, NULL, &session, error);
-        for (int run = 0; status == TAPER_OK && run < 3; run++) { // the last run is a replay
+        // Runs three times, because the last run replays a memory plan.
+        for (int run = 0; status == TAPER_OK && run < 3; run++) {
             status = test_run(context, session, call, &result, error);
             if (status == TAPER_OK) {
                 add_value(result);

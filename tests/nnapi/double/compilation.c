@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compilations: they keep a finished model, and can be finished once.
+// Compilations. A compilation keeps a finished model alive, and can be finished only once.
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation)
     (void)double_enter(__func__);
     compilation_body *body;
     if (double_end(compilation, DOUBLE_COMPILATION, &body) == ANEURALNETWORKS_NO_ERROR) {
-        if (body->head.holders > 1) { // the API: "must outlive the execution" and the burst
+        if (body->head.holders > 1) { // a misuse by the API, which says "must outlive the execution" and the burst
             (void)double_misuse(0, "an execution or a burst still uses the compilation");
         }
         double_drop(body);
@@ -104,7 +104,7 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
     if ((body->devices & 1) != 0 && double_is_lost()) {
         LEAVE(ANEURALNETWORKS_DEAD_OBJECT);
     }
-    body->finished = true; // also after an error: finishing cannot be repeated
+    body->finished = true; // also after an error, because finishing cannot be repeated
     for (uint32_t i = 0; i < body->model->operation_count; i++) {
         const operation *op = &body->model->operations[i];
         if (op->row == NULL || double_refuses(op->code)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of the double. Each operation has two steps: prepare checks the arguments and computes the sizes of
-// the results, run computes them. This part does not depend on the API; cpu_table.c lists the operations.
+// The arithmetic of the emulation. Each operation has two steps: `prepare` checks the arguments and computes the sizes
+// of the results, `run` computes the results. This code does not depend on the API; cpu_table.c lists the operations.
 #ifndef TAPER_TESTS_NNAPI_CPU_H
 #define TAPER_TESTS_NNAPI_CPU_H
 
@@ -12,7 +12,7 @@
 
 enum { DOUBLE_RANK = 8 };
 
-// A tensor; a scalar has no dimensions. Elements are in row-major order.
+// A tensor. A scalar has no dimensions. Elements are in row-major order.
 typedef struct tensor {
     int32_t type;
     uint32_t rank;
@@ -21,11 +21,11 @@ typedef struct tensor {
     int32_t zero_point;
     const float *channel_scales;
     uint32_t channel_dim;
-    void *data; // NULL while unknown
+    void *data; // elements; NULL while unknown
     bool omitted;
 } tensor;
 
-// A window that moves over images, as the arguments of the operation specify.
+// A window that moves over images, with the numbers from the operation's arguments.
 typedef struct window {
     int32_t left, right, top, bottom, stride_w, stride_h, dilation_w, dilation_h, width, height, multiplier, groups,
         fuse;
@@ -37,14 +37,15 @@ typedef struct call {
     int32_t code;
     tensor *in;
     uint32_t in_count;
-    tensor *out; // prepare sets rank and sizes
+    tensor *out; // result; prepare sets its rank and sizes
     uint32_t out_count;
     window window;
-    // For operations that move elements: offset of the first one, and the step of each dimension.
+    // For operations that move elements: offset of the first source element, and the step of each dimension, in
+    // elements.
     int64_t offset, steps[DOUBLE_RANK];
     uint32_t axis;
     bool axes[DOUBLE_RANK];
-    char why[200]; // reason if prepare fails
+    char why[200]; // reason why prepare failed
 } call;
 
 typedef struct operation_kernel {
@@ -53,16 +54,16 @@ typedef struct operation_kernel {
     void (*run)(const call *c);
 } operation_kernel;
 
-// Returns NULL if the double does not have the operation.
+// Returns NULL if the emulation does not have the operation.
 const operation_kernel *double_kernel(int32_t code);
 
 // ---- for the kernels (cpu_tensor.c)
 
-__attribute__((format(printf, 2, 3))) bool refuse(call *c, const char *format, ...); // returns false
-size_t type_width(int32_t type); // returns the number of bytes, or 0 for an unknown type
+__attribute__((format(printf, 2, 3))) bool refuse(call *c, const char *format, ...); // sets c->why and returns false
+size_t type_width(int32_t type); // returns the bytes of an element, or 0 for an unknown type
 bool type_is_tensor(int32_t type);
 bool type_is_quant8(int32_t type);    // returns true for types with one scale and a zero point
-size_t tensor_count(const tensor *t); // returns SIZE_MAX if there are too many
+size_t tensor_count(const tensor *t); // returns the number of elements, or SIZE_MAX if there are too many
 bool tensor_sized(const tensor *t);   // returns true if all dimensions are known
 int32_t scalar_int(const call *c, uint32_t input);
 float scalar_float(const call *c, uint32_t input);
@@ -71,31 +72,33 @@ int32_t list_int(const tensor *t, uint32_t at);
 void set_sizes(tensor *out, uint32_t rank, const uint32_t *sizes);
 bool prepare_like_first(call *c);
 
-// Read and write an element as a real number; integers keep their value. Not for weights with a scale per channel.
+// These functions read and write an element as a real number; int32 elements keep their value. They do not support
+// weights with a scale per channel.
 float get_real(const tensor *t, size_t at);
 void put_real(const tensor *t, size_t at, float value);
-int32_t get_quantized(const tensor *t, size_t at); // returns the integer itself
+int32_t get_quantized(const tensor *t, size_t at); // returns the stored integer
 void put_quantized(const tensor *t, size_t at, int32_t value);
 void quantized_range(int32_t type, int32_t *low, int32_t *high);
 
 bool check_fuse(call *c, int32_t fuse);
 float apply_fuse(int32_t fuse, float value);
-// Returns the range of a quantized tensor's integers after an activation.
+// Returns the range of integers that a quantized tensor has after an activation.
 void fused_range(const tensor *t, int32_t fuse, int32_t *low, int32_t *high);
-// Returns round(sum * multiplier), with the multiplier as 31 bits and a power of two, as drivers compute it.
+// Returns round(sum * multiplier). The multiplier is represented by 31 bits and a power of two, as in drivers.
 int32_t scale_sum(int64_t sum, double multiplier);
 
-// Finds a dimension, which is counted from the end if it is negative.
+// Finds the dimension with this number; a negative number counts from the last dimension.
 bool find_axis(call *c, int32_t number, uint32_t rank, uint32_t *axis);
 
-// The sizes of an image and the distances between its elements, for any order of dimensions.
+// The sizes of an image and the strides of its dimensions, which may be in any order.
 typedef struct image {
     uint32_t batch, height, width, channels;
     size_t step_n, step_h, step_w, step_c;
 } image;
 image see_image(const tensor *t, bool nchw);
 void set_image(tensor *t, bool nchw, uint32_t batch, uint32_t height, uint32_t width, uint32_t channels);
-// Compute the padding of a scheme (SAME, VALID) or take the given one, and compute the size of the window's result.
+// read_scheme computes the paddings for a scheme (SAME, VALID). check_window computes the size of the result from the
+// paddings.
 bool check_window(call *c, const image *in, uint32_t *height, uint32_t *width);
 bool read_scheme(call *c, int32_t scheme, const image *in);
 

@@ -28,9 +28,9 @@ static bool read_window(call *c, image *in)
 {
     window *w = &c->window;
     const bool extra = is_depthwise(c) || c->code == ANEURALNETWORKS_GROUPED_CONV_2D;
-    const uint32_t least = 3 + 1 + 2 + extra + 1; // number of arguments with a scheme
-    // Paddings are three more ints than a scheme. They are recognized by an int where a scheme's arguments end or have
-    // a bool.
+    const uint32_t least = 3 + 1 + 2 + extra + 1; // number of arguments if there is a scheme
+    // Explicit paddings are three more ints than a scheme. There are explicit paddings if the argument after the last
+    // one that a scheme would have is an int, not a bool.
     const bool scheme = c->in_count == least || (c->in_count < least + 3 || c->in[least].type == ANEURALNETWORKS_BOOL);
     uint32_t at = scheme ? 4 : 7;
     *w = (window){.stride_w = scalar_int(c, at), .stride_h = scalar_int(c, at + 1), .dilation_w = 1, .dilation_h = 1};
@@ -93,7 +93,7 @@ static double weight_scale(const tensor *weight, uint32_t output)
     return weight->channel_scales != NULL ? weight->channel_scales[output] : weight->scale;
 }
 
-// Converts a sum to the result. bias and output are those of its channel.
+// Converts a sum to the result. The bias and the scale are those of channel `output`.
 static void put_sum(const call *c, size_t at, uint32_t output, float real, int64_t sum)
 {
     const tensor *in = &c->in[0], *out = &c->out[0];
@@ -108,7 +108,7 @@ static void put_sum(const call *c, size_t at, uint32_t output, float real, int64
     put_quantized(out, at, (int32_t)(value < low ? low : value > high ? high : value));
 }
 
-// Adds input times weight to the float or the integer sum.
+// Adds input x times weight y to the float sum or the integer sum.
 static void add_product(const call *c, size_t x, size_t y, float *real, int64_t *sum)
 {
     const tensor *in = &c->in[0], *weight = &c->in[1];
@@ -125,7 +125,7 @@ void run_conv(const call *c)
     const tensor *weight = &c->in[1];
     const image in = see_image(&c->in[0], w->nchw), out = see_image(&c->out[0], w->nchw);
     const uint32_t inputs = in.channels / (uint32_t)w->groups, outputs = out.channels / (uint32_t)w->groups;
-    // Steps in weights [out, height, width, in], or [1, height, width, out] for depthwise.
+    // Strides in weights that are [out, height, width, in], or [1, height, width, out] for depthwise convolution.
     const size_t tap = weight->sizes[3], row = tap * weight->sizes[2], filter = row * weight->sizes[1];
     const bool depthwise = is_depthwise(c);
     const size_t count = tensor_count(&c->out[0]);
@@ -163,7 +163,8 @@ bool prepare_transposed(call *c)
         return refuse(c, "images and weights have 4 dimensions, not %u and %u", c->in[0].rank, weight->rank);
     }
     window *w = &c->window;
-    const bool scheme = c->in_count == 9; // the arguments x, weights, bias, sizes, scheme, strides, fuse, nchw
+    // Arguments with a scheme: x, weights, bias, sizes, scheme, strides, fuse, nchw.
+    const bool scheme = c->in_count == 9;
     const uint32_t at = scheme ? 5 : 7;
     *w = (window){.stride_w = scalar_int(c, at),
                   .stride_h = scalar_int(c, at + 1),
@@ -187,7 +188,7 @@ bool prepare_transposed(call *c)
         }
         height = list_int(&c->in[3], w->nchw ? 2 : 1);
         width = list_int(&c->in[3], w->nchw ? 3 : 2);
-        // The padding is that of a convolution of an image with the result's size.
+        // The paddings are those of a convolution of an image that has the size of the result.
         const image back = {.height = (uint32_t)height, .width = (uint32_t)width};
         if (height < 1 || width < 1 || !read_scheme(c, scalar_int(c, 4), &back)) {
             return c->why[0] != '\0' ? false

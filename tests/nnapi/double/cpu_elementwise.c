@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elementwise operations with broadcasting.
+// Element-wise operations with broadcasting.
 #include <math.h>
 
 #include "cpu.h"
@@ -9,7 +9,7 @@ bool prepare_binary(call *c)
     const tensor *a = &c->in[0], *b = &c->in[1];
     const uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
     uint32_t sizes[DOUBLE_RANK];
-    for (uint32_t i = 0; i < rank; i++) { // from the last dimension to the first
+    for (uint32_t i = 0; i < rank; i++) { // visits the dimensions from the last to the first
         const uint32_t x = i < a->rank ? a->sizes[a->rank - 1 - i] : 1;
         const uint32_t y = i < b->rank ? b->sizes[b->rank - 1 - i] : 1;
         if (x != y && x != 1 && y != 1) {
@@ -57,7 +57,7 @@ static float combine(int32_t code, float a, float b)
         return a < b ? a : b;
     case ANEURALNETWORKS_POW:
         return powf(a, b);
-    default: // PRELU
+    default: // the operation is PRELU
         return a >= 0.0f ? a : a * b;
     }
 }
@@ -75,13 +75,13 @@ static int32_t combine_ints(int32_t code, int32_t a, int32_t b)
     case ANEURALNETWORKS_MUL:
         result = (int64_t)a * b;
         break;
-    case ANEURALNETWORKS_DIV: // rounds down
+    case ANEURALNETWORKS_DIV: // integer division rounds down
         result = b == 0 ? 0 : (int64_t)a / b - ((int64_t)a % b != 0 && (a < 0) != (b < 0));
         break;
     case ANEURALNETWORKS_MAXIMUM:
         result = a > b ? a : b;
         break;
-    default: // MINIMUM
+    default: // the operation is MINIMUM
         result = a < b ? a : b;
     }
     return (int32_t)(uint32_t)(uint64_t)result;
@@ -133,7 +133,7 @@ static float transform(int32_t code, float x)
         return logf(x);
     case ANEURALNETWORKS_FLOOR:
         return floorf(x);
-    default: // HARD_SWISH
+    default: // the operation is HARD_SWISH
         return x * apply_fuse(ANEURALNETWORKS_FUSED_RELU6, x + 3.0f) / 6.0f;
     }
 }
@@ -143,7 +143,7 @@ void run_unary(const call *c)
     const tensor *in = &c->in[0], *out = &c->out[0];
     const size_t count = tensor_count(out);
     for (size_t i = 0; i < count; i++) {
-        if (out->type == ANEURALNETWORKS_TENSOR_INT32) { // ABS and NEG, which keep the least integer
+        if (out->type == ANEURALNETWORKS_TENSOR_INT32) { // ABS and NEG; both return the smallest integer unchanged
             const uint32_t x = (uint32_t)list_int(in, (uint32_t)i);
             const bool keep = c->code == ANEURALNETWORKS_ABS && (int32_t)x >= 0;
             ((uint32_t *)out->data)[i] = keep ? x : 0u - x;
@@ -163,7 +163,7 @@ void run_cast(const call *c)
 {
     const tensor *in = &c->in[0], *out = &c->out[0];
     const size_t count = tensor_count(out);
-    size_t inner = 1; // elements of one channel in a row
+    size_t inner = 1; // number of consecutive elements of one channel
     for (uint32_t i = in->channel_dim + 1; i < in->rank; i++) {
         inner *= in->sizes[i];
     }

@@ -4,7 +4,7 @@
 
 #include "cpu.h"
 
-// Takes x, paddings or a scheme, strides, window, fuse, [nchw].
+// Prepares a pool. The arguments are x, paddings or a scheme, strides, window, fuse, [nchw].
 bool prepare_pool(call *c)
 {
     if (c->in[0].rank != 4) {
@@ -42,7 +42,7 @@ bool prepare_pool(call *c)
     return true;
 }
 
-// An average counts only the elements inside the image, not padding.
+// Computes a pool. An average counts only the elements inside the image, not padding.
 void run_pool(const call *c)
 {
     const window *w = &c->window;
@@ -122,7 +122,7 @@ bool prepare_resize(call *c)
     return true;
 }
 
-// Returns the position in the input of an element of the result.
+// Returns the position in the input from which an element of the result is interpolated.
 static float find_source(const call *c, uint32_t at, uint32_t in, uint32_t out)
 {
     if (is_aligned(c)) {

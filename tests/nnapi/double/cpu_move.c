@@ -143,7 +143,7 @@ static bool check_list(call *c, uint32_t input, uint32_t rank)
     return (list->rank == 1 && list->sizes[0] == rank) || refuse(c, "input %u should be %u ints", input, rank);
 }
 
-// Takes x, begins, sizes.
+// Prepares SLICE. The arguments are x, begins, sizes.
 bool prepare_slice(call *c)
 {
     const tensor *in = &c->in[0];
@@ -171,7 +171,8 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-// Takes x, begins, ends, steps, masks of begins and ends to ignore, mask of dimensions to remove.
+// Prepares STRIDED_SLICE. The arguments are x, begins, ends, steps, masks of begins and ends to ignore, mask of
+// dimensions to remove.
 bool prepare_strided(call *c)
 {
     const tensor *in = &c->in[0];
@@ -248,7 +249,8 @@ void run_split(const call *c)
     }
 }
 
-// Takes x, the side of a block, [nchw]. DEPTH_TO_SPACE makes a block of each element's [block, block, channels].
+// Prepares DEPTH_TO_SPACE and SPACE_TO_DEPTH. The arguments are x, the side of a block, [nchw]. DEPTH_TO_SPACE makes a
+// block of pixels from each pixel's [block, block, channels].
 bool prepare_depth(call *c)
 {
     const int32_t block = scalar_int(c, 1);
@@ -280,7 +282,8 @@ void run_depth(const call *c)
     }
 }
 
-// Takes x, groups, the dimension, which changes from [groups, elements] to [elements, groups].
+// Prepares CHANNEL_SHUFFLE. The arguments are x, groups, and the dimension, which changes from [groups, elements] to
+// [elements, groups].
 bool prepare_shuffle(call *c)
 {
     const tensor *in = &c->in[0];
@@ -357,7 +360,7 @@ void run_concat(const call *c)
     }
 }
 
-// Takes x, [rank, 2] paddings, the fill value (default 0).
+// Prepares PAD. The arguments are x, [rank, 2] paddings, the fill value (default 0).
 bool prepare_pad(call *c)
 {
     const tensor *in = &c->in[0], *pads = &c->in[1];

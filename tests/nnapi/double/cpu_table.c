@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operations that the double computes.
+// The table of operations that the emulation computes.
 #include "cpu.h"
 
 #define ROW(code, prepare, run)                                                                                        \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Elements, sizes and windows for the kernels of the double.
+// Functions that the emulation's operations share, for elements, sizes and windows.
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -180,7 +180,7 @@ void fused_range(const tensor *t, int32_t fuse, int32_t *low, int32_t *high)
 int32_t scale_sum(int64_t sum, double multiplier)
 {
     int exponent;
-    const int64_t mantissa = llround(ldexp(frexp(multiplier, &exponent), 31)); // the mantissa is in [0.5, 1)
+    const int64_t mantissa = llround(ldexp(frexp(multiplier, &exponent), 31)); // the factor from frexp is in [0.5, 1)
     const int shift = 31 - exponent;
     sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     if (shift > 62) {
@@ -189,7 +189,7 @@ int32_t scale_sum(int64_t sum, double multiplier)
     if (shift < 1) {
         return sum > 0 ? INT32_MAX : sum < 0 ? INT32_MIN : 0;
     }
-    const int64_t product = (sum < 0 ? -sum : sum) * mantissa; // below 2^62
+    const int64_t product = (sum < 0 ? -sum : sum) * mantissa; // cannot overflow: below 2^62
     const int64_t rounded = (product + ((int64_t)1 << (shift - 1))) >> shift;
     const int64_t scaled = rounded > INT32_MAX ? INT32_MAX : rounded;
     return (int32_t)(sum < 0 ? -scaled : scaled);
@@ -223,7 +223,7 @@ void set_image(tensor *t, bool nchw, uint32_t batch, uint32_t height, uint32_t w
     set_sizes(t, 4, nchw ? first : last);
 }
 
-// Returns the extent of a window, with the gaps of its dilation.
+// Returns the extent of a window in pixels, including the gaps of its dilation.
 static int64_t reach(int32_t size, int32_t dilation)
 {
     return ((int64_t)size - 1) * dilation + 1;

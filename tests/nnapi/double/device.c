@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two devices: an accelerator and a reference, which support the same operations.
+// Two devices, an accelerator and a reference, which support the same operations.
 #include "model.h"
 
 #if DOUBLE_LEVEL >= 29
@@ -48,7 +48,7 @@ int double_devices(const ANeuralNetworksDevice *const *list, uint32_t count, uin
     return ANEURALNETWORKS_NO_ERROR;
 }
 
-// Reports a misuse if the pointer for the answer is NULL.
+// Logs a misuse if the pointer for the answer is NULL.
 #define CHECK_ANSWER(pointer)                                                                                          \
     if ((pointer) == NULL) {                                                                                           \
         MISUSE(ANEURALNETWORKS_UNEXPECTED_NULL, "where the answer should go is NULL");                                 \
@@ -144,7 +144,7 @@ int ANeuralNetworksDevice_wait(const ANeuralNetworksDevice *handle)
 
 uint64_t ANeuralNetworks_getDefaultLoopTimeout(void)
 {
-    return 2000000000u; // in nanoseconds
+    return 2000000000u; // time in nanoseconds
 }
 
 uint64_t ANeuralNetworks_getMaximumLoopTimeout(void)
@@ -162,4 +162,4 @@ int64_t ANeuralNetworks_getRuntimeFeatureLevel(void)
 
 #endif
 
-typedef int device_unit; // below level 29 this file is empty
+typedef int device_unit; // below API level 29 this file would be empty, which C does not allow

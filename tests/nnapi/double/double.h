@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for Android's libneuralnetworks.so for tests: it checks every call against the API and runs models on the
-// CPU. These files are built as one library for each level from 27 to 31 (DOUBLE_LEVEL).
+// An emulation of Android's libneuralnetworks.so for tests: it checks every call by the rules of the API and runs
+// models on the CPU. These files are built as one library for each API level from 27 to 31 (DOUBLE_LEVEL).
 //
-// TAPER_NNAPI_DOUBLE_LOG names a file to which each misuse is appended as "FUNCTION: what"; objects that are not freed
-// when the library is unloaded are misuse, too. TAPER_NNAPI_DOUBLE makes it behave badly; switches.c has the list.
+// TAPER_NNAPI_DOUBLE_LOG names a file to which each misuse is appended as "FUNCTION: what". Objects that are not freed
+// when the library is unloaded are a misuse, too. TAPER_NNAPI_DOUBLE makes it behave badly; switches.c has the list.
 //
 // All functions of the API hold one lock, which is released during the arithmetic of a run.
 #ifndef TAPER_TESTS_NNAPI_DOUBLE_H
@@ -28,7 +28,7 @@ void double_leave(void);
 void double_resume(const char *function); // takes the lock again after double_leave
 void double_wait(void);                   // releases the lock until a call of double_wake
 void double_wake(void);
-// Logs a misuse of the function that was entered last; returns code.
+// Logs a misuse of the API function that is running. Returns code.
 __attribute__((format(printf, 2, 3))) int double_misuse(int code, const char *format, ...);
 
 #define ENTER                                                                                                          \
@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 3))) int double_misuse(int code, const char *fo
         return code_;                                                                                                  \
     } while (0)
 #define MISUSE(code, ...) LEAVE(double_misuse(code, __VA_ARGS__))
-// Leaves with the code of the expression, unless it is NO_ERROR.
+// Leaves the API function with the code of the expression, unless the code is NO_ERROR.
 #define TRY(expression)                                                                                                \
     do {                                                                                                               \
         const int tried_ = (expression);                                                                               \
@@ -54,15 +54,15 @@ __attribute__((format(printf, 2, 3))) int double_misuse(int code, const char *fo
         }                                                                                                              \
     } while (0)
 
-// The current switches of the environment.
+// These functions read the current switches.
 bool double_refuses(int32_t operation);
 bool double_has_no_devices(void);
 bool double_is_wrong(void);
 bool double_holds(void);
 bool double_has_garbage_sizes(void);
-unsigned double_slowness(void); // returns milliseconds
-bool double_is_lost(void);      // returns true if the accelerator is lost
-void double_count_run(void);    // counts a run of the accelerator
+unsigned double_slowness(void); // returns the milliseconds by which a run is slower
+bool double_is_lost(void);      // returns true if the accelerator is simulated as lost
+void double_count_run(void);    // counts a run on the accelerator
 
 // ---- objects (objects.c). Handles stay in a table forever, so that a freed handle is recognized.
 
@@ -76,8 +76,8 @@ typedef enum double_kind {
     DOUBLE_EVENT
 } double_kind;
 
-// The first member of each object that a handle refers to. The object exists as long as the handle or a reference to
-// it.
+// The first member of each object to which a handle refers. The object exists as long as its handle, or a reference to
+// the object.
 typedef struct double_body {
     uint32_t holders;
     uint32_t id;
@@ -86,16 +86,17 @@ typedef struct double_body {
 
 // Returns a handle for the body, which gets its first reference, or NULL if memory runs out.
 void *double_object(double_kind kind, void *body, void (*destroy)(void *body));
-// Finds the body of a handle. A handle that is NULL, freed, of another kind or unknown is a misuse.
+// Finds the body of a handle. If the handle is NULL, freed, of another kind or unknown, logs a misuse.
 int double_find(const void *handle, double_kind kind, void *body);
-// Ends a handle. Ending it twice is a misuse; NULL is ignored. The caller has a reference to *body until double_drop.
+// Ends a handle. Ending it twice is a misuse; NULL is ignored. The caller has a reference to *body, which it releases
+// with double_drop.
 int double_end(void *handle, double_kind kind, void *body);
 void double_hold(void *body);
 void double_drop(void *body);
 
 // ---- devices (device.c)
 
-// Computes the bits of the devices: 1 for the accelerator, 2 for the reference. An unknown device is a misuse.
+// Sets *bits to the bits of the devices: 1 for the accelerator, 2 for the reference. An unknown device is a misuse.
 int double_devices(const ANeuralNetworksDevice *const *devices, uint32_t count, uint32_t *bits);
 
 #endif

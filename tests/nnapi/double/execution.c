@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executions: their inputs and outputs before a run, their results after it. run.c computes; start.c has events and
+// Executions: their inputs and outputs before a run, and their results after it. run.c computes; start.c has events and
 // bursts.
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ void ANeuralNetworksExecution_free(ANeuralNetworksExecution *execution)
     double_leave();
 }
 
-// Finds an execution that can be set up. A reusable execution cannot be changed between runs.
+// Finds an execution that has not run and can be set up. A reusable execution cannot be changed between runs.
 static int find_open(const ANeuralNetworksExecution *execution, execution_body **body)
 {
     const int code = double_find(execution, DOUBLE_EXECUTION, body);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory: mapped files, and memory of descriptors (level 30), which programs cannot access.
+// Memory objects: mapped files, and memory of descriptors (API level 30), which programs cannot access.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ int double_check_region(const memory_body *memory, const memory_role *role, size
     if (offset > memory->size || *length > memory->size - offset) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "%zu bytes from %zu of %zu", *length, offset, memory->size);
     }
-    if (offset % type_width(type) != 0) { // drivers read elements in place
+    if (offset % type_width(type) != 0) { // a misuse, because drivers read elements in place
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "offset %zu is not aligned for type %d", offset, type);
     }
     return ANEURALNETWORKS_NO_ERROR;
@@ -127,7 +127,7 @@ typedef struct desc_body {
     double_body head;
     memory_role *roles;
     uint32_t role_count;
-    tensor t; // type of the first role, with the sizes
+    tensor t; // type of the first role; its sizes become more exact
     bool finished;
 } desc_body;
 
@@ -172,7 +172,8 @@ static int find_open(const ANeuralNetworksMemoryDesc *desc, desc_body **body)
     return code;
 }
 
-// Merges sizes from two sources: known sizes must agree, unknown ones are taken from the other source.
+// Merges sizes from two sources. Sizes that both know must agree; a size that one does not know is taken from the
+// other.
 static int merge_sizes(tensor *to, uint32_t rank, const uint32_t *sizes)
 {
     if (to->rank == 0) {
@@ -293,7 +294,7 @@ int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc, 
         MISUSE(ANEURALNETWORKS_BAD_STATE, "the descriptor is not finished");
     }
     if (!tensor_sized(&of->t)) {
-        LEAVE(ANEURALNETWORKS_OP_FAILED); // not a misuse: a driver may allocate by upper bounds, but this one does not
+        LEAVE(ANEURALNETWORKS_OP_FAILED); // not a misuse: some drivers allocate by upper bounds, but this one does not
     }
     memory_body *body = calloc(1, sizeof *body);
     if (body == NULL) {

@@ -47,7 +47,7 @@ void ANeuralNetworksModel_free(ANeuralNetworksModel *model)
     (void)double_enter(__func__);
     model_body *body;
     if (double_end(model, DOUBLE_MODEL, &body) == ANEURALNETWORKS_NO_ERROR) {
-        if (body->head.holders > 1) { // the API: "must outlive the compilation"
+        if (body->head.holders > 1) { // a misuse by the API, which says "must outlive the compilation"
             (void)double_misuse(0, "a compilation still uses the model");
         }
         double_drop(body);
@@ -74,7 +74,8 @@ int ANeuralNetworksModel_addOperand(ANeuralNetworksModel *model, const ANeuralNe
         MISUSE(ANEURALNETWORKS_UNEXPECTED_NULL, "the type is NULL");
     }
     TRY(double_read_type(type, &t));
-    if ((body->operand_count & (body->operand_count - 1)) == 0) { // the array grows at powers of two
+    // The array is enlarged when the count is a power of two.
+    if ((body->operand_count & (body->operand_count - 1)) == 0) {
         const size_t room = body->operand_count == 0 ? 1 : (size_t)body->operand_count * 2;
         operand *more = realloc(body->operands, room * sizeof *more);
         if (more == NULL) {
@@ -103,7 +104,7 @@ static int check_indices(const model_body *model, const char *what, const uint32
 
 static int find_signature(const model_body *body, operation *op)
 {
-    static const int last_codes[] = {28, 37, 95, 101, 101}; // for levels 27 to 31
+    static const int last_codes[] = {28, 37, 95, 101, 101}; // last operation code of each API level from 27 to 31
     if (op->code < 0 || op->code > last_codes[DOUBLE_LEVEL - 27]) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "operation %d, which level %d does not have", op->code,
                              DOUBLE_LEVEL);
@@ -175,7 +176,8 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model, u
     if (body->identified) {
         MISUSE(ANEURALNETWORKS_BAD_DATA, "inputs and outputs were identified before");
     }
-    if (inputCount > 0 || inputs == NULL) { // a model of constants has no inputs, but the pointer must not be NULL
+    // A model of constants has no inputs, but the pointer must not be NULL even then.
+    if (inputCount > 0 || inputs == NULL) {
         TRY(check_indices(body, "input", inputs, inputCount));
     }
     TRY(check_indices(body, "output", outputs, outputCount));
@@ -231,7 +233,7 @@ int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel *
     ENTER;
     model_body *body;
     TRY(double_find_open_model(model, &body));
-    (void)allow; // this device is always exact
+    (void)allow; // ignored, because this device always computes exactly
     LEAVE(ANEURALNETWORKS_NO_ERROR);
 }
 #endif
@@ -244,7 +246,7 @@ static int check_operands(const model_body *body)
             return double_misuse(ANEURALNETWORKS_BAD_DATA, "no operation writes output %u", i);
         }
     }
-    for (uint32_t i = 0; i < body->operand_count; i++) { // also operands that are not read
+    for (uint32_t i = 0; i < body->operand_count; i++) { // also operands that no operation reads
         const operand *of = &body->operands[i];
         if (of->value == VALUE_NONE && !of->is_input && !of->is_written) {
             return double_misuse(ANEURALNETWORKS_BAD_DATA, "operand %u has no value", i);
@@ -286,6 +288,6 @@ int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)
     TRY(double_find_open_model(model, &body));
     const int code = check_model(body);
     body->finished = code == ANEURALNETWORKS_NO_ERROR;
-    body->invalid = code == ANEURALNETWORKS_BAD_DATA; // finishing cannot be repeated
+    body->invalid = code == ANEURALNETWORKS_BAD_DATA; // finishing cannot be repeated after this error
     LEAVE(code);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The objects that the double's handles refer to.
+// The objects to which the emulation's handles refer.
 #ifndef TAPER_TESTS_NNAPI_MODEL_H
 #define TAPER_TESTS_NNAPI_MODEL_H
 
@@ -12,17 +12,17 @@
 
 typedef struct signature {
     int32_t code;
-    // First levels: of these arguments, and of each type of the first input; 0 for never.
+    // First API level with these arguments, and first levels with each type of the first input; 0 for never.
     int level, float_level, quant_level, int_level;
-    uint32_t rank; // greatest rank of the first input
+    uint32_t rank; // largest allowed rank of the first input
     const char *in, *out;
 } signature;
 
-// Returns the signature that matches the operands of an operation, or NULL for a misuse, which was logged. *known:
-// false if the double does not compute the operation. Such an operation is not checked and has no signature.
+// Returns the signature that matches the operands of an operation, or NULL after logging a misuse. *known is false if
+// the emulation does not compute the operation. Such an operation is not checked and has no signature.
 const signature *double_signature(int32_t code, const tensor *in, uint32_t in_count, const tensor *out,
                                   uint32_t out_count, bool *known);
-// Returns true if the operation needs the data of an input to be prepared, not only its sizes.
+// Returns true if preparing the operation needs the data of this input and not only its sizes.
 bool double_is_parameter(const signature *row, uint32_t in_count, uint32_t input);
 bool double_may_omit(const signature *row, uint32_t in_count, uint32_t input);
 // Checks the quantization of an operation's results and biases (scales.c). Returns NO_ERROR, or logs a misuse.
@@ -32,21 +32,21 @@ int double_check_scales(const signature *row, const tensor *in, uint32_t in_coun
 // ---- memory (memory.c)
 
 typedef struct memory_role {
-    uint32_t compilation, index; // id of the compilation's body
+    uint32_t compilation, index; // id of the compilation, and index of its input or output
     bool output;
 } memory_role;
 
 typedef struct memory_body {
     double_body head;
     uint8_t *bytes;
-    size_t size, mapped; // mapped is 0 for memory of a descriptor
+    size_t size, mapped; // size of the memory, and of its mapping; mapped is 0 for memory of a descriptor
     bool readable, writable, filled;
-    memory_role *roles; // roles of a descriptor's memory; NULL for any role
+    memory_role *roles; // roles for which a descriptor's memory may be used; NULL for any role
     uint32_t role_count;
 } memory_body;
 
-// Checks that a region may be used, for the role unless it is NULL. If offset and length are both 0 and the memory is a
-// descriptor's, *length becomes the size of the memory.
+// Checks that a region of the memory may be used for the role; role may be NULL. If offset and length are both 0 and
+// the memory is a descriptor's, sets *length to the size of the memory.
 int double_check_region(const memory_body *memory, const memory_role *role, size_t offset, size_t *length,
                         int32_t type);
 
@@ -55,58 +55,58 @@ int double_check_region(const memory_body *memory, const memory_role *role, size
 typedef enum value_kind { VALUE_NONE, VALUE_COPIED, VALUE_REFERENCED, VALUE_MEMORY, VALUE_OMITTED } value_kind;
 
 typedef struct operand {
-    tensor t; // has no data; its channel scales belong to the operand
+    tensor t; // type and sizes, without data; the operand owns its channel scales
     value_kind value;
     const void *data;
-    void *copy; // owned copy of the value
+    void *copy; // copy of the value, which the operand owns
     float *scales;
     size_t length;
-    uint64_t hash; // hash of a referenced value when it was set
+    uint64_t hash; // hash of a referenced value at the time when it was set
     memory_body *memory;
     bool is_input, is_output, is_written;
 } operand;
 
 typedef struct operation {
     int32_t code;
-    uint32_t *in, *out; // in one block
+    uint32_t *in, *out; // numbers of the operands, in one block of memory
     uint32_t in_count, out_count;
-    const signature *row; // NULL if the operation is unknown
+    const signature *row; // signature; NULL if the operation is unknown
 } operation;
 
 typedef struct model_body {
     double_body head;
     operand *operands;
     operation *operations;
-    uint32_t *order; // execution order: each operation comes after those whose results it takes
+    uint32_t *order; // operations in an order in which each comes after the operations whose results it takes
     uint32_t operand_count, operation_count, input_count, output_count;
     uint32_t *inputs, *outputs;
     bool identified, finished, invalid;
 } model_body;
 
-// Finds a model that exists and is not finished.
+// Finds a model that exists and is not finished. Otherwise logs a misuse.
 int double_find_open_model(const ANeuralNetworksModel *model, model_body **body);
 
-// Operand types (types.c). Copies a type; an invalid type is a misuse.
+// Copies an operand type (types.c). An invalid type is a misuse.
 int double_read_type(const ANeuralNetworksOperandType *type, tensor *t);
-// Reads the type given for an input or output of an execution. It may only add sizes to the model's type.
+// Reads the type that a caller gives for an input or output of an execution. It may only add sizes to the model's type.
 int double_refine_type(const ANeuralNetworksOperandType *type, const tensor *of, tensor *t);
 
-// Sorts the operations (shapes.c).
+// Sorts the operations into an order in which they can run (shapes.c).
 int double_order_operations(model_body *model);
-// Prepares each operation whose arguments are known and compares the sizes of its results with the model's.
+// Prepares each operation whose arguments are known, and compares the sizes of its results with the model's.
 int double_check_shapes(const model_body *model);
-// Checks that values that the model refers to still exist and are unchanged.
+// Checks that the values to which the model refers still exist and have not changed.
 int double_check_values(const model_body *model);
-tensor double_tensor(const operand *from); // includes the data of a constant
+tensor double_tensor(const operand *from); // returns the tensor of an operand, with the data of a constant
 
 // ---- compilations, executions
 
 typedef struct compilation_body {
     double_body head;
     model_body *model;
-    uint32_t devices; // bits of the devices
+    uint32_t devices; // bits of the devices for which it is compiled
     uint32_t device_count;
-    bool finished, cached, chosen; // chosen: true if the caller named devices
+    bool finished, cached, chosen; // chosen: true if the caller chose the devices
 } compilation_body;
 
 typedef struct argument {
@@ -128,7 +128,7 @@ typedef struct execution_body {
     int result;
 } execution_body;
 
-// Checks the requirements of a run and sets the state to RUNNING.
+// Checks that the execution may run, and sets its state to RUNNING.
 int double_begin_run(execution_body *execution);
 // Releases the lock, computes, and takes the lock again. Sets the state to DONE and stores the result in the execution.
 int double_run(execution_body *execution, const char *function);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Handles and their objects. Memory of handles is kept until the library is unloaded, so that no later handle has the
-// address of a freed one.
+// Handles and their objects. The memory of handles is kept until the library is unloaded, so that no later handle has
+// the address of a freed one.
 #include <stdlib.h>
 
 #include "double.h"
@@ -74,7 +74,7 @@ int double_find(const void *handle, double_kind kind, void *body)
 int double_end(void *handle, double_kind kind, void *body)
 {
     if (handle == NULL) {
-        return ANEURALNETWORKS_UNEXPECTED_NULL; // freeing NULL is no misuse
+        return ANEURALNETWORKS_UNEXPECTED_NULL; // not a misuse: NULL may be freed
     }
     const int code = double_find(handle, kind, body);
     if (code == ANEURALNETWORKS_NO_ERROR) {
@@ -97,7 +97,7 @@ void double_drop(void *body)
     }
 }
 
-// Reports leaks and frees everything: objects that refer to others come before them.
+// Reports leaked objects and frees everything. Objects that refer to others are freed first.
 __attribute__((destructor)) static void forget(void)
 {
     static const double_kind order[] = {DOUBLE_EVENT,       DOUBLE_BURST, DOUBLE_EXECUTION, DOUBLE_MEMORY_DESC,

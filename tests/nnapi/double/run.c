@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs an execution, operation by operation, each into memory of its own. The results are copied at the end.
+// Runs an execution, operation by operation. Each operation writes to its own memory. The results are copied at the
+// end.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,9 @@ int double_begin_run(execution_body *execution)
 typedef struct run {
     const execution_body *execution;
     const model_body *model;
-    tensor *values, *arguments; // values: by operand; arguments: those of one operation
-    bool *owned;                // by operand
-    char why[256];              // a misuse that only the run could detect
+    tensor *values, *arguments; // values: tensor of each operand; arguments: tensors of the current operation
+    bool *owned;                // for each operand: true if the run owns its data
+    char why[256];              // text of a misuse that only the run could detect
 } run;
 
 static int run_operation(run *r, uint32_t at)
@@ -130,7 +131,7 @@ static void spoil_last(const tensor *t)
     }
 }
 
-// Copies the results to their buffers. If one does not fit, its sizes are still available.
+// Copies the results to their buffers. If a buffer is too small, the sizes of the results are still available.
 static int deliver(run *r, execution_body *execution, bool wrong)
 {
     int code = ANEURALNETWORKS_NO_ERROR;

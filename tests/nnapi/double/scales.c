@@ -84,7 +84,7 @@ static int check_layer(const tensor *in, const tensor *out)
     if (channels && weight->channel_scales == NULL) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "weights per channel have no scales");
     }
-    // The product of two floats may differ by rounding.
+    // The scale of the bias may differ from the product by rounding.
     const float product = channels ? 0.0f : in->scale * weight->scale;
     if (fabsf(bias->scale - product) > 1e-6f * fminf(bias->scale, product)) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "a bias of scale %g for products of scale %g",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The checks of finish: the order of operations, their scales, and the sizes of their results.
+// The checks when a model is finished: the order of operations, their scales, and the sizes of their results.
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ int double_order_operations(model_body *model)
     for (uint32_t i = 0; i < model->operand_count; i++) {
         done[i] = !model->operands[i].is_written;
     }
-    for (bool more = true; more;) { // operations are mostly in order, so that one or two rounds suffice
+    for (bool more = true; more;) { // operations are usually in order already, so one or two rounds are sufficient
         more = false;
         for (uint32_t i = 0; i < model->operation_count; i++) {
             const operation *op = &model->operations[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operands of each operation and the level of each form.
+// The operands that each operation takes, and the API level of each form.
 #include <string.h>
 
 #include "model.h"
@@ -125,12 +125,13 @@ static bool fits_letter(char letter, const tensor *t, int32_t first)
         return t->type == ANEURALNETWORKS_BOOL;
     case 'Z':
         return t->type == ANEURALNETWORKS_INT32 || t->type == ANEURALNETWORKS_FLOAT32;
-    default: // V
+    default: // the letter is V
         return t->type == (quantized ? ANEURALNETWORKS_INT32 : ANEURALNETWORKS_FLOAT32);
     }
 }
 
-// Returns the letter of operand `at`, where * repeats the letter before it, or 0 if the number of operands is wrong.
+// Returns the letter of operand `at`, where * repeats the letter before it. Returns 0 if the number of operands is
+// wrong.
 static char letter_of(const char *letters, uint32_t count, uint32_t at)
 {
     const char *star = strchr(letters, '*');
@@ -172,7 +173,7 @@ static int level_of(const signature *row, int32_t type)
     case ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED:
         level = row->quant_level == 0 || row->quant_level > 30 ? row->quant_level : 30;
         break;
-    default: // further types of DEQUANTIZE
+    default: // other input types of DEQUANTIZE
         level = row->in[0] == 'D' ? 29 : 0;
     }
     return level == 0 ? INT32_MAX : level > row->level ? level : row->level;

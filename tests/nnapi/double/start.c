@@ -93,13 +93,13 @@ int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution, A
 
 typedef struct event_body {
     double_body head;
-    execution_body *execution; // NULL for a fence
+    execution_body *execution; // execution that the event belongs to; NULL for a fence
     pthread_t thread;
     bool done, started;
     int result;
 } event_body;
 
-// The thread is joined before its event is freed, so that none is left when the library is unloaded.
+// The thread is joined before its event is freed, so that no thread is left when the library is unloaded.
 static void destroy_event(void *body)
 {
     event_body *event = body;
@@ -198,7 +198,7 @@ void ANeuralNetworksEvent_free(ANeuralNetworksEvent *event)
 
 #if DOUBLE_LEVEL >= 30
 
-// The dependencies have finished when this returns, which the API allows.
+// The dependencies have finished when this function returns, which the API allows.
 int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecution *execution,
                                                           const ANeuralNetworksEvent *const *dependencies,
                                                           uint32_t numDependencies, uint64_t duration,
@@ -250,7 +250,7 @@ int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *
     }
     *syncFenceFd = -1;
     TRY(double_find(event, DOUBLE_EVENT, &body));
-    LEAVE(ANEURALNETWORKS_BAD_DATA); // not a misuse: events have no fence here
+    LEAVE(ANEURALNETWORKS_BAD_DATA); // not a misuse: this driver's events have no fence
 }
 
 #endif

@@ -22,10 +22,11 @@ enum { TEXT_MAX = 1024 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static const char *entered = "";
-static char read_text[TEXT_MAX], text[TEXT_MAX]; // the value that was read, and a copy split at its semicolons
+// Value of the variable when it was read, and a copy split at the semicolons.
+static char read_text[TEXT_MAX], text[TEXT_MAX];
 static unsigned fail_calls, runs;
 
-// Returns the value of a switch, "" if it has none, or NULL if it is not set.
+// Returns the value of a switch, "" if it has no value, or NULL if it is not set.
 static const char *find_switch(const char *name)
 {
     const size_t length = strlen(name);

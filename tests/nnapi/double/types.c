@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operand types of a level, and the scales, zero points and dimensions that they may have.
+// The operand types of an API level, and the scales, zero points and dimensions that they may have.
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static int check_quantization(int32_t type, float scale, int32_t zero_point)
     case ANEURALNETWORKS_TENSOR_QUANT8_SYMM:
     case ANEURALNETWORKS_TENSOR_QUANT16_SYMM:
         break;
-    case ANEURALNETWORKS_TENSOR_INT32: // a bias has a scale
+    case ANEURALNETWORKS_TENSOR_INT32: // a bias is int32 and has a scale
         maybe = true;
         break;
     default:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of a model's operands. Up to 128 bytes are copied. For longer values a hash detects changes until the model is
-// finished, compiled and run.
+// Values of a model's operands. Values of up to 128 bytes are copied. For longer values, a hash detects changes until
+// the model has been finished, compiled and run.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ static uint64_t hash_bytes(const void *data, size_t length)
     return hash;
 }
 
-// Returns true if the memory is mapped, so that reading it does not end the process.
+// Returns true if the memory is mapped, so that reading it does not crash the process.
 static bool is_mapped(const void *data, size_t length)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
