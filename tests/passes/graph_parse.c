@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses graphs. Line ends count as blanks: names of nodes and brackets delimit everything.
+// Parses graphs. Line ends are treated like blanks, because names of nodes and brackets delimit everything.
 #include "tests/passes/graph_parse.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 enum { MOST_INPUTS = 64, MOST_OUTPUTS = 64, DEEPEST_BLOCK = 20 };
 
 typedef struct value_name {
-    const char *text; // pointer into the parsed text
+    const char *text; // points into the parsed text
     size_t length;
     taper_ir_value *value;
 } value_name;
 
-// A name and type before "=", which has no value yet.
+// A name and its type before "=", for which the node has not been read yet.
 typedef struct declaration {
     const char *name;
     size_t length;
@@ -292,7 +292,7 @@ static taper_status read_node(graph_reader *r, taper_block *block, int depth)
     return TAPER_OK;
 }
 
-// Reads nodes up to "->" or "return", and the results.
+// Reads nodes up to "->" or "return", and then the results of the block.
 static taper_status read_nodes(graph_reader *r, taper_block *block, int depth)
 {
     const size_t names = r->name_count;

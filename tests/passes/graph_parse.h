@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses the exact form of graphs (taper_graph_print_exact), for tests: the text may contain errors but must be small.
-// Trailing arguments of an operator with defaults may be omitted.
+// Parses the exact form of graphs (taper_graph_print_exact), for tests. The text may contain errors but must be small.
+// If an operator's last arguments have defaults, the text may omit them.
 #ifndef TAPER_TESTS_GRAPH_PARSE_H
 #define TAPER_TESTS_GRAPH_PARSE_H
 
@@ -13,7 +13,7 @@ typedef struct graph_reader {
     taper_heap *heap; // heap of constants
     taper_registry *registry;
     const char *text; // before reading: start of the text; after reading: end of the text read
-    int line;         // current line; also counts lines of earlier reads
+    int line;         // number of the current line, counted over all reads
     taper_error *error;
     struct value_name *names;
     size_t name_count, name_capacity;
@@ -29,8 +29,9 @@ TAPER_MUST_USE taper_status read_type(graph_reader *r, const taper_type **type);
 // ---- for graph_parse.c and value_parse.c
 
 taper_status read_failed(graph_reader *r, const char *expected);
-// Skips blanks and comments first; returns false if the token does not follow, and then reads nothing.
+// Skips blanks and comments first. If the token does not follow, returns false and reads nothing more.
 bool read_token(graph_reader *r, const char *token);
-size_t read_name(graph_reader *r, const char **name); // returns the length of a name of letters, digits and . : _ or 0
+// Returns the length of a name made of letters, digits and . : _ or 0 if there is none.
+size_t read_name(graph_reader *r, const char **name);
 
 #endif

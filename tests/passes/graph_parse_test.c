@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the parser of graphs: it restores everything in a graph, and reports errors with their line.
+// Tests the parser of graphs: it must restore everything in a graph, and report errors with their line.
 #include "tests/passes/graph_parse.h"
 #include "tests/unit/heap_fixture.h"
 
@@ -76,7 +76,7 @@ static void comes_back(void **state)
         }
         taper_graph_print_exact(graph, &text);
         assert_string_equal(taper_text_get(&text), texts[i]);
-        taper_graph_print(graph, &text); // the short form must not overflow either
+        taper_graph_print(graph, &text); // the short form must not crash either
         taper_text_free(&text);
         taper_graph_destroy(graph);
     }

@@ -186,7 +186,7 @@ static taper_status run_pass(const world *w, test_case *c)
     return status;
 }
 
-// Returns true if the block has parts that are only printed and cannot be parsed: segments and packed weights.
+// Returns true if the block has parts that can be printed but not parsed: segments and packed weights.
 static bool has_more(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses constants and types of the exact form: 1, 2.5, "text", True, None, (1, 2), <Tensor float32 [2] = 1.0, 2.0>,
-// <Tensor float32 [8, 8] seed 3>, <frozen List[int]: 1, 2>, <Dict: "a": 1>, <Object __torch__.M: 1, 2>.
+// Parses constants and types of the exact form, such as 1, 2.5, "text", True, None, (1, 2), <Tensor float32 [2] = 1.0,
+// 2.0>, <Tensor float32 [8, 8] seed 3>, <frozen List[int]: 1, 2>, <Dict: "a": 1>, <Object __torch__.M: 1, 2>.
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ bool read_token(graph_reader *r, const char *token)
     if (strncmp(r->text, token, length) != 0) {
         return false;
     }
-    // A token that is a word must not continue in the text.
+    // A token that is a word must not be the beginning of a longer word.
     if (isalnum((unsigned char)token[length - 1]) && isalnum((unsigned char)r->text[length])) {
         return false;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// image_probe IMAGE OUT.raw [WIDTH HEIGHT [NEEDED]]: writes a picture as decoded by the tools as raw RGB, for
-// comparison with PIL. WIDTH 0 does not resize.
+// image_probe IMAGE OUT.raw [WIDTH HEIGHT [NEEDED]]: decodes a picture as the tools do and writes it as raw RGB, for
+// comparison with PIL. If WIDTH is 0, the picture is not resized.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #include "common/image.h"
 
-// Resizes with the library: makes its tensor without mean and std and converts it to bytes.
+// Resizes with the library: makes the library's tensor without mean and std and converts it to bytes.
 static bool resize(const image *from, int width, int height, image *to)
 {
     const taper_picture picture = {

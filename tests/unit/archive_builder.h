@@ -12,8 +12,8 @@
 
 enum {
     BUILD_DEFLATE = 1,
-    BUILD_ZIP64 = 2,      // sizes and offset in the zip64 field
-    BUILD_DESCRIPTOR = 4, // sizes and checksum after the data
+    BUILD_ZIP64 = 2,      // the sizes and the offset are in the zip64 field
+    BUILD_DESCRIPTOR = 4, // the sizes and the checksum follow the data
     BUILD_NO_PADDING = 8,
     BUILD_NO_CRC = 16,
     BUILD_BAD_CRC = 32,
@@ -83,7 +83,7 @@ static inline bytes builder_pack(const void *data, size_t size, unsigned flags)
     return packed;
 }
 
-// Adds a record. name is written as it is, for example "model/data.pkl".
+// Adds a record. name includes the folder, for example "model/data.pkl".
 static inline void builder_add(builder *b, const char *name, const void *data, size_t size, unsigned flags)
 {
     bytes packed = builder_pack(data, size, flags);
@@ -95,7 +95,7 @@ static inline void builder_add(builder *b, const char *name, const void *data, s
     const unsigned bits = (descriptor ? 8u : 0u) | ((flags & BUILD_ENCRYPTED) != 0 ? 1u : 0u) | 0x800u;
     const size_t header = b->file.size, name_length = strlen(name);
     size_t padding = 0;
-    if ((flags & BUILD_NO_PADDING) == 0) { // "FB", length, Z…: aligns the data to 64 bytes
+    if ((flags & BUILD_NO_PADDING) == 0) { // field "FB", its length, and as many Z as align the data to 64 bytes
         padding = 4 + (64 - (header + 30 + name_length + 4) % 64) % 64;
     }
     bytes_number(&b->file, 0x04034b50, 4);
@@ -138,7 +138,7 @@ static inline void builder_add(builder *b, const char *name, const void *data, s
     bytes_number(&b->directory, zip64 ? UINT32_MAX : header, 4);
     bytes_add(&b->directory, name, name_length);
     if (zip64) {
-        bytes_number(&b->directory, 0x9999, 2); // an unknown field comes first
+        bytes_number(&b->directory, 0x9999, 2); // an unknown field before the zip64 field
         bytes_number(&b->directory, 2, 2);
         bytes_number(&b->directory, 0, 2);
         bytes_number(&b->directory, 1, 2);

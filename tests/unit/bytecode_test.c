@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lowering of bytecode: code that PyTorch emits runs, other code is refused with the place of the error.
+// Tests the lowering of bytecode: code that PyTorch emits must run, other code must be refused with the position of the
+// error.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #define CODE(array) (array), sizeof(array) / sizeof *(array)
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 
-// Loads the function and, on success, runs forward with one int. *number is its result.
+// Loads the function and, on success, runs forward with one int. *number receives the result.
 static taper_status run(const function *f, int64_t input, int64_t *number, taper_error *error)
 {
     bytes file = build_program(f, 1);
@@ -58,17 +59,18 @@ static function whole(const code *instructions, size_t count)
                       .registers = 4};
 }
 
-// int sum = x; for (i < 10) sum += i; return sum
+// The program is: int sum = x; for (i < 10) sum += i; return sum.
 static const code loop[] = {
-    {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0}, // instructions 0..4
-    {"LOOP", 8, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0},  {"LOAD", 3, 0}, // instructions 5..9
+    {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0}, // instructions 0 to 4
+    {"LOOP", 8, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0},  {"LOAD", 3, 0}, // instructions 5 to 9
     {"OP", 0, 0},     {"NOP", 0, 0},    {"JMP", -7, 0},  {"RET", 0, 0},
 };
 
 static void runs_a_loop(void **state)
 {
     (void)state;
-    // The same without the NOP, which is not an instruction; jumps over it are shorter by one.
+    // Makes the same code without the NOP, which is not an instruction of the lite interpreter. Jumps over it are
+    // shorter by one.
     code instructions[13];
     memcpy(instructions, loop, 11 * sizeof *loop);
     instructions[5].x = 7;
@@ -85,7 +87,7 @@ static void runs_a_loop(void **state)
 }
 
 static const code branch[] = {
-    {"STOREN", 1, 2}, {"LOAD", 2, 0}, {"LOADC", 2, 0}, {"OP", 1, 0},  {"JF", 3, 0}, // instructions 0..4
+    {"STOREN", 1, 2}, {"LOAD", 2, 0}, {"LOADC", 2, 0}, {"OP", 1, 0},  {"JF", 3, 0}, // instructions 0 to 4
     {"LOADC", 1, 0},  {"JMP", 2, 0},  {"LOADC", 0, 0}, {"RET", 0, 0},
 };
 
@@ -112,7 +114,7 @@ static void refused(const code *instructions, size_t count, const char *place)
     taper_error_destroy(error);
 }
 
-// Loads the branch with one instruction replaced.
+// Loads the function `branch` with one instruction replaced. place: text that the error must contain.
 static void branch_with(size_t at, code other, const char *place)
 {
     code changed[sizeof branch / sizeof *branch];
@@ -124,17 +126,17 @@ static void branch_with(size_t at, code other, const char *place)
 static void refuses_other_jumps(void **state)
 {
     (void)state;
-    branch_with(4, (code){"JF", 4, 0}, "instruction 4 (JF)");  // the instruction before its target is no JMP
-    branch_with(4, (code){"JF", 1, 0}, "instruction 4 (JF)");  // leaves no room for the JMP
-    branch_with(4, (code){"JF", -2, 0}, "instruction 4 (JF)"); // jumps backwards
+    branch_with(4, (code){"JF", 4, 0}, "instruction 4 (JF)");  // the instruction before the target is not a JMP
+    branch_with(4, (code){"JF", 1, 0}, "instruction 4 (JF)");  // there is no space for a JMP before the target
+    branch_with(4, (code){"JF", -2, 0}, "instruction 4 (JF)"); // the jump goes backwards
     branch_with(4, (code){"JF", 2000000000, 0}, "instruction 4 (JF)");
     branch_with(4, (code){"JF", -2147483647 - 1, 0}, "instruction 4 (JF)");
     branch_with(6, (code){"JMP", -3, 0}, "instruction 6 (JMP)");
-    branch_with(6, (code){"JMP", 3, 0}, "instruction 6 (JMP)"); // jumps beyond the function's end
+    branch_with(6, (code){"JMP", 3, 0}, "instruction 6 (JMP)"); // the jump goes beyond the end of the function
     branch_with(6, (code){"JMP", 2147483647, 0}, "instruction 6 (JMP)");
-    branch_with(5, (code){"JMP", 1, 0}, "instruction 5 (JMP)"); // is not part of an if
+    branch_with(5, (code){"JMP", 1, 0}, "instruction 5 (JMP)"); // the JMP is not part of an if
     branch_with(5, (code){"RET", 0, 0}, "instruction 5 (RET)");
-    branch_with(8, (code){"JMP", 0, 0}, "RET"); // the function does not end
+    branch_with(8, (code){"JMP", 0, 0}, "RET"); // the function has no RET
 }
 
 static void refuses_other_loops(void **state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The number of useful threads of a machine, and its caches. The test writes /proc and /sys of several machines to a
-// folder.
+// Tests how the number of useful threads of a machine and the sizes of its caches are found. The test writes /proc and
+// /sys of several machines to a folder.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ static void end(machine *m)
     assert_int_equal(system(command), 0);
 }
 
-// Writes a file and makes its folders.
+// Writes a file, and creates its folders.
 static void put(const machine *m, const char *name, const char *text)
 {
     char path[512];
@@ -86,7 +86,7 @@ static void nothing_is_known(void **state)
     assert_true(taper_cpu_cores() >= 1);
 }
 
-// Two threads per core, numbered as by Intel (0,4) and by AMD (0-1).
+// The machine has two threads per core, which Intel numbers 0,4 and AMD 0-1.
 static void two_threads_a_core(void **state)
 {
     (void)state;
@@ -98,14 +98,15 @@ static void two_threads_a_core(void **state)
             near ? (void)snprintf(text, sizeof text, "%u-%u\n", i / 2 * 2, i / 2 * 2 + 1)
                  : (void)snprintf(text, sizeof text, "%u,%u\n", i % 4, i % 4 + 4);
             put_cpu(&m, i, "topology/thread_siblings_list", text);
-            // One core is slightly faster.
+            // One core has a slightly higher frequency.
             put_number(&m, i, "cpufreq/cpuinfo_max_freq", i % 4 == 1 ? 4900000 : 4700000);
         }
         assert_int_equal(count(&m), 4);
         m.allowed[0] = 0x0f;
         assert_int_equal(count(&m), near ? 2 : 4);
         m.allowed[0] = 0xf0;
-        assert_int_equal(count(&m), near ? 2 : 4); // the first thread of a core is not allowed, but the core counts
+        // The first thread of a core is not allowed, but the core is counted for its other thread.
+        assert_int_equal(count(&m), near ? 2 : 4);
         m.allowed[0] = 0x01;
         assert_int_equal(count(&m), 1);
         end(&m);
@@ -119,11 +120,12 @@ static void big_and_little(void **state)
         const char *file;
         unsigned numbers[8], cores;
     } phones[] = {
-        {"cpufreq/cpuinfo_max_freq", {1800, 1800, 1800, 1800, 2800, 2800, 2800, 2800}, 4}, // 4 + 4 cores
+        {"cpufreq/cpuinfo_max_freq", {1800, 1800, 1800, 1800, 2800, 2800, 2800, 2800}, 4}, // a phone with 4 + 4 cores
         {"cpu_capacity", {381, 381, 381, 381, 1024, 1024, 1024, 1024}, 4},
-        {"cpufreq/cpuinfo_max_freq", {1804, 1804, 1804, 1804, 2419, 2419, 2419, 2841}, 4}, // 1 + 3 + 4 cores
+        // A phone with 1 + 3 + 4 cores.
+        {"cpufreq/cpuinfo_max_freq", {1804, 1804, 1804, 1804, 2419, 2419, 2419, 2841}, 4},
         {"cpu_capacity", {325, 325, 325, 325, 792, 792, 792, 1024}, 4},
-        {"cpu_capacity", {430, 430, 430, 430, 430, 430, 1024, 1024}, 2}, // 2 + 6 cores
+        {"cpu_capacity", {430, 430, 430, 430, 430, 430, 1024, 1024}, 2}, // a phone with 2 + 6 cores
         {"cpu_capacity", {1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024}, 8},
     };
     for (size_t p = 0; p < sizeof phones / sizeof *phones; p++) {
@@ -133,13 +135,13 @@ static void big_and_little(void **state)
             put_number(&m, i, phones[p].file, phones[p].numbers[i]);
         }
         assert_int_equal(count(&m), phones[p].cores);
-        m.allowed[0] = 0x07; // in the background, on little cores
+        m.allowed[0] = 0x07; // an app in the background may use only little cores
         assert_int_equal(count(&m), 3);
         end(&m);
     }
 }
 
-// The capacity decides if both files exist. A CPU without the file leaves the decision to the other file.
+// If both files exist, the capacity decides. If the capacity of one CPU is missing, the other file decides.
 static void both_files(void **state)
 {
     (void)state;
@@ -166,15 +168,15 @@ static void quota_of_version_2(void **state)
     assert_int_equal(count(&m), 8);
     put(&m, "sys/fs/cgroup/system.slice/app.service/cpu.max", "max 100000\n");
     assert_int_equal(count(&m), 8);
-    put(&m, "sys/fs/cgroup/system.slice/app.service/cpu.max", "150000 100000\n"); // 1.5 CPUs
+    put(&m, "sys/fs/cgroup/system.slice/app.service/cpu.max", "150000 100000\n"); // a quota of 1.5 CPUs
     assert_int_equal(count(&m), 2);
     put(&m, "sys/fs/cgroup/system.slice/app.service/cpu.max", "50000 100000\n");
     assert_int_equal(count(&m), 1);
     put(&m, "sys/fs/cgroup/system.slice/app.service/cpu.max", "900000 100000\n");
     assert_int_equal(count(&m), 8);
-    put(&m, "sys/fs/cgroup/system.slice/cpu.max", "300000 100000\n"); // limit of the parent group
+    put(&m, "sys/fs/cgroup/system.slice/cpu.max", "300000 100000\n"); // a quota of the parent group
     assert_int_equal(count(&m), 3);
-    put(&m, "sys/fs/cgroup/cpu.max", "20000 10000\n"); // limit of a container, which sees its group as the root
+    put(&m, "sys/fs/cgroup/cpu.max", "20000 10000\n"); // quota of a container, which sees its group as the root
     assert_int_equal(count(&m), 2);
     m.allowed[0] = 0x10;
     assert_int_equal(count(&m), 1);
@@ -198,7 +200,7 @@ static void quota_of_version_1(void **state)
         (void)snprintf(path, sizeof path, "%s/docker/abc/cpu.cfs_quota_us", mounts[i]);
         put(&m, path, "250000\n");
         assert_int_equal(count(&m), 3);
-        // The path of the group is that of the host, but the mounted directory is the group itself.
+        // The path is the group's path on the host, but the mounted directory is already the group itself.
         (void)snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", mounts[i]);
         put(&m, path, "150000\n");
         (void)snprintf(path, sizeof path, "%s/cpu.cfs_period_us", mounts[i]);
@@ -215,7 +217,7 @@ static void nonsense(void **state)
     begin(&m, 4);
     put(&m, "proc/self/cgroup", "\n:\n1:\n::\n0::\n2:cpu:\n0::/../..\n");
     put(&m, "sys/fs/cgroup/cpu.max", "nan inf\n");
-    put(&m, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000\n"); // the period is missing
+    put(&m, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000\n"); // the file with the period is missing
     for (unsigned i = 0; i < 4; i++) {
         put_cpu(&m, i, "cpu_capacity", "");
         put_cpu(&m, i, "cpufreq/cpuinfo_max_freq", "many\n");
@@ -266,7 +268,7 @@ static void caches_of_a_server(void **state)
     end(&m);
 }
 
-// The big cores may be the first or the last ones.
+// The big cores may have the lowest or the highest numbers.
 static void caches_of_a_phone(void **state)
 {
     (void)state;
@@ -280,7 +282,7 @@ static void caches_of_a_phone(void **state)
             put_cache(&m, i, 2, "Unified\n", 2, big ? "512K\n" : "128K\n");
         }
         assert_caches(&m, 64, 512);
-        m.allowed[0] = big_first ? 0xf0 : 0x0f; // in the background
+        m.allowed[0] = big_first ? 0xf0 : 0x0f; // an app in the background may use only little cores
         assert_caches(&m, 32, 128);
         end(&m);
     }
@@ -294,7 +296,7 @@ static void nonsense_of_caches(void **state)
     put_cache(&m, 0, 0, "Data\n", 1, "99999999999999999999K\n");
     put_cache(&m, 0, 1, "Unified\n", 2, "-5K\n");
     put_cache(&m, 0, 2, "?\n", 4000000000u, "32K\n");
-    put_cpu(&m, 0, "cache/index3/type", "Data\n"); // the other files are missing
+    put_cpu(&m, 0, "cache/index3/type", "Data\n"); // the other files of this cache are missing
     assert_caches(&m, 0, 0);
     end(&m);
 }

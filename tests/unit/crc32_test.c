@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares the checksum with zlib's, for every short length and for long ones, continued from another checksum and
-// unaligned.
+// Compares the checksum with zlib's, for every short length and for long ones, also continued from another checksum and
+// for unaligned data.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void as_zlib_has_it(void **state)
         const size_t start = size % 5;
         assert_int_equal(taper_crc32(7, bytes + start, size - start), crc32_z(7, bytes + start, size - start));
     }
-    // Lengths around the one where the CPU's instructions are used.
+    // Tests lengths around the length from which the CPU's instructions are used.
     for (size_t size = 16 * 1024 - 130; size <= 16 * 1024 + 130; size++) {
         assert_int_equal(taper_crc32(0, bytes, size), crc32_z(0, bytes, size));
     }

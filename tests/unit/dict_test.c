@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dicts keep the order of insertion, as Python's do, when they grow and after removals, and compare keys as Python
-// does.
+// Tests that dicts keep the order of insertion, as Python's do, when they grow and after removals, and compare keys as
+// Python does.
 #include <stdlib.h>
 
 #include "tests/unit/heap_fixture.h"
@@ -20,9 +20,10 @@ static void keeps_order(void **state)
         assert_true(taper_dict_remove(d, taper_val_int(i * 4096), &value));
         assert_int_equal(value.as.i, i);
     }
-    // The item keeps its place.
+    // Setting an existing key does not change its position.
     assert_int_equal(taper_dict_set(d, taper_val_int(4096), taper_val_int(-1), NULL), TAPER_OK);
-    assert_int_equal(taper_dict_set(d, taper_val_int(0), taper_val_int(-2), NULL), TAPER_OK); // the item is appended
+    // A key that was removed is appended again.
+    assert_int_equal(taper_dict_set(d, taper_val_int(0), taper_val_int(-2), NULL), TAPER_OK);
     assert_int_equal(d->count, COUNT / 2 + 1);
     assert_int_equal(taper_dict_value(d, 0).as.i, -1);
     for (size_t i = 1; i < COUNT / 2; i++) {
@@ -61,7 +62,8 @@ static void strings_are_keys_by_content(void **state)
     }
     assert_null(taper_dict_find_string(d, "key1\0x", 6));
     assert_null(taper_dict_find_string(d, "key", 3));
-    const taper_val nul = TAPER_VAL(taper_string_new(f.heap, "key1\0x", 6)); // the bytes after the NUL count
+    // The bytes after the NUL belong to the key.
+    const taper_val nul = TAPER_VAL(taper_string_new(f.heap, "key1\0x", 6));
     assert_null(taper_dict_find(d, nul));
     taper_val_release(nul);
     taper_val_release(TAPER_VAL(d));
@@ -93,7 +95,8 @@ static void no_memory_leaves_it_whole(void **state)
     close_heap(&f);
 }
 
-// Keys whose parts have the same simple sum. If they all collided, this number of keys would take minutes.
+// In all these complex keys, real and imaginary part have the same sum. If the keys collided, inserting that many would
+// take minutes.
 static void complex_keys_of_one_sum(void **state)
 {
     (void)state;
@@ -114,7 +117,7 @@ static void complex_keys_of_one_sum(void **state)
     close_heap(&f);
 }
 
-// NaN equals nothing, so that it is a new key each time; zeros of either sign are one key.
+// NaN equals nothing, so it is a new key each time. Zeros of either sign are the same key.
 static void odd_numbers(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names and layers of exported programs in saved files: names must be readable there, or be refused. The files are
-// modified samples of tests/data/pt2.
+// Tests names and layers of exported programs in saved files: the names must be readable in the file, or be refused.
+// The files are modified samples of tests/data/pt2.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ typedef struct change {
 static bytes changed(const char *name, const change *changes, size_t count)
 {
     bytes file = read_file(name);
-    static pt2_sample sample; // static because it is large
+    static pt2_sample sample; // static because it is too large for the stack
     assert_true(pt2_sample_read(file.data, file.size, &sample));
     bytes_free(&file);
     for (size_t i = 0; i < count; i++) {
@@ -104,7 +104,7 @@ static void convert(const char *name, const change *changes, size_t count, taper
     bytes_free(&file);
 }
 
-// The text of a type contains the names of the class and of its fields.
+// The text of a type contains the name of the class and the names of its fields, so these names are restricted.
 static void named_tuples(void **state)
 {
     static const change changes[] = {{"test.Pair", "Pair"},       {"test.Pair", "test.f.<locals>.Pair [1]"},
@@ -117,7 +117,7 @@ static void named_tuples(void **state)
     }
 }
 
-// Names that sort between a weight and the weights of its module.
+// Tests names that sort between a weight and the weights of a module with the same name.
 static void weights_and_modules(void **state)
 {
     (void)state;
@@ -125,7 +125,8 @@ static void weights_and_modules(void **state)
     refuse("2.15_small.pt2", changes, 3, "a is a weight and a module");
 }
 
-// A layer whose weights do not match its inputs fails only when it runs, so it must not be moved.
+// If the weights of a layer do not match its inputs, the layer fails only when it runs. The compiler must therefore not
+// move it.
 static void layers_that_do_not_fit(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Flatbuffers are built and read again: tables, vectors, strings, blocks; alignment, and sizes that are too large.
+// Builds flatbuffers and reads them: tables, vectors, strings, blocks, alignment, and sizes that are too large.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void open_bytes(const taper_bytes *bytes, taper_flatbuffer *fb, taper_fb_
 
 static uint64_t number(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot, unsigned width)
 {
-    uint64_t value = 77; // default for an absent field
+    uint64_t value = 77; // value that remains if the field is absent
     assert_int_equal(taper_fb_number(fb, table, slot, width, &value), TAPER_OK);
     return value;
 }
@@ -39,7 +39,7 @@ static taper_status build(taper_fbb *b, const taper_sink *sink)
     const taper_fbb_ref block = taper_fbb_block_of(b, content, sizeof content, false),
                         text = taper_fbb_block_of(b, "text", 4, true), none = taper_fbb_block_of(b, NULL, 0, false);
     taper_fbb_ref tables[3];
-    for (size_t i = 0; i < 3; i++) { // all of one vtable
+    for (size_t i = 0; i < 3; i++) { // all of these tables share one vtable
         taper_fbb_table(b);
         taper_fbb_number(b, 0, 1, 3 + i, 0);
         taper_fbb_refer(b, 2, first);
@@ -48,7 +48,7 @@ static taper_status build(taper_fbb *b, const taper_sink *sink)
     const taper_fbb_ref children = taper_fbb_refs(b, tables, 3);
     taper_fbb_table(b);
     taper_fbb_number(b, 0, 8, UINT64_C(0x0102030405060708), 0);
-    taper_fbb_number(b, 1, 4, 5, 5); // equal to its default
+    taper_fbb_number(b, 1, 4, 5, 5); // omitted, because the number equals its default
     const taper_fbb_ref place = taper_fbb_place(b, 2, 0);
     taper_fbb_refer(b, 3, vector);
     taper_fbb_refer(b, 4, wide);
@@ -120,7 +120,7 @@ static void too_large(void **state)
         uint8_t *room;
         taper_fbb_start(&b, &taper_allocator_system);
         taper_fbb_ref ref = 0;
-        if (way == 0) { // the data is never read
+        if (way == 0) { // the data is refused before it is read
             ref = taper_fbb_block_of(&b, "", INT32_MAX - 100, false);
             ref = taper_fbb_block_of(&b, "", 1000, true);
         } else if (way == 1) {
@@ -158,7 +158,8 @@ static void out_of_memory(void **state)
             assert_int_equal(status, TAPER_OK);
             break;
         }
-        assert_true(status == TAPER_ERROR_RESOURCE || status == TAPER_OK); // the table of strings is optional
+        // Building may succeed, because it works without the table of strings.
+        assert_true(status == TAPER_ERROR_RESOURCE || status == TAPER_OK);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Graphs: uses are counted, blocks nest, and the verifier detects errors.
+// Tests graphs: uses are counted, blocks nest, and the verifier detects errors.
 #include "ir/graph.h"
 #include "tests/unit/heap_fixture.h"
 
@@ -78,7 +78,7 @@ static void constants_hold_references(void **state)
     assert_int_equal(taper_node_constant(w.graph, taper_val_retain(text), &node, NULL), TAPER_OK);
     taper_node_append(w.graph->body, node);
     assert_int_equal(taper_refs_count(&text.as.obj->refs), 2);
-    taper_node_remove(node); // the graph keeps the value
+    taper_node_remove(node); // the graph still holds the value
     taper_graph_destroy(w.graph);
     assert_int_equal(taper_refs_count(&text.as.obj->refs), 1);
     taper_val_release(text);
@@ -102,19 +102,19 @@ static void the_verifier_sees(void **state)
     branch->block_count = 2;
     taper_node_set_input(after, 0, &branch->outputs[0]);
     assert_int_equal(taper_graph_verify(w.graph, NULL), TAPER_OK);
-    // A value of a block is used outside the block.
+    // Uses a value of a block outside of the block.
     taper_node *inside = add(&w, inner[0], TAPER_NODE_TUPLE, 1, 1);
     taper_node_set_input(inside, 0, x);
     assert_int_equal(taper_graph_verify(w.graph, NULL), TAPER_OK);
     taper_node_set_input(after, 0, &inside->outputs[0]);
     assert_int_equal(taper_graph_verify(w.graph, NULL), TAPER_ERROR_INTERNAL);
-    // A value is used before its definition.
+    // Uses a value before its definition.
     taper_node_set_input(after, 0, &branch->outputs[0]);
     taper_node_set_input(branch, 0, &after->outputs[0]);
     assert_int_equal(taper_graph_verify(w.graph, NULL), TAPER_ERROR_INTERNAL);
     taper_node_set_input(branch, 0, x);
     assert_int_equal(taper_graph_verify(w.graph, NULL), TAPER_OK);
-    // Blocks with different numbers of results; missing inputs; a call without a function.
+    // Makes blocks with different numbers of results, missing inputs, and a call without a function.
     assert_int_equal(taper_block_set_results(inner[1], NULL, 0, NULL), TAPER_OK);
     assert_int_equal(taper_graph_verify(w.graph, NULL), TAPER_ERROR_INTERNAL);
     assert_int_equal(taper_block_set_results(inner[1], &x, 1, NULL), TAPER_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Half and bfloat16: conversion of every half to float and back, and rounding to nearest even between neighbours.
+// Tests half and bfloat16: conversion of every half to float and back, and rounding to nearest even between neighbours.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void half_rounding(void **state)
     for (uint32_t h = 0; h < 0x7bff; h++) {
         const double low = (double)taper_f16_to_float((uint16_t)h),
                      high = (double)taper_f16_to_float((uint16_t)(h + 1));
-        const float middle = (float)((low + high) / 2); // exact
+        const float middle = (float)((low + high) / 2); // the mean of two neighbours is exact in float
         assert_int_equal(taper_float_to_f16(middle), (h & 1) == 0 ? h : h + 1);
         assert_int_equal(taper_float_to_f16(nextafterf(middle, 0)), h);
         assert_int_equal(taper_float_to_f16(nextafterf(middle, INFINITY)), h + 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The heap: blocks are freed, cycles are freed when it closes, values may outlive it, and its limit is enforced.
+// Tests the heap: blocks are freed, cycles are freed when it is closed, values may outlive it, and its limit is
+// enforced.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"
@@ -37,8 +38,8 @@ static void blocks_are_reused(void **state)
     close_heap(&f);
 }
 
-// A storage takes a larger block, up to four times its size, if its own class has none. The block is returned to its
-// own class. Scratch memory does not take larger blocks, because a trim counts it by class.
+// If its own class has no free block, a storage takes a larger block, up to four times its size. The block is later
+// returned to its own class. Scratch memory does not take larger blocks, because a trim counts it by class.
 static void larger_blocks_do(void **state)
 {
     (void)state;
@@ -63,14 +64,14 @@ static void larger_blocks_do(void **state)
     assert_ptr_not_equal(scratch, block);
     taper_heap_free_storage(f.heap, other, tiny);
     taper_heap_free(f.heap, scratch, small);
-    taper_heap_trim_storages(f.heap); // frees all blocks except those that scratch needs
+    taper_heap_trim_storages(f.heap); // frees all blocks, except those that scratch memory needs
     assert_in_range(taper_heap_bytes(f.heap), small, 2 * small);
     assert_ptr_equal(taper_heap_alloc(f.heap, small), scratch);
     taper_heap_free(f.heap, scratch, small);
     taper_heap_trim(f.heap);
     assert_int_equal(taper_heap_bytes(f.heap), 0);
 
-    taper_heap_set_limit(f.heap, large + small); // counts requested bytes, not the sizes of blocks
+    taper_heap_set_limit(f.heap, large + small); // the limit counts requested bytes, not the sizes of blocks
     block = taper_heap_alloc_storage(f.heap, large);
     taper_heap_free_storage(f.heap, block, large);
     void *first = taper_heap_alloc_storage(f.heap, small), *second = taper_heap_alloc_storage(f.heap, small);
@@ -86,7 +87,7 @@ static void cycles_go_when_it_closes(void **state)
     (void)state;
     heap_fixture f;
     open_heap(&f);
-    // l = [l, d]; d = {1: l, 2: t}; t = (d, "text")
+    // Makes cycles: l = [l, d]; d = {1: l, 2: t}; t = (d, "text").
     taper_list *l = taper_list_new(f.heap, NULL, 0);
     taper_dict *d = taper_dict_new(f.heap, NULL, NULL);
     taper_tuple *t = taper_tuple_new(f.heap, NULL, 2);
@@ -100,7 +101,7 @@ static void cycles_go_when_it_closes(void **state)
     taper_val_release(TAPER_VAL(d));
     taper_val_release(TAPER_VAL(t));
     assert_true(atomic_load(&f.memory.blocks) > 5);
-    close_heap(&f); // everything must be freed
+    close_heap(&f); // checks that everything is freed
 }
 
 static void what_is_held_outlives_it(void **state)
@@ -108,7 +109,7 @@ static void what_is_held_outlives_it(void **state)
     (void)state;
     heap_fixture f;
     open_heap(&f);
-    // The list inner, which has a reference outside, is in a cycle with outer; garbage is a separate cycle.
+    // The list `inner`, to which other code has a reference, is in a cycle with `outer`. `garbage` is a separate cycle.
     taper_list *inner = taper_list_new(f.heap, NULL, 0), *outer = taper_list_new(f.heap, NULL, 0);
     taper_list *garbage = taper_list_new(f.heap, NULL, 0);
     assert_int_equal(taper_list_append(inner, TAPER_VAL(outer), NULL), TAPER_OK);
@@ -119,7 +120,7 @@ static void what_is_held_outlives_it(void **state)
     assert_int_equal(inner->count, 2);
     assert_string_equal(inner->items[1].as.string->data, "still here");
     assert_int_equal(outer->items[0].as.list->count, 2);
-    taper_list_clear(outer); // breaks the cycle, which nothing else does
+    taper_list_clear(outer); // breaks the cycle; nothing else would, because the heap is closed
     taper_val_release(TAPER_VAL(inner));
     taper_types_release(f.types);
     assert_int_equal(atomic_load(&f.memory.blocks), 0);
@@ -156,7 +157,7 @@ static void the_limit_holds(void **state)
     for (size_t i = 0; i < got; i++) {
         taper_heap_free(f.heap, blocks[i], 1000);
     }
-    void *large = taper_heap_alloc(f.heap, 50000); // freed bytes no longer count
+    void *large = taper_heap_alloc(f.heap, 50000); // the freed bytes no longer count towards the limit
     assert_non_null(large);
     taper_heap_free(f.heap, large, 50000);
     close_heap(&f);
@@ -185,7 +186,7 @@ static void copies_share_and_stay_apart(void **state)
     assert_ptr_equal(c->items[0].as.tensor, c->items[1].as.tensor); // shared items remain shared
     assert_ptr_equal(c->items[2].as.list, c);                       // cycles remain cycles
     taper_tensor *y = c->items[0].as.tensor;
-    assert_ptr_equal(taper_tensor_data(y), taper_tensor_data(x)); // there is no copy before the first write
+    assert_ptr_equal(taper_tensor_data(y), taper_tensor_data(x)); // nothing is copied before the first write
     assert_int_equal(taper_storage_write(y->storage, NULL), TAPER_OK);
     ((float *)taper_tensor_mutable(y))[0] = 5;
     assert_true(((const float *)taper_tensor_data(x))[0] == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rows of isa_list.inc: bits, dependencies, kernel files; what a list of names allows, and which kernels are
-// selected for it.
+// Tests the rows of isa_list.inc: bits, requirements, kernel files; which sets a list of names allows, and which
+// kernels are selected for it.
 #include "platform/isa.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-// The rows of the lists of kernels.
+// All rows in the lists of kernels.
 static const struct {
     const char *family, *key;
 } kernels[] = {
@@ -88,11 +88,11 @@ static void bits_are_apart(void **state)
         assert_int_equal(rows[i].bit & (rows[i].bit - 1), 0);
         assert_true(rows[i].bit != 0 || strcmp(rows[i].key, "scalar") == 0);
         assert_int_equal(rows[i].bit & seen, 0);
-        assert_int_equal(rows[i].needs & ~seen, 0); // may only need earlier sets
+        assert_int_equal(rows[i].needs & ~seen, 0); // a set may require only earlier sets
         seen |= rows[i].bit;
         for (size_t k = 0; k < i; k++) {
             assert_string_not_equal(rows[i].key, rows[k].key);
-            if ((rows[i].needs & rows[k].bit) != 0) { // needs are transitive
+            if ((rows[i].needs & rows[k].bit) != 0) { // a set must also require what its required sets require
                 assert_int_equal(rows[k].needs & ~rows[i].needs, 0);
                 if (strcmp(rows[i].architecture, "x64") != 0 || strcmp(rows[k].architecture, "x86") != 0) {
                     assert_string_equal(rows[i].architecture, rows[k].architecture);
@@ -157,7 +157,7 @@ static void rows_have_files(void **state)
     }
 }
 
-// A file without a row would not be compiled.
+// A kernel file whose set has no row would not be compiled.
 static void files_have_rows(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void sets_allow_what_they_need(void **state)
         assert_true(taper_context_cpu_features(context) == (taper_cpu_features() & (rows[i].bit | rows[i].needs)));
         taper_context_release(context);
     }
-    assert_true(there > 0 && is_there(0)); // the row of scalar
+    assert_true(there > 0 && is_there(0)); // the row of scalar always exists
     assert_null(taper_instruction_set(there, NULL));
 }
 
@@ -259,7 +259,7 @@ static void other_names_are_errors(void **state)
         foreign += !is_there(i);
     }
     assert_true(foreign > 0);
-    // A name that is longer than the message.
+    // Tests a name that is longer than the message.
     char long_name[1000];
     memset(long_name, 'a', sizeof long_name);
     long_name[sizeof long_name - 1] = '\0';
@@ -267,7 +267,7 @@ static void other_names_are_errors(void **state)
     assert_non_null(strstr(message, "there are: scalar"));
 }
 
-// The selected kernel is the first row of its list that the mask allows and this build has.
+// The selected kernel must be the first row of its list that the mask allows and this build has.
 static void best_kernel_is_chosen(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void best_kernel_is_chosen(void **state)
         assert_string_equal(taper_gemm_select(cpu, TAPER_PRECISION_bf16)->name, gemm_halves[TAPER_PRECISION_bf16]);
         assert_string_equal(taper_gemm_i8_select(cpu)->name, gemm_i8);
         assert_string_equal(taper_vector_f32_select(cpu)->name, vector_f32);
-        // No selected kernel needs more than the mask allows.
+        // No selected kernel may need an instruction set that the mask does not allow.
         const uint64_t above = ~(rows[i].bit | rows[i].needs);
         assert_int_equal(
             (taper_dwconv_taps_f32_select(cpu)->cpu | taper_dwconv_i8_select(cpu)->cpu |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The JSON reader: what it accepts, what it refuses and at which place, and its limit of depth.
+// Tests the JSON reader: what it accepts, what it refuses with which position, and its limit of depth.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,7 +98,7 @@ static void texts(void **state)
                                         "\"\\u12\"",   "\"\\u12g4\"", "\"\\ud83d\"", "\"\\ud83d\\u0041\"",
                                         "\"\\ude00\"", "\"\\",        "\"\\u",       "a"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        // An exact copy, so that a sanitizer detects reads beyond the end.
+        // The copy has exactly the required size, so that a sanitizer detects reads beyond its end.
         char *exact = malloc(strlen(wrong[i]));
         assert_non_null(exact);
         memcpy(exact, wrong[i], strlen(wrong[i]));
@@ -130,7 +130,7 @@ static void names(void **state)
     assert_int_equal(taper_json_end(&json), TAPER_OK);
 }
 
-// Skipping accepts all valid JSON and nothing else.
+// Skipping a value must accept all valid JSON and nothing else.
 static void skipping(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper::linear_integers: compares the CPU's kernel, for each instruction set, and the reference with sums in doubles:
-// one, few and many rows, groups that divide blocks or do not, floats and halves, and weights that exceed nibbles
-// although they are declared as nibbles.
+// Tests taper::linear_integers: compares the CPU's kernel, for each instruction set, and the reference kernel with sums
+// in doubles. Covers one, few and many rows, groups that divide blocks or do not, floats and half floats, and weights
+// that exceed four bits although they are declared as four-bit integers.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static double at(const taper_tensor *tensor, int64_t index)
     return taper_load_double((taper_dtype)tensor->dtype, taper_tensor_data(tensor), index);
 }
 
-// Returns a tensor [out, in], or a view of one [in, out].
+// Returns a tensor of sizes [out, in], or a transposed view of a tensor of sizes [in, out].
 static taper_tensor *random_weights(const form *f)
 {
     const int64_t sizes[2] = {f->turned ? f->in : f->out, f->turned ? f->out : f->in};
@@ -118,7 +118,7 @@ static void try_form(const form *f)
     assert_int_equal(taper_call_kernel(&call, taper_row_kernel(op)), TAPER_OK);
     check_result(f, t, result.as.tensor);
     taper_val_release(result);
-    // A product takes a matrix only.
+    // A matrix product must refuse a one-dimensional tensor.
     taper_tensor *row = random_floats(f->dtype, 1, &f->in, -1, 1);
     taper_val_release(args[0]);
     args[0] = TAPER_VAL(row);

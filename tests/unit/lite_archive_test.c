@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Complete lite modules in zip archives, written here record by record: what is read, shared, borrowed and copied, and
-// the errors for all kinds of broken and foreign files.
+// Tests complete lite modules in zip archives, which are written here record by record: what is read, shared, borrowed
+// and copied, and the errors for all kinds of damaged and foreign files.
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 // ---- pickles, composed of pieces
 
-static void op(bytes *b, const char *text) // text without zero bytes
+static void op(bytes *b, const char *text) // appends opcodes; text has no zero bytes
 {
     bytes_add(b, text, strlen(text));
 }
@@ -31,7 +31,7 @@ static void string(bytes *b, const char *text)
     op(b, text);
 }
 
-// Appends a tensor of n floats at the offset of a storage.
+// Appends a tensor of n floats, beginning at `offset` of a storage with `numel` floats.
 static void tensor(bytes *b, const char *class, const char *key, int numel, int offset, int n)
 {
     op(b, "ctorch._utils\n_rebuild_tensor_v2\n((");
@@ -77,9 +77,9 @@ typedef struct options {
     int fields;  // number of fields of an operator
     bool schema;
     const char *set_state; // name of a class with __setstate__, or NULL
-    unsigned form;         // form of the records of tensors
-    unsigned pickle_form;  // form of the other records
-    bool own_folder;       // true if constants are under bytecode/
+    unsigned form;         // flags for the records of tensors (BUILD_…)
+    unsigned pickle_form;  // flags for the other records
+    bool own_folder;       // true if storages of constants are in the folder bytecode/
 } options;
 
 static const options usual = {.version = 8, .fields = 3, .schema = true};
@@ -139,7 +139,7 @@ static bytes make_bytecode(const options *o)
     return b;
 }
 
-// Makes Net(a, shared, inner): shared and b use one storage; inner is an object of another class.
+// Makes the object Net(a, shared, inner). `shared` and `b` use the same storage; `inner` is an object of another class.
 static bytes make_data(void)
 {
     bytes b = {.data = NULL};
@@ -181,10 +181,10 @@ static bytes make_file(const options *o)
 
 // ---- reading
 
-// An allocator that counts live blocks and can be told to fail.
+// An allocator that counts live blocks and can fail on command.
 typedef struct counter {
     taper_allocator allocator;
-    size_t live, calls, fail_at; // 0 for never
+    size_t live, calls, fail_at; // live blocks, calls so far, and the call that fails; fail_at is 0 for none
 } counter;
 
 static void *count_reallocate(void *user, void *ptr, size_t old_size, size_t new_size)
@@ -219,7 +219,7 @@ static void no_release(void *user)
     (void)user;
 }
 
-// The bytes are at a multiple of 64 plus shift, and end at the end of the allocation.
+// Loads a copy of the file that begins `shift` bytes after a multiple of 64 and ends at the end of its block.
 static taper_status load(loaded *l, const void *data, size_t size, size_t shift, size_t fail_at, taper_error *error)
 {
     memset(l, 0, sizeof *l);
@@ -359,7 +359,8 @@ static void borrows_and_copies(void **state)
         taper_storage_kind kind;
     } cases[] = {
         {0, 0, TAPER_STORAGE_BORROWED},
-        {0, 4, TAPER_STORAGE_BORROWED}, // a file inside another file: sufficiently aligned for floats
+        // The address within another file: a multiple of 4, which is sufficient for floats.
+        {0, 4, TAPER_STORAGE_BORROWED},
         {0, 1, TAPER_STORAGE_OWNED},
         {BUILD_ZIP64 | BUILD_DESCRIPTOR, 0, TAPER_STORAGE_BORROWED},
         {BUILD_DEFLATE, 0, TAPER_STORAGE_OWNED},
@@ -436,12 +437,12 @@ static bytes make_debug_file(bool odd)
     }
     op(&handles, "etR\x85\x86\x85\x86\x86.");
     op(&stacks, "\x80\2(");
-    for (int i = 3; i >= 0; i--) { // not in order
+    for (int i = 3; i >= 0; i--) { // the handles are not in ascending order
         op(&stacks, "(");
         number(&stacks, 10 * i);
         number(&stacks, 0);
         string(&stacks, "aten::add");
-        if (i == 2) { // with two frames
+        if (i == 2) { // this entry has two frames
             op(&stacks, "(");
             string(&stacks, "__torch__.torch.nn.Sequential");
             string(&stacks, "seq");
@@ -494,7 +495,7 @@ static void reads_debug_records(void **state)
         "top(Net)::<unknown>.seq(Sequential)::forward.UNKNOWN_INSTANCE(UNKNOWN_TYPE)::forward.aten::add");
     unload(&l);
     bytes_free(&file);
-    file = make_debug_file(true); // a damaged record counts as missing
+    file = make_debug_file(true); // a damaged record is treated as missing
     assert_int_equal(load(&l, file.data, file.size, 0, 0, NULL), TAPER_OK);
     assert_int_equal(l.module.functions[0].instructions[3].debug, -1);
     assert_int_equal(l.module.debug_count, 0);
@@ -571,7 +572,7 @@ static void knows_foreign_files(void **state)
         expect_refusal(&file, archives[i].part);
         bytes_free(&file);
     }
-    // TorchScript archives are left to the front end.
+    // TorchScript archives are not refused here, because the front end reads them.
     builder b = {.count = 0};
     builder_add(&b, "m/data.pkl", "", 0, 0);
     builder_add(&b, "m/code/__torch__.py", "", 0, 0);
@@ -663,7 +664,7 @@ static void survives_damage(void **state)
     (void)state;
     options o = usual;
     o.form = BUILD_NO_CRC;
-    o.pickle_form = BUILD_NO_CRC; // so that the damage reaches the reader
+    o.pickle_form = BUILD_NO_CRC; // without checksums, so that the damage reaches the reader
     bytes file = make_file(&o);
     static const uint8_t masks[] = {0x01, 0x80, 0xff};
     for (size_t i = 0; i < file.size; i++) {
@@ -730,14 +731,14 @@ static void reads_blobs_of_all_kinds(void **state)
     assert_int_equal(blob->size, 5);
     assert_memory_equal(blob->data, "hello", 5);
     taper_obj_release(&blob->head);
-    // A part without a length extends to the end of the file.
+    // A range with length 0 extends to the end of the file.
     assert_int_equal(taper_map_fd(opened, 2, 0, &mapping, NULL), TAPER_OK);
     taper_close_file(opened);
     assert_int_equal(taper_blob_from_mapping(&taper_allocator_system, &mapping, &blob, NULL), TAPER_OK);
     assert_int_equal(blob->size, 3);
     assert_memory_equal(blob->data, "llo", 3);
     taper_obj_release(&blob->head);
-    // 0 may be the descriptor of a file, if the process has closed its standard input.
+    // The descriptor of a file may be 0, if the process has closed its standard input.
     const int input = dup(0);
     close(0);
     assert_int_equal(taper_open_file(path, &opened, NULL), TAPER_OK);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Modules in flatbuffers: models that PyTorch wrote in both formats are read identically from NAME.fb.ptl and NAME.ptl,
-// and broken files are refused. With folders as arguments, the pairs in these folders are compared instead.
+// Tests modules in flatbuffers: models that PyTorch wrote in both formats are read identically from NAME.fb.ptl and
+// NAME.ptl, and damaged files are refused. If folders are given as arguments, the pairs in these folders are compared
+// instead.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <setjmp.h>
@@ -81,7 +82,7 @@ static void compare_types(const comparison *c, const taper_type *zip, const tape
     }
 }
 
-// Tensors that share a storage in one module share it in the other.
+// Tensors that share a storage in one module must share it in the other.
 static void compare_storages(comparison *c, const taper_storage *zip, const taper_storage *flat)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -389,8 +390,8 @@ static void expect_refused(taper_types *types, const void *data, size_t size, co
     taper_error_destroy(error);
 }
 
-// Every shorter length, and every byte replaced: the result is a valid status, and no byte beyond the end is read. Each
-// copy ends at the end of its block, so that a sanitizer detects this.
+// Truncates the file to every length, and replaces every byte: the result must be a valid status, and no byte beyond
+// the end may be read. Each copy ends at the end of its block, so that a sanitizer detects such a read.
 static void test_every_byte(void **state)
 {
     (void)state;
@@ -443,7 +444,8 @@ static void put32(maker *m, size_t at, uint32_t value)
     }
 }
 
-static void put_offset(maker *m, size_t at, size_t target) // offset to a later position
+// Writes at `at` the offset from there to the later position `target`.
+static void put_offset(maker *m, size_t at, size_t target)
 {
     put32(m, at, (uint32_t)(target - at));
 }
@@ -457,7 +459,8 @@ static size_t take(maker *m, size_t bytes)
     return at;
 }
 
-// Makes a table of n fields of 8 bytes, all present, and returns its position. Field i is at + 4 + 8 * i.
+// Makes a table of n fields of 8 bytes, all of them present, and returns its position `at`. Field i is at position at +
+// 4 + 8 * i.
 static size_t put_table(maker *m, unsigned fields)
 {
     const size_t vtable = take(m, 4 + 2 * fields), at = take(m, 4 + 8 * fields);
@@ -475,7 +478,7 @@ static size_t slot(size_t table, unsigned field)
     return table + 4 + 8 * field;
 }
 
-static void drop(maker *m, size_t table, unsigned field) // makes the field absent
+static void drop(maker *m, size_t table, unsigned field) // marks the field as absent
 {
     const size_t vtable = table - m->data[table];
     m->data[vtable + 4 + 2 * field] = 0;
@@ -496,8 +499,8 @@ static void put_string(maker *m, size_t holder, const char *text)
     memcpy(m->data + at, text, strlen(text));
 }
 
-// Makes a module of n ivalues. The first is None. The last is an object of class "__torch__.M" with the attribute "a",
-// which is the value before it. Returns the positions of the ivalue tables.
+// Makes a module of n ivalues. The first one is None. The last one is an object of class "__torch__.M" with the
+// attribute "a", whose value is the ivalue before it. Returns the positions of the ivalue tables.
 static void put_module(maker *m, size_t count, size_t *ivalues)
 {
     m->size = 8;
@@ -551,7 +554,7 @@ static void test_made(void **state)
     assert_int_equal(taper_types_create(&taper_allocator_system, &types, NULL), TAPER_OK);
     size_t at[TAPER_LIMIT_VALUE_DEPTH + 20];
 
-    // Sharing is preserved.
+    // Tests that sharing is preserved.
     put_module(m, 4, at);
     put_tuple(m, at[1], (uint32_t[]){0}, 1);
     put_tuple(m, at[2], (uint32_t[]){1, 1}, 2);
@@ -562,7 +565,7 @@ static void test_made(void **state)
     assert_ptr_equal(pair->items[0].as.tuple, pair->items[1].as.tuple);
     taper_module_free(&module);
 
-    // References to the value itself, to a later value, and to a missing one.
+    // Tests references to the value itself, to a later value, and to a missing value.
     for (uint32_t index = 2; index < 12; index++) {
         put_module(m, 4, at);
         put_tuple(m, at[1], NULL, 0);
@@ -570,7 +573,7 @@ static void test_made(void **state)
         expect_refused(types, m->data, m->size, "does not come before it");
     }
 
-    // Depths up to the limit are accepted, one more is not. The object is one more level.
+    // Depths up to the limit must be accepted, and one more level refused. The object is one more level.
     for (uint32_t depth = TAPER_LIMIT_VALUE_DEPTH - 10; depth < TAPER_LIMIT_VALUE_DEPTH + 10; depth++) {
         put_module(m, depth + 2, at);
         for (uint32_t i = 1; i <= depth; i++) {
@@ -585,7 +588,7 @@ static void test_made(void **state)
         }
     }
 
-    // 250 values are the same long vector, so that a small file would need much memory.
+    // 250 values are the same long vector, so a small file would need much memory.
     put_module(m, 252, at);
     put_tuple(m, at[1], NULL, 0);
     const size_t tuple = put_table(m, 1);
@@ -596,7 +599,7 @@ static void test_made(void **state)
     }
     expect_refused(types, m->data, m->size, "overlap");
 
-    // Wrong kinds, versions and roots.
+    // Tests wrong kinds, versions and roots.
     put_module(m, 3, at);
     put_tuple(m, at[1], NULL, 0);
     m->data[slot(at[1], 0)] = 17;
@@ -621,7 +624,7 @@ static void test_made(void **state)
     put32(m, slot(root, 3), 2);
     put32(m, slot(root, 11), 4);
     expect_refused(types, m->data, m->size, "4 values wanted where 3 are");
-    put32(m, slot(root, 11), 2); // the object is beyond the end
+    put32(m, slot(root, 11), 2); // the index of the root object is too large
     expect_refused(types, m->data, m->size, "is no object");
     put32(m, slot(root, 11), 3);
     assert_int_equal(load(&taper_allocator_system, types, m->data, m->size, &module, NULL), TAPER_OK);
@@ -633,7 +636,7 @@ static void test_made(void **state)
 // ---- failing allocations
 
 typedef struct failing {
-    size_t left; // number of allocations that still succeed
+    size_t left; // number of allocations that succeed before one fails
     size_t held;
 } failing;
 

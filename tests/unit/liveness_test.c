@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values are freed after their last use: results stay correct and memory stays low.
+// Tests that values are freed after their last use: results must stay correct and memory low.
 #include "tests/unit/program_fixture.h"
 
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
-enum { SIZE = 1 << 18 }; // makes a tensor of 1 MiB
+enum { SIZE = 1 << 18 }; // number of floats in a tensor of 1 MiB
 
 static function make(const code *instructions, size_t count)
 {
@@ -19,7 +19,8 @@ static function make(const code *instructions, size_t count)
                       .registers = 6};
 }
 
-// Runs three times, so that plans are made and used. Returns the peak of memory in tensors, without input and result.
+// Runs three times, so that plans are made and used. Returns the peak of memory in units of one tensor, without the
+// input and the result.
 static size_t peak(const code *instructions, size_t count, int64_t number, float wanted, bool optimized)
 {
     const function f = make(instructions, count);
@@ -52,12 +53,13 @@ static void a_chain_keeps_two(void **state)
         chain[n++] = (code){"OP", 0, 0};
     }
     chain[n++] = (code){"RET", 0, 0};
-    // While the plan is made, the blocks of the recording and the arena exist at once: 2 + 2, and the result.
+    // While the plan is made, the blocks of the recorded run and the arena exist at the same time: 2 + 2 tensors, and
+    // the result.
     assert_in_range(peak(chain, n, 0, 21.0f, false), 1, 5);
     assert_in_range(peak(chain, n, 0, 21.0f, true), 1, 5);
 }
 
-// for _ in range(20): x = x + 1
+// The program is: for _ in range(20): x = x + 1.
 static const code loop[] = {
     {"STOREN", 1, 3}, {"LOADC", 1, 0},  {"LOADC", 4, 0}, {"LOADC", 2, 0}, {"LOAD", 2, 0},
     {"LOOP", 7, 3},   {"STOREN", 4, 2}, {"LOADC", 2, 0}, {"LOAD", 5, 0},  {"LOADC", 0, 0},
@@ -71,7 +73,7 @@ static void a_loop_keeps_two(void **state)
     assert_in_range(peak(loop, sizeof loop / sizeof *loop, 0, 21.0f, true), 1, 6);
 }
 
-// y = x + 1; z = y + 1 if n > 0 else x; return y + z: y is needed after the branch in both cases
+// The program is: y = x + 1; z = y + 1 if n > 0 else x; return y + z. In both cases y is needed after the branch.
 static const code branch[] = {
     {"STOREN", 1, 3}, {"LOAD", 2, 0},  {"LOADC", 0, 0}, {"OP", 0, 0},   {"STORE", 4, 0},
     {"LOAD", 3, 0},   {"LOADC", 1, 0}, {"OP", 2, 0},    {"JF", 5, 0},   {"LOAD", 4, 0},

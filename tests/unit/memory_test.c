@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The allocator's helper functions, growing arrays, arenas, checked arithmetic.
+// Tests the allocator's helper functions, growing arrays, arenas, and checked arithmetic.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void arenas(void **state)
         for (size_t i = 0; i < size; i++) {
             assert_int_equal(p[i], 0);
         }
-        memset(p, 0xff, size); // later blocks must not contain these bytes
+        memset(p, 0xff, size); // fills the block; later blocks must not contain these bytes
     }
     assert_null(taper_arena_array(&arena, SIZE_MAX / 4, 8));
     assert_string_equal(taper_arena_string(&arena, "abcdef", 3), "abc");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares two modules: functions, values, sharing, extra files and debug texts, and reports the difference. Used by
-// tests that write modules and read them again, in both containers.
+// Compares two modules (functions, values, sharing, extra files and debug texts) and reports the first difference.
+// Tests use it that write modules and read them again, in both containers.
 #ifndef TAPER_TESTS_MODULE_COMPARE_H
 #define TAPER_TESTS_MODULE_COMPARE_H
 
@@ -10,11 +10,11 @@
 #include "format/module.h"
 
 typedef struct module_comparison {
-    taper_pointer_map left, right; // objects of each module and their partners in the other
-    bool across;                   // true if exactly one of them is a flatbuffer
-    bool uncounted;                // true for a version that does not store the number of operators' arguments
-    const char *where;             // name of the compared part
-    char difference[300];          // "" if there is none
+    taper_pointer_map left, right; // object of each module to the corresponding object of the other
+    bool across;                   // true if exactly one of the modules is a flatbuffer
+    bool uncounted;                // true for a bytecode version that does not store the number of operators' arguments
+    const char *where;             // name of the part that is being compared
+    char difference[300];          // text of the difference; "" if there is none
 } module_comparison;
 
 #define MODULE_DIFFER(c, ...)                                                                                          \
@@ -29,7 +29,8 @@ typedef struct module_comparison {
         }                                                                                                              \
     } while (0)
 
-// Checks that objects shared in one module are shared in the other. *again: true if this pair was met before.
+// Checks that objects that are shared in one module are shared in the other. *again is true if this pair was compared
+// before.
 static inline bool module_same_object(module_comparison *c, const void *a, const void *b, bool *again)
 {
     const size_t *left = taper_pointer_find(&c->left, a), *right = taper_pointer_find(&c->right, b);
@@ -61,7 +62,7 @@ static inline bool module_same_types(module_comparison *c, const taper_type *a, 
     // A list in a flatbuffer always has a type.
     const bool any = c->across && ((a == NULL && b != NULL && b->kind == TAPER_TYPE_ANY) ||
                                    (b == NULL && a != NULL && a->kind == TAPER_TYPE_ANY));
-    // Next to values, a named tuple is written only by its name.
+    // Next to a value, a named tuple is written only by its name, so equal texts are sufficient.
     MODULE_SAME(c,
                 any || (a == NULL && b == NULL) ||
                     (a != NULL && b != NULL && (taper_type_equal(a, b) || module_same_text(a, b))),
@@ -76,7 +77,7 @@ static inline bool module_same_tensors(module_comparison *c, const taper_tensor 
     MODULE_SAME(c, a->requires_grad == b->requires_grad, "requires_grad");
     MODULE_SAME(c, memcmp(a->sizes, b->sizes, sizeof a->sizes) == 0, "sizes");
     MODULE_SAME(c, memcmp(a->strides, b->strides, sizeof a->strides) == 0, "strides");
-    if (taper_tensor_numel(a) != 0) { // without elements the storage does not matter
+    if (taper_tensor_numel(a) != 0) { // the storage of a tensor without elements does not matter
         MODULE_SAME(c, a->storage->bytes == b->storage->bytes, "bytes of a storage");
         if (!module_same_object(c, a->storage, b->storage, &again)) {
             return false;
@@ -273,7 +274,7 @@ static inline bool module_same_parts(module_comparison *c, const taper_module *a
             return false;
         }
     }
-    // A flatbuffer has one set of storages, an archive one for each pickle.
+    // A flatbuffer has one set of storages, but an archive has one for each pickle, so the maps are emptied.
     taper_pointer_map *maps[2] = {&c->left, &c->right};
     for (size_t i = 0; i < 2; i++) {
         taper_pointer_free(&taper_allocator_system, maps[i]);
@@ -291,7 +292,7 @@ static inline bool module_same_parts(module_comparison *c, const taper_module *a
     return true;
 }
 
-// debug: compare debug handles and texts as well.
+// Compares two modules. debug: true to compare debug handles and texts too.
 static inline bool module_same(module_comparison *c, const taper_module *a, const taper_module *b, bool debug)
 {
     *c = (module_comparison){

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Models are read, written and read again: the module stays the same, from each container to each. File arguments are
-// tested as well; --out FOLDER keeps the written files, for other programs to load.
+// Reads models, writes them and reads them again: the module must not change, from each container to each. Files given
+// as arguments are tested as well. With --out FOLDER, the written files are kept, so that other programs can load them.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <setjmp.h>
@@ -220,7 +220,7 @@ static void expect_refused(const taper_module *module, const taper_write_options
     taper_error_destroy(error);
 }
 
-// Files are added, replaced and removed; of several files with one name, the last one counts.
+// Files are added, replaced and removed. If several files have one name, the last one counts.
 static void extra_files(void **state)
 {
     (void)state;
@@ -257,8 +257,7 @@ static void extra_files(void **state)
     close_sample(&s);
 }
 
-// An operator with its current meaning keeps it, and an operator with an old meaning does not change to the current
-// one.
+// An operator with its current meaning must keep it, and an operator with an old meaning must not get the current one.
 static void versions(void **state)
 {
     (void)state;
@@ -303,7 +302,7 @@ static void refusals(void **state)
         function->instructions[0].op = 50;
         expect_refused(&s.module, NULL, form == 1, "instruction 0");
         function->instructions[0].op = op;
-        // A class with a __setstate__ whose object has no state, and the reverse.
+        // Tests a class with a __setstate__ whose object has no state, and the reverse.
         char name[200];
         const char *kept = function->name;
         taper_object *root = s.module.root.as.object;
@@ -335,7 +334,7 @@ static void refusals(void **state)
 // ---- failures
 
 typedef struct limited_sink {
-    size_t left; // number of pieces it accepts
+    size_t left; // number of writes that it accepts before one fails
 } limited_sink;
 
 static taper_status write_piece(void *user, const void *data, size_t size, taper_error *error)
@@ -353,7 +352,8 @@ static taper_status write_to(const taper_module *module, bool flatbuffer, limite
                       : taper_lite_archive_write(module, NULL, &sink, NULL);
 }
 
-// Each piece is refused once, and each allocation fails once: the failure is reported, and nothing leaks.
+// Each write to the sink fails once, and each allocation fails once: the failure must be reported, and nothing may
+// leak.
 static void failures(void **state)
 {
     (void)state;
@@ -379,7 +379,8 @@ static void failures(void **state)
             status = write_to(&s.module, i % 2 == 1, &limited);
             failed = atomic_load(&allocator.calls) >= allocator.fail_at;
             allocator.fail_at = 0;
-            assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // tables of strings are optional
+            // Writing may succeed, because it works without the tables of strings.
+            assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE);
             assert_int_equal(atomic_load(&allocator.blocks), blocks);
         }
         assert_int_equal(status, TAPER_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names as keys: all of their bytes count, and the first of equal names keeps its number. Names that would collide
-// without a seed do not. The time to read long names is counted.
+// Tests names as keys: all of their bytes count, and the first of several equal names keeps its number. Names that
+// would collide without a seed must not collide. The time to read long names is charged.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void finds_what_was_added(void **state)
     assert_int_equal(atomic_load(&a.blocks), 0);
 }
 
-// Words whose differences survive a multiplication and a shift, so that the next word could cancel them.
+// These words have differences that survive a multiplication and a shift, so a following word could cancel them.
 static void no_pairs_collide_for_all_seeds(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Files of packs: packs are found by the names under which they were written, and by no others. A pack from a damaged
-// file is either correct or missing. Also tests the owner of a file, and which process writes it.
+// Tests files of packed weights (packs). Packs are found by the names under which they were written, and by no other
+// names. A pack from a damaged file is either correct or missing. Also tests the owner of a file, and which process
+// writes it.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -61,7 +62,7 @@ static void close_fixture(fixture *f)
     }
     (void)unlink(f->path);
     (void)unlink(f->part);
-    assert_int_equal(rmdir(f->directory), 0); // nothing else is left in the directory
+    assert_int_equal(rmdir(f->directory), 0); // fails if anything else is left in the directory
     assert_int_equal(atomic_load(&f->memory.blocks), 0);
     assert_int_equal(atomic_load(&f->memory.bytes), 0);
 }
@@ -80,7 +81,7 @@ static void write_file(fixture *f)
     taper_packs_file_close(file);
 }
 
-// Returns the number of packs with a correct checksum. Their contents must be right.
+// Returns the number of packs whose checksum is correct, and checks their contents.
 static size_t count_good(fixture *f, taper_packs_file *file)
 {
     size_t good = 0;
@@ -125,7 +126,7 @@ static void found_again(void **state)
     close_fixture(&f);
 }
 
-// Checksums of parts, in any order and grouping.
+// Computes checksums of parts of the data, in any order and grouping.
 static void sums(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void sums(void **state)
     close_fixture(&f);
 }
 
-// Packs that were not used remain; packs that were used are written by the process that has them.
+// Packs that a process did not use remain in the file. Packs that it used are written by this process.
 static void unasked_stay(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void unasked_stay(void **state)
     assert_null(taper_packs_file_write(file, items, PACKS));
     taper_packs_file_close(file);
     assert_int_equal(count_in_file(&f), PACKS);
-    // A damaged pack does not get a new checksum.
+    // A damaged pack must not get a new checksum.
     const int fd = open(f.path, O_RDWR);
     unsigned char byte;
     assert_int_equal(pread(fd, &byte, 1, 4096), 1);
@@ -180,8 +181,8 @@ static void unasked_stay(void **state)
     close_fixture(&f);
 }
 
-// Returns the number of packs that an earlier process found correct. *news: true if this process has checked further
-// ones; it checks all except the first.
+// Returns the number of packs that an earlier process has found correct. This process checks all packs except the
+// first; *news is true if it has checked a pack that was not checked before.
 static size_t count_checked(fixture *f, bool *news)
 {
     taper_packs_file *file = open_file(f);
@@ -214,8 +215,8 @@ static void change_byte(const char *path, off_t at)
     assert_int_equal(close(fd), 0);
 }
 
-// Packs that one process checked need no check in later processes, until the file changes. This excludes packs written
-// just before.
+// If one process has checked a pack, later processes need not check it until the file changes. This does not apply to a
+// file that was written just before.
 static void looked_at_once(void **state)
 {
     (void)state;
@@ -226,7 +227,7 @@ static void looked_at_once(void **state)
     (void)snprintf(checked, sizeof checked, "%s.checked", f.path);
     write_file(&f);
     assert_int_equal(count_checked(&f, &news), 0);
-    assert_false(news); // the clock may not have advanced since the write
+    assert_false(news); // not recorded, because the clock may not have advanced since the write
     assert_int_equal(access(checked, F_OK), -1);
     sleep(4);
     assert_int_equal(count_checked(&f, &news), 0);
@@ -235,7 +236,7 @@ static void looked_at_once(void **state)
         assert_int_equal(count_checked(&f, &news), PACKS - 1);
         assert_false(news);
     }
-    // Any change of the record makes it invalid.
+    // Any change of the file with the record must make the record invalid.
     struct stat info;
     assert_int_equal(stat(checked, &info), 0);
     for (off_t at = 0; at < info.st_size; at++) {
@@ -251,19 +252,19 @@ static void looked_at_once(void **state)
     assert_int_equal(count_checked(&f, &news), 0);
     assert_true(news);
     assert_int_equal(count_checked(&f, &news), PACKS - 1);
-    // The file's time is in the future, then differs from the recorded time.
+    // First the time of the file is in the future, then it differs from the recorded time.
     struct utimbuf times = {.actime = time(NULL), .modtime = time(NULL) + 100};
     assert_int_equal(utime(f.path, &times), 0);
     assert_int_equal(count_checked(&f, &news), 0);
     assert_false(news);
     times.modtime = times.actime - 100;
-    assert_int_equal(utime(f.path, &times), 0); // this counts as a change
+    assert_int_equal(utime(f.path, &times), 0); // a new time counts as a change of the file
     assert_int_equal(count_checked(&f, &news), 0);
     assert_false(news);
     sleep(4);
     assert_int_equal(count_checked(&f, &news), 0);
     assert_true(news);
-    // The file is modified, so all packs are checked again.
+    // The file is modified, so all packs must be checked again.
     change_byte(f.path, 4096);
     assert_int_equal(count_checked(&f, &news), 0);
     assert_true(count_in_file(&f) < PACKS);
@@ -271,7 +272,7 @@ static void looked_at_once(void **state)
     close_fixture(&f);
 }
 
-// The record is valid for a day, for the unchanged file, if the file was not new when it was checked.
+// The record is valid for a day, as long as the file does not change, if the file was not new when it was checked.
 static void checked_for_a_day(void **state)
 {
     (void)state;
@@ -330,12 +331,12 @@ static void damaged(void **state)
     write_file(&f);
     size_t size;
     unsigned char *bytes = read_whole(f.path, &size);
-    // Each byte near both ends, where the header and the index are, and some bytes between them.
+    // Damages each byte near both ends, where the header and the index are, and some bytes between them.
     for (size_t i = 0; i < size; i += i < 128 || i + 2000 > size ? 1 : size / 300) {
         for (unsigned bit = 0; bit < 8; bit += 7) {
             bytes[i] ^= (unsigned char)(1u << bit);
             write_whole(f.path, bytes, size);
-            (void)count_in_file(&f); // compares the contents
+            (void)count_in_file(&f); // counts the packs, and compares the contents of each
             bytes[i] ^= (unsigned char)(1u << bit);
         }
     }
@@ -361,7 +362,7 @@ static void of_another(void **state)
     assert_int_equal(taper_packs_file_open(&f.memory.allocator, f.directory, &other, &file, NULL), TAPER_OK);
     assert_int_equal(count_good(&f, file), 0);
     taper_packs_file_close(file);
-    assert_int_equal(chmod(f.path, 0620), 0); // other users could have written it
+    assert_int_equal(chmod(f.path, 0620), 0); // refused, because other users could have written the file
     assert_int_equal(count_in_file(&f), 0);
     assert_int_equal(chmod(f.path, 0644), 0);
     assert_int_equal(count_in_file(&f), PACKS);
@@ -371,15 +372,15 @@ static void of_another(void **state)
         assert_int_equal(chown(f.path, 0, 0), 0);
     }
     assert_int_equal(rename(f.path, f.part), 0);
-    assert_int_equal(symlink(f.part, f.path), 0); // links are not followed
+    assert_int_equal(symlink(f.part, f.path), 0); // refused, because links are not followed
     assert_int_equal(count_in_file(&f), 0);
     assert_int_equal(unlink(f.path), 0);
-    assert_int_equal(mkfifo(f.path, 0600), 0); // a pipe is not waited for
+    assert_int_equal(mkfifo(f.path, 0600), 0); // refused without waiting, although it is a pipe
     assert_int_equal(count_in_file(&f), 0);
     close_fixture(&f);
 }
 
-// Locks the part as a writer does and returns its descriptor.
+// Locks the temporary file as a writer does and returns its descriptor.
 static int hold_part(const fixture *f)
 {
     const int fd = open(f->part, O_WRONLY | O_CREAT, 0600);
@@ -389,7 +390,7 @@ static int hold_part(const fixture *f)
     return fd;
 }
 
-// An active writer keeps others out; a dead one does not, however it ended.
+// An active writer keeps other writers out; a writer whose process ended does not, however it ended.
 static void who_writes(void **state)
 {
     (void)state;
@@ -426,7 +427,7 @@ static void who_writes(void **state)
     assert_int_equal(access(f.part, F_OK), -1);
     (void)close(ready[0]);
     (void)close(ready[1]);
-    // Files of other users are not touched.
+    // Files of other users must not be changed.
     assert_int_equal(unlink(f.path), 0);
     write_whole(f.path, (const unsigned char *)"y", 1);
     assert_int_equal(symlink(f.path, f.part), 0);
@@ -441,14 +442,14 @@ static void who_writes(void **state)
     free(read_whole(f.path, &size));
     assert_int_equal(size, 1);
     write_file(&f);
-    // A file does not change for processes that have mapped it.
+    // If a file is replaced, it does not change for processes that have mapped the old one.
     taper_packs_file *before = open_file(&f);
     f.data[0][5]++;
     write_file(&f);
     f.data[0][5]--;
     assert_int_equal(count_good(&f, before), PACKS);
     taper_packs_file_close(before);
-    // The directory is removed.
+    // Tests what happens if the directory is removed.
     taper_packs_file *file = open_file(&f);
     assert_int_equal(unlink(f.path), 0);
     assert_int_equal(rmdir(f.directory), 0);
@@ -473,7 +474,7 @@ static bool is_pending(void)
     return sigismember(&pending, SIGXFSZ) == 1;
 }
 
-// Tries to write more than the process may. Nothing must be left.
+// Tries to write a larger file than the process may. No file must be left.
 static void write_too_much(fixture *f)
 {
     struct rlimit before, small;
@@ -490,13 +491,14 @@ static void write_too_much(fixture *f)
     assert_int_equal(access(f->part, F_OK), -1);
 }
 
-// RLIMIT_FSIZE: the host gets no signal, whatever its handler for SIGXFSZ is, and its handler remains installed.
+// With RLIMIT_FSIZE, the host must not receive a signal, whatever its handler for SIGXFSZ is, and its handler must
+// remain installed.
 static void too_large(void **state)
 {
     (void)state;
     fixture f;
     open_fixture(&f);
-    write_too_much(&f); // with the default handler, which ends the process
+    write_too_much(&f); // the default handler would end the process
     struct sigaction counting, before;
     memset(&counting, 0, sizeof counting);
     counting.sa_handler = count_signal;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packed weights: they are made once from the model's weights, in parts on all threads. A pack whose making was
-// interrupted is not kept. A host's thread pool is not used to fill packs.
+// Tests packed weights (packs): they are made once from the model's weights, in parts on all threads. A pack whose
+// making was interrupted must not be kept. A host's thread pool is not used to fill packs.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ typedef struct fixture {
     heap_fixture heaps;
     taper_heap *session;
     taper_packs *packs;
-    taper_tensor *weight; // the session's view of the model's weight
+    taper_tensor *weight; // the session's tensor over the model's weight
     taper_storage *origin;
     taper_run run;
     taper_call call;
@@ -96,7 +96,7 @@ static void assert_whole(const taper_pack *pack)
     }
 }
 
-// The first call gets the pack as a loan, the second call stores it permanently, and later calls find it there.
+// The first call gets its pack as a loan, the second call stores it permanently, and later calls find it.
 static void made_for_good(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void made_for_good(void **state)
         const atomic_bool *is_there = NULL;
         for (int round = 0; round < 4; round++) {
             taper_pack pack;
-            f.state = round == 3 ? NULL : f.state; // another instruction
+            f.state = round == 3 ? NULL : f.state; // a call by another instruction
             assert_int_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
             assert_true(pack.kept);
             assert_true(lies == NULL || pack.lies == lies);
@@ -128,8 +128,8 @@ static void made_for_good(void **state)
     }
 }
 
-// If several calls run at the same time, one gets its pack as a loan. A call that requests the same pack meanwhile gets
-// a permanent one.
+// If several calls run at the same time, one of them gets its pack as a loan. A call that requests the same pack
+// meanwhile gets a permanent one.
 static void lent_to_one(void **state)
 {
     (void)state;
@@ -146,21 +146,21 @@ static void lent_to_one(void **state)
     assert_int_equal(taper_pack_get(&f.call, &request, &same), TAPER_OK);
     assert_null(same.is_there);
     assert_ptr_equal(same.data, lent.lies);
-    assert_null(taper_packs_after_run(f.packs)); // a run of another session, which must not free the loan
+    assert_null(taper_packs_after_run(f.packs)); // another session's run ends, which must not free the loan
     assert_whole(&lent);
     assert_whole(&other);
     assert_whole(&same);
     taper_pack_done(&f.call, &same);
     taper_pack_done(&f.call, &other);
     taper_pack_done(&f.call, &lent);
-    request.numbers[0] = 2; // the memory is available for the next pack
+    request.numbers[0] = 2; // the memory of the loan is available for the next pack
     assert_int_equal(taper_pack_get(&f.call, &request, &lent), TAPER_OK);
     assert_non_null(lent.is_there);
     taper_pack_done(&f.call, &lent);
     close_fixture(&f);
 }
 
-// Weights that the session has changed are packed for each call.
+// If the session has changed the weights, they are packed for each call.
 static void not_kept(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static taper_status stop(taper_run *run, double ahead)
     return TAPER_ERROR_CANCELLED;
 }
 
-// A cancelled run leaves no partly filled pack, kept or not.
+// A cancelled run must not leave a partly filled pack.
 static void cancelled(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void cancelled(void **state)
             assert_int_equal(taper_storage_write(f.weight->storage, NULL), TAPER_OK);
         }
         taper_pack_request request = request_of(&f);
-        request.bytes = (size_t)64 << 20; // large enough for several threads, which then check for cancelling
+        request.bytes = (size_t)64 << 20; // large enough that several threads fill it, which then check for cancelling
         f.run.stop = stop;
         taper_pack pack = {.data = NULL};
         assert_int_not_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
@@ -263,8 +263,8 @@ static void get(fixture *f, int64_t number, const char *layout)
     taper_pack_done(&f->call, &pack);
 }
 
-// Packs made by one process, and written by its background thread, are found by the next process, which makes only the
-// missing ones.
+// Packs that one process has made, and its background thread has written, must be found by the next process, which
+// makes only the missing ones.
 static void in_a_file(void **state)
 {
     (void)state;
@@ -281,14 +281,15 @@ static void in_a_file(void **state)
             get(&f, i, "layout");
             assert_null(taper_packs_after_run(f.packs));
         }
-        get(&f, 100, NULL); // this pack has no name in the file
+        get(&f, 100, NULL); // this pack has no name for the file
         assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 1 : 1);
-        assert_null(taper_packs_after_run(f.packs)); // no further packs were needed, so the file is written now
-        for (int64_t i = 0; i <= NAMED; i++) {       // while other runs are active, and one more pack is made
+        // The file is written now, because this run needed no further packs.
+        assert_null(taper_packs_after_run(f.packs));
+        for (int64_t i = 0; i <= NAMED; i++) { // not written while other runs are active and one more pack is made
             get(&f, i, "layout");
         }
         assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 2 : 1);
-        if (process == 2) { // other weights
+        if (process == 2) { // changes the weights
             memset(f.origin->data, 2, f.origin->bytes);
             get(&f, NAMED + 1, "layout");
             assert_int_equal(atomic_load(&heads), 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How operators share work: small work is not divided, pieces are short, and the host can stop work between pieces.
+// Tests how operators share work: small work is not divided, pieces are short, and the host can stop work between
+// pieces.
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -57,16 +58,16 @@ static void pieces(void **state)
     seen s;
     for (unsigned threads = 1; threads <= 5; threads += 2) {
         taper_run run = {.pool = make_pool(threads)};
-        look(&run, &s, 1, 4e3); // small work
+        look(&run, &s, 1, 4e3); // the work is too small to be divided
         assert_int_equal(atomic_load(&s.pieces), 1);
         assert_int_equal(atomic_load(&s.elsewhere), 0);
-        look(&run, &s, 2 * COUNT, 1e6); // coarse grain
+        look(&run, &s, 2 * COUNT, 1e6); // the grain is large
         assert_int_equal(atomic_load(&s.pieces), 1);
-        look(&run, &s, 1, 1e6); // 1 us per item
+        look(&run, &s, 1, 1e6); // 1 us of work per item
         assert_true(atomic_load(&s.longest) <= (threads > 1 ? 100 : COUNT));
-        look(&run, &s, 300, 1e6); // the grain decides
+        look(&run, &s, 300, 1e6); // the grain decides the size of a piece
         assert_int_equal(atomic_load(&s.longest), threads > 1 ? 300 : COUNT);
-        look(&run, &s, 0, 1e18); // pieces of one item
+        look(&run, &s, 0, 1e18); // a piece is one item
         assert_int_equal(atomic_load(&s.longest), 1);
         assert_int_equal(taper_run_range(&run, note, &s, 0, 1, 1e6), TAPER_OK);
         assert_true(taper_run_pieces(&run, 1e6) == (threads > 1 ? (threads == 3 ? 13 : 20) : 1));
@@ -101,7 +102,7 @@ static taper_status product(taper_call *call)
     return taper_run_range(call->run, count_kept, (void *)(intptr_t)call->args[0].as.i, COUNT, 1, 1e7);
 }
 
-// Threads flush denormals during a product, and do not afterwards.
+// Threads must flush denormals to zero during a product, and not afterwards.
 static void denormals(void **state)
 {
     (void)state;
@@ -137,7 +138,7 @@ static void note_slowly(void *argument, size_t begin, size_t end)
     note(argument, begin, end);
 }
 
-// An hour of work ends immediately when the host stops it.
+// An hour of work must end immediately when the host stops it.
 static void stopped(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void places(void **state)
         user u = {.wrong = 0};
         assert_true(taper_places_open(&run, 10 * sizeof(size_t), 5000, &u.places));
         assert_int_equal(u.places.count, threads);
-        for (size_t item = 0; item < 5000; item++) { // each thread's part has its own place, initially 0
+        for (size_t item = 0; item < 5000; item++) { // each thread's share has its own place, initially 0
             size_t *place = taper_place_take(&u.places, item, 5000);
             const size_t lane = item / (4999 / threads + 1);
             assert_true(*place == 0 || *place == lane + 1);
@@ -195,7 +196,7 @@ static void places(void **state)
         assert_int_equal(taper_run_range(&run, use_place, &u, 5000, 1, 1e9), TAPER_OK);
         assert_int_equal(atomic_load(&u.wrong), 0);
         taper_places_close(&run, &u.places);
-        assert_true(taper_places_open(&run, 0, 3, &u.places)); // zero bytes are needed
+        assert_true(taper_places_open(&run, 0, 3, &u.places)); // no bytes are needed
         assert_null(taper_place_take(&u.places, 0, 1));
         taper_place_leave(NULL);
         taper_places_close(&run, &u.places);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pickle reader: every opcode and global it supports, and what it refuses.
+// Tests the pickle reader: every opcode and global that it supports, and what it refuses.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-// Storages contain the bytes 0, 1, 2, …; the key is their number.
+// Returns storages with the bytes 0, 1, 2, …; the key of a storage is the number of its bytes.
 static taper_status get_storage(void *user, const char *key, size_t length, taper_dtype dtype, int64_t numel,
                                 taper_storage **storage, taper_error *error)
 {
@@ -59,7 +59,7 @@ static taper_status get_storage(void *user, const char *key, size_t length, tape
     return TAPER_OK;
 }
 
-// Classes that end in "S" have a __setstate__, which stores the state in a slot.
+// Classes whose names end with "S" have a __setstate__, which stores the state in a slot.
 static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
 {
     (void)user;
@@ -70,7 +70,7 @@ static taper_status set_state(void *user, taper_object *object, taper_val state,
 
 static taper_status read_bytes(fixture *f, const char *data, size_t size, taper_val *value)
 {
-    uint8_t *copy = malloc(size + 1); // exact size, for the sanitizer
+    uint8_t *copy = malloc(size + 1); // exact size, so that a sanitizer detects reads beyond the end
     assert_non_null(copy);
     memcpy(copy, data, size);
     const taper_class_host classes = {.set_state = set_state};
@@ -177,7 +177,7 @@ static void describe(taper_val value, taper_text *text)
     }
 }
 
-// Fragments of pickles.
+// Parts of pickles, as opcodes.
 #define INTLIST "ctorch.jit._pickle\nbuild_intlist\n"
 #define TAG "ctorch.jit._pickle\nrestore_type_tag\n"
 #define TENSOR "ctorch._utils\n_rebuild_tensor_v2\n"
@@ -186,7 +186,7 @@ static void describe(taper_val value, taper_text *text)
 #define SEVENTEEN "K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1"
 #define ORDERED "ccollections\nOrderedDict\n)R"
 #define STRING(length, text) "X" length "\0\0\0" text
-// A storage of the class with `bytes` bytes and `n` elements (as opcodes).
+// A storage of the class with `bytes` bytes and `n` elements, as opcodes.
 #define STORAGE(class, key_length, bytes, n)                                                                           \
     "(" STRING("\7", "storage") "ctorch\n" class "\n" STRING(key_length, bytes) STRING("\3", "cpu") n "tQ"
 #define FLOATS STORAGE("FloatStorage", "\2", "24", "K\6")
@@ -195,12 +195,12 @@ static void describe(taper_val value, taper_text *text)
 typedef struct pickle_case {
     const char *data;
     size_t size;
-    const char *expected; // description of the value, or for a refusal a part of the message
+    const char *expected; // description of the value; if it is refused, a part of the message
 } pickle_case;
 
 static const pickle_case good[] = {
     {BYTES("\x80\2N."), "None"},
-    {BYTES("N."), "None"}, // the protocol is optional
+    {BYTES("N."), "None"}, // the opcode with the protocol is optional
     {BYTES("\x88."), "True"},
     {BYTES("\x89."), "False"},
     {BYTES("K\xff."), "255"},
@@ -222,7 +222,7 @@ static const pickle_case good[] = {
     {BYTES("(t."), "()"},
     {BYTES("]."), "[]"},
     {BYTES("](K\1K\2e."), "[1,2]"},
-    {BYTES("]q\0(K\1K\2e."), "[1,2]"}, // memoised before it is filled, as Python does
+    {BYTES("]q\0(K\1K\2e."), "[1,2]"}, // memoized before it is filled, as by Python
     {BYTES("](K\1e(K\2e."), "[1,2]"},
     {BYTES("(K\1K\2l."), "[1,2]"},
     {BYTES("}."), "{}"},
@@ -230,7 +230,7 @@ static const pickle_case good[] = {
     {BYTES("(" STRING("\1", "a") "K\1K\7]d."), "{'a',1,7,[]}"},
     {BYTES("}(K\1K\2K\1K\3u."), "{1,3}"},
     {BYTES("}K\1K\2sK\3K\4s."), "{1,2,3,4}"},
-    {BYTES(ORDERED "K\1K\2s}" STRING("\1", "a") "}sb."), "{1,2}"}, // a state dict with its metadata of modules
+    {BYTES(ORDERED "K\1K\2s}" STRING("\1", "a") "}sb."), "{1,2}"}, // a state dict with metadata of its modules
     {BYTES(STRING("\1", "a") "q\0h\0\x86."), "('a','a')"},
     {BYTES("K\5r\1\0\0\0j\1\0\0\0\x86."), "(5,5)"},
     {BYTES(INTLIST "(](K\1K\2etR."), "[1,2]:int"},
@@ -271,7 +271,7 @@ static const pickle_case good[] = {
          "QUInt8Storage", "\2", "24",
          "K\4") "K\0K\4\x85K\1\x85(ctorch\nper_tensor_affine\nG\x3f\xf8\0\0\0\0\0\0K\3t\x89" ORDERED "tR."),
      "tensor(quint8 @0 4:1 q0 1.5 3)"},
-    // The form before PyTorch 1.3: scale and zero point are separate.
+    // The form before PyTorch 1.3, in which scale and zero point are separate arguments.
     {BYTES(QTENSOR "(" STORAGE("QUInt8Storage", "\2", "24",
                                "K\4") "K\0K\4\x85K\1\x85G\x3f\xf8\0\0\0\0\0\0K\3\x89" ORDERED "tR."),
      "tensor(quint8 @0 4:1 q0 1.5 3)"},
@@ -329,7 +329,7 @@ static const pickle_case bad[] = {
     {BYTES("t."), "no mark"},
     {BYTES("\x85."), "too few"},
     {BYTES("(K\1\x86."), "too few"},
-    {BYTES("K\1(\x86."), "too few"}, // the mark is between the operands
+    {BYTES("K\1(\x86."), "too few"}, // the mark is between the two operands
     {BYTES("h\0."), "not set"},
     {BYTES("Nq\5h\4."), "not set"},
     {BYTES("Nq\1Nq\1."), "set twice"},
@@ -360,7 +360,7 @@ static const pickle_case bad[] = {
     {BYTES(TAG "](Ne" STRING("\x9", "List[int]") "\x86R."), "is a None"},
     {BYTES(TAG "]" STRING("\xe", "Dict[str, int]") "\x86R."), "marked as"},
     {BYTES(TAG "]" STRING("\5", "List[") "\x86R."), "test.pkl, byte"},
-    {BYTES(INTLIST "(]q\0tRh\0(Ne\x86."), "without a fresh list"}, // filled after it got its type
+    {BYTES(INTLIST "(]q\0tRh\0(Ne\x86."), "without a fresh list"}, // filled after its type was set
     {BYTES("ctorch\ndevice\n" STRING("\5", "dream") "\x85R."), "no device"},
     {BYTES("ctorch._utils\n_rebuild_sparse_tensor\n)R."), "sparse"},
     {BYTES("ctorch._utils\n_rebuild_tensor_v3\n(" STORAGE("UntypedStorage", "\1", "4",
@@ -439,7 +439,7 @@ static void shares_through_the_memo(void **state)
     assert_int_equal(
         read_bytes(f, BYTES(FLOATS "q\0" TENSOR "(h\0K\0))\x89" ORDERED "tR" TENSOR "(h\0K\1))\x89" ORDERED "tR\x87."),
                    &value),
-        TAPER_ERROR_FILE); // the storage itself must not be returned
+        TAPER_ERROR_FILE); // the result of a pickle must not be a storage
     static const char two[] = TENSOR "(" FLOATS "q\0K\0))\x89" ORDERED "tR" TENSOR "(h\0K\1))\x89" ORDERED "tR\x86.";
     assert_int_equal(read_bytes(f, BYTES(two), &value), TAPER_OK);
     assert_ptr_equal(value.as.tuple->items[0].as.tensor->storage, value.as.tuple->items[1].as.tensor->storage);
@@ -467,7 +467,7 @@ static void bounds_depth(void **state)
             taper_text_free(&text);
         }
     }
-    // References to the memo double the value: the text is short, and so is the memory.
+    // Each reference to the memo doubles the value. The text is short, and the memory must be small too.
     taper_text text = taper_text_make(&taper_allocator_system);
     taper_text_string(&text, "K\1");
     for (int i = 1; i < 100; i++) {
@@ -506,7 +506,8 @@ static void survives_truncation_and_damage(void **state)
     }
 }
 
-// Typing a list checks each of its items. A short pickle that types a long list many times must not take forever.
+// Setting the type of a list checks each of its items. A short pickle that sets the type of a long list many times must
+// not take long.
 static void bounds_typing(void **state)
 {
     fixture *f = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pickle writer: each kind of value is read back unchanged, shared parts stay shared, and values without a form in
-// files are refused.
+// Tests the pickle writer: each kind of value is read back unchanged, shared parts stay shared, and values that a file
+// cannot contain are refused.
 #include <math.h>
 
 #include "format/pickle.h"
@@ -99,7 +99,7 @@ static taper_val back(const round_trip *t, taper_val value)
     return again;
 }
 
-// Takes ownership of the value.
+// Writes the value, reads it back and compares. Takes over the reference to value.
 static void expect_back(const round_trip *t, taper_val value)
 {
     const taper_val again = back(t, value);
@@ -169,7 +169,7 @@ static void scalars(void **state)
     for (size_t i = 0; i < sizeof doubles / sizeof doubles[0]; i++) {
         expect_back(&t, taper_val_double(doubles[i]));
     }
-    uint64_t bits = UINT64_C(0x7ff8000000abcdef); // a NaN keeps its payload
+    uint64_t bits = UINT64_C(0x7ff8000000abcdef); // a NaN must keep its payload
     taper_val nan = taper_val_double(0);
     memcpy(&nan.as.f, &bits, sizeof bits);
     expect_back(&t, nan);
@@ -209,7 +209,7 @@ static void containers(void **state)
         }
         expect_back(&t, TAPER_VAL(tuple));
     }
-    // Lists of several types, nested lists, and items that are one object.
+    // Tests lists of several types, nested lists, and items that are the same object.
     const taper_type *nested;
     assert_int_equal(taper_type_parse(f.types, "List[List[int]]", 15, &nested, NULL), TAPER_OK);
     taper_list *inner = list_of(&f, &taper_type_int, numbers, 3);
@@ -221,7 +221,7 @@ static void containers(void **state)
     taper_val_retain(name);
     taper_tuple *tuple = taper_tuple_new(f.heap, NULL, 4);
     tuple->items[0] = TAPER_VAL(dict);
-    tuple->items[1] = name; // equal strings may be merged
+    tuple->items[1] = name; // equal strings may become one object
     tuple->items[2] = text(&f, "name", 4);
     tuple->items[3] = TAPER_VAL(taper_dict_new(f.heap, NULL, NULL));
     expect_back(&t, TAPER_VAL(tuple));
@@ -244,7 +244,7 @@ static void objects(void **state)
     object->slots[1] = taper_val_retain(object->slots[0]);
     object->slots[2] = TAPER_VAL(taper_object_new(f.heap, plain, 3));
     expect_back(&t, TAPER_VAL(object));
-    // An object with a state instead of attributes; the reader stores it in a slot.
+    // Tests an object that is saved as a state instead of attributes; the reader stores the state in a slot.
     object = taper_object_new(f.heap, stated, 0);
     t.stated = object;
     t.as = TAPER_SAVED_STATE;
@@ -264,7 +264,7 @@ static void objects(void **state)
     assert_int_equal(again.as.i, 7);
     taper_val_release(TAPER_VAL(object));
     t.stated = NULL;
-    // Classes whose names cannot be written.
+    // Tests classes whose names cannot be written.
     static const char *const names[] = {"Plain", "__torch__.", "__torch__.A\nB"};
     for (size_t i = 0; i < 3; i++) {
         object = taper_object_new(f.heap, taper_types_class(f.types, names[i], 0, slots), 0);
@@ -303,7 +303,7 @@ static void tensors(void **state)
             expect_back(&t, TAPER_VAL(plain));
         }
     }
-    // Views: transposed, expanded, of another dtype; the tensor itself twice; one without elements.
+    // Tests views: transposed, expanded, of another dtype; the same tensor twice; a tensor without elements.
     taper_tensor *base = tensor_of(&f, TAPER_F32, 4, 6), *turned, *expanded, *ints, *scalar;
     static const int64_t sizes[] = {3, 2, 2}, strides[] = {1, 6, 0};
     assert_int_equal(taper_tensor_view(f.heap, base->storage, TAPER_F32, 2, 2, sizes, strides, &turned, NULL),
@@ -321,7 +321,7 @@ static void tensors(void **state)
                                TAPER_VAL(tensor_of(&f, TAPER_F64, 0, 3)),
                                taper_val_retain(TAPER_VAL(base))};
     expect_back(&t, TAPER_VAL(list_of(&f, &taper_type_tensor, items, sizeof items / sizeof items[0])));
-    // Quantized.
+    // Tests quantized tensors.
     const taper_quantizer affine = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = 0.1, .zero_point = -7};
     taper_tensor *quantized = tensor_of(&f, TAPER_QI8, 2, 3);
     assert_int_equal(taper_tensor_set_quantizer(quantized, &affine, NULL), TAPER_OK);
@@ -359,7 +359,7 @@ static void limits(void **state)
     heap_fixture f;
     round_trip t;
     open_trip(&t, &f);
-    // More items than a reader's stack allows, written in batches.
+    // Tests more items than a reader's stack allows; they are written in batches.
     enum { MANY = TAPER_LIMIT_PICKLE_STACK + 1000 };
     taper_list *list = taper_list_new(f.heap, &taper_type_int, MANY);
     for (size_t i = 0; i < MANY; i++) {
@@ -369,7 +369,7 @@ static void limits(void **state)
     taper_tuple *tuple = taper_tuple_new(f.heap, NULL, MANY);
     expect_refused(&t, TAPER_VAL(tuple), TAPER_ERROR_RESOURCE, "larger than readers take");
     taper_val_release(TAPER_VAL(tuple));
-    // The maximum depth, and one more.
+    // Tests the maximum depth, and one level more.
     taper_val value = taper_val_none();
     for (int depth = 0; depth <= TAPER_LIMIT_VALUE_DEPTH; depth++) {
         taper_tuple *around = taper_tuple_new(f.heap, NULL, 1);
@@ -381,7 +381,7 @@ static void limits(void **state)
     }
     expect_refused(&t, value, TAPER_ERROR_RESOURCE, "nested more than");
     taper_val_release(value);
-    // A list that contains itself.
+    // Tests a list that contains itself.
     list = taper_list_new(f.heap, NULL, 1);
     taper_obj_retain(&list->head.head);
     assert_int_equal(taper_list_append(list, TAPER_VAL(list), NULL), TAPER_OK);
@@ -414,7 +414,8 @@ static void out_of_memory(void **state)
             assert_int_equal(status, TAPER_OK);
             break;
         }
-        assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE); // tables of strings are optional
+        // Writing may succeed, because it works without the tables of strings.
+        assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE);
     }
     taper_val_release(value);
     close_trip(&t);

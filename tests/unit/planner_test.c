@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory plans: replayed runs allocate nothing, results are never overwritten, and a run that deviates from its plan is
-// still correct.
+// Tests memory plans: replayed runs allocate nothing, results are never overwritten, and a run that deviates from its
+// plan is still correct.
 #include "tests/unit/program_fixture.h"
 
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
@@ -21,7 +21,7 @@ static function make(const code *instructions, size_t count, const char *const *
                       .registers = 6};
 }
 
-// y = x + 1; z = y + y; return z
+// The program is: y = x + 1; z = y + y; return z.
 static const code plain[] = {{"STOREN", 1, 2}, {"LOAD", 2, 0}, {"LOADC", 0, 0}, {"OP", 0, 0}, {"STORE", 3, 0},
                              {"LOAD", 3, 0},   {"LOAD", 3, 0}, {"OP", 1, 0},    {"RET", 0, 0}};
 
@@ -34,7 +34,7 @@ static void replays_without_calls(void **state)
     open_program(&p, &f, false);
     taper_value *x = vector(&p, 5000, 1.0f), *kept[6];
     taper_memory_info info = {.struct_size = sizeof info};
-    for (int i = 0; i < 6; i++) { // results are kept, so that each needs memory of its own
+    for (int i = 0; i < 6; i++) { // results are kept, so each of them needs separate memory
         kept[i] = run_program(&p, &x, 1);
         taper_session_memory(p.session, &info);
         assert_true(i == 0 || info.arena_bytes >= 5000 * sizeof(float));
@@ -71,14 +71,14 @@ static void many_shapes(void **state)
     open_program(&p, &f, false);
     size_t settled = 0;
     for (int round = 0; round < 4; round++) {
-        for (int64_t n = 1; n < 40; n++) { // more shapes than plans are kept for
+        for (int64_t n = 1; n < 40; n++) { // more shapes than the session keeps plans for
             taper_value *x = vector(&p, n * 100, 2.0f), *result = run_program(&p, &x, 1);
             expect_vector(result, n * 100, 6.0f);
             taper_value_release(result);
             taper_value_release(x);
         }
         const size_t held = atomic_load(&p.memory.bytes);
-        assert_true(round < 2 || held <= settled + settled / 4); // memory does not grow with every round
+        assert_true(round < 2 || held <= settled + settled / 4); // the memory must not grow with every round
         settled = held;
     }
     close_program(&p);
@@ -94,7 +94,8 @@ static void shapes_share_an_arena(void **state)
     taper_memory_info info = {.struct_size = sizeof info};
     size_t largest = 0;
     for (int round = 0; round < 3; round++) {
-        for (int64_t n = 8; n > 0; n--) { // plans are kept for exactly this number of shapes; the largest comes first
+        // Exactly as many shapes as the session keeps plans for; the largest comes first.
+        for (int64_t n = 8; n > 0; n--) {
             taper_value *x = vector(&p, n * 2000, 2.0f), *result = run_program(&p, &x, 1);
             expect_vector(result, n * 2000, 6.0f);
             taper_value_release(result);
@@ -102,13 +103,15 @@ static void shapes_share_an_arena(void **state)
             taper_session_memory(p.session, &info);
             largest = largest == 0 ? info.arena_bytes : largest;
             assert_int_equal(info.arena_bytes, largest);
-            assert_true(round < 2 || info.allocator_calls == 0); // results are on the heap, which a new plan trims
+            // No calls, although results are on the heap, which a new plan trims.
+            assert_true(round < 2 || info.allocator_calls == 0);
         }
     }
     close_program(&p);
 }
 
-// a = zeros(n); b = a + 1; c = b + b; n is the content of the input, so that the same call needs other sizes
+// The program is: a = zeros(n); b = a + 1; c = b + b. n is an element of the input, so a run with the same shapes may
+// need other sizes.
 static const code sized[] = {
     {"STOREN", 1, 2}, {"LOAD", 2, 0},  {"OP", 2, 0},    {"OP", 3, 0},    {"LIST_CONSTRUCT", 0, 1},
     {"OP", 4, 0},     {"LOADC", 0, 0}, {"OP", 0, 0},    {"STORE", 3, 0}, {"LOAD", 3, 0},
@@ -138,7 +141,8 @@ static void sizes_that_the_data_decides(void **state)
     }
 }
 
-// y = x + 1; z = y + y; y = zeros(n) + 1: z has the size of x, the sizes of the rest depend on the data
+// The program is: y = x + 1; z = y + y; y = zeros(n) + 1. z has the size of x; the sizes of later tensors depend on the
+// data.
 static const code planned_first[] = {
     {"STOREN", 1, 3},         {"LOAD", 2, 0}, {"LOADC", 0, 0}, {"OP", 0, 0},   {"STORE", 4, 0}, {"LOAD", 4, 0},
     {"LOAD", 4, 0},           {"OP", 1, 0},   {"STORE", 5, 0}, {"LOAD", 3, 0}, {"OP", 2, 0},    {"OP", 3, 0},
@@ -162,7 +166,7 @@ static void what_replays_stays_planned(void **state)
         taper_value_release(result);
         taper_value_release(n);
         taper_session_memory(p.session, &info);
-        // The large tensors are in the arena in every run, although each run ends differently from the first.
+        // The large tensors must be in the arena in every run, although the end of each run differs from the first run.
         assert_true(info.arena_bytes >= 50000 * sizeof(float));
         assert_true(info.pool_bytes < 50000 * sizeof(float));
     }
@@ -170,7 +174,7 @@ static void what_replays_stays_planned(void **state)
     close_program(&p);
 }
 
-// l.append(x + 1): the list belongs to the host, so that the tensor outlives the run
+// The program is: l.append(x + 1). The list belongs to the host, so the tensor outlives the run.
 static const code escaping[] = {{"STOREN", 1, 3}, {"LOAD", 3, 0}, {"LOAD", 2, 0}, {"LOADC", 0, 0},
                                 {"OP", 0, 0},     {"OP", 5, 0},   {"DROP", 0, 0}, {"LOAD", 2, 0},
                                 {"LOADC", 0, 0},  {"OP", 0, 0},   {"RET", 0, 0}};
@@ -190,7 +194,7 @@ static void what_escapes_is_safe(void **state)
         taper_value_release(result);
     }
     taper_value_release(x);
-    taper_session_destroy(p.session); // the tensor outlives the session, too
+    taper_session_destroy(p.session); // the tensor also outlives the session
     p.session = NULL;
     assert_int_equal(taper_value_count(list), 6);
     for (size_t i = 0; i < 6; i++) {

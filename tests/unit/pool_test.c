@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The thread pool: every index is run once, with any number of callers and any state of the workers. Also run with
-// TSan.
+// Tests the thread pool: every index is processed once, with any number of callers and any state of the workers. Also
+// run with TSan.
 #define _GNU_SOURCE 1
 #include <pthread.h>
 #include <sched.h>
@@ -20,11 +20,11 @@
 enum { MOST = 4096 };
 
 typedef struct job {
-    atomic_uint *ran;   // number of runs of each index
+    atomic_uint *ran;   // for each index: how often it was processed
     atomic_uint pieces; // number of finished pieces
     pthread_t caller;
-    atomic_uint elsewhere; // number of pieces on other threads
-    taper_pool *inner;     // pool of jobs inside the job
+    atomic_uint elsewhere; // number of pieces that other threads processed
+    taper_pool *inner;     // pool that is used inside the job
 } job;
 
 static taper_pool *make_pool(unsigned threads)
@@ -53,7 +53,7 @@ static bool always(void *user)
     return pthread_equal(pthread_self(), j->caller) != 0;
 }
 
-// The job and its counters are on this stack, so that TSan and ASan detect late accesses.
+// The job and its counters are on this function's stack, so that TSan and ASan detect late accesses.
 static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned parts)
 {
     atomic_uint ran[MOST];
@@ -65,7 +65,7 @@ static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned 
     for (size_t i = 0; i < count; i++) {
         right = right && atomic_load(&ran[i]) == 1;
     }
-    // Each part may end with a shorter piece.
+    // The share of each thread may end with a shorter piece.
     right = right && atomic_load(&j.pieces) <= (count + piece - 1) / piece + parts;
     memset(ran, 0xff, sizeof ran);
     return right;
@@ -73,7 +73,7 @@ static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned 
 
 static bool run_once(taper_pool *pool, size_t count, size_t piece)
 {
-    return run_in_parts(pool, count, piece, taper_pool_threads(pool)); // one part for each thread
+    return run_in_parts(pool, count, piece, taper_pool_threads(pool)); // one share for each thread
 }
 
 static void every_index_once(void **state)
@@ -145,7 +145,7 @@ static void many_callers(void **state)
     }
 }
 
-// All threads run on one core, so that waiting threads must yield to others.
+// All threads run on one core, so a waiting thread must yield to the others.
 static void on_one_core(void **state)
 {
 #ifdef __linux__
@@ -204,7 +204,7 @@ static void *hold_all_threads(void *argument)
     return NULL;
 }
 
-// No worker takes the second job. Its caller waits for no worker, and not for the first job.
+// No worker processes pieces of the second job. Its caller must not wait for a worker, and not for the first job.
 static void no_worker_comes(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void no_worker_comes(void **state)
     (void)pthread_mutex_destroy(&g.lock);
 }
 
-// With as many runs as threads, no thread is free to help.
+// If there are as many runs as threads, no thread is free to help.
 static void runs_take_the_threads(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void threads_change_during_jobs(void **state)
     for (unsigned threads = 1; threads < 6; threads += 2) {
         caller c = {.pool = make_pool(threads)};
         assert_int_equal(pthread_create(&c.thread, NULL, change_often, &c), 0);
-        call_from(c.pool, 4, threads); // the number of parts stays that of the start
+        call_from(c.pool, 4, threads); // the number of shares does not change during the job
         assert_int_equal(pthread_join(c.thread, NULL), 0);
         taper_pool_destroy(c.pool);
     }
@@ -293,14 +293,14 @@ static void as_many_threads_as_asked_for(void **state)
     job j = {.ran = ran, .caller = pthread_self()};
     assert_true(taper_pool_run(g.pool, count_range, &j, 64, 1, always, &j));
     assert_int_equal(atomic_load(&j.elsewhere), 0);
-    // Four threads, each of which waits for all others, in a pool made for two.
+    // Each of the four threads waits for all others, in a pool that was made for two.
     taper_pool_set_threads(g.pool, 4);
     (void)pthread_mutex_init(&g.lock, NULL);
     (void)pthread_cond_init(&g.changed, NULL);
     pthread_t holder;
     assert_int_equal(pthread_create(&holder, NULL, hold_four_threads, &g), 0);
     (void)pthread_mutex_lock(&g.lock);
-    while (g.inside < 4) { // a worker that went to sleep when the job came is woken by another
+    while (g.inside < 4) { // if a worker fell asleep when the job began, another thread wakes it
         (void)pthread_mutex_unlock(&g.lock);
         assert_true(run_once(g.pool, 8, 1));
         (void)pthread_mutex_lock(&g.lock);
@@ -314,7 +314,7 @@ static void as_many_threads_as_asked_for(void **state)
     (void)pthread_mutex_destroy(&g.lock);
 }
 
-// Each piece of the job runs a job.
+// Each piece of the job runs another job.
 static void run_inner(void *argument, size_t begin, size_t end)
 {
     job *j = argument;
@@ -342,7 +342,7 @@ static void nested(void **state)
 
 typedef struct stopping {
     job job;
-    unsigned left; // number of calls that return true
+    unsigned left; // number of further calls that return true
 } stopping;
 
 static bool until_spent(void *user)
@@ -356,7 +356,7 @@ static void stops_on(taper_pool *pool, unsigned yesses, size_t most)
     atomic_uint ran[1000];
     memset(ran, 0, sizeof ran);
     stopping s = {.job = {.ran = ran, .caller = pthread_self()}, .left = yesses};
-    // Workers may have finished before the caller asked that often.
+    // Workers may finish all pieces before the caller has asked that often.
     const bool going = taper_pool_run(pool, count_range, &s.job, 1000, 1, until_spent, &s);
     assert_true(!going || (yesses > 0 && most == 1000));
     unsigned done = 0;
@@ -380,7 +380,7 @@ static void stops(void **state)
         pool = make_pool(threads);
         for (unsigned i = 0; i < 100; i++) {
             stops_on(pool, i % 5, 1000);
-            assert_true(run_once(pool, 50, 1)); // the pool still works
+            assert_true(run_once(pool, 50, 1)); // the pool must still work
         }
         taper_pool_destroy(pool);
     }
@@ -390,7 +390,7 @@ static void stops(void **state)
 
 typedef struct host {
     atomic_uint inside, calls;
-    bool together; // true if two calls overlapped
+    bool together; // true if two calls ran at the same time
 } host;
 
 static size_t host_threads(void *user)
@@ -422,7 +422,7 @@ static void of_the_host(void **state)
     assert_int_equal(taper_pool_threads(pool), 4);
     assert_true(run_once(pool, 100, 1));
     assert_int_equal(atomic_load(&h.calls), 1);
-    assert_true(run_once(pool, 1000, 1)); // in batches, so that it can be stopped between them
+    assert_true(run_once(pool, 1000, 1)); // divided into batches, so that the job can be stopped between them
     stops_on(pool, 1, 999);
     call_from(pool, 5, taper_pool_threads(pool));
     assert_false(h.together);

@@ -10,16 +10,17 @@ typedef struct code {
     int x, n;
 } code;
 
-// Lists of texts end in NULL. A function takes self and the arguments, which are on the stack when it starts.
+// A function of a model. Lists of texts end with NULL. When the function starts, self and its arguments are on the
+// stack.
 typedef struct function {
-    const char *name; // for example "__torch__.Net.forward"
+    const char *name; // qualified name, for example "__torch__.Net.forward"
     const code *code;
     size_t code_count;
-    const char *const *operators; // for example "aten::add.Tensor 3", with the number of arguments
-    // "7" is an int, "2.5f" a float, "'text" a string; "T", "F" and "N" are True, False and None.
+    const char *const *operators; // names with the number of arguments, for example "aten::add.Tensor 3"
+    // Texts of constants: "7" is an int, "2.5f" a float, "'text" a string; "T", "F" and "N" are True, False and None.
     const char *const *constants;
     const char *const *types;
-    const char *const *arguments; // types, for example "Tensor" and "int"
+    const char *const *arguments; // types of the arguments, for example "Tensor" and "int"
     int registers;
 } function;
 
@@ -66,7 +67,7 @@ static inline void pickle_constant(bytes *b, const char *text)
     }
 }
 
-// text: for example "aten::add.Tensor 3".
+// Writes the table entry of an operator. text: for example "aten::add.Tensor 3".
 static inline void pickle_operator(bytes *b, const char *text)
 {
     const char *space = strchr(text, ' ');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a built program with tensors and ints, and measures its memory.
+// Runs a model that program_builder.h has built, with tensors and ints, and measures its memory.
 #ifndef TAPER_TESTS_PROGRAM_FIXTURE_H
 #define TAPER_TESTS_PROGRAM_FIXTURE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exported programs: files saved by PyTorch (tests/data/pt2, by scripts/oracle/make_pt2.py), the same in other forms of
-// zip archives, truncated and modified, and programs that must be refused.
+// Tests exported programs: files saved by PyTorch (tests/data/pt2, by scripts/oracle/make_pt2.py), the same files in
+// other forms of zip archives, truncated and modified files, and programs that must be refused.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static bytes read_file(const char *path)
         bytes_add(&b, part, n);
     }
     (void)fclose(file);
-    bytes_add(&b, "", 1); // a terminating NUL, which is not counted
+    bytes_add(&b, "", 1); // appends a NUL that is not counted
     b.size--;
     return b;
 }
@@ -66,10 +66,10 @@ typedef struct loaded {
     taper_module module;
     taper_pt2_program program;
     void *copy;
-    size_t used; // bytes of the allocator when the file had been read
+    size_t used; // bytes allocated when the file had been read
 } loaded;
 
-// The bytes are at a multiple of 64, and end at the end of the allocation.
+// Loads a copy of the file that begins at a multiple of 64 and ends at the end of its block.
 static taper_status load(loaded *l, const bytes *file, size_t fail_at, taper_error *error)
 {
     memset(l, 0, sizeof *l);
@@ -129,7 +129,7 @@ static void load_well(loaded *l, const char *name, const bytes *file)
     taper_error_destroy(error);
 }
 
-// Checks that a file is refused and leaves no memory. word: must be in the message.
+// Checks that a file is refused and all memory is freed. word: text that the message must contain.
 static void refuse(const char *name, const bytes *file, const char *word)
 {
     loaded l;
@@ -265,7 +265,7 @@ static size_t program_record(const records *r)
     return find_record(r, "serialized_exported_program.json");
 }
 
-// Replaces the first `from` in a record.
+// Replaces the first occurrence of `from` in a record.
 static void edit(records *r, const char *record, const char *from, const char *to)
 {
     bytes *data = &r->data[strcmp(record, "program") == 0 ? program_record(r) : find_record(r, record)];
@@ -308,7 +308,7 @@ static void forms_of_archives(void **state)
     each_sample(check_forms);
 }
 
-// Weights of stored and aligned records are used in place; others are copied.
+// Weights in records that are stored and aligned are used without copying; others are copied.
 static void weights_in_place(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void weights_in_place(void **state)
 
 // ---- broken files
 
-// Truncates one sample of each layout at every byte, the others at some bytes.
+// Truncates one sample of each layout at every byte, and the other samples at some bytes.
 static void check_cut(const char *name)
 {
     const size_t first = sample_first(), stride = sample_stride();
@@ -343,7 +343,7 @@ static void check_cut(const char *name)
         const bytes cut = {.data = file.data, .size = size};
         refuse(name, &cut, "");
     }
-    // The archive is valid, but the text of the program is truncated.
+    // The archive is valid, but the text of the program in it is truncated.
     records r = take_apart(name);
     bytes *text = &r.data[program_record(&r)];
     const size_t whole = text->size;
@@ -363,7 +363,7 @@ static void cut_off(void **state)
     each_sample(check_cut);
 }
 
-// A byte of the program or of a table is changed: the file is either read or refused.
+// Changes a byte of the program or of a table: the file must be read or refused.
 static void check_changed(const char *name)
 {
     static const char others[] = "\"{[]},:0nt-\\";
@@ -496,8 +496,8 @@ static void other_archives(void **state)
         refuse(cases[i].name, &file, cases[i].word);
         bytes_free(&file);
     }
-    // A program with another name is read if its tables have that name, too. With a second, unrelated program it is
-    // refused.
+    // A program with another name is read if its tables have that name, too. If there is a second, unrelated program,
+    // the file is refused.
     const size_t weights = find_record(&r, "weights_config"), constants = find_record(&r, "constants_config");
     (void)snprintf(r.names[weights], sizeof r.names[weights], "data/weights/other_weights_config.json");
     (void)snprintf(r.names[constants], sizeof r.names[constants], "data/constants/other_constants_config.json");
@@ -513,7 +513,7 @@ static void other_archives(void **state)
     records_free(&r);
 }
 
-// Unusable weights are reported when they are requested; the others are available.
+// Weights that cannot be used are reported only when they are requested; the other weights are available.
 static void unusable_weights(void **state)
 {
     (void)state;
@@ -540,7 +540,7 @@ static void unusable_weights(void **state)
     }
 }
 
-// Names of enums as in the oldest files, and unknown members.
+// Tests names of enums as in the oldest files, and unknown members.
 static void other_words(void **state)
 {
     (void)state;
@@ -607,7 +607,7 @@ static void deep(void **state)
     }
 }
 
-// Lists in a node, which is at depth five, up to the limit and one beyond it.
+// Lists in a node, which is at depth five, are nested up to the limit and one level more.
 static void depth_limit(void **state)
 {
     (void)state;
@@ -629,7 +629,7 @@ static void depth_limit(void **state)
     }
 }
 
-// Memory is proportional to the file, whatever it has many of.
+// The memory must be proportional to the file, whatever the file has many of.
 static void large(void **state)
 {
     (void)state;
@@ -646,7 +646,7 @@ static void large(void **state)
         edit(&r, "program", "\"outputs\": [", (const char *)text.data);
         bytes file = pack(&r, 0, false);
         loaded l;
-        // The first outputs are those of the graph or of a node, in the order of the file.
+        // The program's first outputs are the outputs of the graph or of a node, in the order of the file.
         const taper_status status = load(&l, &file, 0, NULL);
         assert_true(status == TAPER_OK || status == TAPER_ERROR_FILE);
         assert_true(l.used < 8 * file.size);
@@ -657,7 +657,7 @@ static void large(void **state)
     }
 }
 
-// Reading counts against the budget of a load, even if it takes no memory.
+// Reading is charged to the budget of a load, even if it needs no memory.
 static void budget(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints the contents of a .pt2 file in the form of scripts/oracle/make_pt2.py, which prints what Python reads.
+// Prints the contents of a .pt2 file in the same form as scripts/oracle/make_pt2.py, which prints what PyTorch reads.
 #ifndef TAPER_TESTS_PT2_TEXT_H
 #define TAPER_TESTS_PT2_TEXT_H
 

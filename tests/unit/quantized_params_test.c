@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packed parameters: every version of their states gives the same result, and broken states are refused with a message.
+// Tests packed parameters: every version of their states must give the same result, and invalid states must be refused
+// with a message.
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static taper_tensor *weight(params_fixture *f, size_t rank, const int64_t *sizes
     return t;
 }
 
-// Scales are 0.5 and zero points 0, except the given numbers at index 1.
+// Makes a weight quantized per channel. Scales are 0.5 and zero points 0, except the given numbers for channel 1.
 static taper_tensor *channel_weight(params_fixture *f, size_t rank, const int64_t *sizes, int64_t axis,
                                     int64_t channels, double scale, int64_t zero_point)
 {
@@ -69,7 +70,8 @@ static taper_tensor *channel_weight(params_fixture *f, size_t rank, const int64_
     return t;
 }
 
-static taper_val tuple_of(params_fixture *f, size_t count, const taper_val *items) // takes ownership of the items
+// Takes over the references to the items.
+static taper_val tuple_of(params_fixture *f, size_t count, const taper_val *items)
 {
     taper_tuple *tuple = taper_tuple_new(f->heap.heap, NULL, count);
     assert_non_null(tuple);
@@ -145,7 +147,7 @@ static void refused(params_fixture *f, taper_object *object, const char *about)
 
 static const int64_t shape[4] = {6, 2, 3, 3};
 static const int64_t config[11] = {2, 1, 2, 3, 4, 5,
-                                   6, 0, 0, 2, 0}; // stride, padding, dilation, output padding, groups
+                                   6, 0, 0, 2, 0}; // order: stride, padding, dilation, output padding, groups
 
 static taper_object *third_version(params_fixture *f, taper_tensor *w, taper_tensor *bias, const int64_t *numbers,
                                    size_t count)
@@ -256,7 +258,8 @@ static void broken_weights_of_convolutions(void **state)
     refused(&f, third_version(&f, channel_weight(&f, 4, shape, 1, 2, 1, 0), NULL, config, 11), "dimension 0");
     refused(&f, third_version(&f, channel_weight(&f, 4, shape, 9, 2, 1, 0), NULL, config, 11), "dimension 0");
     refused(&f, third_version(&f, tensor(&f, TAPER_F32, 4, shape), NULL, config, 11), "QInt8");
-    refused(&f, third_version(&f, tensor(&f, TAPER_QI8, 4, shape), NULL, config, 11), "QInt8"); // has no quantizer
+    // Refused, because the weight has no quantizer.
+    refused(&f, third_version(&f, tensor(&f, TAPER_QI8, 4, shape), NULL, config, 11), "QInt8");
     refused(&f, third_version(&f, weight(&f, 3, shape, 0.5, 0), NULL, config, 11), "4 dimensions");
     refused(&f, third_version(&f, weight(&f, 4, (const int64_t[]){6, 0, 3, 3}, 0.5, 0), NULL, config, 11), "groups");
     refused(&f, third_version(&f, NULL, NULL, config, 11), "weight should be a Tensor");
@@ -299,7 +302,7 @@ static void sizes_of_results(void **state)
     assert_int_equal(taper_qconv_open(&f.run, object, 2, &params), TAPER_OK);
     taper_tensor *x = tensor(&f, TAPER_QU8, 4, (const int64_t[]){2, 4, 20, 30});
     assert_int_equal(taper_qconv_sizes(&f.run, &params, x, sizes), TAPER_OK);
-    const int64_t wanted[4] = {2, 6, 16, 13}; // (20 + 6 - 11) / 1 + 1, (30 + 8 - 13) / 2 + 1
+    const int64_t wanted[4] = {2, 6, 16, 13}; // results of (20 + 6 - 11) / 1 + 1 and (30 + 8 - 13) / 2 + 1
     assert_memory_equal(sizes, wanted, sizeof wanted);
     x->sizes[1] = 5;
     assert_int_not_equal(taper_qconv_sizes(&f.run, &params, x, sizes), TAPER_OK);
@@ -344,7 +347,7 @@ static void broken_linear_layers(void **state)
     close_params(&f);
 }
 
-// Scales of so different magnitudes that no float can represent the factor between sums and results.
+// The scales have such different magnitudes that no float can represent the factor from the sums to the result.
 static void factors_out_of_range(void **state)
 {
     (void)state;
@@ -357,8 +360,9 @@ static void factors_out_of_range(void **state)
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, 1.0, 1e30, channels), TAPER_OK);
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, 1e38, 1e-38, channels), TAPER_OK);
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, NAN, 1.0, channels), TAPER_OK);
-    ((float *)taper_tensor_mutable(bias))[0] = 1e12f * 1e-30f; // clamped to 32 bits
-    ((float *)taper_tensor_mutable(bias))[3] = 1e30f; // beyond 64 bits PyTorch's conversion returns the least number
+    ((float *)taper_tensor_mutable(bias))[0] = 1e12f * 1e-30f; // this bias is clamped to 32 bits
+    // For numbers beyond 64 bits, PyTorch's conversion returns the smallest integer.
+    ((float *)taper_tensor_mutable(bias))[3] = 1e30f;
     ((float *)taper_tensor_mutable(bias))[1] = -INFINITY;
     ((float *)taper_tensor_mutable(bias))[2] = NAN;
     assert_int_equal(taper_q_channels(&f.run, w, bias, 4, 1.0, 1.0, channels), TAPER_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Recordings: replayed runs return the same as the first one, for any values and any sharing of them, after any failure
-// and cancellation. Also run with TSan.
+// Tests recordings: replayed runs must return the same as the first run, for any values and any sharing of them, after
+// any failure and cancellation. Also run with TSan.
 #include <pthread.h>
 
 #include "runtime/session.h"
@@ -55,7 +55,7 @@ static taper_value *run_two(program *p, int64_t n, float x, float y)
     return result;
 }
 
-// a = x + y; b = a * y; c = a + b; d = c * c; d * y is not used; return d
+// The program is: a = x + y; b = a * y; c = a + b; d = c * c; compute d * y without using it; return d.
 static const code diamond[] = {{"STOREN", 1, 3},  PUT(ADD, 2, 3, 4), PUT(MUL, 4, 3, 5), PUT(ADD, 4, 5, 6),
                                PUT(MUL, 6, 6, 7), PUT(MUL, 7, 3, 8), {"LOAD", 7, 0},    {"RET", 0, 0}};
 
@@ -70,7 +70,7 @@ static void chains_and_diamonds(void **state)
     (void)state;
     TEXTS(arguments, "Tensor", "Tensor");
     const function f = make(diamond, COUNT(diamond), arguments);
-    for (int64_t n = 4; n < 100000; n *= 20) { // with a prepared kernel, and without
+    for (int64_t n = 4; n < 100000; n *= 20) { // sizes with a prepared kernel, and without one
         program p;
         open_program(&p, &f, false);
         taper_value *kept[8];
@@ -95,7 +95,7 @@ static void sizes_in_turn(void **state)
     open_program(&p, &f, false);
     uint64_t before = 0;
     for (int round = 0; round < 6; round++) {
-        for (int64_t n = 3; n < 6; n++) { // the largest comes last, so that the arena moves
+        for (int64_t n = 3; n < 6; n++) { // the largest size comes last, so that the arena is allocated again
             taper_value *result = run_two(&p, n * n * n, (float)round, (float)n);
             expect_vector(result, n * n * n, diamond_of((float)round, (float)n));
             taper_value_release(result);
@@ -108,7 +108,7 @@ static void sizes_in_turn(void **state)
     expect_vector(result, 27, diamond_of(1, 3));
     taper_value_release(result);
     for (int round = 0; round < 3; round++) {
-        for (int64_t n = 1; n < 40; n++) { // more sizes than plans are kept for
+        for (int64_t n = 1; n < 40; n++) { // more sizes than the session keeps plans for
             result = run_two(&p, n, (float)round, (float)n);
             expect_vector(result, n, diamond_of((float)round, (float)n));
             taper_value_release(result);
@@ -117,7 +117,7 @@ static void sizes_in_turn(void **state)
     close_program(&p);
 }
 
-// a = x + y; b = a * y; return [a, b, b + a]
+// The program is: a = x + y; b = a * y; return [a, b, b + a].
 static const code several[] = {{"STOREN", 1, 3},         PUT(ADD, 2, 3, 4), PUT(MUL, 4, 3, 5), {"LOAD", 4, 0},
                                {"LOAD", 5, 0},           {"LOAD", 5, 0},    {"LOAD", 4, 0},    {"OP", ADD, 0},
                                {"LIST_CONSTRUCT", 0, 3}, {"RET", 0, 0}};
@@ -147,7 +147,7 @@ static void results_outlive_runs(void **state)
     close_program(&p);
 }
 
-// a = x + y; b = a * y; a += b; x += y; return [a * b, a, x * y]
+// The program is: a = x + y; b = a * y; a += b; x += y; return [a * b, a, x * y].
 static const code written[] = {
     {"STOREN", 1, 3},        PUT(ADD, 2, 3, 4),        PUT(MUL, 4, 3, 5), {"LOAD", 4, 0}, {"LOAD", 5, 0},
     {"OP", ADD_IN_PLACE, 0}, {"DROP", 0, 0},           {"LOAD", 2, 0},    {"LOAD", 3, 0}, {"OP", ADD_IN_PLACE, 0},
@@ -176,7 +176,7 @@ static void written_in_place(void **state)
     close_program(&p);
 }
 
-// a = x + y; b = a * y; if flag: list.append(b); c = b * y; d = c + y; e = d * d; f = e + d; return f
+// The program is: a = x + y; b = a * y; if flag: list.append(b); c = b * y; d = c + y; e = d * d; f = e + d; return f.
 static const code escaping[] = {
     {"STOREN", 1, 5},  PUT(ADD, 2, 3, 6), PUT(MUL, 6, 3, 7), {"LOAD", 4, 0}, {"OP", TRUTH, 0}, {"JF", 6, 0},
     {"LOAD", 5, 0},    {"LOAD", 7, 0},    {"OP", APPEND, 0}, {"DROP", 0, 0}, {"JMP", 1, 0},    PUT(MUL, 7, 3, 8),
@@ -187,7 +187,7 @@ static void what_lives_longer_this_time(void **state)
     (void)state;
     TEXTS(arguments, "Tensor", "Tensor", "Tensor", "List[Tensor]");
     const function f = make(escaping, COUNT(escaping), arguments);
-    for (int first = 0; first < 2; first++) { // flag of the run that is recorded
+    for (int first = 0; first < 2; first++) { // value of flag in the run that is recorded
         program p;
         open_program(&p, &f, false);
         for (int i = 0; i < 8; i++) {
@@ -227,7 +227,7 @@ static void other_kinds_of_inputs(void **state)
         taper_value *result = run_two(&p, 6, 1, 2);
         taper_value_release(result);
         taper_value *inputs[2] = {vector(&p, 6, (float)i), NULL};
-        inputs[1] = inputs[0]; // one tensor twice
+        inputs[1] = inputs[0]; // passes one tensor as both inputs
         result = run_program(&p, inputs, 2);
         expect_vector(result, 6, diamond_of((float)i, (float)i));
         taper_value_release(result);
@@ -253,7 +253,7 @@ static void instruction_budgets(void **state)
         taper_session *session;
         const taper_session_options options = {.struct_size = sizeof options, .instruction_budget = budget};
         assert_int_equal(taper_session_create(p.model, &options, &session, NULL), TAPER_OK);
-        for (int i = 0; i < 4; i++) { // the same in every run
+        for (int i = 0; i < 4; i++) { // must end in the same way in every run
             taper_value *result;
             const bool done = taper_session_run(session, NULL, inputs, 2, &result, p.error) == TAPER_OK;
             passed = i == 0 ? done : passed;
@@ -292,7 +292,8 @@ static void cancelled(void **state)
     close_program(&p);
 }
 
-// Results are kept, so that a later run needs a block that the allocator refuses, in the middle of a recording.
+// Results are kept, so that a later run needs a block. The allocator refuses it, which makes a step in the middle of a
+// recording fail.
 static void a_step_fails(void **state)
 {
     (void)state;
@@ -320,7 +321,7 @@ static void a_step_fails(void **state)
         assert_true(!blamed || strstr(taper_error_detail(p.error), "called with self: float32[10]") != NULL);
         p.memory.fail_at = 0;
         taper_value_release(result);
-        kept[count++] = run_program(&p, inputs, 2); // the session works afterwards
+        kept[count++] = run_program(&p, inputs, 2); // the session must work afterwards
         assert_int_equal(taper_value_item(kept[count - 1], 2, &item, NULL), TAPER_OK);
         expect_vector(item, 10, 9);
         taper_value_release(item);
@@ -382,7 +383,7 @@ static void each_allocation_fails(void **state)
 
 // ---- constants
 
-// If the host changes the weights of a session after some runs, the results are those of a session whose weights were
+// The host changes the weights of a session after some runs. The results must be those of a session whose weights were
 // changed before the first run.
 static void weight_that_is_written(const char *name)
 {
@@ -431,13 +432,14 @@ static void weight_that_is_written(const char *name)
 static void weights_that_are_written(void **state)
 {
     (void)state;
-    weight_that_is_written("conv.weight"); // weights of a stem, a depthwise convolution and a linear layer
+    // Weights of the first convolution, a depthwise convolution and a linear layer.
+    weight_that_is_written("conv.weight");
     weight_that_is_written("dw.weight");
     weight_that_is_written("fc.weight");
     weight_that_is_written("fc.bias");
 }
 
-// Whatever the first run prepares: later runs give bit-identical results.
+// Later runs must give bit-identical results, whatever the first run prepares.
 static void later_runs_are_as_the_first(void **state)
 {
     (void)state;

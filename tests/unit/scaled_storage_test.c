@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storages whose bytes are computed while they are written: the bytes are the same in parts, at once and in an archive.
+// Tests storages whose bytes are computed while they are written: the bytes must be the same if computed in parts, at
+// once and in an archive.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"
 
-enum { ROWS = 37, ROW = 5003 }; // more than two parts of an archive
+enum { ROWS = 37, ROW = 5003 }; // more bytes than the archive writer computes at a time, twice
 
 static float expected[ROWS * ROW];
 
@@ -32,7 +33,7 @@ static taper_storage *make(taper_heap *heap)
             expected[r * ROW + i] = (float)(data[r * ROW + i] * scales[r]);
         }
     }
-    taper_obj_release(&rows->head); // the storage keeps what it needs
+    taper_obj_release(&rows->head); // the storage keeps its own reference
     return storage;
 }
 
@@ -79,7 +80,8 @@ static void no_elements(void **state)
     close_heap(&f);
 }
 
-// A record of such a storage equals a record of the computed bytes, wherever the record's parts end.
+// A record of such a storage must equal a record of the computed bytes, wherever the chunks end that the writer
+// computes.
 static void in_archives(void **state)
 {
     (void)state;
@@ -104,7 +106,7 @@ static void in_archives(void **state)
     taper_zip zip;
     taper_record record;
     assert_int_equal(taper_zip_open(&taper_allocator_system, files[0].data, files[0].size, &zip, NULL), TAPER_OK);
-    // Also checks the checksum.
+    // taper_zip_read also checks the checksum.
     assert_int_equal(taper_zip_read(&zip, taper_zip_find(&zip, "rows", 4), &record, NULL), TAPER_OK);
     assert_memory_equal(record.data, expected, sizeof expected);
     taper_record_free(&zip, &record);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All schemas of the operator list can be parsed; some are checked in detail; broken ones are refused.
+// Tests that all schemas of the operator list can be parsed. Some are checked in detail, and damaged ones must be
+// refused.
 #include <stdio.h>
 
 #include "ops/lang/torchbind.h"
@@ -27,7 +28,7 @@ static void the_whole_list(void **state)
         if (taper_registry_schema(registry, &taper_ops[row], &schema, error) != TAPER_OK) {
             fail_msg("row %zu: %s", row, taper_error_message(error));
         }
-        // The registry finds the row by its name, so that no two rows have one name.
+        // The operator must be found by its name. This fails if two operators of the list have the same name.
         const taper_op *found = taper_row_find(schema->name, schema->overload);
         if (found != &taper_ops[row]) {
             fail_msg("%s is found as row %td", schema->text, found != NULL ? found - taper_ops : (ptrdiff_t)-1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SHA-256: the examples of FIPS 180-4, in pieces of every length.
+// Tests SHA-256 with the examples of FIPS 180-4, passed in chunks of every length.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

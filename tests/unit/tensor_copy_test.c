@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies between tensors of any dtypes and strides, broadcasts, and copies of tensors in hidden NHWC.
+// Tests copies between tensors of any dtypes and strides, broadcasts, and copies of hidden NHWC tensors.
 #include "base/half.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Growable text, doubles as Python prints them, and error texts.
+// Tests growable text, doubles as Python prints them, and error texts.
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -108,7 +108,7 @@ static void errors(void **state)
     assert_string_equal(taper_error_detail(error), "");
     free(endless);
     taper_error_destroy(error);
-    // Without an error object the status is still returned.
+    // Without an error object, only the status is returned.
     assert_int_equal(taper_fail(NULL, TAPER_ERROR_FILE, "nobody hears this"), TAPER_ERROR_FILE);
     assert_string_equal(taper_error_message(NULL), "");
 }
@@ -116,7 +116,7 @@ static void errors(void **state)
 static void reads_numbers_in_any_locale(void **state)
 {
     (void)state;
-    // A locale with a decimal comma, if the machine has one.
+    // Uses a locale with a decimal comma, if the machine has one.
     static const char *const locales[] = {"C", "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
     for (size_t i = 0; i < sizeof locales / sizeof locales[0]; i++) {
         double number = 0;

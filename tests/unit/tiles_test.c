@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How products are divided into tiles: each row meets each panel once, in any order, and the operand that is read most
-// often stays in the cache.
+// Tests how matrix products are divided into tiles: each row must meet each panel once, in any order, and the operand
+// that is read most often must stay in the cache.
 #include <string.h>
 
 #include "ops/engine/tiles.h"
@@ -39,7 +39,7 @@ static void expect_once(const cut *c, uint8_t seen[ROWS][PANELS])
     memset(seen, 0, ROWS * sizeof *seen);
 }
 
-// Visits all tiles one by one, and as pieces of a range.
+// Visits all tiles one by one, and then as pieces of a range.
 static void walk(const taper_run *run, const cut *c)
 {
     static uint8_t seen[ROWS][PANELS];
@@ -85,17 +85,17 @@ static void once(void **state)
     }
 }
 
-// Without a pool the L2 cache is assumed to be 512 KB.
+// Without a thread pool, the L2 cache is assumed to have 512 KB.
 static void what_stays(void **state)
 {
     (void)state;
     const taper_run run = {0};
     cut c = {.rows = 4225, .mr = 14, .row_bytes = 8 << 10, .panels = 16, .panel_bytes = 2049 * 32 * 4, .work = 1e7};
-    // A layer of 2048 to 512 channels on 65 x 65 pixels: two strips take half of the cache.
+    // The sizes are those of a layer from 2048 to 512 channels on 65 x 65 pixels: two strips need half of the cache.
     taper_tiles tiles = make(&run, &c);
     assert_int_equal(tiles.group, 2);
     assert_int_equal(tiles.block, 1);
-    c.row_bytes = 0; // small rows: the weights stay in the cache
+    c.row_bytes = 0; // the rows are small, so the weights stay in the cache
     tiles = make(&run, &c);
     assert_int_equal(tiles.group, tiles.strips);
     c.row_bytes = 8 << 10;
@@ -103,11 +103,11 @@ static void what_stays(void **state)
     tiles = make(&run, &c);
     assert_int_equal(tiles.group, tiles.strips);
     c.rows = 4225;
-    c.row_bytes = 16 << 10; // two strips do not fit into the cache
+    c.row_bytes = 16 << 10; // two strips are larger than the cache
     tiles = make(&run, &c);
     assert_int_equal(tiles.group, tiles.strips);
     c.row_bytes = 256;
-    c.panel_bytes = 65 * 32 * 4; // all weights are one block
+    c.panel_bytes = 65 * 32 * 4; // all weights fit in one block
     tiles = make(&run, &c);
     assert_int_equal(tiles.group, tiles.strips);
     assert_int_equal(tiles.blocks, 1);

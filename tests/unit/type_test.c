@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Type strings, the table of types, equality and matching.
+// Tests type strings, the table of types, equality and matching.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void reads_and_prints(void **state)
 {
     (void)state;
     static const char *const texts[][2] = {
-        // The text in a file, and the printed text if it differs.
+        // The text in a file, and the printed text, or NULL if it is the same.
         {"Tensor", NULL},
         {"int", NULL},
         {"float", NULL},
@@ -95,7 +95,7 @@ static void reads_named_tuples(void **state)
     expect_print(pair, "__torch__.Pair");
     assert_ptr_equal(parse(types, "__torch__.Pair"), pair);
     assert_ptr_equal(parse(types, "List[__torch__.Pair]")->items[0], pair);
-    // After a second definition the name has the new meaning; in a new scope it has none yet.
+    // After a second definition, the name has the new meaning. In a new scope, it has no meaning yet.
     const taper_type *other = parse(types, "__torch__.Pair[NamedTuple, [[only, int]]]");
     assert_ptr_equal(parse(types, "__torch__.Pair"), other);
     assert_false(taper_type_equal(pair, other));
@@ -170,7 +170,8 @@ static void bounds_depth_and_size(void **state)
         assert_true((status == TAPER_OK) == (depth <= TAPER_LIMIT_TYPE_DEPTH));
         taper_text_free(&text);
     }
-    // Each name stands for a tuple of two types of the previous name: texts stay short, but the trees double.
+    // Each name stands for a tuple of two types of the previous name: the texts stay short, but the size of the tree
+    // doubles.
     bool refused = false;
     for (int i = 1; i < 40 && !refused; i++) {
         char text[200];

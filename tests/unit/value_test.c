@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values: references, lists, equality, types of values, and how types are printed.
+// Tests values: references, lists, equality, types of values, and how types are printed.
 #include "tests/unit/heap_fixture.h"
 
 static taper_val text(const heap_fixture *f, const char *s)
@@ -99,13 +99,13 @@ static void types(void **state)
     assert_false(taper_val_is_a(taper_val_none(), parse(&f, "int")));
     assert_false(taper_val_is_a(taper_val_bool(true), parse(&f, "int")));
     taper_val_release(t);
-    // The type of a list without an element type is that of its items.
+    // The type of a list without an element type depends on its items.
     taper_list *bare = taper_list_new(f.heap, NULL, 0);
     for (int64_t i = 0; i < 9; i++) {
         assert_int_equal(taper_list_append(bare, taper_val_int(i), NULL), TAPER_OK);
     }
     taper_val_release(taper_list_remove(bare, 8));
-    bare->items[8] = taper_val_none(); // beyond the last item
+    bare->items[8] = taper_val_none(); // the items after the last one are not read
     assert_true(taper_val_is_a(TAPER_VAL(bare), parse(&f, "List[int]")));
     bare->items[0] = taper_val_none();
     assert_false(taper_val_is_a(TAPER_VAL(bare), parse(&f, "List[int]")));
@@ -114,9 +114,9 @@ static void types(void **state)
     close_heap(&f);
 }
 
-enum { LEVELS = 28 }; // makes 2^28 paths; types may be nested 32 deep
+enum { LEVELS = 28 }; // 2^28 paths to the leaf; types may be nested 32 deep
 
-// Returns a list that contains one list twice on each level, with a list of one number at the bottom.
+// Returns a list that contains the same list twice on each level. The lowest list contains one number.
 static taper_val shared_lists(const heap_fixture *f, double leaf)
 {
     taper_list *list = taper_list_new(f->heap, NULL, 1);
@@ -142,7 +142,7 @@ static void nest_type(char *text, size_t size, const char *leaf)
     }
 }
 
-// The cost is proportional to the number of containers, not of the paths to them.
+// The cost must be proportional to the number of containers, not to the number of paths.
 static void shared_parts(void **state)
 {
     (void)state;

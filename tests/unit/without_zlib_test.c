@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares the replacement for builds without zlib with zlib: streams with all kinds of blocks, truncated streams, and
-// broken streams, which both refuse or both read as the same bytes.
+// Compares the code that replaces zlib in some builds with zlib: streams with all kinds of blocks, truncated streams,
+// and damaged streams. Both must refuse a stream or read the same bytes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #undef taper_crc32
 
 taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *packed, uint64_t packed_size, uint8_t *to,
-                           uint64_t size); // declares the library's function
+                           uint64_t size); // the function of the library, which replaces zlib here
 
 enum { MOST = 1 << 18, ROOM = MOST + (MOST >> 4) };
 
@@ -33,7 +33,7 @@ static uint32_t next_random(void)
     return state_of_random >> 8;
 }
 
-// kind 0: noise; 1: few different bytes; 2: text with long repetitions over long distances; 3: zeros
+// Fills bytes. kind 0: noise; 1: few different bytes; 2: text with long repetitions at long distances; 3: zeros.
 static void make_bytes(uint8_t *bytes, size_t size, unsigned kind)
 {
     for (size_t i = 0; i < size; i++) {
@@ -78,7 +78,7 @@ static void every_kind_of_block(void **state)
         memset(b->own, 0xa5, sizeof b->own);
         assert_int_equal(own_inflate(NULL, b->packed, packed, b->own, size), TAPER_OK);
         assert_memory_equal(b->own, b->bytes, size);
-        // Shorter and longer buffers are refused, and no byte after the end is written.
+        // Shorter and longer buffers must be refused, and no byte after the end may be written.
         if (size > 0) {
             memset(b->own, 0xa5, sizeof b->own);
             assert_int_equal(own_inflate(NULL, b->packed, packed, b->own, size - 1), TAPER_ERROR_FILE);
@@ -102,7 +102,7 @@ static void broken_streams(void **state)
         const size_t size = 1 + next_random() % 600;
         make_bytes(b->bytes, size, i % 4);
         size_t packed = pack(b->bytes, size, i % 3 == 0 ? 0 : 9, i % 2 == 0 ? Z_FIXED : Z_DEFAULT_STRATEGY, b->packed);
-        if (i % 5 == 0) { // random bytes, as a block with codes of its own
+        if (i % 5 == 0) { // random bytes that begin like a block with its own codes
             packed = 200;
             make_bytes(b->packed, packed, 0);
             b->packed[0] = (uint8_t)((b->packed[0] & 0xf8) | 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The zip reader on archives in ordinary, unusual and broken forms.
+// Tests the zip reader with archives in ordinary, unusual and damaged forms.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void finds_among_many(void **state)
             expect_record(&zip, name + 2, name, strlen(name));
         }
     }
-    expect_record(&zip, "17", "later", 5); // for equal names the last record counts
+    expect_record(&zip, "17", "later", 5); // if several records have one name, the last one counts
     taper_zip_close(&zip);
     bytes_free(&file);
 }
@@ -146,7 +146,7 @@ static void bounds_inflation(void **state)
     assert_int_equal(taper_zip_read(&zip, find(&zip, "bomb"), &record, error), TAPER_ERROR_RESOURCE);
     assert_int_equal(taper_zip_read(&zip, find(&zip, "fine"), &record, error), TAPER_OK);
     taper_record_free(&zip, &record);
-    // The budget is for all records together.
+    // The budget applies to all records together.
     assert_int_equal(taper_zip_read(&zip, find(&zip, "fine"), &record, error), TAPER_ERROR_RESOURCE);
     taper_zip_close(&zip);
     bytes_free(&file);
@@ -157,7 +157,7 @@ static void bounds_inflation(void **state)
 static void refuses_lies_about_sizes(void **state)
 {
     (void)state;
-    // Fields of the only directory entry, whose record is deflated.
+    // Changes fields of the only directory entry, whose record is deflated.
     static const size_t fields[] = {20, 24, 42};
     for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
         for (uint32_t delta = 1; delta != 0; delta <<= 1) {
@@ -185,7 +185,7 @@ static void refuses_lies_about_sizes(void **state)
 
 static void open_and_read_all(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size + 1); // exact size, for the sanitizer
+    uint8_t *copy = malloc(size + 1); // exact size, so that a sanitizer detects reads beyond the end
     assert_non_null(copy);
     memcpy(copy, data, size);
     taper_zip zip;
@@ -214,7 +214,7 @@ static void survives_truncation_and_damage(void **state)
     (void)state;
     bytes file = small_archive();
     taper_error *error = taper_error_create();
-    for (size_t size = 0; size + 3 < file.size; size++) { // without the comment
+    for (size_t size = 0; size + 3 < file.size; size++) { // truncates the file, except within the comment
         taper_zip zip;
         assert_int_not_equal(taper_zip_open(&taper_allocator_system, file.data, size, &zip, error), TAPER_OK);
         assert_string_not_equal(taper_error_message(error), "");
@@ -250,7 +250,7 @@ static void refuses_archives(void **state)
     assert_non_null(strstr(taper_error_message(error), "cut off"));
     bytes_free(&file);
 
-    builder many = {.count = 0}; // announces more entries than there is room for
+    builder many = {.count = 0}; // declares more entries than the file can contain
     builder_add(&many, "m/text", text, sizeof text, 0);
     many.count = 60000;
     file = builder_finish(&many, false, "");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The zip writer: its output is identical to PyTorch's, satisfies all readers, has zip64, and refuses invalid records.
+// Tests the zip writer: its output is identical to PyTorch's, all readers accept it, it supports zip64, and it refuses
+// invalid records.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static uint8_t *read_sample(const char *name, size_t *size)
     return data;
 }
 
-// Writing all records of a file of PyTorch, stored and deflated, makes an identical file.
+// If all records of a file from PyTorch are written again, stored and deflated, the file must be identical.
 static void as_pytorch_writes(void **state)
 {
     (void)state;
@@ -78,7 +79,7 @@ static void add(taper_zip_writer *writer, const char *name, const void *data, si
     assert_int_equal(taper_zip_write(writer, name, strlen(name), data, size, NULL), TAPER_OK);
 }
 
-// More records than 16 bits can count; each is found, aligned and complete.
+// There are more records than 16 bits can count; each must be found, aligned and complete.
 static void many_records(void **state)
 {
     (void)state;
@@ -113,7 +114,7 @@ static void many_records(void **state)
     taper_bytes_free(&bytes);
 }
 
-// Beyond 4 GiB: offsets and sizes are in zip64 fields, and data is still aligned.
+// Beyond 4 GiB, offsets and sizes are in zip64 fields, and data must still be aligned.
 static void large(void **state)
 {
     (void)state;
@@ -123,19 +124,20 @@ static void large(void **state)
     const taper_sink sink = taper_bytes_sink(&bytes);
     taper_zip_writer writer;
     start(&writer, &sink);
-    writer.position = far; // pretends that this many bytes were written
+    writer.position = far; // pretends that this many bytes were already written
     add(&writer, "a", packed, sizeof packed);
     const uint8_t *local = bytes.data;
     assert_int_equal((far + 30 + 3 + taper_load_u16(local + 28)) % 64, 0);
-    assert_int_equal(taper_load_u16(local + 33), 1); // the zip64 field
+    assert_int_equal(taper_load_u16(local + 33), 1); // the id of the zip64 field
     assert_int_equal(taper_load_u16(local + 35), 8);
     assert_int_equal(taper_load_u64(local + 37), far);
     const uint8_t *entry = writer.directory.data;
     assert_int_equal(taper_load_u32(entry + 24), sizeof packed);
     assert_int_equal(taper_load_u32(entry + 42), UINT32_MAX);
     assert_int_equal(taper_load_u64(entry + 46 + 3 + 4), far);
-    assert_int_equal(taper_load_u64(bytes.data + bytes.size - 8), sizeof packed); // the descriptor has 64 bits
-    // A record that would expand to 6 GiB.
+    // Sizes in the data descriptor have 64 bits.
+    assert_int_equal(taper_load_u64(bytes.data + bytes.size - 8), sizeof packed);
+    // A deflated record that would be inflated to 6 GiB.
     uint8_t header[31] = {0x50, 0x4b, 3, 4};
     header[26] = 1;
     uint8_t source[64];
@@ -144,7 +146,8 @@ static void large(void **state)
     const taper_zip from = {.data = source, .size = sizeof source, .budget = SIZE_MAX};
     const taper_zip_entry huge = {
         .name = "b", .name_length = 1, .method = 0, .crc = 1, .packed = UINT64_C(6) << 30, .size = UINT64_C(6) << 30};
-    assert_int_equal(taper_zip_copy(&writer, &from, &huge, NULL), TAPER_ERROR_FILE); // the record is not in the file
+    // The data of the record is not in the file.
+    assert_int_equal(taper_zip_copy(&writer, &from, &huge, NULL), TAPER_ERROR_FILE);
     taper_zip_writer_free(&writer);
     taper_bytes_free(&bytes);
 }
@@ -201,7 +204,7 @@ static void failures(void **state)
         status = write_some(&taper_allocator_system, &sink);
         assert_true(status == TAPER_OK || status == TAPER_ERROR_FILE);
     }
-    assert_int_equal(pieces, 7); // header, data, sizes, header, directory, end
+    assert_int_equal(pieces, 7); // six writes fail once each: header, data, sizes, header, directory, end
     for (size_t n = 1;; n++) {
         test_allocator allocator;
         test_allocator_init(&allocator);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // binding_test.mjs PACKAGE SOURCE: tests the package in Node.js. Every sample of tests/data/samples, in every file
-// format, gives PyTorch's results; values are converted in both directions without loss; errors are reported.
+// format, must give PyTorch's results; values must be converted in both directions without loss; errors must be
+// reported.
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync, statSync} from 'node:fs';
 import {createServer} from 'node:http';
@@ -101,7 +102,7 @@ test('inputs that are refused', async () => {
     says(() => model.run(new Tensor(new Float64Array(3 * 96 * 96), [1, 3, 96, 96])), 'argument',
         'input 0 is float64 [1, 3, 96, 96]; the model takes it converted: float32 [1, 3, 96, 96]');
     model.free();
-    const plain = await loadModel(join(demo, 'classifier.pt')); // has the names of its layers
+    const plain = await loadModel(join(demo, 'classifier.pt')); // this file contains the names of its layers
     says(() => plain.run(new Tensor(new Float32Array(4 * 96 * 96), [1, 4, 96, 96])), 'argument',
         'input 0 (x) was float32 [1, 4, 96, 96], refused in features.0.0');
     plain.free();
@@ -215,9 +216,9 @@ test('a tensor stays what it was made as', async () => {
     assert.throws(() => x.data = new Float32Array(600), TypeError);
     assert.throws(() => x.dtype = 'uint8', TypeError);
     same(model.run(x), x, 'x');
-    const copy = structuredClone(x); // a copy like one received in a worker's message
+    const copy = structuredClone(x); // a copy such as a worker receives in a message
     same(model.run(new Tensor(copy.data, copy.sizes, copy.dtype)), x, 'x');
-    structuredClone(x.data, {transfer: [x.data.buffer]}); // its array is empty from here on
+    structuredClone(x.data, {transfer: [x.data.buffer]}); // from here on, the array of x is empty
     assert.throws(() => model.run(x), {name: 'RangeError', message: /6 numbers, and there are 0/});
     const forged = Object.create(Tensor.prototype, {
         data: {value: new Float32Array(600)}, sizes: {value: [1]}, dtype: {value: 'float32'}});
@@ -266,7 +267,7 @@ test('memory comes back', async () => {
     for (let i = 0; i < 60; i++) {
         await once();
     }
-    const more = process.memoryUsage().rss - before; // 60 leaked models would be much larger
+    const more = process.memoryUsage().rss - before; // 60 models that were not freed would be much larger
     assert.ok(more < 30 * statSync(path).size, `${more} bytes`);
 });
 

@@ -7,7 +7,7 @@ import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 
 const [, , folder, source] = process.argv;
-// The objects that the pages leave to the reader: a picture, numbers, a progress display.
+// Objects that the pages expect the reader to have: a picture, numbers, a progress display.
 const GIVEN = `
 globalThis.imageData = {data: new Uint8ClampedArray(4 * 64 * 48).fill(90), width: 64, height: 48};
 globalThis.nested = [Array(3).fill(Array(32).fill(Array(32).fill(0.5)))];

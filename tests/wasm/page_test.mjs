@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// page_test.mjs BROWSER SITE SOURCE: tests the page of examples/web in a headless browser, driven by the browser's own
-// protocol. Each of the demo's pictures must get the classes in examples/demo/expected.json, and no other host is
-// contacted.
+// page_test.mjs BROWSER SITE SOURCE: tests the page of examples/web in a headless browser, controlled by the browser's
+// own protocol. Each of the demo's pictures must get the classes in examples/demo/expected.json, and the page must not
+// contact any other host.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -85,7 +85,8 @@ async function drive() {
         assert.ok(status.startsWith(`${wanted[0].label}, in `), status);
         for (const {label, probability} of wanted.filter(one => one.probability > 0.02)) {
             const [, got] = classes.find(([one]) => one === label) ?? assert.fail(`${name}: no ${label} among ${classes}`);
-            // Browsers decode JPEG slightly differently: some bytes differ by one.
+            // Browsers decode JPEG slightly differently, and some bytes differ by one, so the probabilities are
+            // compared with a tolerance.
             assert.ok(Math.abs(got - probability) < 0.03, `${name}: ${label} ${got}, not ${probability}`);
         }
         console.log(`${name}: ${classes[0][0]} ${classes[0][1]}; ${status}`);
@@ -99,7 +100,7 @@ async function drive() {
         check(name, await shown(name));
         assert.equal(await evaluate('document.querySelector(".samples [aria-pressed=true] img").alt'), name.replace(/\..*/, ''));
     }
-    // A file of the user is selected; then a file that is no picture; then a file is dropped.
+    // The user selects a file, then a file that is not a picture, and then drops a file on the page.
     const {root} = await page('DOM.getDocument');
     const {nodeId} = await page('DOM.querySelector', {nodeId: root.nodeId, selector: '#file'});
     const choose = path => page('DOM.setFileInputFiles', {nodeId, files: [join(source, path)]});
@@ -116,7 +117,7 @@ async function drive() {
     await until('document.getElementById("status").textContent.startsWith("pizza")', 'a dropped picture');
     check('picnic.jpg', await shown('picnic.jpg'));
 
-    // Accessibility: each control has a name, and changes are announced.
+    // Tests accessibility: each control must have a name, and changes must be announced.
     const {nodes} = await page('Accessibility.getFullAXTree');
     const seen = nodes.filter(node => !node.ignored).map(node => ({role: node.role?.value, name: node.name?.value ?? ''}));
     for (const role of ['button', 'image', 'status', 'heading']) {
@@ -124,7 +125,7 @@ async function drive() {
     }
     seen.filter(node => ['button', 'image', 'textbox', 'progressbar'].includes(node.role))
         .forEach(node => assert.notEqual(node.name, '', `a ${node.role} without a name`));
-    // The page fits a phone's width in both colour schemes.
+    // The page must fit the width of a phone in both colour schemes.
     for (const scheme of ['light', 'dark']) {
         await page('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: scheme}]});
         await page('Emulation.setDeviceMetricsOverride', {width: 360, height: 740, deviceScaleFactor: 1, mobile: true});

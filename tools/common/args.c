@@ -69,7 +69,8 @@ static bool parse_triple(const char *text, double triple[3])
 static bool texts_add(arg_texts *texts, int argc, const char *text)
 {
     if (texts->items == NULL) {
-        texts->items = calloc((size_t)argc, sizeof *texts->items); // there cannot be more texts than arguments
+        // Sufficient, because there cannot be more texts than arguments.
+        texts->items = calloc((size_t)argc, sizeof *texts->items);
         if (texts->items == NULL) {
             return false;
         }
@@ -78,7 +79,7 @@ static bool texts_add(arg_texts *texts, int argc, const char *text)
     return true;
 }
 
-// Returns ARGS_GO_ON, or the exit status.
+// Stores the value of an option. Returns ARGS_GO_ON, or the exit status after an invalid value was reported.
 static int store(const arg_table *table, const arg_option *option, int argc, const char *value)
 {
     switch (option->kind) {
@@ -122,7 +123,7 @@ static int store(const arg_table *table, const arg_option *option, int argc, con
     return ARGS_GO_ON;
 }
 
-// Detects "-input", which would otherwise be the option -i with the value "nput".
+// Detects "-input", which would otherwise mean the option -i with the value "nput".
 static bool is_name_with_one_dash(const char *argument, const char *name)
 {
     return strncmp(argument, name + 1, strlen(name + 1)) == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Command-line options from a table: "--name value", "--name=value", "-x value", "-xvalue"; "--" ends the options.
+// Parses command-line options by a table: "--name value", "--name=value", "-x value", "-xvalue". "--" ends the options.
 #ifndef TAPER_TOOLS_ARGS_H
 #define TAPER_TOOLS_ARGS_H
 
@@ -7,25 +7,25 @@
 #include <stddef.h>
 
 typedef enum arg_kind {
-    ARG_FLAG,   // bool
-    ARG_TEXT,   // const char *
-    ARG_TEXTS,  // arg_texts: may be given several times
-    ARG_COUNT,  // long within [minimum, maximum]
-    ARG_SIZE,   // int[2]: WxH
-    ARG_TRIPLE, // double[3]: a,b,c
-    ARG_JSON,   // bool: --json, or --json=strict, which also calls json_write_strictly
+    ARG_FLAG,   // target is a bool
+    ARG_TEXT,   // target is a const char *
+    ARG_TEXTS,  // target is an arg_texts; the option may be given several times
+    ARG_COUNT,  // target is a long within [minimum, maximum]
+    ARG_SIZE,   // target is an int[2], written WxH
+    ARG_TRIPLE, // target is a double[3], written a,b,c
+    ARG_JSON,   // target is a bool, set by --json; --json=strict also calls json_write_strictly
 } arg_kind;
 
 typedef struct arg_texts {
-    const char **items; // the list is freed by args_release; the texts belong to argv
+    const char **items; // array that args_release frees; the texts belong to argv
     size_t count;
 } arg_texts;
 
 typedef struct arg_option {
-    const char *name; // "--input"
-    char letter;      // 'i' for "-i"; 0 for none
+    const char *name; // name, such as "--input"
+    char letter;      // letter, such as 'i' for "-i"; 0 for none
     arg_kind kind;
-    void *target; // changed only if the option is given
+    void *target; // variable for the value; changed only if the option is given
     long minimum, maximum;
 } arg_option;
 
@@ -34,7 +34,7 @@ typedef struct arg_table {
     const arg_option *options;
     size_t option_count;
     size_t minimum, maximum; // number of positional arguments
-    const char *missing;     // the error for too few arguments: "MODEL is missing"
+    const char *missing;     // error for too few arguments, such as "MODEL is missing"
     arg_texts *positional;
 } arg_table;
 
@@ -43,10 +43,10 @@ enum { ARGS_GO_ON = -1 };
 // Parses the arguments; argv[0] is the command itself. Returns ARGS_GO_ON, or the exit status if nothing is left to do:
 // 0 after --help, 2 after wrong usage was reported.
 int args_parse(const arg_table *table, int argc, char **argv);
-// Frees the lists of ARG_TEXTS options and the positional one.
+// Frees the lists of ARG_TEXTS options and the list of positional arguments.
 void args_release(const arg_table *table);
 
 bool args_parse_count(const char *text, long minimum, long maximum, long *count);
-bool args_parse_double(const char *text, double *number); // only finite numbers
+bool args_parse_double(const char *text, double *number); // returns false unless the text is a finite number
 
 #endif

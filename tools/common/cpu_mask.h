@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instruction sets that a program may use: those in the option --cpu, or in the environment variable TAPER_CPU_MASK
-// without it.
+// Chooses the instruction sets that a program may use: those in the option --cpu, or without that option those in the
+// environment variable TAPER_CPU_MASK.
 #ifndef TAPER_TOOLS_CPU_MASK_H
 #define TAPER_TOOLS_CPU_MASK_H
 

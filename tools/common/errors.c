@@ -38,7 +38,7 @@ bool errors_reported(void)
 static void put_head(const char *subject)
 {
     reported = true;
-    fflush(stdout); // messages must follow the output printed before them
+    fflush(stdout); // printed first, because messages must follow earlier output
     fprintf(stderr, "%s: error: ", program);
     if (subject != NULL) {
         text_put(stderr, subject, strlen(subject), false);

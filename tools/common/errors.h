@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the programs report failures: a first line "taper: error: SUBJECT: message" on stderr, then details. Control
+// Reports failures of the programs: a first line "taper: error: SUBJECT: message" on stderr, then details. Control
 // characters in text from files are replaced, because they could change the state of the terminal.
 #ifndef TAPER_TOOLS_ERRORS_H
 #define TAPER_TOOLS_ERRORS_H
@@ -27,15 +27,14 @@ bool error_report(const char *subject, const char *format, ...) ERRORS_PRINTF(2,
 bool error_report_library(const char *subject, const taper_error *error);
 bool error_report_memory(const char *subject);
 
-// Returns true if one of the functions above was called. Programs then omit notes, so that the error is the last thing
-// the user sees.
+// Returns true if an error was reported. Programs then omit notes, so that the error is the last thing the user sees.
 bool errors_reported(void);
 
 // Prints the message and the command that prints the usage text, which is taken from the begin of `usage`: "usage:
 // taper run MODEL …". Returns EXIT_WRONG_USAGE.
 int error_usage(const char *usage, const char *format, ...) ERRORS_PRINTF(2, 3);
 
-// Writes text from a file. Control characters become '?', except newlines and tabs if `lines`.
+// Writes text from a file. Control characters become '?'. If `lines` is true, newlines and tabs are kept.
 void text_put(FILE *stream, const char *text, size_t length, bool lines);
 
 #endif

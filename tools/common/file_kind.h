@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kind of a file by its first bytes, regardless of its name.
+// Determines the kind of a file by its first bytes, regardless of its name.
 #ifndef TAPER_TOOLS_FILE_KIND_H
 #define TAPER_TOOLS_FILE_KIND_H
 
@@ -7,7 +7,7 @@
 
 typedef enum file_kind {
     FILE_KIND_NPY,
-    FILE_KIND_ZIP,     // .npz archives, models and files of torch.save
+    FILE_KIND_ZIP,     // zip archive: .npz archives, models and files of torch.save
     FILE_KIND_PICTURE, // PNG or JPEG
     FILE_KIND_OTHER,
 } file_kind;

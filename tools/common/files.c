@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #ifdef __linux__
-#define _GNU_SOURCE // sync_file_range
+#define _GNU_SOURCE // needed for sync_file_range
 #endif
 #include "common/files.h"
 
@@ -112,7 +112,7 @@ static void watch(const char *temporary)
         memset(&action, 0, sizeof action);
         action.sa_handler = on_signal;
         sigemptyset(&action.sa_mask);
-        // nohup and similar programs ignore a signal on purpose
+        // A signal that is ignored stays ignored, because nohup and similar programs do that on purpose.
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
             sigaction(signals[i], &action, NULL);
         }
@@ -179,7 +179,8 @@ static FILE *open_temporary(output_file *output)
     }
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         snprintf(output->temporary, size, "%s.%ld-%u.tmp", output->path, (long)getpid(), attempt);
-        // Before the file exists: an existing file of this name is ours, or belongs to a process that has ended.
+        // Registered before the file exists. A file with this name belongs to this process, or to a process that has
+        // ended.
         watch(output->temporary);
         const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (descriptor >= 0) {
@@ -209,7 +210,7 @@ bool output_open(output_file *output, const char *path)
     if (exists && S_ISDIR(status.st_mode)) {
         errno = EISDIR;
     } else if (exists && ((status.st_mode & 0222) == 0 || access(output->path, W_OK) != 0)) {
-        output_discard(output); // renaming would replace a file that its owner has protected
+        output_discard(output); // fails, because renaming would replace a file that its owner has protected
         return error_report(path, "cannot write: the file is read-only; remove it, or write to another");
     } else if (exists && !S_ISREG(status.st_mode)) {
         output->stream = fopen(output->path, "wb");
@@ -227,8 +228,8 @@ bool output_open(output_file *output, const char *path)
     return true;
 }
 
-// File systems store a renamed file's bytes no later than its name, so that rename waits until all bytes are being
-// written. Sending them in steps keeps the disk busy before that.
+// File systems store the bytes of a renamed file no later than its name, so rename waits until all bytes are written.
+// Writing in steps keeps the disk busy before that.
 static void start_writing(output_file *output)
 {
 #if defined(SYNC_FILE_RANGE_WRITE) && !defined(__ANDROID__) // Android has it since API 26

@@ -14,16 +14,17 @@ bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *si
 
 typedef struct output_file {
     FILE *stream;
-    char *path;              // path of the finished file
-    char *temporary;         // path of the temporary file; NULL if the output is written directly to a device or a pipe
-    size_t written, started; // bytes written by output_write, and how many of them the system was asked to store
+    char *path;      // path of the finished file
+    char *temporary; // path of the temporary file; NULL if the output is written directly to a device or a pipe
+    // Bytes passed to output_write, and how many of them the system was asked to write to the disk.
+    size_t written, started;
 } output_file;
 
 bool output_open(output_file *output, const char *path);
-// Works like fwrite to the stream and is meant for large files. Returns false, with errno set, if some bytes could
+// Works like fwrite to the output's stream; use it for large files. Returns false, with errno set, if some bytes could
 // not be written.
 bool output_write(output_file *output, const void *data, size_t size);
-bool output_commit(output_file *output);  // closes and renames; after a failure no file is left
+bool output_commit(output_file *output);  // closes and renames the temporary file; after a failure no file is left
 void output_discard(output_file *output); // removes the temporary file; has no effect after a commit
 
 #endif

@@ -7,10 +7,10 @@
 #include "common/errors.h"
 
 typedef struct fresh_tensor {
-    taper_value *value; // retained
+    taper_value *value; // tensor, a reference
     void *kept;
     size_t bytes;
-    bool changes; // true if a run has written to it
+    bool changes; // true if a run has written to the tensor
 } fresh_tensor;
 
 static bool library_failed(const fresh_inputs *f)
@@ -65,7 +65,8 @@ static bool keep(fresh_inputs *f, taper_value *value)
     return done;
 }
 
-// Cuts "Dict[str, List[Tensor]]" into its two types, and "List[Tensor]" into one. Both are NULL if the text is neither.
+// Splits "Dict[str, List[Tensor]]" into its two types, and "List[Tensor]" into its one type. Both results are NULL if
+// the text is neither.
 static void parts_of(char *text, const char **first, const char **second)
 {
     char *open = strchr(text, '['), *close = strrchr(text, ']');

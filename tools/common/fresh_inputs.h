@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// New inputs for each run of a benchmark. A model may write to a dict, a list or a tensor that it is given. Later runs
-// must not see these changes.
+// Makes new inputs for each run of a benchmark. A model may write to a dict, a list or a tensor that it receives, and
+// later runs must not see these changes.
 #ifndef TAPER_TOOLS_FRESH_INPUTS_H
 #define TAPER_TOOLS_FRESH_INPUTS_H
 
@@ -13,10 +13,10 @@ struct fresh_tensor;
 typedef struct fresh_inputs {
     taper_context *context;
     taper_error *error;
-    taper_value *const *given; // borrowed; runs get copies of its lists and dicts
+    taper_value *const *given; // values that the caller gave, borrowed; runs get copies of their lists and dicts
     size_t count;
-    taper_value **values;         // inputs of the next run; owned
-    struct fresh_tensor *tensors; // the given tensors that a run can write to, with copies of their bytes
+    taper_value **values;         // inputs of the next run, owned by this struct
+    struct fresh_tensor *tensors; // tensors in the given values to which a run can write, with copies of their bytes
     size_t tensor_count, tensor_room, runs;
 } fresh_inputs;
 

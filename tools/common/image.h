@@ -10,32 +10,33 @@
 #include <stddef.h>
 
 enum {
-    IMAGE_SIDE_LIMIT = 16384,       // 268 million pixels
-    IMAGE_MEGAPIXELS_MOST = 269,    // the limit of both sides in megapixels, rounded up
-    IMAGE_PIXELS_ALLOWED = 1 << 27, // 134 million pixels: cameras of 108 megapixels write fewer
-    IMAGE_REDUCED_ABOVE = 1 << 24,  // pixels; smaller pictures are never reduced
-    IMAGE_REDUCED_SPARE = 4,        // factor by which a reduced picture is still larger than needed
+    IMAGE_SIDE_LIMIT = 16384,       // most pixels of a side; 268 million pixels for a square
+    IMAGE_MEGAPIXELS_MOST = 269,    // 16384 squared in megapixels, rounded up
+    IMAGE_PIXELS_ALLOWED = 1 << 27, // most pixels by default, 134 million: cameras with 108 megapixels write fewer
+    IMAGE_REDUCED_ABOVE = 1 << 24,  // number of pixels up to which pictures are never reduced
+    IMAGE_REDUCED_SPARE = 4,        // a reduced picture is at least this many times as large as needed
 };
 
 typedef struct image {
     int width, height;
-    unsigned char *pixels; // width * height * 3
-    // Size in the file; larger than width and height if the picture was reduced while reading.
+    unsigned char *pixels; // width * height * 3 bytes, by rows
+    // Size of the picture in the file, in pixels. It is larger than width and height if the picture was reduced while
+    // reading.
     int full_width, full_height;
 } image;
 
-// Options of image_read. A member that is 0 has its default.
+// Options of image_read. A member that is 0 has its default value.
 typedef struct image_reading {
-    size_t most_pixels; // pictures with more pixels are refused; 0 for IMAGE_PIXELS_ALLOWED
-    int needed;         // the longer side after the picture is resized; 0 if every pixel is needed
+    size_t most_pixels; // most pixels of a picture that is accepted; 0 for IMAGE_PIXELS_ALLOWED
+    int needed;         // pixels of the longer side after the picture will be resized; 0 if every pixel is needed
 } image_reading;
 
 bool image_create(const char *subject, int width, int height, image *out);
 void image_release(image *picture);
 
-// Reads PNG or JPEG. A picture of more than IMAGE_REDUCED_ABOVE pixels that is much larger than needed is reduced while
-// it is decoded. Its sides are divided by 2, 4 or 8, so that it is never in memory as a whole. `how` may be NULL.
-// Failures are reported.
+// Reads PNG or JPEG. If a picture has more than IMAGE_REDUCED_ABOVE pixels and is much larger than needed, it is
+// reduced while it is decoded: its sides are divided by 2, 4 or 8, so that the whole picture is never in memory. `how`
+// may be NULL. Failures are reported.
 bool image_read(const char *path, const image_reading *how, image *out);
 bool image_write_png(const char *path, const image *picture);
 // Writes a grey picture of one byte per pixel.
@@ -46,8 +47,8 @@ int image_exif_orientation(const unsigned char *bytes, size_t size);
 // Turns and mirrors the picture upright. image_read has already done this for its result. Failures are reported.
 bool image_turn(const char *subject, int orientation, image *picture);
 
-// The two decoders of image_read. After a failure, `out` still owns its pixels. Decoders return through setjmp
-// handlers, so that no local variable may change after setjmp.
+// The state of the two decoders of image_read. After a failure, `out` still owns its pixels. Decoders return through
+// setjmp handlers, so no local variable may change after setjmp.
 typedef struct image_decoding {
     const char *path;
     const unsigned char *bytes;
@@ -55,16 +56,17 @@ typedef struct image_decoding {
     image_reading how;
     int divisor; // divisor of both sides: 1, 2, 4 or 8
     image *out;
-    unsigned char *row; // a row for the decoder; freed by image_read
+    unsigned char *row; // buffer for one row of the decoder; image_read frees it
     int orientation;    // orientation from EXIF, 1 to 8; 0 if unknown
-    char problem[256];  // reason, if decoding fails
+    char problem[256];  // reason why decoding failed
 } image_decoding;
-// Decoders write their errors to `problem`, because a progress line may be on the terminal. Returns true if a picture
-// of this size may be decoded, and then sets the divisor.
+// Decides whether a picture of this size may be decoded, and sets the divisor if so. Returns false with the reason in
+// `problem`. Decoders do not print errors, because a progress line may be on the terminal.
 bool image_decoding_accept(image_decoding *decoding, unsigned width, unsigned height);
-// Allocates `out` with this size, which is the accepted size after division, and `row` with that many bytes.
+// Allocates the pixels of `out` for this size, which is the accepted size divided by the divisor. Also allocates `row`
+// with that many bytes.
 bool image_decoding_start(image_decoding *decoding, int width, int height, size_t row);
-// Returns how many bytes a decoder may allocate besides the picture.
+// Returns the number of bytes that a decoder may allocate in addition to the picture.
 size_t image_decoding_memory(const image_decoding *decoding);
 bool image_decode_png(image_decoding *decoding);
 bool image_decode_jpeg(image_decoding *decoding);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decodes JPEG. libjpeg reports errors by longjmp, which does not leave this file.
-#include <stdio.h> // jpeglib.h needs FILE
+// Decodes JPEG. libjpeg reports errors by longjmp, which never jumps out of this file.
+#include <stdio.h> // jpeglib.h needs the type FILE
 
 #include <jerror.h>
 #include <jpeglib.h>
@@ -18,7 +18,7 @@ typedef struct jpeg_failure {
     struct jpeg_progress_mgr progress;
 } jpeg_failure;
 
-// Limit of scans times pixels: each scan of a progressive file covers the whole picture but may take only a few bytes
+// Limit on scans times pixels: each scan of a progressive file covers the whole picture but may take only a few bytes
 // of the file.
 #define SCANNED_PIXELS_LIMIT ((size_t)1 << 31)
 #define SCANS_ALWAYS_ALLOWED 16
@@ -32,7 +32,7 @@ static void read_failed(j_common_ptr info)
     longjmp(failure->jump, 1);
 }
 
-// Damage that libjpeg can repair is accepted, but a truncated file is refused.
+// Called by libjpeg for warnings. Damage that libjpeg can repair is accepted, but a truncated file is refused.
 static void warn(j_common_ptr info, int level)
 {
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) {
@@ -53,14 +53,14 @@ static void check_scans(j_common_ptr common)
     }
 }
 
-// libjpeg keeps all coefficients of a progressive file in memory at full size.
+// Fails if the coefficients of a progressive file need too much memory: libjpeg keeps all of them at full size.
 static bool check_coefficients(const struct jpeg_decompress_struct *info, image_decoding *d)
 {
     enum { BLOCK_SIDE = 8, BLOCK_BYTES = 64 * sizeof(JCOEF) };
     const size_t across = ((size_t)info->image_width + BLOCK_SIDE - 1) / BLOCK_SIDE;
     const size_t down = ((size_t)info->image_height + BLOCK_SIDE - 1) / BLOCK_SIDE;
     size_t parts = 0, most = 1;
-    for (int i = 0; i < info->num_components; i++) { // libjpeg limits the factors to 1 to 4
+    for (int i = 0; i < info->num_components; i++) { // libjpeg allows sampling factors from 1 to 4
         const jpeg_component_info *c = &info->comp_info[i];
         const size_t part = (size_t)c->h_samp_factor * (size_t)c->v_samp_factor;
         parts += part;
@@ -68,7 +68,7 @@ static bool check_coefficients(const struct jpeg_decompress_struct *info, image_
     }
     const size_t bytes = across * down * BLOCK_BYTES / most * parts;
     if (bytes > image_decoding_memory(d)) {
-        // Megapixels that would make image_decoding_memory large enough.
+        // Computes the megapixels for which image_decoding_memory would be large enough.
         const size_t wish = (bytes / 3 + 999999) / 1000000;
         char advice[64] = "save it as a plain JPEG";
         if (wish <= IMAGE_MEGAPIXELS_MOST) {
@@ -104,7 +104,7 @@ static int find_orientation(const struct jpeg_decompress_struct *info)
     return 1;
 }
 
-// Runs under setjmp, so that it keeps its state in locals of its own.
+// Runs under setjmp, so it keeps its state in its own local variables.
 static bool read_picture(struct jpeg_decompress_struct *info, image_decoding *d)
 {
     jpeg_mem_src(info, d->bytes, (unsigned long)d->size);

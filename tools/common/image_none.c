@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces the picture functions in a build without libpng and libjpeg, for example for phones: all of them report an
-// error.
+// Replaces the picture functions in builds without libpng and libjpeg, for example for phones. All of these functions
+// report an error.
 #include <stdio.h>
 
 #include "common/errors.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decodes and encodes PNG. libpng reports errors by longjmp, which does not leave this file.
+// Decodes and encodes PNG. libpng reports errors by longjmp, which never jumps out of this file.
 #include <png.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ static void set_transforms(png_structp png, png_infop info)
     png_set_strip_alpha(png);
 }
 
-// Makes libpng skip texts and profiles: a small compressed one could expand to megabytes.
+// Makes libpng skip texts and profiles, because a small compressed one could be expanded to megabytes.
 static void ignore_texts(png_structp png)
 {
 #ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
@@ -138,7 +138,7 @@ static bool read_reduced(png_structp png, png_infop info, int width, int height,
     return true;
 }
 
-// Runs under setjmp, so that it keeps its state in locals of its own.
+// Runs under setjmp, so it keeps its state in its own local variables.
 static bool read_picture(png_structp png, png_infop info, image_decoding *d)
 {
     png_set_read_fn(png, d, read_bytes);
@@ -200,7 +200,7 @@ static void write_failed(png_structp png, png_const_charp message)
     longjmp(png_jmpbuf(png), 1);
 }
 
-// channels: 3 for RGB, 1 for grey.
+// Writes the picture. channels: 3 for RGB, 1 for grey.
 static bool write_picture(encoding *e, png_structp png, png_infop info, const image *picture, size_t channels)
 {
     if (setjmp(png_jmpbuf(png)) != 0) {

@@ -38,7 +38,7 @@ static size_t pixels_allowed(const image_decoding *decoding)
 
 size_t image_decoding_memory(const image_decoding *decoding)
 {
-    return pixels_allowed(decoding) * 3; // the size of the largest picture that may be decoded without reduction
+    return pixels_allowed(decoding) * 3; // size of the largest picture that may be decoded without reduction, in bytes
 }
 
 static int choose_divisor(const image_reading *how, size_t width, size_t height)
@@ -77,7 +77,8 @@ bool image_decoding_start(image_decoding *decoding, int width, int height, size_
 {
     image *out = decoding->out;
     decoding->row = calloc(row, 1);
-    out->pixels = calloc((size_t)width * (size_t)height, 3); // parts that a damaged file lacks are black
+    // Zeroed, so that parts that a damaged file lacks are black.
+    out->pixels = calloc((size_t)width * (size_t)height, 3);
     out->width = width;
     out->height = height;
     if (decoding->row == NULL || out->pixels == NULL) {

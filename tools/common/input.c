@@ -57,7 +57,8 @@ static void list_release(value_list *list)
     *list = (value_list){0};
 }
 
-// Converts each item of an array or object: to the type `shared`, or, if `apart`, item i to argument i of `shared`.
+// Converts each item of an array or object. If `apart` is true, converts item i to the type of argument i of `shared`;
+// otherwise converts all items to the type `shared`.
 static bool list_convert(const input_source *source, const json_value *json, const taper_type *shared, bool apart,
                          value_list *list)
 {
@@ -75,8 +76,8 @@ static bool list_convert(const input_source *source, const json_value *json, con
     return true;
 }
 
-// Returns the text of a type for the library. *text is `otherwise` if the type is unknown; if that is NULL, the library
-// takes the type of the first item.
+// Sets *text to the text of a type for the library. It is `otherwise` if the type is unknown; if that is NULL, the
+// library takes the type of the first item.
 static bool type_string(const input_source *source, const taper_type *type, const char *otherwise,
                         char buffer[TYPE_BYTES], const char **text)
 {
@@ -260,7 +261,7 @@ static bool convert_union(const input_source *source, const json_value *json, co
     for (size_t i = 0; (member = taper_type_item(type, i)) != NULL; i++) {
         if (may_be(json, member) &&
             (found == NULL || (json->kind == JSON_INT && taper_type_kind_of(member) == TAPER_TYPE_INT))) {
-            found = member; // an int stays an int if the Union has int, regardless of the order
+            found = member; // if the Union has int, an int remains an int, whatever the order of its members
         }
     }
     return found != NULL ? convert(source, json, found, value) : mismatch(source, json, type);
@@ -351,7 +352,7 @@ bool input_from_json(const input_source *source, const json_value *json, const t
     return convert(source, json, type, value);
 }
 
-// Returns true if a method with an argument of this type accepts a tensor.
+// Returns true if an argument of this type may be a tensor.
 static bool takes_tensor(const taper_type *type)
 {
     while (taper_type_kind_of(type) == TAPER_TYPE_OPTIONAL) {
@@ -372,11 +373,12 @@ static bool tensor_from_text(const input_source *source, const char *text, const
     return input_tensor_file(source, name, value);
 }
 
-// Handles text that is not JSON: the name of a file, a string without quotes, or a mistake.
+// Handles text that is not JSON: the name of a file, a string without quotes, or a mistake, which it reports.
 static bool refuse_words(const input_source *source, const char *text, const taper_type *type, taper_value **value)
 {
     struct stat status;
-    if (stat(text, &status) == 0 && S_ISREG(status.st_mode)) { // the error of reading it says what it contains
+    // The error of reading this file will say what it contains.
+    if (stat(text, &status) == 0 && S_ISREG(status.st_mode)) {
         return tensor_from_text(source, text, type, value);
     }
     if (taper_type_kind_of(type) == TAPER_TYPE_STRING) {

@@ -28,7 +28,7 @@ static bool find_dtype(const input_source *source, const char *name, taper_dtype
                         name);
 }
 
-// Allocates elements of zero. Returns NULL after it has reported a failure.
+// Allocates elements that are zero. Returns NULL after reporting a failure.
 static unsigned char *elements_create(const input_source *source, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                       size_t *count)
 {
@@ -50,7 +50,7 @@ static unsigned char *elements_create(const input_source *source, taper_dtype dt
     return data;
 }
 
-// The value takes ownership of the elements, which are freed after a failure.
+// Makes a tensor of the elements, which the value then owns. They are freed after a failure.
 static bool make_tensor(const input_source *source, taper_dtype dtype, size_t rank, const int64_t *sizes,
                         unsigned char *data, size_t count, taper_value **value)
 {
@@ -63,7 +63,8 @@ static bool make_tensor(const input_source *source, taper_dtype dtype, size_t ra
     return true;
 }
 
-// Writes a number in the bytes of its dtype; integer dtypes take `integer`. Returns the number of bytes.
+// Writes a number in the format of its dtype. An integer dtype takes the value of the argument `integer`, any other
+// dtype that of `number`. Returns the number of bytes.
 static size_t store_number(taper_dtype dtype, double number, int64_t integer, unsigned char out[ELEMENT_MOST])
 {
     const float single = (float)number;
@@ -114,7 +115,7 @@ bool input_made_is(const char *text)
     return find_kind(text, &length) != MADE_COUNT;
 }
 
-// Parses "1x3x224x224" or "1,3,224,224". An empty text has rank 0. *text moves to the end of the sizes.
+// Parses "1x3x224x224" or "1,3,224,224". An empty text means rank 0. *text moves to the end of the sizes.
 static bool parse_sizes(const input_source *source, const char **text, int64_t sizes[TAPER_MAX_RANK], size_t *rank)
 {
     const char *at = *text;
@@ -201,7 +202,8 @@ static bool read_rank(const input_source *source, const json_value *json, array_
     return true;
 }
 
-// Each array at `depth` must have the size of the first one, and all numbers must be at the depth of the first one.
+// Checks that each array at `depth` has the size of the first array at this depth, and that all numbers are as deep as
+// the first number.
 static bool check_items(const input_source *source, const json_value *json, size_t depth, array_shape *shape)
 {
     if (depth == shape->rank) {
@@ -219,7 +221,7 @@ static bool check_items(const input_source *source, const json_value *json, size
         return error_report(source->subject, "rows of a tensor have one length: one of %lld and one of %zu are given",
                             (long long)shape->sizes[depth], json->count);
     }
-    for (size_t i = 0; i < json->count; i++) { // recursion is limited by the rank
+    for (size_t i = 0; i < json->count; i++) { // recursive up to the maximum rank
         if (!check_items(source, &json->items[i], depth + 1, shape)) {
             return false;
         }

@@ -5,11 +5,10 @@
 
 #include "common/input.h"
 
-// Returns true if the text begins as "zeros:SIZES", "ones:SIZES" or "rand:SIZES", with or without a dtype:
-// "ones:8:int64".
+// Returns true if the text begins with "zeros:SIZES", "ones:SIZES" or "rand:SIZES". A dtype may follow: "ones:8:int64".
 bool input_made_is(const char *text);
-// Makes the tensor. rand is uniform in [0, 1): the same numbers in each run, different numbers for each input. Failures
-// are reported.
+// Makes the tensor of such a text. "rand" gives uniform numbers in [0, 1): the same numbers in each run, but different
+// numbers for each input. Failures are reported.
 bool input_made(const input_source *source, const char *text, taper_value **value);
 
 // Makes a tensor from a number, a bool or nested arrays of them, as torch.tensor() does: with dtype int64, float32 or

@@ -40,7 +40,7 @@ static char *locate(const input_source *source, const char *path)
     return found;
 }
 
-// A complex number is swapped as two numbers.
+// Reverses the bytes of each number. A complex number is reversed as two numbers.
 static void swap_bytes(unsigned char *data, const npy_array *array)
 {
     const bool is_complex = array->dtype == TAPER_C64 || array->dtype == TAPER_C128;
@@ -70,7 +70,7 @@ static void narrow_to_bfloat16(unsigned char *data, npy_array *array)
 
 static void dense_strides(const npy_array *array, bool reversed, int64_t strides[TAPER_MAX_RANK])
 {
-    uint64_t stride = 1; // an empty array may have any other sizes, so that this may wrap
+    uint64_t stride = 1; // may wrap, because an empty array may have any other sizes
     for (size_t k = 0; k < array->rank; k++) {
         const size_t i = reversed ? k : array->rank - 1 - k;
         strides[i] = (int64_t)(stride & INT64_MAX);
@@ -99,7 +99,7 @@ static bool reorder_channels_last(unsigned char **data, const npy_array *array)
 static bool make_tensor(const input_source *source, const char *path, npy_array *array, unsigned char *data,
                         const tensor_options *options, taper_value **value)
 {
-    // The elements move to the front of their buffer, where they are aligned for any dtype.
+    // The elements are moved to the start of their buffer, where they are aligned for any dtype.
     memmove(data, data + array->offset, array->bytes);
     swap_bytes(data, array);
     if (array->dtype == TAPER_BOOL) {
@@ -167,7 +167,7 @@ static bool check_options(const char *path, const npy_array *array, const tensor
     return true;
 }
 
-// The value takes ownership of the bytes, which are freed after a failure.
+// Makes a tensor from a .npy file. The value takes ownership of the bytes, which are freed after a failure.
 static bool tensor_from_npy(const input_source *source, const char *path, unsigned char *bytes, size_t size,
                             const tensor_options *options, taper_value **value)
 {
@@ -203,7 +203,8 @@ static bool take_number(const npz_archive *npz, const char *key, const char *suf
     return done;
 }
 
-// An array of integers is a quantized tensor if the archive has a scale and a zero point for it, which result.h writes.
+// If the archive has a scale and a zero point for an array of integers, which result.h writes, the array is a quantized
+// tensor.
 static bool take_quantization(const npz_archive *npz, const char *key, const unsigned char *bytes, size_t size,
                               tensor_options *options)
 {
@@ -259,7 +260,7 @@ static bool tensor_from_picture(const input_source *source, const char *path, co
     return source->picture(source->user, path, value);
 }
 
-// Reads a file according to its contents, not its name. key names an array of an archive; NULL if none is named.
+// Reads a file according to its contents, not its name. key: name of an array in an archive; NULL if none is given.
 static bool tensor_from_file(const input_source *source, const char *path, const char *key,
                              const tensor_options *options, taper_value **value)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Called by the programs' copy of the library's JSON reader after an error. json_value.c passes no taper_error and
-// reports the problem itself.
-#include "base/status.h" // renames taper_fail_at to json_fail_at
+// Defines the function that the programs' copy of the library's JSON reader calls after an error. json_value.c passes
+// no taper_error and reports the problem itself.
+#include "base/status.h" // this build renames taper_fail_at to json_fail_at
 
 taper_status json_fail_at(taper_error *error, taper_status status, int64_t offset, const char *format, ...)
 {

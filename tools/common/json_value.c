@@ -49,7 +49,7 @@ static taper_status parse_items(taper_json *json, json_value *value, taper_json_
     taper_json_text key;
     bool more;
     TAPER_TRY(taper_json_enter(json, kind));
-    for (;;) { // recursion is limited by the reader
+    for (;;) { // recursive; the reader limits the depth
         TAPER_TRY(kind == TAPER_JSON_ARRAY ? taper_json_next(json, &more) : taper_json_member(json, &key, &more));
         if (!more) {
             return TAPER_OK;
@@ -97,7 +97,7 @@ static taper_status parse_value(taper_json *json, json_value *value)
 
 static void clear(json_value *value)
 {
-    for (size_t i = 0; i < value->count; i++) { // recursion is limited by the depth of the parsed text
+    for (size_t i = 0; i < value->count; i++) { // recursive, up to the depth of the parsed text
         clear(&value->items[i]);
     }
     free(value->items);

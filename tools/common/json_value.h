@@ -24,12 +24,12 @@ struct json_value {
     json_kind kind;
     bool flag;
     int64_t integer;
-    double number; // also set for JSON_INT
-    char *text;    // NUL-terminated; may contain more NULs
+    double number; // value of a number; set for JSON_INT and JSON_FLOAT
+    char *text;    // text of a string, NUL-terminated; it may contain more NULs
     size_t length;
     json_value *items; // items of an array, or members of an object
     size_t count;
-    char *key; // name, if this value is a member of an object
+    char *key; // name of the member, if this value is a member of an object
     size_t key_length;
 };
 
@@ -40,17 +40,18 @@ void json_free(json_value *value);
 // Returns the member with this name (the last one, if there are several), or NULL if there is none or value is not an
 // object.
 const json_value *json_member(const json_value *value, const char *name);
-const char *json_kind_name(json_kind kind); // for example "a string"
+const char *json_kind_name(json_kind kind); // returns a description, for example "a string"
 
-// Writers. A number is written with the fewest digits that read back exactly; a float always has a point or an
-// exponent. Bytes that are not UTF-8 become "\udc80" to "\udcff" and are read back as bytes. json_write_strictly(true)
-// writes the strings "NaN", "Infinity" and "-Infinity" instead of Python's words, which are not JSON.
+// These functions write JSON. A number is written with the fewest digits that read back exactly; a float always has a
+// point or an exponent. Bytes that are not UTF-8 become "\udc80" to "\udcff" and are read back as bytes. After
+// json_write_strictly(true), the strings "NaN", "Infinity" and "-Infinity" are written instead of Python's words, which
+// are not JSON.
 void json_write_strictly(bool strictly);
 void json_put_text(FILE *stream, const char *text, size_t length);
-// The text of json_put_double for finite numbers, otherwise "nan" or "inf".
+// Writes to `text` the text that json_put_double prints for finite numbers, otherwise "nan" or "inf".
 void json_double_text(char text[40], double number);
 void json_put_double(FILE *stream, double number);
 void json_put_float(FILE *stream, float number);
-void json_put(FILE *stream, const json_value *value); // writes one line, without the value's key
+void json_put(FILE *stream, const json_value *value); // writes the value on one line, without its key
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The writers of json_value.h.
+// Implements the functions of json_value.h that write.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@ void json_put_text(FILE *stream, const char *text, size_t length)
             fputs("\\n", stream);
         } else if (c == '\t') {
             fputs("\\t", stream);
-            // A two-byte control character is U+0080 to U+009F, the value of its second byte.
+            // A two-byte control character is one of U+0080 to U+009F; its number is the value of the second byte.
         } else if (utf8_is_control(text + i, bytes)) {
             fprintf(stream, "\\u%04x", (unsigned)(unsigned char)text[i + bytes - 1]);
         } else if (bytes == 0) {
-            // Not UTF-8: written as by Python's "surrogateescape", so that no byte is lost.
+            // The byte is not UTF-8. It is written as by Python's "surrogateescape", so that no byte is lost.
             fprintf(stream, "\\udc%02x", c);
         } else {
             fwrite(text + i, 1, bytes, stream);
@@ -51,7 +51,7 @@ static bool put_special(FILE *stream, double number)
     return true;
 }
 
-// Appends ".0" to a float that looks like an integer; "nan" and "inf" remain.
+// Appends ".0" to a float that looks like an integer. Does not change "nan" and "inf".
 static void with_point(char *text)
 {
     if (strpbrk(text, ".en") == NULL) {
@@ -96,7 +96,7 @@ void json_put_float(FILE *stream, float number)
     fputs(text, stream);
 }
 
-// Recursion is limited by the depth of the parsed text.
+// This is recursive, up to the depth of the parsed text.
 void json_put(FILE *stream, const json_value *value)
 {
     switch (value->kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pictures and pages for browsers, each one self-contained file.
+// Writes pictures and pages for browsers. Each is one self-contained file.
 #ifndef TAPER_TOOLS_MARKUP_H
 #define TAPER_TOOLS_MARKUP_H
 
@@ -14,15 +14,17 @@
 // Writes text for use between tags or in quotes. Control characters and bytes that are not UTF-8 become '?'.
 void markup_text(FILE *stream, const char *text, size_t length);
 
-// Opens a picture whose file name ends in .svg or .html. Until markup_close_picture, the caller writes SVG elements for
-// an area of width x height pixels. An .html file is a page with the title around them. Failures are reported.
+// Opens a picture whose file name ends with .svg or .html. Until markup_close_picture, the caller writes SVG elements
+// for an area of width x height pixels. An .html file is a page with the title that contains these elements. Failures
+// are reported.
 bool markup_open_picture(output_file *output, const char *path, const char *title, double width, double height);
 bool markup_close_picture(output_file *output, const char *path);
 
 // Opens a page and writes its head. The caller writes the body and calls markup_close_page.
 bool markup_open_page(output_file *output, const char *path, const char *title);
 bool markup_close_page(output_file *output, const char *path);
-// Ends each file of this module. Returns false, and removes the file, if some bytes could not be written.
+// Ends a file that one of these functions opened. Returns false, and removes the file, if some bytes could not be
+// written.
 bool markup_close_file(output_file *output, const char *path);
 
 #endif

@@ -16,7 +16,7 @@ static bool little_endian(void)
 }
 
 static const struct {
-    const char *code; // name without the byte order
+    const char *code; // NumPy's name without the byte order
     taper_dtype dtype;
 } dtypes[] = {
     {"f4", TAPER_F32}, {"f8", TAPER_F64}, {"f2", TAPER_F16},  {"u1", TAPER_U8},  {"i1", TAPER_I8},    {"i2", TAPER_I16},
@@ -166,9 +166,9 @@ const char *npy_descr(taper_dtype dtype)
 size_t npy_header(char header[NPY_HEADER_MAX], const char *descr, size_t rank, const int64_t *sizes)
 {
     char *text = header + 10;
-    const size_t room = NPY_HEADER_MAX - 10 - 65; // reserves space for padding and newline
+    const size_t room = NPY_HEADER_MAX - 10 - 65; // keeps space for padding and the newline
     size_t used = (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-    for (size_t i = 0; i < rank; i++) { // needs at most 8 sizes of 20 characters
+    for (size_t i = 0; i < rank; i++) { // at most 8 sizes of 20 characters
         used += (size_t)snprintf(text + used, room - used, "%" PRId64 "%s", sizes[i],
                                  rank == 1      ? ","
                                  : i + 1 < rank ? ", "

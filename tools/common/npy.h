@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NumPy's array file: "\x93NUMPY", version, length of the header, a Python dict literal with descr, fortran_order and
-// shape, then the elements.
+// Reads and writes the header of NumPy's array files: "\x93NUMPY", version, length of the header, a Python dict literal
+// with descr, fortran_order and shape. The elements follow.
 #ifndef TAPER_TOOLS_NPY_H
 #define TAPER_TOOLS_NPY_H
 
@@ -23,8 +23,8 @@ typedef struct npy_array {
 // Parses the header. Failures are reported with path as the subject.
 bool npy_parse(const char *path, const unsigned char *bytes, size_t size, npy_array *array);
 
-// Returns NumPy's name of a dtype in the byte order of this machine, for example "<f4", or NULL if NumPy has none.
-// bfloat16 is stored as float32, and a quantized dtype as its integers.
+// Returns NumPy's name of a dtype in the byte order of this machine, for example "<f4", or NULL if NumPy has no such
+// dtype. bfloat16 is stored as float32, and a quantized dtype as its integers.
 const char *npy_descr(taper_dtype dtype);
 enum { NPY_HEADER_MAX = 512 };
 // Writes the header for elements in C order and returns its length.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes zip without zip64, so that the archive and each array are limited to 4 GiB.
+// Writes zip archives without zip64, so the archive and each array are limited to 4 GiB.
 #include "common/npz.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static uint32_t checksum(const char *header, size_t header_size, const void *dat
 {
     uLong crc = crc32(0, (const Bytef *)header, (uInt)header_size);
     const Bytef *at = data;
-    while (bytes != 0) { // zlib takes lengths of 32 bits
+    while (bytes != 0) { // zlib counts bytes in 32 bits, so larger data is passed in steps
         const size_t part = bytes < 1u << 30 ? bytes : 1u << 30;
         crc = crc32(crc, at, (uInt)part);
         at += part;
@@ -109,7 +109,7 @@ bool npz_add(npz_writer *npz, const char *name, size_t name_length, const char *
     unsigned char *central = npz->directory + npz->directory_size;
     memset(central, 0, CENTRAL_SIZE);
     memcpy(central, "PK\1\2", 4);
-    put16(central + 4, 3 << 8 | 20); // made on Unix, which makes the file mode below valid
+    put16(central + 4, 3 << 8 | 20); // "made by": Unix, which makes the file mode below valid
     put_common(central + 6, utf8, crc, size, full_length);
     put32(central + 38, UINT64_C(0100644) << 16);
     put32(central + 42, position);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NumPy's archive of arrays: a zip file with one stored .npy file per array.
+// Writes NumPy's archives of arrays: a zip file with one stored .npy file for each array.
 #ifndef TAPER_TOOLS_NPZ_H
 #define TAPER_TOOLS_NPZ_H
 
@@ -11,7 +11,7 @@
 
 typedef struct npz_writer {
     output_file output;
-    unsigned char *directory; // the central directory so far
+    unsigned char *directory; // central directory of the archive so far
     size_t directory_size, directory_capacity;
     uint64_t position;
     size_t count;

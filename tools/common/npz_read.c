@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Offsets and sizes come from the central directory, and each is checked against the size of the file.
+// Reads NumPy's archives. Offsets and sizes come from the central directory, and each is compared with the size of the
+// file.
 #include "common/npz_read.h"
 
 #include <stdint.h>
@@ -150,7 +151,8 @@ static bool unpack(const npz_archive *npz, const entry *e, const unsigned char *
 
 static uint32_t checksum(const unsigned char *bytes, size_t size)
 {
-    return (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)size); // the sizes of entries have 32 bits
+    // The size of an entry has 32 bits, so the cast is safe.
+    return (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)size);
 }
 
 bool npz_take(const npz_archive *npz, const char *key, unsigned char **npy, size_t *size)

@@ -17,10 +17,11 @@ typedef struct npz_archive {
 bool npz_read(npz_archive *npz, const char *path, const unsigned char *bytes, size_t size);
 // Returns true if the archive has an array with this name.
 bool npz_has(const npz_archive *npz, const char *key);
-// Writes the name of the array that is used without a key. This is the only array, not counting the scale and zero
-// point of a quantized array. Returns false if there are several; `known` then lists them.
+// If the archive has a single array, writes its name to key and returns true. The scale and zero point of a quantized
+// array are not counted. Returns false if there are several arrays; `known` then lists them.
 bool npz_only(const npz_archive *npz, char key[512], char known[256]);
-// Returns an array as a .npy file, which the caller frees. Failures are reported; a missing array is a failure.
+// Finds an array and returns it as a .npy file, which the caller frees. Failures are reported; a missing array is a
+// failure.
 bool npz_take(const npz_archive *npz, const char *key, unsigned char **npy, size_t *size);
 
 #endif

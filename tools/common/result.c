@@ -12,7 +12,7 @@
 #include "common/tensor_data.h"
 #include "common/utf8.h"
 
-// Limits, because a model may return lists that contain one another.
+// Limits on the result, because a model may return lists that contain one another.
 enum { DEPTH_LIMIT = 64, PATH_LIMIT = 8192, LEAF_LIMIT = 1 << 24 };
 
 typedef struct walk {
@@ -69,7 +69,7 @@ static bool append_key(walk *w, size_t *length, const taper_value *value, size_t
         done = append(w, length, digits, strlen(digits));
     } else if (taper_value_get_bool(key, &flag, NULL) == TAPER_OK) {
         done = flag ? append(w, length, "True", 4) : append(w, length, "False", 5);
-    } else { // other keys, for example tensors, are replaced by their index
+    } else { // other keys, for example tensors, are replaced by the index of the item
         snprintf(digits, sizeof digits, "%zu", index);
         done = append(w, length, digits, strlen(digits));
     }
@@ -189,7 +189,7 @@ static bool add_string(const npz_visit *v, const char *path, size_t length, cons
         }
         i += bytes != 0 ? bytes : 1;
     }
-    count += count == 0; // NumPy has no dtype str with length 0
+    count += count == 0; // length 1, because NumPy has no dtype str with length 0
     snprintf(descr, sizeof descr, "%cU%zu", *npy_descr(TAPER_I32), count);
     const bool done = npz_add(v->npz, path, length, descr, 0, NULL, points, count * sizeof *points);
     free(points);
@@ -232,7 +232,7 @@ static bool add_leaf(void *user, const char *path, size_t length, const taper_va
     case TAPER_KIND_STRING:
         return add_string(v, path, length, leaf);
     default:
-        leave_out(v, path, leaf); // None and empty containers
+        leave_out(v, path, leaf); // None and empty containers cannot be stored as arrays
         return true;
     }
 }

@@ -10,13 +10,13 @@
 
 #include "common/npz.h"
 
-// Called for each leaf: tensor, number, string, None or empty container. Returns false to stop.
+// Called for each leaf of a value: a tensor, number, string, None or empty container. Returns false to stop.
 typedef bool (*result_visit)(void *user, const char *path, size_t path_length, const taper_value *leaf);
 // Visits all leaves. `name` is the path of the value itself. Failures are reported.
 bool result_walk(const char *name, const taper_value *value, taper_error *error, result_visit visit, void *user);
 
 bool result_to_npz(npz_writer *npz, const char *name, const taper_value *value, taper_error *error);
-// Writes a result that is one tensor and not quantized.
+// Writes a result as a .npy file. It must be a single tensor that is not quantized.
 bool result_to_npy(output_file *output, const char *name, const taper_value *value, taper_error *error);
 bool result_to_json(FILE *stream, const char *subject, const taper_value *value, taper_error *error);
 bool result_to_text(FILE *stream, const char *name, const taper_value *value, taper_error *error);

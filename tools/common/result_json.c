@@ -88,8 +88,8 @@ static void put_element(FILE *stream, taper_dtype dtype, const void *element)
     }
 }
 
-// Writes one dimension after the other. For an empty tensor it writes the brackets of the dimensions before the empty
-// one.
+// Writes the data of one dimension after the other. For an empty tensor it writes the brackets of the dimensions before
+// the empty one.
 static void put_data(FILE *stream, const taper_tensor_info *info, size_t dimension, const char *data)
 {
     if (dimension == info->rank) {
@@ -100,7 +100,7 @@ static void put_data(FILE *stream, const taper_tensor_info *info, size_t dimensi
     fputc('[', stream);
     for (int64_t i = 0; i < info->sizes[dimension]; i++) {
         fputs(i != 0 ? ", " : "", stream);
-        put_data(stream, info, dimension + 1, data + i * step); // recursion is limited by the rank, at most 8
+        put_data(stream, info, dimension + 1, data + i * step); // recursive up to the rank, at most 8
     }
     fputc(']', stream);
 }
@@ -121,7 +121,7 @@ static bool put_tensor(const json_writer *w, const taper_value *value)
     if (!tensor_info(w->subject, value, w->error, &info) || !tensor_count(w->subject, &info, (size_t)1 << 31, &count)) {
         return false;
     }
-    int64_t brackets = 1; // a tensor of [1000000, 1000000, 0] has no elements but 10^12 brackets
+    int64_t brackets = 1; // limited, because a tensor of [1000000, 1000000, 0] has no elements but 10^12 brackets
     for (size_t i = 0; i < info.rank && info.sizes[i] != 0; i++) {
         if (info.sizes[i] > PART_LIMIT || brackets * info.sizes[i] > (INT64_C(1) << 31)) {
             return error_report(w->subject, "the tensor is too large for JSON; use -o");

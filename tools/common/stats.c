@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#define _DARWIN_C_SOURCE 1 // for ru_maxrss
+#define _DARWIN_C_SOURCE 1 // needed for ru_maxrss
 #include "common/stats.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ long stats_peak_rss_kb(void)
     struct rusage usage;
     if (peak == 0 && getrusage(RUSAGE_SELF, &usage) == 0) {
 #if defined(__APPLE__)
-        peak = usage.ru_maxrss / 1024; // macOS counts bytes
+        peak = usage.ru_maxrss / 1024; // in bytes on macOS, in KB on other systems
 #else
         peak = usage.ru_maxrss;
 #endif

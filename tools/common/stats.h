@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Returns a percentile, interpolated: `part` 0.5 is the median, 0.9 the 90th percentile. Returns 0 without numbers or
-// without memory for a sorted copy.
+// Returns a percentile, interpolated: for `part` 0.5 the median, for 0.9 the 90th percentile. Returns 0 if there are no
+// numbers, or no memory for a sorted copy.
 double stats_percentile(const double *numbers, size_t count, double part);
 double stats_minimum(const double *numbers, size_t count);
-long stats_peak_rss_kb(void); // peak resident memory of this process; 0 if unknown
+long stats_peak_rss_kb(void); // returns the peak resident memory of this process in KB; 0 if unknown
 
 #endif

@@ -14,7 +14,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Returns the number of letters to add, drop, change or swap with a neighbour to turn `a` into `b`.
+// Returns how many letters must be added, removed, changed or swapped with a neighbour to turn `a` into `b`.
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][SUGGEST_LENGTH + 1];

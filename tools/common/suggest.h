@@ -9,9 +9,9 @@
 enum { SUGGEST_LENGTH = 96 }; // longer names are not compared
 
 typedef struct suggestion {
-    const char *name; // the unknown name; not terminated at length
+    const char *name; // the unknown name, not NUL-terminated
     size_t length;
-    const char *best; // NULL if no name is close
+    const char *best; // closest known name; NULL if no name is close
     size_t distance;
     const char *prefix; // prefix of the suggested name; "" by default
     char text[SUGGEST_LENGTH + 32];
@@ -19,7 +19,7 @@ typedef struct suggestion {
 
 suggestion suggest_for(const char *name, size_t length);
 void suggest_among(suggestion *s, const char *candidate);
-// Returns "; did you mean BEST?", or "". The text is stored in the suggestion.
+// Returns "; did you mean BEST?", or "" if no name is close. The text is stored in the suggestion.
 const char *suggest_text(suggestion *s);
 
 #endif

@@ -28,7 +28,8 @@ bool tensor_count(const char *subject, const taper_tensor_info *info, size_t lim
             return true;
         }
     }
-    for (size_t i = 0; i < info->rank; i++) { // expanded tensors may have more elements than memory has bytes
+    // Checked, because expanded tensors may have more elements than memory has bytes.
+    for (size_t i = 0; i < info->rank; i++) {
         if ((uint64_t)info->sizes[i] > limit / element / *count) {
             return error_report(subject, "the tensor has more than %zu MiB of elements", limit >> 20);
         }
@@ -114,7 +115,8 @@ void *tensor_gather(const char *subject, const taper_tensor_info *info, size_t *
         error_report_memory(subject);
         return NULL;
     }
-    // Bfloat16 is put in the second half, so that widening from the front overwrites nothing unread.
+    // bfloat16 elements are first copied to the second half of the memory, so that converting them from the front does
+    // not overwrite unread elements.
     char *packed = widen ? out + count * element : out;
     if (is_contiguous(info) && count != 0) {
         memcpy(packed, info->data, count * element);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#define _DARWIN_C_SOURCE 1 // for the size of terminals
+#define _DARWIN_C_SOURCE 1 // needed for the size of terminals
 #include "common/terminal.h"
 
 #include <stdlib.h>

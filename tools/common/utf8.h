@@ -26,7 +26,7 @@ static inline size_t utf8_length(const char *text, size_t left)
     return length;
 }
 
-// Returns true if a valid sequence is a control character: an ASCII one, DEL, or one of U+0080 to U+009F, which
+// Returns true if a valid sequence is a control character: below U+0020, DEL, or one of U+0080 to U+009F, which
 // terminals also obey.
 static inline bool utf8_is_control(const char *text, size_t length)
 {

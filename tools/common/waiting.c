@@ -13,7 +13,7 @@
 static struct timespec after(double seconds)
 {
     struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time); // the clock of pthread_cond_timedwait
+    clock_gettime(CLOCK_REALTIME, &time); // this is the clock that pthread_cond_timedwait uses
     const double fraction = (double)time.tv_nsec * 1e-9 + seconds;
     time.tv_sec += (time_t)fraction;
     time.tv_nsec = (long)((fraction - (double)(time_t)fraction) * 1e9);
@@ -58,7 +58,7 @@ void waiting_begin(waiting *w, const char *what, const char *path)
     }
     if (pthread_cond_init(&w->changed, NULL) == 0) {
         w->active = pthread_create(&w->thread, NULL, tell, w) == 0;
-        if (w->active && w->patience == 0) { // with no patience the line is drawn immediately
+        if (w->active && w->patience == 0) { // draws the line immediately if the waiting time is 0
             pthread_mutex_lock(&w->lock);
             put_line(w);
             pthread_mutex_unlock(&w->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A note for work of unknown duration. If the work takes more than a second and stderr is a terminal, a line on stderr
-// names it and shows the elapsed time. TAPER_PATIENCE sets another number of seconds.
+// Shows a note for work of unknown duration. If the work takes more than a second and stderr is a terminal, a line on
+// stderr names the work and shows the elapsed time. TAPER_PATIENCE sets another number of seconds.
 #ifndef TAPER_TOOLS_WAITING_H
 #define TAPER_TOOLS_WAITING_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 typedef struct waiting {
-    const char *what; // "loading"
+    const char *what; // description of the work, such as "loading"
     const char *path;
     double begin, patience;
     pthread_t thread;
@@ -17,8 +17,8 @@ typedef struct waiting {
     bool active, ended, shown;
 } waiting;
 
-// Starts the work. Nothing else may be written to the terminal until waiting_end, which removes the line. The texts
-// must stay valid.
+// waiting_begin starts the note. Nothing else may be written to the terminal until waiting_end, which removes the line.
+// The texts must stay valid.
 void waiting_begin(waiting *w, const char *what, const char *path);
 void waiting_end(waiting *w);
 

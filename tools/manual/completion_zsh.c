@@ -4,7 +4,8 @@
 
 #include "manual/manual.h"
 
-// Writes text inside single quotes and inside a part of _arguments, which brackets and colons would end.
+// Writes text inside single quotes, within a part of an argument of _arguments that unquoted brackets and colons would
+// end.
 static void put_quoted(FILE *file, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

@@ -55,7 +55,7 @@ static void put_synopsis(FILE *file, const char *text, const char *end)
     fputs(".fi\n", file);
 }
 
-// Writes paragraphs as filled text and indented lines as they are.
+// Writes a description. Its paragraphs are filled, and its indented lines are not changed.
 static void put_description(FILE *file, const char *text, const char *end)
 {
     const char *line;
@@ -81,7 +81,7 @@ static void put_option(FILE *file, const manual_verb *verb, const arg_option *op
 {
     usage_entry entry;
     if (!usage_find(verb->usage, option->name, &entry)) {
-        return; // main has already checked this
+        return; // cannot happen, because main has checked this
     }
     fputs(".TP\n", file);
     if (option->letter != 0) {

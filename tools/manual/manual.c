@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// manual DIR: writes man/*.1, bash/, zsh/, fish/ and commands.md to DIR. The commands are compiled a second time, with
-// args_parse and flags_parse replaced by the functions below, which record the tables and parse nothing. There is
-// therefore no second list of options.
+// manual DIR: writes man/*.1, bash/, zsh/, fish/ and commands.md to DIR. For this program the commands are compiled a
+// second time, with args_parse and flags_parse replaced by the functions below, which record the tables and parse
+// nothing. Thus the options are listed only once in the sources.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ bool manual_flags_parse(const flag *flags, size_t count, int argc, char **argv, 
 void manual_flags_put_help(const flag *flags, size_t count);
 int speed_benchmark_main(int argc, char **argv);
 
-// The recorded tables are global, because the replaced functions have no argument for them.
+// The recorded tables are global, because the replaced functions have no argument for passing them.
 static manual program = {.program = "taper", .has_verbs = true};
 static manual benchmark = {.program = "speed_benchmark_torch"};
 static char benchmark_usage[8192];
@@ -65,14 +65,14 @@ bool manual_flags_parse(const flag *flags, size_t count, int argc, char **argv, 
 {
     (void)argc;
     (void)argv;
-    *help = true; // stops the program before it runs anything
+    *help = true; // makes the program stop before it runs anything
     manual_verb *verb = &benchmark.verbs[0];
     size_t used =
         (size_t)snprintf(benchmark_usage, sizeof benchmark_usage,
                          "usage: speed_benchmark_torch --model=FILE [--NAME=VALUE]…\n\n"
                          "Measures a model as PyTorch's program of this name does, with its flags and its lines.\n\n");
     for (size_t i = 0; i < count; i++) {
-        if (flags[i].summary == NULL) { // accepted for compatibility, without effect
+        if (flags[i].summary == NULL) { // skipped: accepted for compatibility, without effect
             continue;
         }
         char name[64];

@@ -15,25 +15,25 @@ enum { MANUAL_VERBS = 32, MANUAL_OPTIONS = 64 };
 // A subcommand of taper, or a program without subcommands.
 typedef struct manual_verb {
     const char *name, *summary, *usage;
-    arg_option options[MANUAL_OPTIONS]; // only name, letter and kind are used
+    arg_option options[MANUAL_OPTIONS]; // in these options only name, letter and kind are used
     size_t option_count;
 } manual_verb;
 
 typedef struct manual {
     const char *program;
-    bool has_verbs; // if false, verbs[0] is the program itself
+    bool has_verbs; // true if the program has subcommands; otherwise verbs[0] is the program itself
     manual_verb verbs[MANUAL_VERBS];
     size_t verb_count;
 } manual;
 
-// The text about an option in a usage text: "  -i, --input INPUT   the next argument", and the continuation lines
+// The text about an option in a usage text: "  -i, --input INPUT   the next argument", and the lines that continue it
 // below.
 typedef struct usage_entry {
-    const char *value; // "INPUT"; not terminated
+    const char *value; // placeholder of the value, such as "INPUT"; not NUL-terminated
     size_t value_length;
-    const char *choice; // "[=strict]" in "--json[=strict]"
+    const char *choice; // optional part, such as "[=strict]" in "--json[=strict]"
     size_t choice_length;
-    const char *help, *end; // from the first word to the end of the last line
+    const char *help, *end; // from the first word of the help to the end of its last line
 } usage_entry;
 
 bool takes_value(const arg_option *option);
@@ -41,13 +41,13 @@ bool takes_value(const arg_option *option);
 bool usage_find(const char *usage, const char *name, usage_entry *entry);
 // Returns the number of options in the usage text.
 size_t usage_count(const char *usage);
-// Splits a usage text: the lines "usage: …" are [*synopsis, *description), the text before the options is
-// [*description, *options).
+// Splits a usage text. The lines "usage: …" are from *synopsis to *description, and the text before the options is from
+// *description to *options.
 void usage_parts(const char *usage, const char **synopsis, const char **description, const char **options);
 // Writes the help as one line of at most `capacity` - 1 bytes, which ends at the first semicolon or line end.
 void usage_summary(const usage_entry *entry, char *summary, size_t capacity);
-// Iterates over the lines of [*text, end). Returns the length of the next line, or -1 at the end, and moves *text past
-// it.
+// Iterates over the lines of a text that ends at `end`. Returns the length of the next line, or -1 at the end, and
+// moves *text past the line.
 long usage_line(const char **text, const char *end, const char **line);
 
 typedef enum value_kind { VALUE_NONE, VALUE_FILE, VALUE_FOLDER, VALUE_WORDS, VALUE_OTHER } value_kind;

@@ -25,7 +25,7 @@ static size_t indentation(const char *line, size_t length)
     return count;
 }
 
-// Returns the begin of the long name in "  -i, --input INPUT   …" or "  --json  …", or NULL.
+// Returns the start of the long name in "  -i, --input INPUT   …" or "  --json  …". Returns NULL for other lines.
 static const char *option_name(const char *line, size_t length)
 {
     if (length > 6 && memcmp(line, "  -", 3) == 0 && line[4] == ',' && memcmp(line + 5, " --", 3) == 0) {
@@ -59,8 +59,8 @@ bool usage_find(const char *usage, const char *name, usage_entry *entry)
                                .choice = found + size,
                                .choice_length = (size_t)(name_end - found) - size,
                                .help = behind};
-        // Lines with more indentation belong to the option. If its value fills the first line, the help begins on the
-        // next line.
+        // Lines with more indentation belong to the same option. If the option's value fills the first line, the help
+        // begins on the next line.
         entry->end = stop;
         while ((length = usage_line(&text, end, &line)) > 0 && indentation(line, (size_t)length) > 6) {
             entry->end = line + length;
@@ -132,7 +132,7 @@ bool takes_value(const arg_option *option)
     case ARG_TRIPLE:
         return true;
     default:
-        return false; // flags, also flags with a choice
+        return false; // flags have no value, even those with a choice
     }
 }
 
@@ -151,7 +151,7 @@ value_kind value_kind_of(const manual_verb *verb, const arg_option *option, char
     if (is_among(entry.value, entry.value_length, folders)) {
         return VALUE_FOLDER;
     }
-    // "low|fast" are literal words; placeholders are in capitals.
+    // In "low|fast" the words are literal; placeholders are in capitals.
     for (size_t i = 0; i < entry.value_length; i++) {
         const char c = entry.value[i];
         if ((!islower((unsigned char)c) && !isdigit((unsigned char)c) && c != '|') || i + 1 >= capacity) {

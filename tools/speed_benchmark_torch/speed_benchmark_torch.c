@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PyTorch's benchmark program, with the same flags and the same lines on stdout.
+// Replaces PyTorch's benchmark program, with the same flags and the same lines on stdout.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ typedef struct benchmark {
     fresh_inputs fresh; // copies of the inputs for each run
 } benchmark;
 
-// Finds the next piece between semicolons and skips empty pieces. Returns false at the end.
+// Finds the next text between semicolons and skips empty ones. Returns false at the end.
 static bool next_piece(const char **rest, const char **piece, size_t *length)
 {
     while (**rest == ';') {
@@ -92,7 +92,7 @@ static bool add_input(benchmark *b, const char *dims, size_t dims_length, const 
     return true;
 }
 
-// Returns true if no flag is about inputs. Then the model's bundled inputs are used after the model is loaded.
+// Returns true if no flag describes inputs. In this case the bundled inputs of the model are used.
 static bool says_nothing(const settings *f)
 {
     return !f->no_inputs && f->use_bundled_input < 0 && *f->input_dims == '\0' && *f->input_type == '\0' &&
@@ -195,7 +195,7 @@ static bool take_bundled(benchmark *b)
     return done;
 }
 
-// Uses the model's bundled inputs if no flag is about inputs. PyTorch's program fails in that case.
+// Uses the model's bundled inputs if no flag describes inputs. PyTorch's program fails in that case.
 static bool take_default(benchmark *b)
 {
     size_t count;
@@ -258,7 +258,7 @@ static bool measure(benchmark *b)
         return error_report_memory(NULL);
     }
     const bool done = run_times(b, f->iter, seconds);
-    double micros = 0; // without the time to make the inputs
+    double micros = 0; // sum of the runs' times, without the time to make the inputs
     for (int i = 0; i < f->iter; i++) {
         micros += seconds[i] * 1e6;
     }
@@ -293,7 +293,8 @@ static bool load(benchmark *b)
 {
     const taper_load_options options = {.struct_size = sizeof options,
                                         .compiler = taper_compiler(),
-                                        .flags = TAPER_LOAD_EVALUATION}; // PyTorch's program calls eval()
+                                        // Sets evaluation mode, because PyTorch's program calls eval().
+                                        .flags = TAPER_LOAD_EVALUATION};
     return (taper_model_load(b->context, b->flags->model, &options, &b->model, b->error) == TAPER_OK &&
             taper_session_create(b->model, NULL, &b->session, b->error) == TAPER_OK) ||
            library_failed(b);

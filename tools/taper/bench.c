@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper bench: load time, first run, steady state, memory.
+// taper bench: measures load time, first run, steady state and memory.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ typedef struct bench_figures {
     double load_ms, first_ms, second_ms;
     double *iter_ms;
     size_t count;
-    uint64_t allocations, banded; // in the last run
+    uint64_t allocations, banded; // counts in the last run: allocations, and steps that ran in bands
 } bench_figures;
 
 static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, double *milliseconds)
@@ -83,7 +83,7 @@ static bool measure(const bench_options *options, const opened_model *opened, fr
                run_timed(opened, options->method, &(call_inputs){fresh->values, fresh->count}, &milliseconds);
         if (i == 0) {
             figures->first_ms = milliseconds;
-        } else if (i == 1) { // the second run packs the weights that stay packed
+        } else if (i == 1) { // reached after the second run, which packs the weights that stay packed
             figures->second_ms = milliseconds;
         }
         if (i >= warmup) {
@@ -192,8 +192,9 @@ static int bench_checked(bench_options *options)
         return error_usage(usage, "-o takes the profile as a page or a trace: --profile -o FILE.html or FILE.json");
     }
     if (options->profile) {
-        model_options_on_gpu(&options->model, "times=1"); // one row of the profile for each dispatch
-        options->model.keeps_numbers = true;              // layer names are found by value numbers
+        // Makes the device report the time of each dispatch as a separate item.
+        model_options_on_gpu(&options->model, "times=1");
+        options->model.keeps_numbers = true; // kept, because layer names are found by value numbers
     }
     int status = model_options_check(&options->model, usage);
     if (status == ARGS_GO_ON) {

@@ -5,7 +5,7 @@
 #include "taper/inputs.h"
 
 // Makes the inputs of --input-dims: float tensors of ones. ';' separates tensors, ',' separates the sizes of one
-// tensor. Returns false after it has reported a failure.
+// tensor. Returns false after reporting a failure.
 bool bench_inputs_ones(const opened_model *opened, const char *dims, call_inputs *inputs);
 
 #endif

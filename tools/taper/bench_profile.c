@@ -14,7 +14,7 @@ enum { MOST_ROWS = 30, BAR = 30, OPERATOR_COLUMNS = 82, LAYER_COLUMNS = 66 };
 
 // ---- collecting
 
-// Collects the call sites that ran and those that a device declined.
+// Collects the items of operators that ran, and of operators that a device declined.
 static bool collect(const opened_model *opened, bench_profile *p)
 {
     const size_t sites = taper_profile_count(opened->session);
@@ -107,8 +107,8 @@ static double of_bandwidth(const taper_profile_item *item)
     return known ? 100 * item->bytes * (double)item->calls / item->seconds / item->peak_bytes : -1;
 }
 
-// Returns the limit of the operator: arithmetic or memory, if it uses at least half of that peak, whichever share is
-// larger.
+// Returns whether arithmetic or memory limits the operator: the one whose peak is used more, if at least half of that
+// peak is used.
 static const char *bound_by(const taper_profile_item *item)
 {
     enum { LEAST = 50 };
@@ -125,7 +125,7 @@ static bool has_peak(const taper_profile_item *item)
 }
 
 // Prints the measured peaks: one line each for the CPU, for its quantized arithmetic and for the device. Returns false
-// if there are none.
+// if no peak is known.
 static bool put_peaks(const bench_profile *p)
 {
     bool any = false;
@@ -186,7 +186,7 @@ static bool same_reason(const taper_profile_item *a, const taper_profile_item *b
            memcmp(a->name, b->name, a->name_length) == 0;
 }
 
-// Prints why the device declined operators, each reason once.
+// Prints the reasons why the device declined operators, each reason once.
 static void put_reasons(const bench_profile *p)
 {
     bool any = false;
@@ -229,7 +229,7 @@ static bool put_operators(const bench_profile *p)
     for (size_t i = 0; i < p->count && i < MOST_ROWS; i++) {
         const taper_profile_item *item = &items[i];
         const double share = share_of(p, item->seconds);
-        if (item->calls == 0) { // declined operators run on the CPU and have rows there
+        if (item->calls == 0) { // skipped, because an operator that was declined has another item for the CPU
             continue;
         }
         char name[64], speed[32] = "";
@@ -305,7 +305,7 @@ bool bench_profile_print(const bench_profile *profile)
     return put_operators(profile) && put_layers(profile);
 }
 
-// Prints the member, with null for an unknown share.
+// Prints the member with the share, or with null if the share is unknown.
 static void json_put_share(const char *name, double share)
 {
     fputs(name, stdout);

@@ -48,7 +48,8 @@ static int label_width(const char *label)
 {
     int width = 0;
     for (; *label != '\0'; label++) {
-        width += ((unsigned char)*label & 0xC0) != 0x80; // counts characters of UTF-8: continuation bytes are skipped
+        // Counts the characters of UTF-8 by skipping continuation bytes.
+        width += ((unsigned char)*label & 0xC0) != 0x80;
     }
     return width;
 }
@@ -198,10 +199,10 @@ static bool classify_picture(const classify_options *options, const opened_model
     return done;
 }
 
-// Continues after a picture that cannot be read or classified.
+// Classifies all pictures. Continues after a picture that cannot be read or classified.
 static bool classify_all(const classify_options *options, const opened_model *opened, vision *v)
 {
-    const arg_texts *paths = &options->positional; // the first path is the model's
+    const arg_texts *paths = &options->positional; // the first positional argument is the path of the model
     bool done = true;
     size_t printed = 0;
     for (size_t i = 1; i < paths->count; i++) {

@@ -22,7 +22,7 @@ typedef struct listing {
     bool json, first;
 } listing;
 
-static void put_words(const char *text) // prints each part on a line of its own, below the name
+static void put_words(const char *text) // prints each part of the text on its own line, below the name
 {
     while (*text != '\0') {
         const size_t length = strcspn(text, ";");
@@ -82,7 +82,7 @@ static void put_options(void)
         }
         printf("], \"least\": %lld, \"most\": %lld, \"default\": ", (long long)option->least, (long long)option->most);
         if (option->initial < 0) {
-            fputs("null", stdout); // the default depends on the device
+            fputs("null", stdout); // null, because the default depends on the device
         } else {
             printf("%lld", (long long)option->initial);
         }

@@ -16,14 +16,16 @@
 
 // A tensor that an operator computed, or a leaf of the method's result.
 typedef struct diff_record {
-    char name[96];      // "aten::conv2d", "output.0"
-    const char *method; // name of the model's method, for example "__torch__.Net.forward"
+    char name[96];      // name of the operator, such as "aten::conv2d", or path of the leaf, such as "output.0"
+    const char *method; // qualified name of the model's method, for example "__torch__.Net.forward"
     uint32_t value, stands_for;
-    const struct taper_node *node; // NULL for a leaf of the method's result
-    char module[160];              // "" if unknown
-    taper_tensor_info info;        // sizes, strides and data are not valid here; the members below have copies
+    const struct taper_node *node; // node of the operator; NULL for a leaf of the method's result
+    char module[160];              // path of the module that contains the operator; "" if unknown
+    // Facts about the tensor; its sizes, strides and data are not valid here, because the members below are copies of
+    // them.
+    taper_tensor_info info;
     int64_t sizes[TAPER_MAX_RANK];
-    void *data; // the elements in C order, bfloat16 widened to float32; NULL if they are not kept
+    void *data; // elements in C order, with bfloat16 converted to float32; NULL if they are not kept
     size_t bytes;
 } diff_record;
 
@@ -48,15 +50,15 @@ void diff_trace_release(diff_trace *trace);
 // ---- diff_compare.c
 
 typedef struct diff_tolerance {
-    double relative, absolute; // equal if max|a-b| <= relative * max|b| + absolute
+    double relative, absolute; // two numbers are equal if max|a-b| <= relative * max|b| + absolute
 } diff_tolerance;
 
 typedef struct diff_figures {
-    bool mismatch;        // true if the sizes or the kinds of numbers differ; then the other members are not filled
-    bool integers;        // true if both are integers of one scale, which must be equal
+    bool mismatch;        // true if the sizes or the kinds of numbers differ; then the other members are not set
+    bool integers;        // true if both tensors are integers with the same scale, which must be equal
     size_t differing;     // number of elements that differ
-    double difference;    // greatest difference; infinite if an element of one side is not finite
-    double largest;       // greatest magnitude of the finite elements of `wanted`
+    double difference;    // largest difference; infinite if an element of only one side is finite
+    double largest;       // largest magnitude of the finite elements of `wanted`
     double signal, noise; // sums of squares of `wanted` and of the difference
 } diff_figures;
 
@@ -64,39 +66,40 @@ typedef struct diff_figures {
 // quantized.
 diff_figures diff_compare(const diff_record *wanted, const diff_record *got, bool same_dtype);
 bool diff_diverges(const diff_figures *figures, const diff_tolerance *tolerance);
-// Returns the ratio of signal to noise in dB; infinite if no element differs.
+// Returns the ratio of signal to noise in dB, or infinity if no element differs.
 double diff_sqnr(const diff_figures *figures);
 
 // ---- diff_match.c
 
-// Results of one trace that correspond to results of the other: the operators [wanted, wanted_end) compute the same as
-// [got, got_end). The two results that agree best are compared.
+// Results of one trace that correspond to results of the other: the operators from index wanted to before wanted_end
+// compute the same as those from got to before got_end. The two results that agree best are compared.
 typedef struct diff_match {
     size_t wanted, wanted_end, got, got_end;
-    // Filled when the results are compared.
+    // The following members are set when the results are compared.
     bool compared;
     size_t best_wanted, best_got;
     diff_figures figures;
 } diff_match;
 
 typedef struct diff_matches {
-    diff_match *items; // in the order of both traces
+    diff_match *items; // matches, in the order of both traces
     size_t count;
 } diff_matches;
 
-// Matches the results of two runs of one file by value number and by how often each value was computed.
+// Matches the results of two runs of one file. Two results correspond if they have the same value number and were
+// computed at the same repetition.
 bool diff_match_values(const diff_trace *wanted, const diff_trace *got, diff_matches *matches);
 // Matches the results of two files by the longest common sequence of operators, compared by their kinds.
 bool diff_match_operators(const diff_trace *wanted, const diff_trace *got, diff_matches *matches);
 // Writes the kind of an operator, which is the same in all file formats: "conv" for "quantized::conv2d_relu". Writes ""
-// for operators that change no numbers, or only how numbers are stored. size: bytes of `kind`.
+// for operators that do not change numbers, or change only how numbers are stored. size: bytes of `kind`.
 void diff_operator_kind(const char *name, char *kind, size_t size);
 
 // ---- diff_report.c
 
 typedef struct diff_report {
     const opened_model *wanted, *got;
-    const char *wanted_name, *got_name; // "reference", or the path of the file
+    const char *wanted_name, *got_name; // names for the report: "reference", or the path of a file
     const diff_trace *wanted_results, *got_results, *wanted_outputs, *got_outputs;
     const diff_matches *nodes, *outputs;
     diff_tolerance tolerance;

@@ -8,7 +8,7 @@
 #include "taper/diff.h"
 
 typedef struct numbers {
-    taper_dtype dtype; // dtype of the real and imaginary part, for complex numbers
+    taper_dtype dtype; // for complex numbers: dtype of the real and imaginary part
     size_t size, count;
     const char *data;
 } numbers;
@@ -20,7 +20,7 @@ static numbers numbers_of(const diff_record *record)
     n.dtype = dtype == TAPER_C32    ? TAPER_F16
               : dtype == TAPER_C64  ? TAPER_F32
               : dtype == TAPER_C128 ? TAPER_F64
-              : dtype == TAPER_BF16 ? TAPER_F32 // widened by diff_trace.c
+              : dtype == TAPER_BF16 ? TAPER_F32 // diff_trace.c has converted bfloat16 to float32
                                     : dtype;
     n.size = taper_dtype_size(n.dtype);
     n.count = n.size != 0 ? record->bytes / n.size : 0;
@@ -84,9 +84,11 @@ diff_figures diff_compare(const diff_record *wanted, const diff_record *got, boo
     const numbers x = numbers_of(wanted), y = numbers_of(got);
     const bool quantized = a->quantized != 0 || b->quantized != 0;
     diff_figures f = {.integers = are_same_integers(a, b)};
-    f.mismatch = !same_sizes(wanted, got) || class_of(a) != class_of(b) || x.count != y.count ||
-                 (same_dtype && !quantized && a->dtype != b->dtype) ||
-                 (!f.integers && (a->quantized == 2 || b->quantized == 2)); // the scales of channels are not recorded
+    f.mismatch =
+        !same_sizes(wanted, got) || class_of(a) != class_of(b) || x.count != y.count ||
+        (same_dtype && !quantized && a->dtype != b->dtype) ||
+        (!f.integers &&
+         (a->quantized == 2 || b->quantized == 2)); // not comparable, because the scales of channels are not recorded
     for (size_t i = 0; !f.mismatch && i < x.count; i++) {
         const double p = number_at(&x, a, i), q = number_at(&y, b, i);
         add(&f, p, q);

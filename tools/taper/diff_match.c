@@ -45,7 +45,7 @@ void diff_operator_kind(const char *name, char *kind, size_t size)
                                           "lift_fresh"};
     static const char *const clamps[] = {"relu", "relu6", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip"};
     static const char *const shapes[] = {"view", "flatten", "unflatten", "squeeze", "unsqueeze"};
-    // {text, kind}: an operator whose name contains the text is of the kind.
+    // Pairs {text, kind}: an operator whose name contains the text is of that kind.
     static const char *const families[][2] = {{"conv", "conv"}, {"linear", "linear"}, {"addmm", "linear"},
                                               {"lstm", "lstm"}, {"gru", "gru"},       {"batch_norm", "batch_norm"}};
     const char *colons = strstr(name, "::"), *begin = colons != NULL ? colons + 2 : name;
@@ -120,7 +120,7 @@ static void merge(const diff_trace *wanted, const diff_trace *got, const diff_re
         const size_t as_often = times(a, wanted->count, i), bs_often = times(b, got->count, j);
         const int methods = strcmp(a[i]->method, b[j]->method);
         const bool same = methods == 0 && a[i]->stands_for == b[j]->stands_for;
-        // A value that is computed a different number of times is a different value: one run has unrolled its loop.
+        // If a value was computed a different number of times, it is a different value: one run has unrolled the loop.
         for (size_t k = 0; same && as_often == bs_often && k < as_often; k++) {
             const size_t x = (size_t)(a[i + k] - wanted->items), y = (size_t)(b[j + k] - got->items);
             matches->items[matches->count++] =
@@ -151,9 +151,9 @@ bool diff_match_values(const diff_trace *wanted, const diff_trace *got, diff_mat
 
 enum { KIND_SIZE = 48, CELLS_LIMIT = 1 << 26 };
 
-typedef struct sequence { // the operators of a trace that have a kind
+typedef struct sequence { // the operators of a trace that have a kind, in order
     const diff_trace *trace;
-    size_t *at; // indices of the records
+    size_t *at; // indices of their records in the trace
     char (*kinds)[KIND_SIZE];
     size_t count;
 } sequence;
@@ -173,7 +173,7 @@ static bool sequence_make(const diff_trace *trace, sequence *s)
     return true;
 }
 
-// Returns true if the names are equal or one is inside a wrapper: "features.0" and "model.features.0".
+// Returns true if the names are equal, or one module is inside of a wrapper: "features.0" and "model.features.0".
 static bool same_module(const char *a, const char *b)
 {
     const size_t x = strlen(a), y = strlen(b);
@@ -182,7 +182,7 @@ static bool same_module(const char *a, const char *b)
            (x == y || (x > y ? a[x - least - 1] : b[y - least - 1]) == '.');
 }
 
-// Returns how similar two operators are: 0 if they are of different kinds.
+// Returns a number for the similarity of two operators, or 0 if they are of different kinds.
 static int score(const sequence *a, size_t i, const sequence *b, size_t j)
 {
     const diff_record *x = &a->trace->items[a->at[i]], *y = &b->trace->items[b->at[j]];
@@ -195,8 +195,8 @@ static int score(const sequence *a, size_t i, const sequence *b, size_t j)
 
 typedef enum step { STEP_BOTH, STEP_WANTED, STEP_GOT } step;
 
-// Aligns a[begin, a_end) with b[begin, b_end) by dynamic programming. (*steps)[i * (columns + 1) + j] is the best step
-// when i items of a and j items of b remain. The caller frees *steps.
+// Aligns two ranges of operators, from `begin` to before a_end and b_end, by dynamic programming. (*steps)[i * (columns
+// + 1) + j] is the best step if i operators of a and j operators of b remain. The caller frees *steps.
 static bool align(const sequence *a, size_t a_end, const sequence *b, size_t b_end, size_t begin, uint8_t **steps)
 {
     const size_t rows = a_end - begin, columns = b_end - begin;
@@ -240,7 +240,7 @@ static void add_match(const sequence *a, size_t i, const sequence *b, size_t j, 
 
 static bool match_sequences(const sequence *a, const sequence *b, diff_matches *matches)
 {
-    enum { SAME = 3 }; // the score of equal kinds and equal sizes
+    enum { SAME = 3 }; // score of two operators with equal kinds and equal sizes
     size_t begin = 0, a_end = a->count, b_end = b->count;
     uint8_t *steps = NULL;
     while (begin < a_end && begin < b_end && score(a, begin, b, begin) >= SAME) {
@@ -280,7 +280,7 @@ bool diff_match_operators(const diff_trace *wanted, const diff_trace *got, diff_
     matches->count = 0;
     bool done = matches->items != NULL || error_report_memory(NULL);
     done = done && sequence_make(wanted, &a) && sequence_make(got, &b) && match_sequences(&a, &b, matches);
-    // Operators without a partner may be part of the operator before them, as batch norm and relu are part of a fused
+    // Operators without a match may belong to the operator before them, as batch norm and relu belong to a fused
     // convolution.
     for (size_t i = 0; done && i < matches->count; i++) {
         diff_match *m = &matches->items[i];

@@ -16,13 +16,14 @@ enum { AROUND = 3, MOST_LAYERS = 64, BAR = 24 };
 
 typedef struct row {
     const diff_match *match;
-    const diff_record *wanted, *got; // NULL if the side has no such result
-    const diff_record *named;        // wanted or got, whichever is not NULL
-    const diff_record *layer;        // record whose module is the layer of the row; NULL if unknown
+    const diff_record *wanted, *got; // records of both sides; NULL if a side has no such result
+    const diff_record *named;        // the record of `wanted`, or of `got` if `wanted` is NULL
+    const diff_record *layer;        // record whose module is printed as the layer; NULL if unknown
     bool diverges;
 } row;
 
-// Returns the record at `at`, or one shortly before it, that has the same kind as `name`.
+// Returns a record with the same kind as `name`: the record at index `at`, or one shortly before it. Returns NULL if
+// there is none.
 static const diff_record *layer_near(const diff_trace *trace, size_t at, const char *name)
 {
     enum { REACH = 8 };
@@ -38,7 +39,7 @@ static const diff_record *layer_near(const diff_trace *trace, size_t at, const c
 }
 
 // Returns the record of the operator with the weights. The compared result may be an activation that the other side
-// computes in one operator with its layer.
+// computes in the same operator as the layer.
 static const diff_record *layer_of(const diff_report *r, const row *of)
 {
     if (of->wanted == NULL || of->got == NULL) {
@@ -133,7 +134,7 @@ static void describe(char *text, size_t size, const diff_record *record)
     }
 }
 
-// Writes, for example, "aten::conv2d %26 in features.0.0".
+// Writes a description such as "aten::conv2d %26 in features.0.0".
 static void name_row(char *text, size_t size, const row *r)
 {
     char number[24] = "";
@@ -158,7 +159,7 @@ static void describe_figures(char *text, size_t size, const row *r)
     }
 }
 
-// Returns the greatest finite SQNR in dB, which is drawn as a full bar.
+// Returns the largest finite SQNR in dB, for which the bar is drawn at full length.
 static double whole_bar(const diff_report *r)
 {
     double most = 1;
@@ -182,7 +183,7 @@ static void put_row(const row *r, double whole)
     }
     const double part = isfinite(sqnr) ? sqnr / whole : sqnr > 0;
     terminal_bar(stdout, part, BAR);
-    // Pad the bar to its full width. A terminal with Unicode shows a part of a column as one more character.
+    // Pads the bar to its full width. A terminal with Unicode shows a fraction of a column as one more character.
     const int eighths = (int)((part > 0 ? part < 1 ? part : 1 : 0) * BAR * 8 + 0.5);
     printf("%*s ", BAR - (terminal_has_unicode() ? (eighths + 7) / 8 : (eighths + 4) / 8), "");
     text_put(stdout, name, strlen(name), false);
@@ -246,7 +247,7 @@ static bool put_worst(const diff_report *report, double whole)
     return true;
 }
 
-// Prints one row for each layer. If there are too many layers, each row is the worst of several neighbours.
+// Prints one line for each layer. If there are too many layers, each line is the worst of several neighbours.
 static void put_layers(const diff_report *report, double whole)
 {
     size_t layers = 0, seen = 0, worst = SIZE_MAX;

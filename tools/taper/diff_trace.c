@@ -11,7 +11,7 @@
 
 typedef struct recorder {
     const opened_model *opened;
-    diff_trace *results; // NULL if `visit` is called instead
+    diff_trace *results; // trace that receives the records; NULL if `visit` is called instead
     diff_keep keep;
     diff_visit visit;
     void *user;
@@ -58,7 +58,8 @@ static bool fill(diff_record *record, const opened_model *opened, const taper_va
     if (!tensor_info(record->name, value, opened->error, &record->info)) {
         return false;
     }
-    if (record->info.rank > TAPER_MAX_RANK) { // a newer version of the library may allow more dimensions
+    // Skipped, because a newer version of the library may allow more dimensions.
+    if (record->info.rank > TAPER_MAX_RANK) {
         return error_report(record->name, "more than %d dimensions", TAPER_MAX_RANK);
     }
     memcpy(record->sizes, record->info.sizes, record->info.rank * sizeof *record->sizes);
@@ -70,8 +71,8 @@ static bool fill(diff_record *record, const opened_model *opened, const taper_va
 
 // ---- operators
 
-// Constants of the model are skipped, because they are observed again where they are used. Containers are skipped,
-// because their items were recorded when they were computed.
+// Returns false for constants and containers. Constants of the model are observed again where they are used. Items of
+// containers were recorded when they were computed.
 static bool is_recorded(const taper_observation *o)
 {
     taper_tensor_info info = {.struct_size = sizeof info};

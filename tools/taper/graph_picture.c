@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Draws a graph. Each line of its text is a node. The lines inside a segment are the operators that the segment
-// replaces, and they become its name. The layer of a node is one more than the deepest layer of the nodes whose results
-// it takes. Nodes of a nested block follow the node that contains the block; nodes that take results of the block
-// follow all nodes of the block.
+// Draws a graph. Each line of its text is a node. The lines inside of a segment are the operators that the segment
+// replaces; they form the name of its node. The layer of a node is one more than the deepest layer of the nodes whose
+// results it takes. Nodes of a nested block come after the node that contains the block; nodes that take results of the
+// block come after all nodes of the block.
 #include "taper/graph_picture.h"
 
 #include <stdlib.h>
@@ -23,10 +23,10 @@ enum {
 };
 
 typedef struct drawn_node {
-    const char *line; // without its indentation
+    const char *line; // text of the node without indentation
     size_t length, indent;
     char name[NAME_SIZE];
-    const char *shape; // shape of the first result; NULL if unknown
+    const char *shape; // text of the shape of the first result; NULL if unknown
     size_t holder;     // index of the node whose block contains this node; its own index if none does
     size_t layer, end, column;
     bool segment, used;
@@ -91,7 +91,7 @@ static drawn_node *add_node(drawing *d, const char *line, size_t length, size_t 
 static bool next_value(const char **at, const char *end, size_t *value)
 {
     while (*at < end && (**at != '%' || *at + 1 == end || (*at)[1] < '0' || (*at)[1] > '9')) {
-        if (**at == '"') { // skips a string, which may contain '%'
+        if (**at == '"') { // skips a string in quotes, which may contain '%'
             do {
                 *at += **at == '\\' && *at + 1 < end ? 2 : 1;
             } while (*at < end && **at != '"');
@@ -132,7 +132,7 @@ static void take_values(drawing *d, const char *at, const char *end, size_t node
     }
 }
 
-// Returns " = " outside of quotes and arguments, or NULL.
+// Returns the position of " = " outside of quotes and arguments, or NULL.
 static const char *find_equals(const char *line, size_t length)
 {
     for (size_t i = 0; i + 3 <= length && line[i] != '(' && line[i] != '"'; i++) {
@@ -149,11 +149,11 @@ static void add_name(drawn_node *node, const char *operation, const char *end)
     while (operation + length < end && operation[length] != '(') {
         length++;
     }
-    // Checks are added by the compiler and would hide the user's operators.
+    // Checks are not shown in the name, because the compiler has added them and they would hide the user's operators.
     if (node->segment && strncmp(operation, "taper::", 7) == 0) {
         return;
     }
-    // A segment's name has many operators, so their common prefix is omitted.
+    // The name of a segment lists many operators, so their common prefix is omitted.
     if (node->segment && strncmp(operation, "aten::", 6) == 0) {
         operation += 6;
         length -= 6;
@@ -199,10 +199,10 @@ static void read_head(drawing *d, const char *line, size_t length)
     }
 }
 
-// Returns the node whose block contains a line with that indentation, or (size_t)-1.
+// Returns the index of the node whose block contains a line with that indentation, or (size_t)-1.
 static size_t find_holder(const drawing *d, size_t indent)
 {
-    size_t i = indent > 2 ? d->node_count : 0; // lines of the graph's own body are indented by two
+    size_t i = indent > 2 ? d->node_count : 0; // lines of the graph's own body have an indentation of two
     while (i > 0 && d->nodes[i - 1].indent >= indent) {
         i--;
     }
@@ -260,16 +260,16 @@ static void place_layers(drawing *d)
     }
 }
 
-// Puts each node below the first node whose result it takes, if that place is free, otherwise at the right end of its
-// layer.
+// Puts each node below the first node whose result it takes, if that position is free. Otherwise puts it at the right
+// end of its layer.
 static bool place_columns(drawing *d, size_t *layers, size_t *columns)
 {
     *layers = *columns = 0;
     for (size_t i = 0; i < d->node_count; i++) {
         *layers = d->nodes[i].layer + 1 > *layers ? d->nodes[i].layer + 1 : *layers;
     }
-    // For each layer: 1 + the node placed last, and the number of columns. For each node: the previous node in its
-    // layer.
+    // last, wide: for each layer, 1 + the node that was placed last, and the number of columns. before: for each node,
+    // the previous node in its layer.
     size_t *last = calloc(*layers + 1, sizeof *last), *wide = calloc(*layers + 1, sizeof *wide);
     size_t *before = calloc(d->node_count + 1, sizeof *before), e = 0;
     const bool done = last != NULL && wide != NULL && before != NULL;
@@ -332,7 +332,7 @@ static double y_of(const drawn_node *node)
 static void put_edge(FILE *stream, const drawn_node *from, const drawn_node *to)
 {
     const double x1 = x_of(from) + WIDTH / 2.0, y1 = y_of(from) + HEIGHT, x2 = x_of(to) + WIDTH / 2.0, y2 = y_of(to);
-    // An edge within one column bends around the nodes between its ends.
+    // An edge between two nodes of the same column bends around the nodes between them.
     const double aside = from->column == to->column && to->layer > from->layer + 1 ? WIDTH * 2 / 3.0 + 40 : 0;
     fprintf(stream, "<path d=\"M%.0f %.0fC%.0f %.0f %.0f %.0f %.0f %.0f\"/>\n", x1, y1, x1 + aside, y1 + 30, x2 + aside,
             y2 - 30, x2, y2);

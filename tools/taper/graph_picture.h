@@ -9,8 +9,8 @@
 
 typedef struct graph_picture {
     const char *title;
-    const char *text;          // the graph, NUL-terminated
-    const char *const *shapes; // indexed by value number; NULL for an unknown shape
+    const char *text;          // text of the graph, NUL-terminated
+    const char *const *shapes; // text of each value's shape, indexed by value number; NULL if unknown
     size_t shape_count;
 } graph_picture;
 

@@ -17,7 +17,7 @@ bool inputs_run(const opened_model *opened, const char *method, const call_input
     const taper_status advised = status == TAPER_OK ? status
                                                     : taper_session_advise(opened->session, method, inputs->values,
                                                                            inputs->count, opened->error);
-    (void)advised; // if memory runs out, the error keeps its first message
+    (void)advised; // if memory runs out, the error keeps its original message
     waiting_end(&shown);
     return status == TAPER_OK || error_report_library(opened->path, opened->error);
 }

@@ -177,7 +177,7 @@ long inputs_default(const opened_model *opened, const char *method)
 {
     const char *name = method != NULL ? method : "forward";
     char getter[512];
-    // Files without schemas do not store how many arguments a method requires.
+    // A file without schemas does not tell how many arguments a method requires.
     if (taper_model_method_required(opened->model, name) == 0 || !find_getter(opened, name, getter)) {
         return -1;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The inputs of a call, from the command line, from a list of JSON values or from the bundled samples of the model.
+// Makes the inputs of a call from the command line, from a list of JSON values or from the bundled samples of the
+// model.
 #ifndef TAPER_TOOLS_INPUTS_H
 #define TAPER_TOOLS_INPUTS_H
 
@@ -14,13 +15,13 @@ typedef struct call_inputs {
 
 // The functions below read the inputs of a method; NULL is forward. Failures are reported, and then `inputs` is empty.
 bool inputs_from_texts(const opened_model *opened, const char *method, const arg_texts *texts, call_inputs *inputs);
-// `items` is a JSON array. `folder` is where its files are looked for as well; with NULL only the working folder is
-// searched. `call` is the number of the call in error messages.
+// `items` is a JSON array. Its files are searched in the working folder and then in `folder`, unless that is NULL.
+// `call` is the number of the call in error messages.
 bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder,
                       size_t call, call_inputs *inputs);
 bool inputs_from_bundle(const opened_model *opened, const char *method, size_t index, call_inputs *inputs);
-// Returns the index of the bundled input for a call without inputs. This is 0, with a note on stderr, if the method
-// needs inputs and the model carries samples; otherwise -1. Commands whose options give inputs do not call this.
+// Returns the index of the bundled sample for a call without inputs. It is 0, with a note on stderr, if the method
+// needs inputs and the model contains samples; otherwise -1. A command does not call this if its options give inputs.
 long inputs_default(const opened_model *opened, const char *method);
 // Replaces float tensors by quantized tensors for the inputs of forward that the model's settings declare as quantized
 // (settings.h). inputs_from_texts and inputs_from_json call this.

@@ -35,7 +35,8 @@ typedef struct parameter_count {
     size_t visited;
 } parameter_count;
 
-// Counts the tensors inside an object. Objects may refer to each other, so depth and number are bounded.
+// Counts the tensors inside of an object. Objects may refer to each other, so the depth and the number of visits are
+// limited.
 static void count_tensors(const taper_value *value, int depth, parameter_count *count)
 {
     taper_tensor_info info = {.struct_size = sizeof info};
@@ -200,7 +201,7 @@ static void put_method(const taper_model *model, const char *method)
     fputc('}', stdout);
 }
 
-// Prints, for example, "aten::add.Tensor": 3, …
+// Prints counts of operators, such as "aten::add.Tensor": 3, ….
 static void put_counts(const taper_model *model, bool missing_only)
 {
     bool first = true;
@@ -327,7 +328,7 @@ static int inspect_checked(inspect_options *options)
     // The printed facts describe the file, not the optimized model.
     options->model.no_optimize = options->model.no_optimize || !running;
     options->model.print_to_stderr = options->json;
-    // The code of the file makes the bundled inputs and may be hostile, so that it gets a budget.
+    // The code in the file makes the bundled inputs. It may be malicious, so its run gets a budget.
     options->model.session = (taper_session_options){.struct_size = sizeof options->model.session,
                                                      .time_budget = running ? 0 : 2,
                                                      .memory_budget = running ? 0 : 1 << 30};
@@ -335,7 +336,7 @@ static int inspect_checked(inspect_options *options)
     opened_model opened;
     options->model.listing = !running;
     if (options->memory) {
-        // The CPU's repetition of the device's work would change the memory plan.
+        // The checks of the device are off, because their run on the CPU would change the memory plan.
         model_options_on_gpu(&options->model, "checks=0");
     }
     // The note about training mode is for models that run.
@@ -343,7 +344,7 @@ static int inspect_checked(inspect_options *options)
     if (!model_open(&opened, path, &options->model)) {
         return EXIT_WORK_FAILED;
     }
-    if (!running && count_missing(opened.model) == 0) { // the objects can be made, so that their tensors can be counted
+    if (!running && count_missing(opened.model) == 0) { // tensors are counted only if the objects can be made
         model_close(&opened);
         options->model.listing = false;
         if (!model_open(&opened, path, &options->model)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// taper inspect --graph and --memory.
+// Implements taper inspect --graph and --memory.
 #include "taper/inspect_detail.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 // ---- graphs
 
-typedef struct value_shapes { // the text of each value's shape in one run of forward, indexed by value number
+typedef struct value_shapes { // text of each value's shape in one run of forward, indexed by value number
     char **texts;
     size_t count;
     bool failed;
@@ -170,11 +170,11 @@ typedef struct plan_view {
     size_t count, capacity;
     size_t arena; // size of the arena in bytes
     size_t kept;  // bytes that are kept after the run
-    size_t sum;   // bytes of all allocations of the run
+    size_t sum;   // sum of the bytes of all allocations in the run
     uint32_t steps;
 } plan_view;
 
-// The memory of the host, followed by the memory of each part that runs on a device.
+// Views of the memory of the host and of each part that runs on a device, in this order.
 typedef struct plan_views {
     plan_view *of;
     size_t count, capacity;
@@ -211,7 +211,7 @@ static void add_device_item(void *user, size_t arena, const taper_plan_item *ite
 {
     plan_views *views = user;
     void *of = views->of;
-    if (views->count == arena + 1) { // the first view is the host's
+    if (views->count == arena + 1) { // true for the first view, which is the host's
         views->failed = views->failed || !grow(&of, &views->capacity, views->count, sizeof *views->of);
         views->of = of;
         if (!views->failed) {
@@ -223,7 +223,7 @@ static void add_device_item(void *user, size_t arena, const taper_plan_item *ite
     views->failed = views->failed || !grow(&items, &view->capacity, view->count, sizeof *item);
     view->items = items;
     if (!views->failed) {
-        view->items[view->count++] = *item; // the text of the item belongs to the model
+        view->items[view->count++] = *item; // the text in the item belongs to the model
         count_item(view, item);
     }
 }
@@ -358,7 +358,8 @@ static void put_all_json(const plan_views *views, const opened_model *opened)
 
 enum { WIDE = 960, HIGH = 540, LEFT = 70, TOP = 40, BELOW = 40 };
 
-// Draws time from left to right and addresses from bottom to top. Storages that are kept after the run are not drawn.
+// Draws the plan with time from left to right and addresses from bottom to top. Storages that are kept after the run
+// are not drawn.
 static void draw_plan(const plan_view *view, const char *whose, int y, FILE *stream)
 {
     const double across = view->steps != 0 ? (double)WIDE / view->steps : 0;

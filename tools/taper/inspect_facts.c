@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The part of taper inspect that prints what a model was made for: its backend, its quantization and its bundled
-// inputs.
+// The part of taper inspect that prints for which backend a model was made, its quantization and its bundled inputs.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,7 @@ enum { DEPTH_LIMIT = 64, VISIT_LIMIT = 1 << 20, MOST_INPUTS = 64 };
 // ---- backends
 
 static const struct {
-    const char *begin, *name; // prefix of the names of operators, and the backend
+    const char *begin, *name; // prefix of operator names, and name of the backend
 } packers[] = {
     {"prepacked::", "cpu"},
     {"vulkan_prepack::", "vulkan"},
@@ -32,7 +31,7 @@ static bool calls(const taper_model *model, const char *begin)
     return false;
 }
 
-// Returns true if the value contains an object of PyTorch's NnapiModule.
+// Returns true if the value is or contains an object of PyTorch's NnapiModule.
 static bool has_nnapi(const taper_value *value, int depth, size_t *visited)
 {
     char type[256];

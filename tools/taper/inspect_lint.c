@@ -11,7 +11,7 @@
 
 enum { DEPTH_LIMIT = 64, VISIT_LIMIT = 1 << 20, PATH_SIZE = 512, HUGE_BYTES = 1 << 16 };
 
-// A tensor that is so large that a second copy of it in the file is worth a lint.
+// A tensor that is so large that a second copy of it in the file is reported.
 typedef struct large_tensor {
     char path[PATH_SIZE];
     const void *data;
@@ -22,8 +22,8 @@ typedef struct large_tensor {
 typedef struct linting {
     const opened_model *opened;
     bool json, failed;
-    size_t count, visited; // numbers of lints and of visited values
-    size_t gradients;      // tensors that require gradients; text names the first one
+    size_t count, visited; // number of lints printed, and of values visited
+    size_t gradients;      // number of tensors that require gradients; `text` names the first one
     large_tensor *large;
     size_t large_count, large_capacity;
 } linting;
@@ -85,7 +85,7 @@ static void lint_model(linting *l)
 
 // ---- its tensors
 
-// Computes an FNV-1a hash, eight bytes at a time. Tensors with equal hashes are compared by their bytes.
+// Computes an FNV-1a hash of eight bytes at a time. If hashes are equal, the bytes of the tensors are compared.
 static uint64_t hash_of(const unsigned char *data, size_t bytes)
 {
     uint64_t hash = UINT64_C(14695981039346656037), word;
@@ -103,7 +103,7 @@ static void note_large(linting *l, const char *path, const taper_tensor_info *in
     const uint64_t hash = hash_of(info->data, bytes);
     for (size_t i = 0; i < l->large_count; i++) {
         const large_tensor *other = &l->large[i];
-        if (other->data == info->data) { // two references to one stored tensor, which need no lint
+        if (other->data == info->data) { // two references to one stored tensor are not reported
             return;
         }
         if (other->bytes == bytes && other->hash == hash && memcmp(other->data, info->data, bytes) == 0) {
@@ -127,7 +127,8 @@ static void note_large(linting *l, const char *path, const taper_tensor_info *in
     snprintf(added->path, sizeof added->path, "%s", path);
 }
 
-// parameter: true for an attribute of a module, which PyTorch counts, false for a part of packed parameters.
+// Checks one tensor. parameter: true for an attribute of a module, which PyTorch counts; false for a part of packed
+// parameters.
 static void lint_tensor(linting *l, const char *path, const taper_tensor_info *info, bool parameter)
 {
     size_t count = 1;
@@ -148,7 +149,7 @@ static void lint_tensor(linting *l, const char *path, const taper_tensor_info *i
     }
 }
 
-// Visits all tensors below a value. Objects may refer to each other, so depth and number are bounded.
+// Visits all tensors in a value. Objects may refer to each other, so the depth and the number of visits are limited.
 static void walk(linting *l, const taper_value *value, const char *path, bool attribute, int depth)
 {
     taper_tensor_info info = {.struct_size = sizeof info};

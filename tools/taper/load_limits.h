@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Limits of loading a file, as options of each command that opens one.
+// Limits on loading a file, which are options of each command that opens one.
 #ifndef TAPER_TOOLS_LOAD_LIMITS_H
 #define TAPER_TOOLS_LOAD_LIMITS_H
 

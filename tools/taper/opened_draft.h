@@ -17,7 +17,7 @@ typedef struct opened_draft {
     taper_draft *draft;
 } opened_draft;
 
-// Options for the file to be written.
+// Options for the file that will be written.
 typedef struct save_arguments {
     const char *output, *cpu;
     long bytecode;
@@ -25,7 +25,7 @@ typedef struct save_arguments {
     load_limits limits; // limits for reading the input file
 } save_arguments;
 
-// Opens the file. methods is the list in taper_load_options. Failures are reported, and then nothing is left open.
+// Opens the file. methods: value for taper_load_options.methods. Failures are reported, and then nothing is left open.
 bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
                 const save_arguments *arguments);
 void draft_close(opened_draft *opened);
@@ -47,7 +47,8 @@ bool draft_save(const opened_draft *opened, const char *path, const taper_save_o
     "  --debug-info        write where in the source of a TorchScript model its calls stand, for errors; a lite\n"     \
     "                      model's is kept in any case\n" CPU_OPTION_USAGE LOAD_LIMIT_USAGE
 
-// Writes the options to *options. Returns ARGS_GO_ON, or the exit status after a wrong option was reported.
+// Checks the arguments and sets *options from them. Returns ARGS_GO_ON, or the exit status after an invalid option was
+// reported.
 int save_arguments_check(const save_arguments *arguments, const char *usage, taper_save_options *options);
 
 #endif

@@ -40,7 +40,7 @@ static void log_text(void *user, taper_log_level level, const char *text, size_t
 
 enum { MOST_SETTINGS = 32 };
 
-// The load options, with the parts of them that need memory of their own.
+// The load options, together with the memory that some of them point to.
 typedef struct load_request {
     taper_load_options load;
     taper_device_choice device;

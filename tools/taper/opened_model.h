@@ -15,21 +15,21 @@ typedef struct model_options {
     const char *device, *device_options, *precision, *cpu, *memory, *cache;
     long threads; // number of threads; 0 for the default of taper_context_options
     bool reference, no_optimize, evaluation, no_guards, verify;
-    bool quiet; // true if no note is printed about a model that was saved in training mode
-    // True if only the contents of the file are read: no session is created, and missing operators are allowed.
+    bool quiet; // true to omit the note about a model that was saved in training mode
+    // True if only the contents of the file are read. Then no session is created, and missing operators are allowed.
     bool listing;
     arg_texts disable;
     bool keeps_numbers; // true if values keep the numbers that they have in the saved model
     load_limits limits;
-    taper_session_options session; // struct_size 0 for the defaults
-    bool print_to_stderr;          // true if the model's print() writes to stderr
-    bool verbose;                  // true if stderr lists where each part ran
-    taper_context *context;        // context of another open model, which must stay open longer; NULL to create one
+    taper_session_options session; // session options; struct_size is 0 for the defaults
+    bool print_to_stderr;          // true to write the output of the model's print() to stderr
+    bool verbose;                  // true to list on stderr where each part ran
+    taper_context *context; // context of another open model, which must remain open longer; NULL to create a context
 } model_options;
 
 enum { THREADS_LIMIT = 1024 };
 
-// Rows for a table of arg_option, with `o` the model_options that they fill.
+// Rows for a table of arg_option. o: the model_options whose members they set.
 #define MODEL_OPTION_ROWS(o)                                                                                           \
     {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--device-options", 0, ARG_TEXT, &(o).device_options, 0, 0},        \
         {"--verbose", 0, ARG_FLAG, &(o).verbose, 0, 0}, {"--precision", 0, ARG_TEXT, &(o).precision, 0, 0},            \
@@ -42,7 +42,7 @@ enum { THREADS_LIMIT = 1024 };
         "--eval", 0, ARG_FLAG, &(o).evaluation, 0, 0                                                                   \
     }
 
-// A row for commands in which --memory is the memory mode.
+// A row for commands whose option --memory selects the memory mode.
 #define MEMORY_OPTION_ROW(o)                                                                                           \
     {                                                                                                                  \
         "--memory", 0, ARG_TEXT, &(o).memory, 0, 0                                                                     \
@@ -78,17 +78,17 @@ typedef struct opened_model {
     taper_error *error;
     taper_context *context;
     bool has_context;      // true if this model owns the context
-    bool measured;         // true if run times are measured, so that no progress is shown
-    bool runs_in_training; // true if a note about training mode is printed when the model is closed
+    bool measured;         // true if run times are measured; then no progress is shown
+    bool runs_in_training; // true to print a note about training mode when the model is closed
     taper_model *model;
     taper_session *session;
-    double load_seconds;                 // time to load the model and to create its session
-    const struct vision_options *vision; // how pictures become inputs; NULL for the model's own settings (vision.h)
+    double load_seconds;                 // time to load the model and to create its session, in seconds
+    const struct vision_options *vision; // settings for pictures; NULL for the model's own settings (vision.h)
 } opened_model;
 
-// Sets the device options for a GPU, unless the user gave options or the device is no GPU.
+// Sets device options that are useful on a GPU, unless the user gave options or the device is not a GPU.
 void model_options_on_gpu(model_options *options, const char *device_options);
-// Returns ARGS_GO_ON, or the exit status after a wrong option was reported.
+// Checks the options. Returns ARGS_GO_ON, or the exit status after an invalid option was reported.
 int model_options_check(const model_options *options, const char *usage);
 // Opens the model. Failures are reported, and then nothing is left open.
 bool model_open(opened_model *opened, const char *path, const model_options *options);

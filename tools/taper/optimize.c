@@ -95,7 +95,7 @@ static bool put_state(const optimize_arguments *arguments, const opened_draft *o
     return !arguments->operators || put_operators(opened, title);
 }
 
-// Reads the inputs for a conversion to NNAPI: those given by options, otherwise the model's first bundled sample.
+// Reads the inputs for a conversion to NNAPI: those that options give, otherwise the model's first bundled sample.
 static bool read_inputs(const optimize_arguments *arguments, const opened_draft *opened, opened_model *model,
                         call_inputs *inputs)
 {
@@ -229,7 +229,7 @@ int command_optimize(int argc, char **argv)
     }
     if (status == ARGS_GO_ON) {
         status = EXIT_WORK_FAILED;
-        // Without a list of preserved methods the file keeps only forward, so that no other method is read.
+        // Without a list of methods to preserve, the file keeps only forward, so other methods are not read.
         static const char *const none[] = {NULL};
         if (draft_open(&opened, a.positional.items[0], a.preserve.count != 0 ? a.preserve.items : none,
                        a.preserve.count, &a.save)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The names of passes that --disable omits: comma-separated lists, in any number of options.
+// Names of passes that --disable omits. The option may be given several times, each with a comma-separated list.
 #ifndef TAPER_TOOLS_PASS_NAMES_H
 #define TAPER_TOOLS_PASS_NAMES_H
 
@@ -8,7 +8,7 @@
 #include "common/args.h"
 
 typedef struct pass_names {
-    const char **items; // for taper_load_options.disabled_passes; point into text
+    const char **items; // names for taper_load_options.disabled_passes; they point into `text`
     size_t count;
     char *text;
 } pass_names;

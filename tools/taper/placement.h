@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The result of a conversion for NNAPI for each operator: the number of its module, or the reason why it has none.
+// Collects the outcome of a conversion for NNAPI for each operator: the number of the NNAPI module that runs it, or the
+// reason why none does.
 #ifndef TAPER_TOOLS_PLACEMENT_H
 #define TAPER_TOOLS_PLACEMENT_H
 
@@ -11,7 +12,7 @@
 
 typedef struct placement_item {
     char *op;
-    const char *why; // reason; NULL if the operator is in a module
+    const char *why; // reason why the operator is not in a module; NULL if it is in one
     uint32_t value;
     int segment;
     double work;
@@ -27,7 +28,7 @@ typedef struct placement {
 
 // Callback for taper_optimize_options.report; `user` is a zero-initialized placement.
 void placement_add(void *user, const taper_placement *told);
-// Prints one line for each reason, or one for each operator if `every`.
+// Prints one line for each reason. If `every` is true, prints one line for each operator.
 void placement_print(const placement *p, bool every);
 void placement_free(placement *p);
 

@@ -22,9 +22,9 @@ static void take_module(void *user, const char *text, size_t length)
     snprintf(f->path, sizeof f->path, "%.*s", (int)(length < 1000 ? length : 1000), text);
 }
 
-// Takes the module from "Module
-// hierarchy:top(Net)::forward.features(Sequential)::forward.0(Conv2d)::forward.aten::conv2d": the names before the
-// parentheses, without the first.
+// Takes the module name from a text such as "Module
+// hierarchy:top(Net)::forward.features(Sequential)::forward.0(Conv2d)::forward.aten::conv2d". The module name consists
+// of the names before the parentheses, without the first.
 static void take_hierarchy(void *user, const char *text, size_t length)
 {
     static const char begin[] = "Module hierarchy:top(";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layer of each operator of a profile: the module of the saved model, for example "features.0.conv".
+// Finds the layer of each operator of a profile: its module in the saved model, for example "features.0.conv".
 #ifndef TAPER_TOOLS_PROFILE_LAYERS_H
 #define TAPER_TOOLS_PROFILE_LAYERS_H
 
@@ -14,14 +14,14 @@ typedef struct named_value {
 } named_value;
 
 typedef struct profile_layers {
-    named_value *items; // sorted by method and value number
+    named_value *items; // values with the names of their modules, sorted by method and value number
     size_t count, capacity;
     bool failed;
 } profile_layers;
 
-// Runs the method once without optimization, where values have the numbers that they have in the optimized model and
-// operators read their weights from modules. If that run fails, no layer has a name; only lack of memory is reported as
-// a failure.
+// Runs the method once without optimization. There, values have the same numbers as in the optimized model, and
+// operators read their weights from modules, which tells the names. If that run fails, no layer has a name; only lack
+// of memory is reported as a failure.
 bool profile_layers_find(const opened_model *opened, const model_options *options, const char *method,
                          const call_inputs *inputs, profile_layers *layers);
 void profile_layers_release(profile_layers *layers);

@@ -61,7 +61,7 @@ static int find_name(const char *const *names, size_t count, const char *name)
 
 static int check(const quantize_arguments *a, taper_save_options *save, taper_quantize_options *options)
 {
-    static const char *const modes[] = {"core", "full", "dynamic"}; // in the order of taper_quantize_mode
+    static const char *const modes[] = {"core", "full", "dynamic"}; // names in the order of taper_quantize_mode
     static const char *const observers[] = {"histogram", "min-max", "moving-average", "percentile"};
     const int mode = a->mode != NULL ? find_name(modes, sizeof modes / sizeof *modes, a->mode) : -1;
     const int observer =
@@ -100,7 +100,7 @@ static int check(const quantize_arguments *a, taper_save_options *save, taper_qu
 // ---- work
 
 typedef struct quantizing {
-    opened_model opened; // its model belongs to the calibrator
+    opened_model opened; // the calibrator owns the model in it
     taper_calibrator *calibrator;
     file_list files;
     vision v;
@@ -144,7 +144,7 @@ static void close_model(quantizing *q)
         vision_release(&q->v);
     }
     taper_calibrator_release(q->calibrator);
-    q->opened.model = NULL; // the calibrator has released it
+    q->opened.model = NULL; // NULL, because the calibrator has released the model
     model_close(&q->opened);
     file_list_release(&q->files);
 }
@@ -152,8 +152,8 @@ static void close_model(quantizing *q)
 typedef taper_status (*calibrator_step)(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
                                         taper_error *error);
 
-// Returns the subject of the error about a failed sample: the model's path if no layer was found although the float
-// model accepts the sample, otherwise the sample's path.
+// Returns the subject of the error about a sample that failed. It is the model's path if no layer was found although
+// the float model accepts the sample, otherwise the sample's path.
 static const char *subject_of(const quantizing *q, const char *path, const call_inputs *inputs)
 {
     taper_session *session;
@@ -177,7 +177,7 @@ static bool for_samples(quantizing *q, const char *what, size_t count, calibrato
     progress_begin(&p, what);
     for (size_t i = 0; done && i < count; i++) {
         call_inputs inputs;
-        // Take samples evenly from the whole list if only some are used.
+        // If only some samples are used, they are taken evenly from the whole list.
         const char *path = q->files.paths[i * q->files.count / count];
         progress_step(&p, i, count);
         done = calibration_inputs(&q->opened, &q->v, path, &inputs);

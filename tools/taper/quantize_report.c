@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares float and int8 layer by layer: prints the worst layers as a table and writes all layers as JSON.
+// Reports the differences between the float model and the int8 model for each layer: prints the worst layers as a table
+// and writes all layers as JSON.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +55,8 @@ static void put_worst(const layer_list *list, size_t count)
     printf("--keep-float NAME keeps one of them float.\n");
 }
 
-// Prints all layers that stay float: by an option, because no sample reaches them, or because their operator has no
-// integer version.
+// Prints the layers that stay float and the reason: an option, a layer that no sample reaches, or an operator without
+// an integer version.
 static void put_kept(const layer_list *list)
 {
     const char *before = "kept float: ";

@@ -44,7 +44,7 @@ typedef struct run_options {
     vision_options vision;
     arg_texts positional, inputs;
     const char *output, *method, *calls;
-    long bundled; // index of the bundled sample; -1 for none
+    long bundled; // index of the bundled sample; -1 to use no sample
     bool json, times;
 } run_options;
 
@@ -78,7 +78,7 @@ static bool run_once(const run_options *options, const opened_model *opened, run
 
 // ---- a folder of inputs
 
-// Writes the name of a result: "cat.0" for "in/cat.0.npy".
+// Writes the name of a result, which is the file's name without folder and extension: "cat.0" for "in/cat.0.npy".
 static void name_of(const char *path, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');

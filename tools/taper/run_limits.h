@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Limits of a run, as options of the commands that run a user's model.
+// Limits on a run, which are options of the commands that run a user's model.
 #ifndef TAPER_TOOLS_RUN_LIMITS_H
 #define TAPER_TOOLS_RUN_LIMITS_H
 

@@ -193,7 +193,8 @@ static bool write_gray(const char *path, const class_map *map)
     return done;
 }
 
-// Returns true if the result is drawn over the picture. Otherwise only the size of the picture is needed after the run.
+// Returns true if the result is drawn over the picture. Otherwise only the size of the picture is needed after the
+// model has run.
 static bool draws(const segment_options *options, const char *output)
 {
     return !options->map && !suffix_among(output, ".npy");
@@ -258,7 +259,7 @@ static bool name_output(const char *folder, const file_list *files, size_t index
     return (written > 0 && (size_t)written < size) || error_report(path, "its name is too long");
 }
 
-// Continues after a picture that cannot be read or segmented.
+// Segments all pictures. Continues after a picture that cannot be read or segmented.
 static bool segment_files(const segment_options *options, const opened_model *opened, vision *v, const file_list *files,
                           bool several)
 {
@@ -282,7 +283,7 @@ static bool segment_files(const segment_options *options, const opened_model *op
 
 static bool segment(const segment_options *options)
 {
-    const arg_texts *paths = &options->positional; // the first path is the model's
+    const arg_texts *paths = &options->positional; // the first positional argument is the path of the model
     opened_model opened;
     vision v;
     file_list files = {0};

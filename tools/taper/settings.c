@@ -39,8 +39,8 @@ bool settings_read(const opened_model *opened, json_value **settings)
 
 // ---- inputs of a quantized model
 
-// Returns true if the file may describe inputs. A file of this name from another program is ignored, even if it is not
-// valid.
+// Returns true if taper.json may describe inputs. A file of this name from another program is ignored, even if it is
+// invalid.
 static bool mentions_inputs(const opened_model *opened)
 {
     static const char key[] = "\"inputs\"";
@@ -97,7 +97,7 @@ static void put_inputs(FILE *stream, const taper_calibrator *calibrator, size_t 
     fputs("]", stream);
 }
 
-// Returns the number of inputs up to the last quantized one.
+// Returns the index of the last quantized input plus one.
 static size_t count_inputs(const opened_model *opened, const taper_calibrator *calibrator)
 {
     const int arguments = taper_model_method_arguments(opened->model, "forward");
@@ -122,7 +122,7 @@ static void put_members(FILE *stream, const json_value *settings)
     }
 }
 
-// Opens a stream that writes to memory. Returns NULL after it has reported a failure.
+// Opens a stream that writes to memory. Returns NULL after reporting a failure.
 static FILE *open_text(const char *subject, char **text, size_t *size)
 {
 #if defined(__ANDROID__) && __ANDROID_API__ < 23

@@ -10,7 +10,7 @@
 #include "common/json_value.h"
 #include "taper/opened_model.h"
 
-extern const char settings_name[]; // "taper.json"
+extern const char settings_name[]; // name of the file, "taper.json"
 
 // Reads the file. *settings is NULL if the model has no such file; the caller frees it with json_free. Failures are
 // reported.
@@ -20,8 +20,8 @@ bool settings_read(const opened_model *opened, json_value **settings);
 // as quantized. Failures are reported.
 bool settings_quantize_input(const opened_model *opened, size_t index, taper_value **value);
 
-// Returns in *text the file with "inputs" from the calibration and all other members unchanged, or NULL if no input is
-// quantized. The caller frees *text.
+// Returns in *text the contents of taper.json with "inputs" from the calibration and all other members unchanged, or
+// NULL if no input is quantized. The caller frees *text.
 bool settings_with_inputs(const opened_model *opened, const taper_calibrator *calibrator, char **text, size_t *size);
 
 #endif

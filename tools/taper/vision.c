@@ -32,7 +32,7 @@ static bool add_label(const char *subject, vision *v, const char *text, size_t l
     if (copy == NULL) {
         return error_report_memory(subject);
     }
-    for (size_t i = 0; i < length; i++) { // control characters could change the state of the terminal
+    for (size_t i = 0; i < length; i++) { // refused, because control characters could change the state of the terminal
         copy[i] = (unsigned char)text[i] < 32 || text[i] == 127 ? '?' : text[i];
     }
     copy[length] = '\0';
@@ -131,7 +131,8 @@ static bool apply_options(const opened_model *opened, const vision_options *opti
         if (p->std[i] == 0) {
             return error_report(opened->path, "the standard deviation of a channel is 0; give --std");
         }
-        // Means above 2 are for pictures in 0..255, a common convention.
+        // Means above 2 are an error: they are meant for pictures with values from 0 to 255, which is a common
+        // convention.
         if (fabsf(p->mean[i]) > 2 && isnan(options->std[0])) {
             return error_report(opened->path,
                                 "mean %g is of channels in 0..255, here they are in 0..1: give --mean as 255th parts, "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a picture becomes a model's input, and the labels of the model's classes. Options override the model's extra file
-// taper.json (taper_app.h), which overrides torchvision's presets.
+// Decides how a picture becomes a model's input, and finds the labels of the model's classes. Options override the
+// model's extra file taper.json (taper_app.h), which overrides torchvision's presets.
 #ifndef TAPER_TOOLS_VISION_H
 #define TAPER_TOOLS_VISION_H
 
@@ -11,8 +11,8 @@
 #include "taper/opened_model.h"
 
 typedef struct vision_options {
-    const char *labels; // path of a file
-    int size[2];        // width and height; 0 without the option
+    const char *labels; // path of the file with labels, or NULL
+    int size[2];        // width and height in pixels; 0 without the option
     double mean[3], std[3];
     long megapixels; // limit for pictures, in megapixels; 0 for the default of image.h
 } vision_options;
@@ -38,10 +38,10 @@ typedef struct vision_options {
     "                      larger than the model's input is reduced while it is read\n"
 
 typedef struct vision {
-    taper_settings *settings; // from the model
+    taper_settings *settings; // settings in the model
     taper_preparation preparation;
     size_t most_pixels; // limit for pictures, in pixels; 0 for the default of image.h
-    char **labels;      // from the file of --labels
+    char **labels;      // labels from the file of --labels
     size_t label_count;
     bool has_labels; // true if --labels was given; its labels then override all others
     const char *labels_path;
@@ -50,15 +50,15 @@ typedef struct vision {
     bool checked; // true after vision_check_classes was called
 } vision;
 
-// Fills *options with defaults. Call this before args_parse: NaN marks a --mean or --std that was not given.
+// Sets *options to the defaults. Call this before args_parse. NaN means that --mean or --std was not given.
 void vision_options_init(vision_options *options);
-// Reads the model's settings and applies the options. `segment` selects the preset for segmentation. Failures are
+// Reads the model's settings and applies the options. segment: true to use the preset for segmentation. Failures are
 // reported.
 bool vision_create(const opened_model *opened, const vision_options *options, bool segment, vision *v);
 void vision_release(vision *v);
 
-// Reads a picture. A picture that is much larger than the model's input is reduced while it is decoded (image.h). This
-// is not done if `whole` is set or if the size of the input depends on the size of the picture. Failures are reported.
+// Reads a picture. If it is much larger than the model's input, it is reduced while it is decoded (image.h), unless
+// `whole` is true or the size of the input depends on the size of the picture. Failures are reported.
 bool vision_read(const vision *v, const char *path, bool whole, image *picture);
 // Makes a 1x3xHxW float tensor, or a quantized tensor if the model's settings declare one (settings.h). Failures are
 // reported.
@@ -66,10 +66,10 @@ bool vision_prepare(const vision *v, const opened_model *opened, const char *pat
                     taper_value **input);
 // Call this when the number of classes is known; only the first call has an effect. Selects known labels if none are
 // given, and prints a note on stderr if the number of labels differs. counted: true if `classes` is the number of
-// classes, false if it is 1 + the greatest class seen in a map.
+// classes, false if it is 1 + the largest class that occurs in a map.
 void vision_check_classes(vision *v, const opened_model *opened, size_t classes, bool counted);
 size_t vision_label_count(const vision *v);
-// Returns the label of the class, or "class 7" written to buffer.
+// Returns the label of the class. If there is none, writes a text such as "class 7" to buffer and returns that.
 const char *vision_label(const vision *v, size_t index, char buffer[32]);
 
 // Finds the scores in a result (taper_scores_find). *tensor is a new reference; failures are reported.
