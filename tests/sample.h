@@ -29,8 +29,8 @@ static inline size_t sample_seed(void)
 }
 
 /*
- * Returns the index of the first step that is run, which is below the stride. A sweep continues from it by
- * sample_stride().
+ * Returns the index of the first step that is run, which is less than the stride. The next index is always
+ * sample_stride() higher.
  */
 static inline size_t sample_first(void)
 {

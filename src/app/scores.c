@@ -101,7 +101,7 @@ taper_status taper_scores_softmax(taper_context *context, const taper_value *sco
     return TAPER_OK;
 }
 
-// ---- the best
+// ---- finding the best scores
 
 // Returns true if score a is better. NaN is the worst score.
 static bool better(float a, float b)

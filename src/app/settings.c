@@ -430,7 +430,7 @@ void taper_settings_release(taper_settings *settings)
     }
 }
 
-// ---- access
+// ---- reading the parsed settings
 
 const char *taper_settings_task(const taper_settings *settings)
 {

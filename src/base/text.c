@@ -113,7 +113,7 @@ bool taper_parse_double(const char *text, size_t length, double *number)
     const char *point = memchr(text, '.', length);
     const char *source = text;
     const size_t point_length = strlen(probe) - 2;
-    // Strtod expects the decimal point of the locale.
+    // The function strtod expects the decimal point of the locale.
     if (probe[1] != '.' && point != NULL && length + point_length < sizeof copy) {
         const size_t before = (size_t)(point - text);
         memcpy(copy, text, before);

@@ -107,7 +107,8 @@ static bool is_disabled(const taper_compilation *compilation, const char *name)
     return false;
 }
 
-// PyTorch's names of the steps that can be disabled (MobileOptimizerType), and the passes that have the same effect.
+// The passes for which PyTorch has an optimization with the same effect, and PyTorch's name of it
+// (MobileOptimizerType). Disabling the name disables the pass.
 static const char *const pytorch_names[][2] = {
     {"remove_dropout", "REMOVE_DROPOUT"},
 #ifdef TAPER_WITH_DRAFTS

@@ -56,7 +56,7 @@ static bool all_read_only(const taper_ir_value *list)
 
 // ---- lists that are constants
 
-// Returns true if a node changes a list that its graph did not just make, or may do so.
+// Returns true if a node of the block may change a list that was not created by a node of the same graph.
 static bool changes_lists(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
@@ -147,7 +147,7 @@ static void freeze_list(taper_compilation *compilation, taper_node *node)
     }
 }
 
-// ---- lists that are made
+// ---- copies of constant lists
 
 // Returns the constant list that a node copies, or NULL if a node may change the copy: all users must read the copy or
 // copy it again.

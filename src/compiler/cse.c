@@ -147,7 +147,7 @@ static bool same_node(const taper_node *a, const taper_node *b)
     return true;
 }
 
-// ---- may two equal nodes be one?
+// ---- conditions for replacing equal nodes by one node
 
 // Returns true if the result is an object that the node's input contains, not a copy.
 static bool is_projection(const taper_node *node)
@@ -261,7 +261,7 @@ static bool may_merge(const table *t, const entry *first, const taper_node *node
     return true;
 }
 
-// ---- the walk
+// ---- visiting the nodes of a graph
 
 static taper_status add_entry(table *t, taper_node *node, uint64_t hash)
 {

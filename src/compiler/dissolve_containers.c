@@ -11,8 +11,8 @@ enum {
     MOST_MADE = 16384,
     MOST_KEYS = 32,
     MOST_USES = 1024,
-    FARTHEST = 4096
-}; // number of nodes up to the last user
+    FARTHEST = 4096 // most nodes from the container to its last user
+};
 
 // ---- lists
 
@@ -145,7 +145,7 @@ static void follow_dict(taper_node *dict)
     taper_ir_value *const value = &dict->outputs[0];
     entry entries[MOST_KEYS];
     size_t count = 0, uses = 0;
-    // Here: true if all users are in the dict's block; given: true if the block returns the dict.
+    // here: true if all users are in the dict's block; given: true if the block returns the dict
     bool here = true, given = false;
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
         if (++uses > MOST_USES) {

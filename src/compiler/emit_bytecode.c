@@ -124,8 +124,8 @@ static call_site *find_call(const emitter *e, const taper_op *op)
     return number != NULL ? &e->calls[*number] : NULL;
 }
 
-// Returns the number of arguments in a file of this version, without out arguments. Trailing arguments equal to their
-// defaults are omitted.
+// Returns the number of arguments of a call that a file of the target's version contains. Arguments at the end are
+// omitted if they equal their defaults; out arguments are always given. Returns -1 for a variable number.
 static int32_t arguments_given(const emitter *e, const taper_node *node)
 {
     const taper_schema *schema = node->schema;
@@ -461,7 +461,7 @@ static taper_status emit_block(emitter *e, const taper_block *block)
     return load_all(e, block->results, block->result_count, -1);
 }
 
-// ---- the function
+// ---- emitting a function
 
 static void number_values(emitter *e, taper_ir_value *values, size_t count)
 {

@@ -12,7 +12,8 @@ typedef struct taper_emit_target {
     taper_heap *heap;                 // heap for the strings that emitting creates
     int version;                      // bytecode version, 4 to 9
     bool debug;                       // true if the debug numbers of nodes are debug handles of the module's file
-    // If this is not NULL, debug numbers are source positions, and emitting appends a debug handle for every node here.
+    // Receives a debug handle for every node; the debug numbers of nodes are then positions in the sources. May be
+    // NULL.
     taper_module_callstacks *callstacks;
 } taper_emit_target;
 

@@ -11,7 +11,7 @@ bool taper_known_not_none(const taper_ir_value *value);
 // Returns true if an argument after the first is a complex number, or may be one.
 bool taper_takes_complex_number(const taper_node *node);
 // The dtypes of a graph's tensors, if they follow from constants and from operators that raise for every other dtype.
-// The caller learns node by node, in order: first the nodes in a node's blocks, then the node itself.
+// The caller passes each node in order: first the nodes in a node's blocks, then the node itself.
 typedef struct taper_dtypes {
     const taper_allocator *allocator;
     uint8_t *known; // dtype + 1 of the value with that id, or 0 if unknown

@@ -38,7 +38,7 @@ static const taper_ir_value *self_of(const taper_compilation *compilation, const
 // Returns the name of the object's class, or NULL if it is not known.
 static const char *class_of(const taper_compilation *compilation, const taper_ir_value *object)
 {
-    // This is compiled for devices only, because the CPU can read weights from attributes.
+    // Only devices need the weights of self as constants. The CPU can read them from attributes.
     if (TAPER_DEVICES && object == self_of(compilation, object->block->graph)) {
         return compilation->root.as.object->klass->name;
     }
@@ -147,7 +147,7 @@ static taper_status constant_of(taper_compilation *compilation, taper_val value,
     return TAPER_OK;
 }
 
-// Returns the object that a value certainly is. Follows attributes that this pass did not replace.
+// Returns the value that this IR value has at run time, or None if it is unknown. Reads attributes that no code sets.
 static taper_val object_of(const taper_compilation *compilation, const taper_ir_value *value,
                            const taper_ir_value *self, const set_slots *slots, int depth)
 {

@@ -12,7 +12,7 @@ typedef struct rank_of {
 
 typedef struct learned_rank {
     uint32_t id;
-    int8_t least, most; // bounds before this block narrowed them
+    int8_t least, most; // lowest and highest rank before this block narrowed the range
 } learned_rank;
 
 typedef struct ranks {
@@ -250,8 +250,8 @@ bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value
 
 enum { MOST_USES = 1024 };
 
-// Returns true if the list is only appended to and read, and all these nodes are in the block that makes it. Then the
-// appends before a node in the block are all that it can see.
+// Returns true if the list is only appended to and read, and all these nodes are in the block that makes it. At each
+// node of the block, the list then contains exactly the items that earlier nodes of the block appended.
 static bool only_grows(const taper_node *made)
 {
     int count = 0;

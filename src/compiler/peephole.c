@@ -2,7 +2,7 @@
 // Replaces nodes whose result already exists: x + 0, not not x, x is None if x cannot be None, casts to the type that a
 // value already has, and results of an If that are equal in both blocks. peephole_containers.c replaces items that are
 // read from new lists, tuples and dicts. peephole_tensors.c handles views that are undone, unnecessary copies and known
-// sizes. Nodes that become constant are folded at once, because checks of one layer decide what is known about the next
+// sizes. Nodes that become constant are folded at once, because checks of one layer can give facts about the next
 // layer.
 #include "compiler/peephole.h"
 

@@ -55,7 +55,7 @@ static taper_status adjust(const taper_quantize_options *options, taper_compilat
     return options->equalize != 0 ? taper_equalize(compilation, graph) : TAPER_OK;
 }
 
-// ---- learning
+// ---- observing values
 
 static void meet(taper_quantization *q, uint32_t value, taper_val met)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the operators that become steps. Layers always become steps, other operators only if their inputs are already
-// integers. Nodes are visited in the order of the program, so the producers of an operator's inputs were decided
-// before.
+// Chooses the operators that will compute with integers (the steps). Layers always become steps, other operators only
+// if their inputs are already integers. Nodes are visited in the order of the program, so the producers of an
+// operator's inputs were decided before.
 #include <math.h>
 
 #include "compiler/quantization.h"
@@ -136,7 +136,7 @@ static void give_result(const planner *p, const taper_quantize_step *step)
         step->kind == TAPER_STEP_LAYER || step->kind == TAPER_STEP_PAIR || step->kind == TAPER_STEP_CURVE;
 }
 
-// ---- the kinds
+// ---- planning each kind of step
 
 static taper_status plan_layer(const planner *p, const taper_node *node, const taper_layer *layer)
 {

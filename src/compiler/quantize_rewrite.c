@@ -83,7 +83,7 @@ static taper_qparams qparams_of_input(const rewriter *r, const taper_ir_value *v
     return taper_group_qparams(r->q, value->id);
 }
 
-// ---- the kinds
+// ---- rewriting each kind of step
 
 static taper_status set_qparams(const rewriter *r, taper_node *made, size_t index, taper_qparams p)
 {
@@ -173,7 +173,7 @@ static taper_status make_curve(const rewriter *r, const taper_quantize_step *ste
         } else if (same != NULL) {
             taper_node_set_input(*made, i, same);
         } else {
-            TAPER_TRY(set_constant(r, *made, i, taper_val_bool(false))); // sets the argument inplace
+            TAPER_TRY(set_constant(r, *made, i, taper_val_bool(false))); // the argument `inplace`
         }
     }
     return TAPER_OK;
@@ -215,7 +215,7 @@ static taper_status make_same(const rewriter *r, const taper_quantize_step *step
     return TAPER_OK;
 }
 
-// ---- steps
+// ---- rewriting the steps
 
 // Inserts a clamp for an activation that was merged into a step, if the range of the group exceeds the activation's
 // bounds.

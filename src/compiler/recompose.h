@@ -39,7 +39,7 @@ typedef struct taper_recomposer {
 
 // ---- recompose_values.c
 
-// Returns what is known about a value. All members are zero if nothing is known.
+// Returns the known facts about a value. All members are zero if nothing is known.
 taper_recomposed taper_recomposed_of(const taper_recomposer *r, const taper_ir_value *value);
 TAPER_MUST_USE taper_status taper_recomposed_set(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_recomposed what);

@@ -6,7 +6,7 @@
 
 enum { MOST_USES = 64, MOST_HOPS = 256 };
 
-// ---- what is known
+// ---- facts about values
 
 taper_recomposed taper_recomposed_of(const taper_recomposer *r, const taper_ir_value *value)
 {
@@ -190,7 +190,7 @@ taper_status taper_recompose_take(taper_recomposer *r, const taper_ir_value *val
     return TAPER_OK;
 }
 
-// ---- floats that a layer quantizes itself
+// ---- float inputs that a layer quantizes itself
 
 taper_ir_value *taper_recompose_floats(const taper_recomposer *r, taper_ir_value *value)
 {

@@ -143,7 +143,7 @@ static taper_status fold_appends(const walk *w, taper_node *list, bool *folded)
     return *folded ? make_whole(w, list, last, count) : TAPER_OK;
 }
 
-// ---- the walk
+// ---- visiting the nodes of a graph
 
 static void pass_by(const walk *w, const taper_ir_input *inputs, size_t count)
 {

@@ -264,7 +264,7 @@ static taper_status gather(finder *f, taper_node **node)
     return TAPER_OK;
 }
 
-// ---- the part of a claim that is legal
+// ---- the nodes of a claim that can be in one segment
 
 static bool looks_at(const finder *f, const taper_node *node, uint8_t as)
 {
@@ -389,7 +389,7 @@ static taper_status make_results(finder *f, taper_node *segment, taper_block *bo
             }
         }
     }
-    // Nodes inside the body keep using the inner values.
+    // Nodes inside the body must still use the values of the body, not the outputs of the segment.
     for (taper_node *node = body->first; node != NULL; node = node->next) {
         for (size_t i = 0; i < node->input_count; i++) {
             const taper_ir_value *value = taper_node_in(node, i);

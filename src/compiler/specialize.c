@@ -56,7 +56,7 @@ static const taper_list *constant_list(const taper_ir_value *value)
                : NULL;
 }
 
-// ---- questions
+// ---- queries of ranks and sizes
 
 static taper_status answer(specializing *s, taper_node *node, bool *done)
 {
@@ -119,7 +119,7 @@ static taper_status some_sizes(specializing *s, taper_node *node, bool *done)
     return TAPER_OK;
 }
 
-// ---- what follows
+// ---- slicing, unpacking and joining of constant lists
 
 static taper_status slice(specializing *s, taper_node *node, bool *done)
 {
@@ -192,7 +192,7 @@ static taper_status join(specializing *s, taper_node *node, bool *done)
     return replace_by_ints(s, node, numbers, node->input_count);
 }
 
-// ---- growing lists
+// ---- lists that operators append to
 
 // Returns the next node, from `node` on, whose first argument is this list or dict. *left counts down the users.
 // Returns NULL after the last user, or if the searches of this graph take too many steps.
@@ -355,8 +355,8 @@ static taper_status plain_dict(specializing *s, taper_node *dict)
     return TAPER_OK;
 }
 
-// Computes a pure operator on constants if the result is not a tensor, or is a tensor with one element, as traces make
-// of a size.
+// Computes a pure operator on constants if the result is not a tensor, or is a tensor with one element. Traced models
+// convert sizes to such tensors.
 static taper_status fold(specializing *s, taper_node *node, bool *done)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;

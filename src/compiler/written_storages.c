@@ -98,7 +98,7 @@ static bool may_alias(const taper_node *node)
     return false;
 }
 
-// Returns the object that a value certainly is.
+// Returns the value that this IR value has at run time, or None if it is unknown.
 static taper_val object_of(const walk *w, const taper_ir_value *value, int depth)
 {
     if (value == w->self) {
@@ -128,8 +128,8 @@ static taper_status walk_attribute(walk *w, const taper_node *node)
                                                               : TAPER_OK;
 }
 
-// Follows a parameter of a loop's body to the values that the loop carries. Parameters of a function need no search,
-// because its callers know what they pass.
+// Follows a parameter of a loop's body to the values that the loop carries. Parameters of a function are not followed
+// to the arguments of its calls.
 static taper_status walk_parameter(walk *w, const taper_ir_value *value)
 {
     const taper_node *loop = value->block->parent;

@@ -152,7 +152,7 @@ taper_status taper_archive_read_root(taper_archive *a, const taper_class_host *c
     return TAPER_OK;
 }
 
-// ---- the small records
+// ---- version, byte order, extra files
 
 static taper_status read_version(taper_archive *a, taper_error *error)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declarations for the files that read a lite module from a zip archive, or that detect what a file is. No other code
-// includes this header.
+// Declarations for the files that read a lite module from a zip archive, or that detect the format of a file. No other
+// code includes this header.
 #ifndef TAPER_FORMAT_LITE_ARCHIVE_H
 #define TAPER_FORMAT_LITE_ARCHIVE_H
 

@@ -332,7 +332,7 @@ static taper_status write_debug(writer *w)
     return finish_pickle(w, &p, taper_lite_callstacks_write(&p, w->module, &w->source), NULL);
 }
 
-// ---- the small records
+// ---- extra files and operator version
 
 static taper_status write_extra(writer *w, const taper_module_extra *extra)
 {

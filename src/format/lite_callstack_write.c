@@ -103,7 +103,7 @@ static taper_status tag_of(writer *w, const taper_module_place *place, int64_t *
     return TAPER_OK;
 }
 
-// ---- the map
+// ---- the map of call stacks
 
 static void put_text(taper_pickler *p, const char *text)
 {

@@ -47,8 +47,8 @@ static taper_status take_field(taper_fb_reader *r, const taper_fb_table *table, 
     return take(r, table->at, (uint32_t)index, value);
 }
 
-// Adds the position of the table to an error that another part has set. TAPER_ERROR_ARGUMENT becomes TAPER_ERROR_FILE,
-// because the file supplied the arguments.
+// If a function refused an argument, changes its error TAPER_ERROR_ARGUMENT to TAPER_ERROR_FILE and adds the position
+// of the table, because the argument is from the file.
 static taper_status blame(const taper_fb_reader *r, const taper_fb_table *table, taper_status status)
 {
     return status == TAPER_ERROR_ARGUMENT ? taper_fb_damaged(&r->fb, table->at, "%s", taper_error_message(r->fb.error))

@@ -152,7 +152,7 @@ static bool write_named_tuple(const taper_type *type, taper_text *text)
     return fits;
 }
 
-// This is recursive. The depth of a type is limited when the type is made, which bounds the recursion.
+// Calls itself for the parts of a type. Every type has a limited depth, because the functions that make types check it.
 bool taper_write_type(const taper_type *type, taper_text *text)
 {
     static const char *const heads[] = {

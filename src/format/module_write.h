@@ -43,7 +43,7 @@ typedef struct taper_write_options {
 } taper_write_options;
 
 // These functions write a module to the sink. options may be NULL for defaults. If the sink fails, its error is
-// returned, and what it has received is incomplete.
+// returned, and the bytes that it has received are incomplete.
 TAPER_MUST_USE taper_status taper_lite_archive_write(const taper_module *module, const taper_write_options *options,
                                                      const taper_sink *sink, taper_error *error);
 TAPER_MUST_USE taper_status taper_lite_flatbuffer_write(const taper_module *module, const taper_write_options *options,

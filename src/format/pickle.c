@@ -366,7 +366,7 @@ static taper_status read_protocol(taper_pickle *p)
     return TAPER_OK;
 }
 
-// ---- the loop
+// ---- reading all opcodes
 
 static taper_status step(taper_pickle *p, uint8_t op)
 {

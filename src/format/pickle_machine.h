@@ -41,7 +41,7 @@ typedef enum taper_global_kind {
     TAPER_GLOBAL_SPARSE,
     TAPER_GLOBAL_LEGACY,
     TAPER_GLOBAL_SUBCLASS, // function that rebuilds a tensor of a Python subclass
-    TAPER_GLOBAL_NOTHING   // other name in such a tensor that is not needed; calling it gives None
+    TAPER_GLOBAL_NOTHING   // name in the pickle of a subclass tensor that is not needed; a call of it returns None
 } taper_global_kind;
 
 typedef struct taper_pickle_global {

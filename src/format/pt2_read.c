@@ -407,8 +407,8 @@ static taper_status read_one(taper_pt2 *r, const taper_zip_entry *entry, const c
     return several ? name_program(r, name, length) : TAPER_OK;
 }
 
-// Reads a program with a reader of its own, so that a file can have several. archive: the reader that has opened the
-// archive.
+// Reads one program of the archive with a new reader, because an archive may contain several programs. archive: the
+// reader that has opened the archive.
 static taper_status read_entry(taper_pt2 *archive, const taper_zip_entry *entry, taper_pt2_program *program,
                                bool several)
 {

@@ -94,7 +94,7 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
 {
     taper_error *const error = r->error;
     const taper_json outer = r->json;
-    // Number of scratch items to which a context that is not a list of strings is undone.
+    // If the context is not a list of strings, scratch_count is set back to this number.
     const size_t above = r->scratch_count;
     if (tree->context[0] != '[') {
         return TAPER_OK;

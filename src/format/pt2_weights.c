@@ -67,7 +67,7 @@ static taper_status read_saved_entry(taper_pt2 *r, const taper_zip_entry *entry,
     return status;
 }
 
-// ---- tensors of Python subclasses, such as torchao's: the parts that are tensors
+// ---- tensors of Python subclasses, such as the tensors of torchao: the parts that are tensors
 
 enum { MOST_NESTED = 8 }; // nesting depth, because a part may itself be a tensor of a subclass
 
@@ -110,7 +110,7 @@ static taper_status read_subclass(taper_pt2 *r, const char *name, const taper_zi
 {
     taper_val value;
     taper_status status = read_saved_entry(r, entry, &value);
-    // This is an error only if the program uses the weight.
+    // A weight that cannot be read is an error only if the program uses it.
     if (status == TAPER_ERROR_FILE || status == TAPER_ERROR_UNSUPPORTED) {
         char text[150];
         (void)snprintf(text, sizeof text, "%.149s", taper_error_message(r->error));
@@ -346,7 +346,7 @@ static taper_status read_blob(taper_pt2 *r, const taper_pt2_blob *from)
     return status;
 }
 
-// ---- all of them
+// ---- reading and finding weights
 
 static int by_name(const void *a, const void *b)
 {

@@ -29,7 +29,8 @@ enum {
     FIELD_PADDING = 0x4246, // id of the extra field with padding, "FB"
     FIELD_HEAD = 4,         // bytes of the id and the length of an extra field
     LONGEST_FOLDER = 255,
-    // Bytes that are checksummed and then written to the sink while they are in the cache.
+    // Records are written in chunks of at most this many bytes, so that a chunk is still in the cache when it is
+    // written after its checksum was computed.
     PART = 1 << 18
 };
 
@@ -273,7 +274,7 @@ taper_status taper_zip_copy(taper_zip_writer *writer, const taper_zip *from, con
     return write_record(writer, &r, error);
 }
 
-// ---- the end
+// ---- the end of the archive
 
 taper_status taper_zip_writer_finish(taper_zip_writer *writer, taper_error *error)
 {

@@ -201,7 +201,7 @@ static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t
     return lower_operator(l, block, pc, floor, recent->op, given);
 }
 
-// Adds the call of an operator for an instruction that replaces it.
+// Lowers an instruction that stands for a call of an operator, such as TUPLE_INDEX for prim::TupleIndex.
 static taper_status lower_short(lowering *l, taper_block *block, size_t pc, size_t floor)
 {
     const taper_lite_instruction *in = &l->function->instructions[pc];

@@ -229,9 +229,9 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
 
 // ---- checks before writing
 
-// Returns true if the types would give all arguments of the call although some of them do not fit. This happens if
-// fewer arguments do not fit better. Calls that never run may have None as arguments. In written files, the arguments
-// are alone on the stack.
+// Returns true if a reader that counts the arguments by their types would find all arguments of the call, although some
+// of them do not fit their types. This happens if no smaller number of arguments fits better. Calls that never run may
+// have None as arguments. In written files, only the arguments are on the stack.
 static bool is_read_whole(const taper_module *module, const taper_module_function *function, const taper_node *node)
 {
     enum { MOST = 32 };

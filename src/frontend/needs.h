@@ -12,7 +12,7 @@
 typedef struct taper_need {
     const char *name;
     const char *overload; // overload name, "" for none; NULL if the need is a class
-    size_t calls;         // number of calls; 0 if the operator is only named
+    size_t calls;         // number of calls; 0 if the file names the operator but never calls it
 } taper_need;
 
 typedef struct taper_needs {

@@ -13,7 +13,8 @@ enum {
 
 struct taper_aliases {
     const taper_allocator *allocator;
-    uint32_t *parents; // parent of each value in the union-find forest, by value id; the last entry is the set outside
+    uint32_t *parents; // parent of each value in the union-find forest, by value id; last entry: values that other code
+                       // can reach
     uint8_t *facts;    // facts of each set, stored at the id of its root
     size_t count;
 };
@@ -303,7 +304,7 @@ bool taper_value_is_only_read(const taper_ir_value *container)
     return true;
 }
 
-// ---- the forest
+// ---- sets of values that may share memory
 
 static uint32_t root_of(const taper_aliases *a, uint32_t at)
 {
@@ -319,7 +320,7 @@ static uint32_t index_of(const taper_aliases *a, const taper_ir_value *value)
     return value->id < a->count - 1 ? value->id : (uint32_t)(a->count - 1);
 }
 
-// Joins the sets of x and y; NULL as y is the set outside.
+// Joins the sets of x and y. If y is NULL, joins the set of x with the set of values that other code can reach.
 static void join(const taper_aliases *a, const taper_ir_value *x, const taper_ir_value *y)
 {
     if (taper_value_is_plain(x) || (y != NULL && taper_value_is_plain(y))) {

@@ -13,19 +13,19 @@ typedef struct taper_aliases taper_aliases;
 TAPER_MUST_USE taper_status taper_aliases_create(const taper_graph *graph, taper_aliases **aliases, taper_error *error);
 void taper_aliases_destroy(taper_aliases *aliases);
 
-// Returns the number of the value's alias set, which is less than taper_aliases_count. A value that was made after the
-// analysis is in the set outside.
+// Returns the number of the value's alias set, which is less than taper_aliases_count. For a value that was made after
+// the analysis, returns taper_aliases_outside.
 uint32_t taper_aliases_set(const taper_aliases *aliases, const taper_ir_value *value);
 uint32_t taper_aliases_outside(const taper_aliases *aliases);
 size_t taper_aliases_count(const taper_aliases *aliases);
 // Returns true if any node writes to the value, or to memory that the value may share.
 bool taper_aliases_written(const taper_aliases *aliases, const taper_ir_value *value);
 bool taper_aliases_outside_written(const taper_aliases *aliases);
-// Returns true if the value, or a value that may share its memory, is in the set outside or is returned.
+// Returns true if the value, or a value that may share its memory, is returned or can be reached by other code.
 bool taper_aliases_escapes(const taper_aliases *aliases, const taper_ir_value *value);
 
-// Returns true if the type of the value is a number, string or None. Nothing can change such a value, and equal ones
-// cannot be distinguished.
+// Returns true if the type of the value is a number, string or None. Nothing can change such a value, and equal
+// values cannot be distinguished.
 bool taper_value_is_plain(const taper_ir_value *value);
 // Returns true if the node writes to its input `index` or to a value that the input contains.
 bool taper_node_writes(const taper_node *node, size_t index);

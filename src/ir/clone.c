@@ -91,8 +91,8 @@ static bool is_host_constant(const taper_tensor *tensor)
     return tensor->storage->kind == TAPER_STORAGE_HOST && tensor->storage->read_only;
 }
 
-// Copies the scales and zero points as shared tensors too, so that data prepared from them is recognized as the
-// model's.
+// Copies the scales and zero points as shared tensors too, so that data prepared from them is recognized as belonging
+// to the model.
 static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantizer *quantizer, taper_tensor *twin)
 {
     taper_quantizer own = *quantizer;

@@ -196,7 +196,7 @@ void taper_value_replace_uses(taper_ir_value *old, taper_ir_value *with)
     }
 }
 
-// ---- order
+// ---- order of nodes
 
 static void set_block(taper_node *node, taper_block *block)
 {
@@ -252,7 +252,7 @@ static void unlink_node(taper_node *node)
     node->previous = node->next = NULL;
 }
 
-// This is recursive. The frontend limits the nesting of blocks and thus the depth of the recursion.
+// Calls itself for the blocks in a node. The frontend limits how deeply blocks are nested.
 static void drop_uses(taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {

@@ -41,8 +41,8 @@ struct taper_heap {
     _Atomic(taper_storage_source *) source; // read by every thread that frees a storage
     size_t bytes, used;
     atomic_uint copies;
-    // These are read without the lock, and set without it between runs, because other threads may create values from
-    // results meanwhile.
+    // limit and calls are read without the lock, and set without it between runs. They are atomic because other threads
+    // may create values from results at that time.
     _Atomic(size_t) limit, calls;
     atomic_bool refused; // true if the limit refused a block since it was set
     free_block *small[SMALL_CLASSES + 1];

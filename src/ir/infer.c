@@ -14,7 +14,7 @@ taper_shape taper_shape_of(const taper_tensor *tensor)
     return shape;
 }
 
-// ---- element by element
+// ---- element-wise operators
 
 static int64_t broadcast_size(int64_t a, int64_t b)
 {
@@ -179,7 +179,7 @@ static int dtype_of(const taper_infer_call *call)
     return call->schema->in_place ? first : -1;
 }
 
-// ---- the rule
+// ---- applying the rule of an operator
 
 static taper_shape shape_of(const taper_infer_call *call)
 {

@@ -183,7 +183,7 @@ static taper_shape permuted(const taper_infer_call *call)
     return shape;
 }
 
-// Returns the shape without dimensions of size 1: all of them, or those among the given dimensions.
+// Returns the shape without dimensions of size 1. If dimensions are given, removes only these if their size is 1.
 static taper_shape squeezed(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Visits the blocks backwards with the set of values that are still needed. A trail lists what a branch adds to the
-// set, so that the other branch can start from the set after the if. The cost grows with the number of uses, not of
-// values.
+// Visits the blocks backwards with the set of values that are still needed. A trail lists the values that a branch adds
+// to the set, so that the other branch can start from the set after the if. The cost grows with the number of uses, not
+// of values.
 #include "ir/liveness.h"
 
 #include "base/budget.h"

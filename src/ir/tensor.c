@@ -166,7 +166,7 @@ int64_t taper_tensor_step(const taper_tensor *tensor, size_t d)
     return steps[d];
 }
 
-// ---- making
+// ---- creating tensors
 
 // Checks sizes and strides. *extent receives the number of elements from the first one to the last one that the strides
 // reach.
@@ -475,7 +475,7 @@ taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, tap
     return TAPER_OK;
 }
 
-// ---- single elements
+// ---- reading and writing single elements
 
 double taper_load_double(taper_dtype dtype, const void *data, int64_t index)
 {

@@ -19,7 +19,7 @@ TAPER_MUST_USE taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dty
 TAPER_MUST_USE taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_dtype dtype,
                                               int64_t offset, size_t rank, const int64_t *sizes, const int64_t *strides,
                                               taper_tensor **tensor, taper_error *error);
-// Creates a view of like's storage with like's dtype and quantizer. like must not be hidden NHWC (ir/tensor_def.h).
+// Creates a view of like's storage with like's dtype and quantizer. like->hidden_nhwc must be false.
 TAPER_MUST_USE taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank,
                                                const int64_t *sizes, const int64_t *strides, taper_tensor **tensor,
                                                taper_error *error);
@@ -52,17 +52,17 @@ inline TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, tape
     return taper_tensor_is_away(tensor) ? taper_tensor_come_home(tensor, error) : TAPER_OK;
 }
 // Gives the tensor the layout that it has in PyTorch, in place: a tensor on a device is copied to the host, and a
-// hidden NHWC tensor becomes contiguous. Does nothing for any other tensor.
+// tensor with hidden_nhwc becomes contiguous. Does nothing for any other tensor.
 TAPER_MUST_USE taper_status taper_tensor_settle(taper_tensor *tensor, taper_error *error);
 // Gives the tensor the storage and strides of `other`, a new tensor of the same sizes, which gets the old storage. All
 // code that holds the tensor sees the new elements.
 void taper_tensor_trade_storages(taper_tensor *tensor, taper_tensor *other);
 // Returns a contiguous tensor with the same elements. If the tensor is contiguous, *result is the tensor itself,
-// retained. A hidden NHWC tensor becomes contiguous in place.
+// retained. A tensor with hidden_nhwc becomes contiguous in place.
 TAPER_MUST_USE taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result,
                                                     taper_error *error);
 // Copies elements and converts the dtype. The sizes must be equal, or `from` must broadcast to `to`. Any strides are
-// allowed, and tensors may be hidden NHWC. The tensors must not overlap.
+// allowed, also with hidden_nhwc. The tensors must not overlap.
 TAPER_MUST_USE taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper_error *error);
 
 #endif

@@ -184,7 +184,7 @@ static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_d
     }
 }
 
-// ---- the walk
+// ---- copying a tensor
 
 static void swap_dims(copy_dim *a, copy_dim *b)
 {

@@ -164,10 +164,10 @@ bool taper_tensor_is_contiguous(const taper_tensor *tensor);
 bool taper_tensor_is_channels_last(const taper_tensor *tensor);
 // Returns PyTorch's is_non_overlapping_and_dense, for the strides in memory.
 bool taper_tensor_is_dense(const taper_tensor *tensor);
-// Returns the strides that PyTorch would show: contiguous strides for a hidden NHWC tensor, otherwise the tensor's own
+// Returns the strides that PyTorch would show: contiguous strides if hidden_nhwc is true, otherwise the tensor's own
 // strides.
 void taper_tensor_logical_strides(const taper_tensor *tensor, int64_t *strides);
-// Returns PyTorch's suggest_memory_format: true for channels last. It is false for a hidden NHWC tensor.
+// Returns PyTorch's suggest_memory_format: true for channels last. The result is false if hidden_nhwc is true.
 bool taper_tensor_suggests_channels_last(const taper_tensor *tensor);
 
 inline bool taper_dtype_is_float(taper_dtype d)

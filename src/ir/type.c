@@ -420,7 +420,7 @@ const taper_allocator *taper_types_allocator(const taper_types *types)
     return &types->allocator;
 }
 
-// ---- comparing
+// ---- comparing types
 
 bool taper_type_equal(const taper_type *a, const taper_type *b)
 {

@@ -142,7 +142,7 @@ void taper_container_clear(taper_container *container)
     }
 }
 
-// ---- making
+// ---- creating values
 
 taper_value *taper_box_new(taper_heap *heap, taper_val value)
 {
@@ -371,7 +371,7 @@ taper_status taper_object_add_slots(taper_object *object, taper_types *types, co
     return TAPER_OK;
 }
 
-// ---- comparing
+// ---- comparing values
 
 bool taper_val_same(taper_val a, taper_val b)
 {

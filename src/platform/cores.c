@@ -54,8 +54,9 @@ static bool has_earlier(const char *list, const unsigned char *allowed, size_t c
     return false;
 }
 
-// Counts the allowed CPUs that are the first of their core and have at least `percent` of the strongest one's
-// performance, which the file `name` states. If name is NULL, counts all cores. Returns 0 if the file is missing.
+// Counts the cores with at least `percent` of the performance of the strongest core. The file `name` states the
+// performance of a CPU. If name is NULL, counts all cores. CPUs that are not allowed are ignored. Returns 0 if the file
+// is missing.
 static unsigned count_cores(const char *root, const unsigned char *allowed, size_t count, const char *name,
                             unsigned percent)
 {

@@ -50,8 +50,8 @@ uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 // question takes microseconds.
 enum { BLOCKS = 4, STEP = BLOCKS * (int)sizeof(__m128i), WORTH_ASKING = 16 * 1024 };
 
-// Multiplies `block` by x^n and adds it to `next`. by: x^(n + 32) and x^(n - 32) mod P, shifted up by one bit, because
-// the product of two reflected numbers is one bit short.
+// Moves `block` by n bits (multiplies it by x^n) and adds it to `next`. by: x^(n + 32) and x^(n - 32) mod P, shifted up
+// by one bit, because the product of two reflected numbers is one bit short.
 TAPER_PCLMUL static inline __m128i carry(__m128i block, __m128i by, __m128i next)
 {
     const __m128i low = _mm_clmulepi64_si128(block, by, 0x00), high = _mm_clmulepi64_si128(block, by, 0x11);
@@ -62,8 +62,8 @@ TAPER_PCLMUL static inline __m128i carry(__m128i block, __m128i by, __m128i next
 // at least STEP.
 TAPER_PCLMUL static uint32_t multiplied(uint32_t crc, const uint8_t *data, size_t size, size_t *used)
 {
-    const __m128i by_step = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);  // for n = 512
-    const __m128i by_block = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0); // for n = 128
+    const __m128i by_step = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);  // moves a block by 512 bits
+    const __m128i by_block = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0); // moves a block by 128 bits
     __m128i block[BLOCKS];
     for (size_t i = 0; i < BLOCKS; i++) {
         block[i] = _mm_loadu_si128((const __m128i *)data + i);

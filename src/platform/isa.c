@@ -89,7 +89,7 @@ static bool has(const char *feature)
 #define ARM32(name) false
 #endif
 
-// ---- what this CPU has
+// ---- instruction sets of this CPU
 
 uint64_t taper_cpu_features(void)
 {

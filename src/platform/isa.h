@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instruction sets of isa_list.inc as bits. Masks of these bits say which sets this CPU has, which ones a kernel
-// needs, and which ones are allowed.
+// The instruction sets of isa_list.inc as bits. A mask of these bits contains the sets that this CPU has, that a kernel
+// needs, or that are allowed.
 #ifndef TAPER_PLATFORM_ISA_H
 #define TAPER_PLATFORM_ISA_H
 

@@ -145,7 +145,7 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     const ssize_t wrote = write(fd, data, size);
     const int reason = errno;
     if (wrote < 0 && reason == EFBIG && !was_pending && sigpending(&pending) == 0 &&
-        sigismember(&pending, SIGXFSZ) == 1) { // a signal that the host ignores is not pending
+        sigismember(&pending, SIGXFSZ) == 1) { // false if the host ignores the signal
         int number;
         (void)sigwait(&ours, &number);
     }

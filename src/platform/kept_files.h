@@ -50,7 +50,7 @@ typedef struct taper_mark {
 // Reads the bytes of a mark that an ended process has left. Returns false if there is none, or if a living process
 // holds the mark.
 bool taper_mark_left(const char *path, void *data, size_t size);
-// Creates and locks a mark. Returns false if it cannot be created or another process holds it.
+// Creates the locked file of a mark. Returns false if the file cannot be created or another process has locked it.
 bool taper_mark_set(const char *path, const void *data, size_t size, taper_mark *mark);
 void taper_mark_clear(const char *path, taper_mark *mark); // does nothing if the descriptor is -1
 

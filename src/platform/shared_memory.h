@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Allocates memory that another process, for example a driver's, can map by its file descriptor.
+// Allocates memory that another process, such as the process of a driver, can map by its file descriptor.
 #ifndef TAPER_PLATFORM_SHARED_MEMORY_H
 #define TAPER_PLATFORM_SHARED_MEMORY_H
 

@@ -54,7 +54,7 @@ typedef struct pool_worker {
 struct taper_pool {
     taper_allocator allocator;
     unsigned room;       // number of entries of `worker`
-    atomic_uint threads; // number of threads that work, including the caller's
+    atomic_uint threads; // number of threads that work, including the calling thread
     atomic_uint workers; // number of workers started
     taper_caches caches;
     unsigned slots, lanes; // number of slots, and of lanes in each slot
@@ -82,7 +82,7 @@ struct taper_pool {
     atomic_bool taken[SLOTS]; // true while a thread has a job in the slot
 };
 
-// ---- waiting
+// ---- waiting for other threads
 
 // Returns the clock in microseconds, modulo 2^32. Differences of up to half an hour are correct.
 static unsigned microseconds(void)
@@ -318,9 +318,9 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
             slot++;
         }
     }
-    // The job is divided into batches. In the pool's own threads, the number of pieces in a state limits a batch. In a
-    // host's pool the calling thread may not process any piece itself, so batches are small enough that check is called
-    // often.
+    // The job is divided into batches, and check is called before each batch. If the pool has its own threads, a batch
+    // has at most BATCH_PIECES pieces, because the state of a lane counts them in a few bits. A host's pool may run all
+    // pieces in other threads, so its batches are small, and check is called often.
     const size_t most = !taken ? 1 : pool->has_host ? HOST_PIECES : BATCH_PIECES;
     bool going = true;
     for (size_t begin = 0; begin < count && (going = check(user));) {

@@ -69,7 +69,8 @@ static void drop_last(taper_caching_allocator *c)
     taper_free(&under, c, sizeof *c);
 }
 
-// Counts one block less, or the owner's release. The last one frees the allocator.
+// Decrements the number of blocks, in which the owner of the allocator counts as one block. When it reaches 0, the
+// allocator is freed.
 static void forget(taper_caching_allocator *c, size_t size)
 {
     taper_spin_lock(&c->lock);
@@ -97,7 +98,7 @@ static void *allocate(taper_caching_allocator *c, size_t size)
     return block;
 }
 
-// ---- keeping
+// ---- keeping freed blocks
 
 static size_t lists_in_use(const taper_caching_allocator *c)
 {
@@ -205,7 +206,7 @@ static void *reallocate(void *user, void *ptr, size_t old_size, size_t new_size)
     return ptr != NULL ? resize(c, ptr, old_size, new_size) : allocate(c, new_size);
 }
 
-// ---- the interface
+// ---- functions of the interface
 
 taper_status taper_caching_allocator_create(const taper_allocator *under, size_t limit,
                                             taper_caching_allocator **caching, taper_error *error)
@@ -289,7 +290,7 @@ void taper_caching_allocator_info(const taper_caching_allocator *caching, taper_
         taper_spin_unlock(&c->lock);
     }
     if (info != NULL) {
-        // If this fails, the host's struct is unchanged, and the other data is still correct.
+        // If the call fails, the host's struct is unchanged, and the other data is still correct.
         (void)taper_struct_write(info, "taper_caching_info", &full, sizeof full, NULL);
     }
 }

@@ -80,7 +80,8 @@ static void add_result_noise(taper_noise *noise, taper_val wanted, taper_val got
 
 // ---- the quantized model
 
-// Builds the maps from the values of both graphs to the steps whose results they are.
+// Fills value_steps and made_steps: for each value of the float graph and of the quantized graph, 1 + the index of the
+// quantized layer that computes it, or 0.
 static taper_status index_steps(taper_calibrator *calibrator, uint32_t made_count, taper_error *error)
 {
     const taper_quantization_table *table = calibrator->compiler->quantization;
@@ -120,7 +121,7 @@ static taper_status make_quantized(taper_calibrator *calibrator, taper_error *er
                                 error);
 }
 
-// ---- running both
+// ---- running the float model and the quantized model
 
 static void keep(void *user, const taper_observation *observation)
 {
@@ -240,7 +241,7 @@ taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value 
     return status;
 }
 
-// ---- figures
+// ---- results of the comparison
 
 size_t taper_calibrator_layer_count(const taper_calibrator *calibrator)
 {

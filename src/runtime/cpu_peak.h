@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Measures the peak rates of the CPU's kernels on this machine when operators are profiled, so that they can be
-// compared.
+// Measures the peak rates of the CPU's kernels on this machine. A profile compares the rate of each operator with them.
 #ifndef TAPER_RUNTIME_CPU_PEAK_H
 #define TAPER_RUNTIME_CPU_PEAK_H
 

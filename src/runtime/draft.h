@@ -41,8 +41,9 @@ TAPER_MUST_USE taper_status taper_draft_settle_states(taper_draft *draft, taper_
 TAPER_MUST_USE taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
                                                 const taper_preparer *preparer, taper_error *error);
 
-// Drops the graphs of methods that no remaining method calls by name. Only two kinds of methods can be dropped: those
-// of other classes than the root's, and those of the root that need not be kept (of_root is false). See draft_reach.c.
+// Drops the graphs of methods that no remaining method calls by name. Only two kinds of methods can be dropped: methods
+// of other classes than the root's, and methods of the root that need not be kept (of_root is false). See
+// draft_reach.c.
 TAPER_MUST_USE taper_status taper_draft_drop_uncalled(taper_draft *draft, taper_error *error);
 
 // Makes the methods and attributes for the bundled inputs, once. Does nothing if there are none.

@@ -27,7 +27,7 @@ static inline void empty(const frame *f, uint32_t operand)
     }
 }
 
-// Returns a reference to the value of an operand. At the last use, it is the register's own reference.
+// Returns a reference to the value of an operand. At the last use, the register gives up its own reference.
 static inline taper_val take(const frame *f, uint32_t operand)
 {
     const uint32_t at = operand & TAPER_OPERAND_INDEX;
@@ -93,7 +93,7 @@ static bool is_open(const taper_schema *schema, size_t at)
                              type->items[0]->kind == TAPER_TYPE_VARIABLE));
 }
 
-// Copies tensors from devices to the host for an operator that accepts hidden NHWC tensors.
+// Copies tensors from devices to the host for an operator that accepts tensors with hidden_nhwc.
 static taper_status fetch_args(taper_run *run, const taper_schema *schema, const taper_val *args, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -92,7 +92,7 @@ TAPER_MUST_USE taper_status taper_model_of_graph(taper_context *context, const s
 // Builds the programs of a model that was loaded as a draft, so that it can run.
 TAPER_MUST_USE taper_status taper_model_finish_draft(taper_model *model, taper_error *error);
 
-// Fills the struct that describes the model to the compiler. The caller then adds what the compiler should do. The
+// Fills the struct that describes the model to the compiler. The caller then adds the options of the compilation. The
 // functions still own their graphs.
 TAPER_MUST_USE taper_status taper_model_begin_compilation(taper_model *model, taper_compilation *compilation,
                                                           taper_error *error);

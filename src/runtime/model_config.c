@@ -25,7 +25,7 @@ static void add_id(taper_text *text, const char *name)
 typedef struct weight_walk {
     size_t left; // number of values that may still be visited
     unsigned sizes;
-    // Few: true if there are layers with few outputs and many inputs (backends/cpu/few_outputs.h).
+    // few: true if there are layers with few outputs and many inputs (backends/cpu/few_outputs.h)
     bool transforms, planes, few;
     // True if there are matrices of half floats, and of int8, which may be weights of linear layers.
     bool halves, integers;
@@ -80,7 +80,7 @@ static void look(weight_walk *walk, taper_val value, int depth)
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] == 1;
         walk->few |= t->dtype == TAPER_F32 && t->rank >= 2 && t->rank <= 4 && t->sizes[0] <= MOST_FEW &&
                      t->sizes[1] >= MANY_INPUTS;
-        // Depthwise convolutions over one dimension, both as such and as layers over two dimensions.
+        // Depthwise convolutions over one dimension. Their weights have three or four dimensions.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[1] == 1 &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] > 1;
         break;

@@ -70,7 +70,7 @@ static const taper_preparer *preparer_of_file(const taper_model *model, const ta
         return NULL;
     }
     if (found->packer == TAPER_PACKER_NONE && load->precision == TAPER_PRECISION_BF16) {
-        return NULL; // the CPU runs bf16, and the layers of the file are not packed
+        return NULL; // bf16 runs on the CPU, because the layers of the file are not packed
     }
     return found;
 }

@@ -20,7 +20,7 @@ struct taper_operator {
     bool calling;
 };
 
-// ---- finding
+// ---- finding operators
 
 static TAPER_COLD taper_status not_found(taper_registry *registry, const char *text, const char *base,
                                          taper_error *error)
@@ -139,7 +139,7 @@ void taper_operator_draw_from(taper_operator *op, taper_generator *generator)
     }
 }
 
-// ---- calling
+// ---- calling operators
 
 static taper_status check_counts(const taper_schema *schema, size_t count, size_t result_count, taper_error *error)
 {
@@ -201,9 +201,8 @@ static taper_status box_results(taper_operator *op, taper_val *rets, taper_value
 {
     const size_t count = op->schema->ret_count;
     for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(taper_settle(
-            &op->run,
-            rets[i])); // hidden NHWC must not leave the call, because threads of the host may share the values
+        TAPER_TRY(taper_settle(&op->run,
+                               rets[i])); // no result may have hidden_nhwc, because threads of the host may share it
         results[i] = taper_box_new(op->run.heap, rets[i]);
         if (results[i] == NULL) {
             return taper_fail_memory(op->run.error);
@@ -328,7 +327,7 @@ taper_status taper_value_list_int(taper_context *context, const int64_t *numbers
     return TAPER_OK;
 }
 
-// ---- adding
+// ---- registering operators
 
 taper_status taper_operator_register(const char *schema, taper_operator_function function, void *user,
                                      taper_error *error)

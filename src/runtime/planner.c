@@ -32,7 +32,7 @@ typedef struct memory_plan {
     struct taper_recording *recordings;
     // For each result that may be placed in lent memory: 1 + index of its birth, or 0.
     uint32_t results[TAPER_MOST_LENT];
-    uint64_t layouts[TAPER_MOST_LENT]; // layouts of the results in the last run that told them
+    uint64_t layouts[TAPER_MOST_LENT]; // layouts of the results in the last run in which they were known
     size_t result_count;
 } memory_plan;
 

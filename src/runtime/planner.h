@@ -23,7 +23,7 @@ typedef struct taper_birth {
     const struct taper_op *op;
 } taper_birth;
 
-// Creates a planner. current: where the executor stores the operator that it runs; the planner reads this when a
+// Creates a planner. current: points to the executor's record of the operator that runs; the planner reads it when a
 // storage is created.
 TAPER_MUST_USE taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap,
                                                  const struct taper_op *const *current, taper_planner **planner,

@@ -358,7 +358,7 @@ bool taper_program_repeats(const taper_program *program)
 {
     static const uint32_t changing = 1U << TAPER_NODE_SET_ATTR | 1U << TAPER_NODE_CALL | 1U << TAPER_NODE_OBJECT;
     const uint64_t effects = TAPER_OP_REGISTERED | TAPER_OP_RESIZES | TAPER_OP_REPLACES;
-    // Changes: the container may be an attribute, which a later call would see changed.
+    // changes: true if an instruction changes a container, which may be an attribute that later calls read
     bool repeats = true, has_attributes = false, changes = false;
     for (size_t i = 0; repeats && i < program->code_count; i++) {
         const taper_instruction *in = &program->code[i];

@@ -17,8 +17,8 @@ typedef enum taper_opcode {
     TAPER_DO_JUMP,         // continues at instruction `target`
     TAPER_DO_BRANCH,       // continues at target if in[0] is false
     TAPER_DO_LOOP_BEGIN,   // sets the loop counter out[0] to 0
-    // in: maximum number of iterations, condition, counter. At the end of the loop continues at instruction `target`;
-    // otherwise sets out[0] to the counter and increments the counter.
+    // in: maximum number of iterations, condition, counter. If another iteration runs, sets out[0] to the counter and
+    // increments the counter. Otherwise continues at instruction `target`.
     TAPER_DO_LOOP_TEST,
     TAPER_DO_CLEAR,  // empties the registers in[i]
     TAPER_DO_RETURN, // returns in[0] from the function
@@ -62,7 +62,7 @@ typedef struct taper_program {
 typedef taper_kernel (*taper_kernel_chooser)(const taper_op *op, const void *user);
 
 // Converts a graph to a program, which then owns the graph. first_constant, first_state: next free indices in the
-// model's tables. The constants of the program are the graph's, in the order of taper_program_constants.
+// model's tables. The program has the constants of the graph, in the order of taper_program_constants.
 TAPER_MUST_USE taper_status taper_program_build(taper_graph *graph, taper_kernel_chooser choose, const void *user,
                                                 size_t first_constant, size_t first_state, taper_program *program,
                                                 taper_error *error);

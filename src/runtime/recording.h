@@ -32,8 +32,8 @@ void taper_recorder_before(taper_session *session);
 void taper_recorder_note(taper_session *session, const taper_program *program, const taper_instruction *in,
                          const taper_call *call, taper_status status);
 
-// The result of a replay: the next instruction. If the replay failed, it is the instruction that failed, with its
-// arguments, or NULL if the failure does not belong to an instruction.
+// The place where a replay ended. After success, `at` is the instruction that runs next. After a failure, `at` is the
+// instruction that failed and args are its arguments; `at` is NULL if no instruction caused the failure.
 typedef struct taper_replayed {
     const taper_instruction *at;
     const taper_val *args;

@@ -64,7 +64,8 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
     return true;
 }
 
-// Handles the checks after step i, and the instructions that only empty registers. Returns the instruction after them.
+// Records the registers that are emptied after step i: by TAPER_DO_CLEAR, and by checks that always pass in a replay.
+// Returns the first instruction after these.
 static const taper_instruction *behind_step(making *m, size_t i)
 {
     const taper_noted_step *s = &m->steps[i];

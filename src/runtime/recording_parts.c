@@ -4,8 +4,8 @@
 
 #include "ops/call/prepared.h"
 
-// Returns true if the values that the sequence empties are freed then, as planned, because nothing else holds them.
-// *due: number of their storages in the arena that are freed before the last step.
+// Returns true if each tensor in a register that the sequence empties is freed when the register is emptied, as the
+// recording assumes. *due: number of storages in the arena that are freed before the last step.
 static bool dies_in_time(const taper_recording *r, const taper_replay *now, const taper_val *registers, size_t *due)
 {
     const taper_emptied *end = &r->emptied[r->steps[r->step_count - 1].empty_end];

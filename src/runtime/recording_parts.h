@@ -18,7 +18,7 @@ typedef struct taper_recorded_step {
     bool tail;    // true if `fresh`, or if the step empties registers
     uint32_t out, birth;
     uint32_t use, use_end, empty, empty_end; // ranges of indices in the arrays uses and emptied of the recording
-    const taper_bands *bands;                // if this step and the following ones run together: how; otherwise NULL
+    const taper_bands *bands; // bands in which this step runs together with the next steps; NULL for none
 } taper_recorded_step;
 
 // A tensor for a result that no code outside of the recording sees.

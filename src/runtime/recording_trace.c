@@ -3,7 +3,7 @@
 #include "runtime/recording_trace.h"
 #include "ops/list/op_table.h"
 
-// Returns the next instruction that does not only empty registers. The skipped instructions belong to the sequence.
+// Returns the next instruction that is not a TAPER_DO_CLEAR. The skipped instructions belong to the sequence.
 static const taper_instruction *behind_clears(const taper_program *program, const taper_instruction *in)
 {
     for (in = taper_behind(program, in); in->opcode == TAPER_DO_CLEAR; in++) {

@@ -3,11 +3,11 @@
 #include "ir/tensor.h"
 #include "runtime/session.h"
 
-// Settles every hidden NHWC tensor and every tensor on a device before the value leaves, except results that may stay
-// on a device. Each container is visited once, so neither the depth of a value nor shared contents matter. Containers
-// of the session are marked and put on a stack. Containers of the host must not be written to, because other sessions
-// may read them too, so a table contains those that were found. The attributes of objects are settled when they are
-// requested.
+// Before a value leaves, its tensors with hidden_nhwc become contiguous and its tensors on a device are copied to the
+// host, except results that may stay on a device. Each container is visited once, so neither the depth of a value nor
+// shared contents matter. Containers of the session are marked and put on a stack. Containers of the host must not be
+// written to, because other sessions may read them too, so a table contains those that were found. The attributes of
+// objects are settled when they are requested.
 typedef struct settling {
     taper_session *session;
     bool in_run;

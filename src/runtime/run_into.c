@@ -7,7 +7,7 @@
 #include "ir/tensor.h"
 #include "runtime/planner.h"
 
-// ---- before the run
+// ---- checks before the run
 
 enum { MOST = 256, MOST_LOOKS = 1 << 16 };
 
@@ -111,7 +111,7 @@ static uint64_t layout_of(const taper_output *output)
     return h;
 }
 
-// ---- after the run
+// ---- copying results to the outputs after the run
 
 typedef struct results {
     const taper_val *items;

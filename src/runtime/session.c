@@ -160,7 +160,7 @@ void taper_session_leave(taper_session *session)
             return;
         }
         if ((use & TRIM) != 0) {
-            trim(session); // repeats, because the host's allocator, which this calls, may request it again
+            trim(session); // in the loop, because trim calls the host's allocator, which may request another trim
             (void)atomic_fetch_and_explicit(&session->use, ~(unsigned)TRIM, memory_order_relaxed);
             use = atomic_load_explicit(&session->use, memory_order_relaxed);
         } else if (atomic_compare_exchange_weak_explicit(&session->use, &use, 0, memory_order_release,
@@ -175,7 +175,7 @@ bool taper_session_is_busy(const taper_session *session)
     return (atomic_load_explicit(&((taper_session *)(uintptr_t)session)->use, memory_order_relaxed) & IN_USE) != 0;
 }
 
-// Does what the bit requests: immediately, or if a call is active, at its end.
+// Trims or destroys the session, as the bit requests. If a call is active, this happens at the end of the call.
 static void ask_for(taper_session *session, unsigned what)
 {
     if (session != NULL &&
@@ -264,7 +264,7 @@ void taper_session_memory(taper_session *session, taper_memory_info *info)
         full.placed_results = session->placed_results;
     }
     if (info != NULL) {
-        // If this fails, the host's struct is unchanged, and the other data is still correct.
+        // If the call fails, the host's struct is unchanged, and the other data is still correct.
         (void)taper_struct_write(info, "taper_memory_info", &full, sizeof full, NULL);
     }
 }

@@ -90,8 +90,8 @@ bool taper_session_is_busy(const taper_session *session);
 
 // ---- results.c. in_run: the run continues and pays for the work
 
-// Gives tensors in the value the form that the host may read: hidden NHWC tensors become contiguous, and tensors on a
-// device are copied to the host. During a run, results that may stay on a device are left there.
+// Gives tensors in the value the form that the host may read: tensors with hidden_nhwc become contiguous, and tensors
+// on a device are copied to the host. During a run, results that may stay on a device are left there.
 TAPER_MUST_USE taper_status taper_session_settle(taper_session *session, bool in_run, taper_val value,
                                                  taper_error *error);
 // Makes a handle for a result, whose tensors the host can read. Takes over the reference to result, even if it fails.

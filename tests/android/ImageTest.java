@@ -84,7 +84,7 @@ final class ImageTest {
         int w = (size[0] + 1) / 2, h = (size[1] + 1) / 2, x = size[0] - w, y = size[1] - h;
         t = TensorImageUtils.bitmapToFloat32Tensor(p, x, y, w, h, new float[3], STD, format);
         same(expected(p, x, y, w, h, new float[3], STD, last), floats(t), 0);
-        // Buffers of all kinds, some of them with an offset.
+        // The output must be correct in every kind of buffer, also in buffers whose position is not 0.
         FloatBuffer[] outs = {
           Tensor.allocateFloatBuffer(3 * w * h + 5),
           FloatBuffer.allocate(3 * w * h + 5),

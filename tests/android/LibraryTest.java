@@ -22,7 +22,7 @@ final class LibraryTest {
     }
   }
 
-  /** Loads the names that apps use, in any order. */
+  /** Loads the library under each name that apps use. */
   static final class ByName {
     static void byName() {
       if (!NativeLoader.isInitialized()) {

@@ -131,7 +131,7 @@ final class ThreadTest {
                   Check.same(expected, before.forward(IValue.from(input)).toTensor().getDataAsFloatArray());
                 }
                 Check.that(times("setter").size() >= first + 4, "no more threads: " + first + ", " + times("setter").size());
-                // After the number is set to one thread, sleeping workers must not use any time.
+                // After the number of threads is set to one, the other threads sleep and must not use any CPU time.
                 PyTorchAndroid.setNumThreads(1);
                 Module after = Module.load(Files.sample("s01_convnet.ptl"));
                 Thread.sleep(50);

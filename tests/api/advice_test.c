@@ -67,7 +67,7 @@ static void layer(void **state)
     check(TAPER_F32, 4, (const int64_t[]){1, 4, 12, 12}, " was float32 [1, 4, 12, 12], refused in conv\n");
 }
 
-// Inputs keep what the failed run has written, and the advice writes nothing to them.
+// The failed run may change inputs, and the advice must not change them again.
 static void inputs_stay(void **state)
 {
     (void)state;

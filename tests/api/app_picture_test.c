@@ -180,7 +180,7 @@ static void sizes(void **state)
         }
         taper_value_release(tensor);
     }
-    // Without settings, the preparation is ImageNet's. With its mean of 0.485, black becomes about -2.1.
+    // Without settings, pictures are prepared as for ImageNet. With its mean of 0.485, black becomes about -2.1.
     memset(pixels, 0, sizeof pixels);
     taper_value *tensor;
     taper_tensor_info info = {.struct_size = sizeof info};

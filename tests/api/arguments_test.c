@@ -70,7 +70,7 @@ static void check_failed(const world *w, taper_status status, const char *words,
 #define FAILS(words, call) check_failed(&w, call, words, #call)
 #define E w.error
 
-// ---- NULL
+// ---- arguments that are NULL
 
 static void values_are_made(void **state)
 {
@@ -707,7 +707,7 @@ static void other_versions(void **state)
     close_world(&w);
 }
 
-// ---- places, numbers, names
+// ---- pointers to results, quantizers, names
 
 static void places(void **state)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests taper_memory.h: which blocks are cached and reused, which are freed and when; use by several threads; lack of
-// memory.
+// Tests taper_memory.h: the blocks that are cached, reused and freed; use by several threads; lack of memory.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -276,7 +275,8 @@ static void sizes_that_change(void **state)
         const size_t before = atomic_load(&under.calls);
         assert_int_equal(run_sizes(context, session, 2, 18), TAPER_OK);
         calls[cached] = atomic_load(&under.calls) - before;
-        // All memory is returned: first the memory that the session keeps, then the context's, then the cached blocks.
+        // All memory is returned: first the memory of the session, then the memory of the context, then the cached
+        // blocks.
         const size_t bytes = atomic_load(&under.bytes);
         taper_session_trim(session);
         taper_context_trim(context);

@@ -368,7 +368,7 @@ static void refuses_unset_options(void **state)
     close_world(&w);
 }
 
-// ---- what a model tells of itself
+// ---- facts about a model
 
 static void metadata(void **state)
 {

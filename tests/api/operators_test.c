@@ -112,7 +112,7 @@ static taper_value *call(const world *w, const char *name, taper_value **args, s
     return result;
 }
 
-// ---- finding
+// ---- finding operators
 
 static void found(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests callbacks of the host that are NULL, and callbacks that call the object whose function called them. Each call
-// of a session, an operator or a calibrator within its own call must end in an error, or do what the headers say.
+// of a session, an operator or a calibrator within its own call must end in an error, or work as the headers promise.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests operators of the host: which ones may be registered, models that call them (tests/models/make_custom_ops.py),
-// and functions that fail.
+// Tests operators of the host: correct and invalid registrations, models that call the operators
+// (tests/models/make_custom_ops.py), and operators whose functions fail.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ typedef struct host {
 
 static host the_host;
 
-// ---- the functions
+// ---- functions of the registered operators
 
 static const float *reading(const taper_value *value, size_t *count)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests results in the caller's memory: what is written there, what is refused, and that a refused call leaves the
-// memory unchanged.
+// Tests results in the caller's memory: the bytes that are written, calls that are refused, and that a refused call
+// leaves the memory unchanged.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

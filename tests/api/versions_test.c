@@ -63,7 +63,7 @@ static void numbers_of_statuses_and_kinds(void **state)
     }
 }
 
-// ---- members: each follows the one that was there before
+// ---- order of members: new members are added at the end
 
 typedef struct member {
     const char *name;

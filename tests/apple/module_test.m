@@ -357,7 +357,7 @@ static void test_wrong(void)
         shared = [NSArray arrayWithObjects:shared, shared, nil];
     }
     FAILS([module runMethod:@"nested" inputs:one(shared) error:&error], error, TPRErrorArgument, "too many objects");
-    // If the model raises an exception, the text of the error is the exception's, and the module remains usable.
+    // If the model raises an exception, the error has the text of the exception, and the module remains usable.
     FAILS([module runMethod:@"fail" inputs:one(@"so it is") error:&error], error, TPRErrorRaised, "so it is");
     CHECK([[[error userInfo] objectForKey:TPRErrorDetailKey] length] != 0);
     CHECK([module forward:one(six()) error:NULL] != nil);

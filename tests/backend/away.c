@@ -159,7 +159,7 @@ static taper_status store(taper_device *device, taper_run *run, const taper_tens
     return TAPER_OK;
 }
 
-// ---- before a run
+// ---- claiming and planning
 
 static taper_status open(taper_device *device, const char **why, taper_error *error)
 {
@@ -210,7 +210,8 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
     if (made == NULL) {
         return taper_fail_memory(error);
     }
-    made->seed = atomic_fetch_add(&backend->segments, 1u); // not the number of a value, because passes may change these
+    made->seed =
+        atomic_fetch_add(&backend->segments, 1u); // the number of the segment; passes may change the numbers of values
     for (size_t i = 0; i < node->input_count; i++) {
         segment->forms[i] =
             taper_node_in(node, i)->node != NULL && taper_node_in(node, i)->node->kind == TAPER_NODE_CONSTANT
@@ -225,7 +226,7 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
     return TAPER_OK;
 }
 
-// ---- a run
+// ---- running a segment
 
 // Hashes the kinds, dtypes and sizes of the arguments.
 static uint64_t hash_shapes(const taper_call *call)

@@ -72,8 +72,8 @@ static bool is_right(const answers *a, size_t round, size_t i, const taper_value
     return (result == NULL) == (wanted == NULL) && (result == NULL || test_same(result, wanted));
 }
 
-// Compares the results of the device with the CPU's. Returns false if bits differ. This is allowed if layouts may
-// change, because some kernels then round differently.
+// Compares the results of the device with the results of the CPU. Returns false if bits differ. This is allowed if
+// layouts may change, because some kernels then round differently.
 static bool hold_against(world *w, const answers *a, const taper_model *model)
 {
     bool same = true;
@@ -283,7 +283,7 @@ static void out_of_memory(void **state)
     (void)state;
     static const char *const files[] = {"s01_convnet.ptl", "s04_containers.ptl", "int8_dynamic.ptl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        world w; // only its backends are used, because the work makes its own contexts
+        world w; // provides only the backends, because load_and_run creates its own contexts
         open_world(&w, i == 1 ? AWAY_EVERY_SECOND : AWAY_EVERYTHING, i == 0, 0);
         w.away.always_away = true;
         sample s = {.file = files[i], .backends = w.backends};

@@ -50,7 +50,7 @@ static taper_status after(layer *l, layer_event *event, taper_status status)
     return status;
 }
 
-// ---- memory: which layers see its calls
+// ---- device memory, whose calls pass through the layers
 
 typedef struct held {
     taper_memory *memory;
@@ -155,7 +155,7 @@ static void hold(layer *l, taper_device *device, taper_memory *memory)
     }
 }
 
-// ---- the table
+// ---- the functions of a layer
 
 static taper_status layer_open(taper_device *device, const char **why, taper_error *error)
 {

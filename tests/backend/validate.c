@@ -30,7 +30,7 @@ static bool is_with(const taper_tensor *x, const taper_device *device)
     return taper_tensor_is_away(x) && x->storage->memory->owner == device->owner;
 }
 
-// ---- before
+// ---- checks before a call
 
 static void check_form(validator *v, const layer_event *event, size_t at, taper_form form, taper_val value)
 {
@@ -167,7 +167,7 @@ static taper_status before(layer *l, const layer_event *event)
     return TAPER_OK;
 }
 
-// ---- after
+// ---- checks after a call
 
 static void check_claim(validator *v, const layer_event *event)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// allocators_test MODELS: tests the caching allocator with modules (what it caches and frees, and guards in several
-// threads), and the profiling allocator.
+// allocators_test MODELS: tests the caching allocator with modules (blocks that it caches and frees, and guards in
+// several threads), and the profiling allocator.
 #include <c10/mobile/CPUCachingAllocator.h>
 #include <c10/mobile/CPUProfilingAllocator.h>
 #include <torch/csrc/jit/mobile/import.h>

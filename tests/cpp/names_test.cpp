@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compiles each qualified name and member function of PyTorch's C++ interface that apps were seen to use. Unsupported
-// ones are in `missing` and are printed.
+// names are in `missing` and are printed.
 #include <Libtorch-Lite/Libtorch-Lite.h>
 
 #include <ATen/Functions.h>

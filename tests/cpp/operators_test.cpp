@@ -147,7 +147,7 @@ void other_types()
     taper_context_release(other);
 }
 
-// ---- what is refused
+// ---- registrations that are refused
 
 void refusals()
 {
@@ -187,7 +187,7 @@ void refusals()
     CHECK_THROWS(functions.def("g", &twice), "cannot define");
     functions.impl("h", &sum_of);
     CHECK_THROWS(library.def("h(Tensor x) -> Tensor"), "its schema has 1 arguments, its function has 2");
-    // An app may register an operator that the library also has, but models call the library's.
+    // An app may register an operator that the library also has, but models call the operator of the library.
     const RegisterOperators vision(
         "torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
         [](const at::Tensor &, const at::Tensor &, double) -> at::Tensor { throw std::runtime_error("called"); });

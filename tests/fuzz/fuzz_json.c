@@ -18,7 +18,8 @@ static void need(bool holds)
     }
 }
 
-// Returns true if the value names another file than these two, so that no other file of the machine is opened.
+// Returns true if the value names a file other than tensor.npy and nowhere.npy. Such values are skipped, so that no
+// other file of the machine is opened.
 static bool names_other_files(const json_value *json, bool is_file)
 {
     if (json->kind == JSON_TEXT && (is_file || json->text[0] == '@' || input_names_tensor(json->text))) {

@@ -39,7 +39,7 @@ static void look_at(const taper_value *value, unsigned depth)
     taper_tensor_info info = {.struct_size = sizeof info};
     if (taper_value_kind(value) == TAPER_KIND_TENSOR && taper_value_get_tensor(value, &info, NULL) == TAPER_OK &&
         info.bytes != 0) {
-        volatile unsigned char sum = 0; // failed without a message, or with an internal error
+        volatile unsigned char sum = 0; // checks that the first and last bytes are readable
         sum = (unsigned char)(sum + ((const unsigned char *)info.data)[0]);
         sum = (unsigned char)(sum + ((const unsigned char *)info.data)[info.bytes - 1]);
     }

@@ -36,7 +36,7 @@ static void fail(const char *what, const char *why)
     _exit(PT2_CHECK_FAILED);
 }
 
-// Ends a step: fails if a refusal has no message, or if the step took too long.
+// Is called after each operation of the check. Fails if an error has no message, or if the operation took too long.
 static bool ended(work *w, const char *what, taper_status status)
 {
     const double seconds = (double)(clock() - w->began) / CLOCKS_PER_SEC;

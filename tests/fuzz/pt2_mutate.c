@@ -119,7 +119,7 @@ static bool same_span(json_span a, json_span b)
     return a.length == b.length && (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
 }
 
-// ---- changes
+// ---- changes to a file
 
 static void drop(mutation *m)
 {

@@ -115,7 +115,7 @@ static inline bool same_tensor(const taper_value *a, const taper_value *b, bool 
             if (exact && isnan(p) != isnan(q)) {
                 return false;
             }
-            continue; // skipped, because sums in another order may overflow although these do not
+            continue; // skipped, because the same sum in another order may overflow
         }
         largest = fmax(largest, fabs(p));
         difference = fmax(difference, fabs(p - q));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A GPU interface (backends/gpu/gpu_api.h: Vulkan, or the one in GPU_INTERFACE) whose calls fail on command.
+// A GPU interface (backends/gpu/gpu_api.h: Vulkan, or the interface in GPU_INTERFACE) whose calls fail on command.
 // set_failing_gpu installs it in a context.
 #ifndef TAPER_TESTS_FAILING_GPU_H
 #define TAPER_TESTS_FAILING_GPU_H
@@ -44,7 +44,7 @@ double gpu_seconds(void); // returns the seconds that the last run took in the i
 void gpu_slow(bool slow); // makes runs a tenth of a second slower; with sanitizers, a second
 // Makes creating a pipeline a tenth of a second slower, and freeing a buffer a little slower.
 void gpu_slow_pipelines(bool slow);
-// Makes the context's device "vulkan" (or the one in GPU_INTERFACE) use this interface.
+// Makes the GPU device of the context use this interface: "vulkan", or the device that GPU_INTERFACE names.
 taper_status set_failing_gpu(taper_context *context, taper_error *error);
 
 #endif

@@ -12,8 +12,8 @@
 
 #include "tests/gpu/gpu_fixture.h"
 
-// A driver that computes wrong results must be detected in the first run. The results of this run and of later ones are
-// then the CPU's.
+// A driver that computes wrong results must be detected in the first run. The results of this run and of later runs are
+// then computed on the CPU.
 static void wrong_numbers(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs committed models on the device "vulkan" with Mesa's software driver, or on "metal" with the simulation in
-// tests/apple. The results must be the CPU's, in every run and thread and after every failure.
+// tests/apple. The results must be the same as on the CPU, in every run and thread and after every failure.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -201,7 +201,7 @@ static void profile(void **state)
     close_failing(&w);
 }
 
-// ---- what fails
+// ---- failing driver calls
 
 // After a failure the result must still be correct, and one line in the log must state the reason.
 static void failures(void **state)
@@ -451,7 +451,7 @@ static void check_states(bool hidden)
     taper_session *const plain = open_state(&w, GPU_DEVICE "!", 0);
     taper_value *wanted_h = numbers_of(&w, STATE, -1), *h = numbers_of(&w, STATE, -1),
                 *home = numbers_of(&w, STATE, -1);
-    for (int step = 0; step < STEPS; step++) { // y is read on the host, h is not
+    for (int step = 0; step < STEPS; step++) { // the comparison copies y to the host; h stays on the device
         taper_value *const wanted = step_with(&w, cpu, step, &wanted_h);
         taper_value *const y = step_with(&w, gpu, step, &h), *const other = step_with(&w, plain, step, &home);
         assert_true(device_alike(wanted, y) && device_alike(wanted, other));
@@ -536,8 +536,8 @@ static void hidden_memory(void **state)
     close_failing(&w);
 }
 
-// A replay must give identical bits each time, must not allocate memory, and must take little time in addition to the
-// interface's.
+// A replay must give identical bits each time, must not allocate memory, and must take little more time than the calls
+// of the interface.
 static void replays(void **state)
 {
     enum { REPLAYS = 1000 };

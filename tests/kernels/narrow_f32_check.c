@@ -18,7 +18,7 @@ static double bound_of(double magnitudes)
     return 1e-6 * magnitudes + 1e-30;
 }
 
-// ---- halves
+// ---- products with half floats
 
 static void check_halves(const taper_narrow_entry *entry, bool bf16, size_t n, size_t k)
 {

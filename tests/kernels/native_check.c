@@ -334,7 +334,7 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
          *z = check_bytes(n * item, place, 0);
     fill(rows[row].where ? TAPER_NATIVE_BOOL : rows[row].type, x, n * first, first);
     fill(rows[row].type, y, n * item, item), fill(rows[row].type, z, n * item, item);
-    // For wide integers: true for numbers below 32 bits, false to include larger ones.
+    // If true, dividends and divisors of 64 bits are in the range of 32 bits.
     const bool small = check_below(2);
     bool zero = false;
     for (size_t i = 0; divides(native) && i < n; i++) {

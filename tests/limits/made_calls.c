@@ -64,7 +64,7 @@ void report(const char *what)
     fprintf(stderr, "%s: %s; called with %s\n", current_row, what, taper_text_get(&current_call));
 }
 
-// ---- the bench
+// ---- opening and closing a bench
 
 void bench_open(bench *b, const char *text)
 {
@@ -142,7 +142,7 @@ static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *ar
     return count;
 }
 
-// Makes a hidden NHWC tensor contiguous, as the executor does for operators that do not support hidden NHWC.
+// Makes a tensor with hidden_nhwc contiguous, as the executor does for operators without TAPER_OP_NHWC.
 static taper_status reveal(taper_val value, taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
@@ -241,8 +241,7 @@ bool call_row(bench *b, const taper_op *op, const taper_schema *schema, bool kee
     return good;
 }
 
-// ---- rows in processes
-
+// ---- testing operators in child processes
 // The state that a process reports: the current operator and part, and the number of operators that worked.
 typedef struct note {
     size_t row;

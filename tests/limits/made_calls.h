@@ -58,8 +58,7 @@ taper_status call_kernels(bench *b, taper_call *call);
 // Releases the kept values.
 void drop_kept(bench *b);
 
-// ---- rows
-
+// ---- tests of operators
 // Tests one operator. It calls row_progress before each part, so that a crash can be located.
 typedef bool try_row(const taper_op *op, const char *text);
 void row_progress(unsigned part);

@@ -17,7 +17,7 @@ enum { MOST_STEPS = 4, TRIES = 3, MOST_LOOKED_AT = 1 << 16, DEEPEST = 4 };
 static unsigned programs = 5000; // number of programs for each operator; at first, the total
 static long only = -1;
 
-// ---- rows that return views, with which programs begin
+// ---- operators that return views; programs begin with them
 
 static uint16_t *view_rows;
 static uint32_t view_row_count;

@@ -61,8 +61,7 @@ static bool try_calls(const taper_op *op, const char *text)
     return bench_close(&b) && good;
 }
 
-// ---- rows without a rule
-
+// ---- operators without a rule for shapes
 static bool is_tensor(const taper_type *type)
 {
     return type->kind == TAPER_TYPE_TENSOR ||

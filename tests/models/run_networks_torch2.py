@@ -234,7 +234,7 @@ def run_one(arguments):
             print("RESULT " + json.dumps(results), flush=True)
 
 
-# ---- all of them
+# ---- all networks
 
 def table(results):
     counts = collections.defaultdict(collections.Counter)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs whole models on the device "nnapi", with the emulation of one API level (see nnapi_driver_test.c). The results
-// must be the CPU's, whatever the driver does.
+// must be the same as on the CPU, whatever the driver does.
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -287,7 +287,8 @@ static const char *device_of(listening *w, int which, const char *device, uint32
     return nnapi ? "nnapi" : "cpu";
 }
 
-// These files run on NNAPI by default, unless the host selects another device. The results must be the CPU's.
+// These files run on NNAPI by default, unless the host selects another device. The results must be the same as on the
+// CPU.
 static void converted(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // recorded_cases [--messages] [--names] [--reference] [--twice] RECORDING…: runs every case of the recordings and
-// compares the outcome with PyTorch's. A case that raised an exception must raise the same message. Prints the names of
-// failed cases; --names prints "case NAME" for each case. --messages instead prints "NUMBER<tab>message" for each case
-// that raises, which record.py stores. Ends with "N passed, N failed".
+// compares the outcome with PyTorch's outcome. A case that raised an exception must raise the same message. Prints the
+// names of failed cases; --names prints "case NAME" for each case. --messages instead prints "NUMBER<tab>message" for
+// each case that raises, which record.py stores. Ends with "N passed, N failed".
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

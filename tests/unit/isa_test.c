@@ -26,7 +26,7 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-// All rows in the lists of kernels.
+// Family and instruction set of every kernel in the lists of kernels.
 static const struct {
     const char *family, *key;
 } kernels[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the JSON reader: what it accepts, what it refuses with which position, and its limit of depth.
+// Tests the JSON reader: valid and invalid texts, positions in errors, and the limit of depth.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

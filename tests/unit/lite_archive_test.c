@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests complete lite modules in zip archives, which are written here record by record: what is read, shared, borrowed
-// and copied, and the errors for all kinds of damaged and foreign files.
+// Tests complete lite modules in zip archives, which are written here record by record: values that are read, shared,
+// borrowed and copied, and the errors for all kinds of damaged and foreign files.
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -179,7 +179,7 @@ static bytes make_file(const options *o)
     return builder_finish(&b, false, "");
 }
 
-// ---- reading
+// ---- reading archives
 
 // An allocator that counts live blocks and can fail on command.
 typedef struct counter {

@@ -334,7 +334,7 @@ static void test_pairs(void **state)
     assert_true(pairs >= 4);
 }
 
-// ---- the place of the bytes
+// ---- tensors that borrow bytes of the file
 
 static const taper_tensor *attribute(const taper_module *module, const char *name)
 {
@@ -573,7 +573,7 @@ static void test_made(void **state)
         expect_refused(types, m->data, m->size, "does not come before it");
     }
 
-    // Depths up to the limit must be accepted, and one more level refused. The object is one more level.
+    // Values of any depth up to the limit must be accepted, and deeper values refused. The root object adds one level.
     for (uint32_t depth = TAPER_LIMIT_VALUE_DEPTH - 10; depth < TAPER_LIMIT_VALUE_DEPTH + 10; depth++) {
         put_module(m, depth + 2, at);
         for (uint32_t i = 1; i <= depth; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compares two modules (functions, values, sharing, extra files and debug texts) and reports the first difference.
-// Tests use it that write modules and read them again, in both containers.
+// Tests that write modules to both containers and read them again use it.
 #ifndef TAPER_TESTS_MODULE_COMPARE_H
 #define TAPER_TESTS_MODULE_COMPARE_H
 

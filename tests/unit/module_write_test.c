@@ -302,7 +302,8 @@ static void refusals(void **state)
         function->instructions[0].op = 50;
         expect_refused(&s.module, NULL, form == 1, "instruction 0");
         function->instructions[0].op = op;
-        // Tests a class with a __setstate__ whose object has no state, and the reverse.
+        // Tests an object without a state whose class has a __setstate__, and an object with a state whose class has
+        // none.
         char name[200];
         const char *kept = function->name;
         taper_object *root = s.module.root.as.object;

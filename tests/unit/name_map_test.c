@@ -43,7 +43,8 @@ static void finds_what_was_added(void **state)
     assert_int_equal(atomic_load(&a.blocks), 0);
 }
 
-// These words have differences that survive a multiplication and a shift, so a following word could cancel them.
+// The first words of a and b differ in one bit. Multiplying and shifting changes only few bits of such a difference, so
+// the second words can cancel it for every seed. taper_hash_keyed must not have this weakness of taper_hash_mix.
 static void no_pairs_collide_for_all_seeds(void **state)
 {
     (void)state;

@@ -272,7 +272,8 @@ static void looked_at_once(void **state)
     close_fixture(&f);
 }
 
-// The record is valid for a day, as long as the file does not change, if the file was not new when it was checked.
+// The record that a file was checked is valid for a day while the file does not change. It is not valid if the file was
+// changed immediately before the check.
 static void checked_for_a_day(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the pickle reader: every opcode and global that it supports, and what it refuses.
+// Tests the pickle reader: every opcode and global that it supports, and pickles that it refuses.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -20,7 +20,7 @@
 enum { MOST = 4096 };
 
 typedef struct job {
-    atomic_uint *ran;   // for each index: how often it was processed
+    atomic_uint *ran;   // for each index: number of times it was processed
     atomic_uint pieces; // number of finished pieces
     pthread_t caller;
     atomic_uint elsewhere; // number of pieces that other threads processed
@@ -167,7 +167,7 @@ static void on_one_core(void **state)
 #endif
 }
 
-// ---- waiting
+// ---- calls while all threads wait
 
 typedef struct gate {
     pthread_mutex_t lock;
@@ -338,7 +338,7 @@ static void nested(void **state)
     }
 }
 
-// ---- stopping
+// ---- jobs that are stopped
 
 typedef struct stopping {
     job job;

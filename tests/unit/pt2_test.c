@@ -57,7 +57,7 @@ static void each_sample(void (*work)(const char *name))
     assert_true(count >= 10);
 }
 
-// ---- reading
+// ---- reading files
 
 typedef struct loaded {
     failing_allocator memory;
@@ -646,7 +646,7 @@ static void large(void **state)
         edit(&r, "program", "\"outputs\": [", (const char *)text.data);
         bytes file = pack(&r, 0, false);
         loaded l;
-        // The program's first outputs are the outputs of the graph or of a node, in the order of the file.
+        // The first "outputs" in the file belongs to the graph or to a node, so loading may succeed or fail.
         const taper_status status = load(&l, &file, 0, NULL);
         assert_true(status == TAPER_OK || status == TAPER_ERROR_FILE);
         assert_true(l.used < 8 * file.size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests that all schemas of the operator list can be parsed. Some are checked in detail, and damaged ones must be
-// refused.
+// Tests that all schemas of the operator list can be parsed. Some schemas are checked in detail, and damaged schemas
+// must be refused.
 #include <stdio.h>
 
 #include "ops/lang/torchbind.h"

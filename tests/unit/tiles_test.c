@@ -39,7 +39,8 @@ static void expect_once(const cut *c, uint8_t seen[ROWS][PANELS])
     memset(seen, 0, ROWS * sizeof *seen);
 }
 
-// Visits all tiles one by one, and then as pieces of a range.
+// Visits all tiles twice, first one by one and then in ranges of 5, where adjacent tiles are joined. Each visit must
+// cover each row and panel once.
 static void walk(const taper_run *run, const cut *c)
 {
     static uint8_t seen[ROWS][PANELS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the zip writer: its output is identical to PyTorch's, all readers accept it, it supports zip64, and it refuses
-// invalid records.
+// Tests the zip writer: its output is identical to the output of PyTorch, all readers accept it, it supports zip64, and
+// it refuses invalid records.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -173,7 +173,7 @@ static void refusals(void **state)
     taper_bytes_free(&bytes);
 }
 
-// ---- a sink that fails at its n-th piece, and a failing allocator
+// ---- failing sinks and allocators
 
 static taper_status failing_write(void *user, const void *data, size_t size, taper_error *error)
 {

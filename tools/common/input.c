@@ -377,7 +377,7 @@ static bool tensor_from_text(const input_source *source, const char *text, const
 static bool refuse_words(const input_source *source, const char *text, const taper_type *type, taper_value **value)
 {
     struct stat status;
-    // The error of reading this file will say what it contains.
+    // Reading the file will fail, and the error will name the kind of the file.
     if (stat(text, &status) == 0 && S_ISREG(status.st_mode)) {
         return tensor_from_text(source, text, type, value);
     }

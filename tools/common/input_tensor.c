@@ -70,7 +70,7 @@ static void narrow_to_bfloat16(unsigned char *data, npy_array *array)
 
 static void dense_strides(const npy_array *array, bool reversed, int64_t strides[TAPER_MAX_RANK])
 {
-    uint64_t stride = 1; // may wrap, because an empty array may have any other sizes
+    uint64_t stride = 1; // may overflow, because an empty array has huge sizes in some files
     for (size_t k = 0; k < array->rank; k++) {
         const size_t i = reversed ? k : array->rank - 1 - k;
         strides[i] = (int64_t)(stride & INT64_MAX);

@@ -96,7 +96,7 @@ void json_put_float(FILE *stream, float number)
     fputs(text, stream);
 }
 
-// This is recursive, up to the depth of the parsed text.
+// Calls itself for the items of arrays and objects. The parser limits how deeply they are nested.
 void json_put(FILE *stream, const json_value *value)
 {
     switch (value->kind) {

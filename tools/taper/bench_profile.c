@@ -12,7 +12,7 @@
 
 enum { MOST_ROWS = 30, BAR = 30, OPERATOR_COLUMNS = 82, LAYER_COLUMNS = 66 };
 
-// ---- collecting
+// ---- collecting the profile
 
 // Collects the items of operators that ran, and of operators that a device declined.
 static bool collect(const opened_model *opened, bench_profile *p)
@@ -107,8 +107,8 @@ static double of_bandwidth(const taper_profile_item *item)
     return known ? 100 * item->bytes * (double)item->calls / item->seconds / item->peak_bytes : -1;
 }
 
-// Returns whether arithmetic or memory limits the operator: the one whose peak is used more, if at least half of that
-// peak is used.
+// Returns the limit of the operator's speed: arithmetic or memory, whichever is closer to its peak. If both are below
+// half of their peaks, the limit is overhead.
 static const char *bound_by(const taper_profile_item *item)
 {
     enum { LEAST = 50 };
@@ -357,7 +357,7 @@ void bench_profile_json(const bench_profile *p)
            milliseconds(p, outside(p)));
 }
 
-// ---- a page
+// ---- profile as an HTML page
 
 static void put_cells(FILE *stream, const bench_profile *p, double seconds, const char *name, size_t length)
 {
@@ -420,7 +420,7 @@ bool bench_profile_page(const bench_profile *p, const char *title, const char *p
     return markup_close_page(&output, path);
 }
 
-// ---- a trace
+// ---- profile as a trace
 
 // Writes one event. The trace has one run with average times: a row of layers above a row of operators. Chrome and
 // Perfetto display it.

@@ -78,7 +78,7 @@ static int check(diff_options *o)
     return status == ARGS_GO_ON ? model_options_check(&o->model, usage) : status;
 }
 
-// ---- work
+// ---- running and comparing the models
 
 typedef struct diffing {
     const diff_options *options;

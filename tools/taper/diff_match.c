@@ -73,7 +73,7 @@ void diff_operator_kind(const char *name, char *kind, size_t size)
     }
 }
 
-// ---- by number
+// ---- matching by the number of a value
 
 static int compare_values(const void *left, const void *right)
 {
@@ -147,7 +147,7 @@ bool diff_match_values(const diff_trace *wanted, const diff_trace *got, diff_mat
     return done;
 }
 
-// ---- by operator
+// ---- matching by operators
 
 enum { KIND_SIZE = 48, CELLS_LIMIT = 1 << 26 };
 

@@ -12,7 +12,7 @@
 
 enum { AROUND = 3, MOST_LAYERS = 64, BAR = 24 };
 
-// ---- looking at matches
+// ---- facts about matches
 
 typedef struct row {
     const diff_match *match;
@@ -115,7 +115,7 @@ static bool is_layer(const row *r)
     return layer;
 }
 
-// ---- for people
+// ---- report as text
 
 static void describe(char *text, size_t size, const diff_record *record)
 {
@@ -352,7 +352,7 @@ bool diff_report_text(const diff_report *r)
     return true;
 }
 
-// ---- for programs
+// ---- report as JSON
 
 static void put_text_member(const char *name, const char *text)
 {

@@ -45,7 +45,7 @@ typedef struct drawing {
     bool failed, too_large;
 } drawing;
 
-// ---- reading
+// ---- reading the graph
 
 static void *grow(drawing *d, void *items, size_t *capacity, size_t count, size_t limit, size_t item)
 {
@@ -219,7 +219,7 @@ static void read_graph(drawing *d)
         if (indent == 0 && length != 0) {
             read_head(d, at, length);
         } else if (strncmp(at, "-> ", 3) == 0 || length == 0) {
-            // These are results of a block. Nodes that take them are drawn after the node that contains the block.
+            // The line lists the results of a block. No edges are drawn for them.
         } else if (strncmp(at, "block", 5) == 0 && at[5] >= '0' && at[5] <= '9') {
             if (within != NULL && !within->segment) {
                 make_values(d, at + 5, at + length, holder);
@@ -234,7 +234,7 @@ static void read_graph(drawing *d)
     }
 }
 
-// ---- placing
+// ---- placing nodes on the picture
 
 // Returns false for inputs that no node uses.
 static bool is_drawn(const drawn_node *node)
@@ -299,7 +299,7 @@ static bool place_columns(drawing *d, size_t *layers, size_t *columns)
     return done;
 }
 
-// ---- drawing
+// ---- drawing the picture
 
 static const char *color_of(const char *name)
 {

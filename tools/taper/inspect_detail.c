@@ -211,7 +211,7 @@ static void add_device_item(void *user, size_t arena, const taper_plan_item *ite
 {
     plan_views *views = user;
     void *of = views->of;
-    if (views->count == arena + 1) { // true for the first view, which is the host's
+    if (views->count == arena + 1) { // true for the first item of the arena; view 0 is for the host's memory
         views->failed = views->failed || !grow(&of, &views->capacity, views->count, sizeof *views->of);
         views->of = of;
         if (!views->failed) {

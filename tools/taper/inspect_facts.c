@@ -164,7 +164,7 @@ static void put_bundled(const opened_model *opened, bool json)
     }
 }
 
-// ---- all of it
+// ---- all facts
 
 void inspect_put_facts(const opened_model *opened)
 {

@@ -83,7 +83,7 @@ static void lint_model(linting *l)
     }
 }
 
-// ---- its tensors
+// ---- tensors of the model
 
 // Computes an FNV-1a hash of eight bytes at a time. If hashes are equal, the bytes of the tensors are compared.
 static uint64_t hash_of(const unsigned char *data, size_t bytes)

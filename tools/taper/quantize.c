@@ -97,7 +97,7 @@ static int check(const quantize_arguments *a, taper_save_options *save, taper_qu
     return save_arguments_check(&a->save, usage, save);
 }
 
-// ---- work
+// ---- quantizing the model
 
 typedef struct quantizing {
     opened_model opened; // the calibrator owns the model in it

@@ -41,7 +41,7 @@ static int compare_sqnr(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// ---- for people
+// ---- report as text
 
 static void put_worst(const layer_list *list, size_t count)
 {
@@ -111,7 +111,7 @@ static bool put_summary(const quantize_figures *f, const layer_list *list)
     return true;
 }
 
-// ---- for programs
+// ---- report as JSON
 
 static void put_json(const quantize_figures *f, const layer_list *list, FILE *stream)
 {

@@ -32,7 +32,7 @@ static bool add_label(const char *subject, vision *v, const char *text, size_t l
     if (copy == NULL) {
         return error_report_memory(subject);
     }
-    for (size_t i = 0; i < length; i++) { // refused, because control characters could change the state of the terminal
+    for (size_t i = 0; i < length; i++) { // replaces control characters, which could change the state of the terminal
         copy[i] = (unsigned char)text[i] < 32 || text[i] == 127 ? '?' : text[i];
     }
     copy[length] = '\0';

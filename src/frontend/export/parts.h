@@ -90,8 +90,8 @@ TAPER_MUST_USE taper_status taper_export_compute(taper_export_lowering *l, const
 TAPER_MUST_USE taper_status taper_export_control(taper_export_lowering *l, taper_export_scope *scope,
                                                  const char *target);
 
-// ---- checks.c: checks that inputs are as they were at export. inputs: the program's. names: those of the inputs from
-// the caller.
+// ---- checks.c: checks that inputs are as they were at export. inputs: inputs of the program. names: names of the
+// inputs from the caller.
 TAPER_MUST_USE taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value *const *inputs,
                                                       const char *const *names);
 

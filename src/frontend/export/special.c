@@ -121,7 +121,7 @@ static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scop
     TAPER_TRY(taper_emit_constant(&l->emit, taper_val_bool(true), &v[8]));
     TAPER_TRY(taper_emit_call(&l->emit, TAPER_OP(aten_batch_norm), v, 9, &y));
     TAPER_TRY(taper_export_name(l, scope, 0, y));
-    // In PyTorch these results are empty tensors too.
+    // The results save_mean and save_invstd are empty tensors, as in PyTorch.
     for (size_t i = 1; i < 3; i++) {
         taper_tensor *empty;
         const int64_t none[] = {0};
@@ -154,7 +154,8 @@ static const layer_row layers[] = {
 static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *scope, const char *target, bool *done)
 {
     const taper_pt2_node *node = l->node;
-    bool alone = node->input_count != 0 && node->inputs[0].name[0] != '\0'; // true if the file has names of arguments
+    bool alone =
+        node->input_count != 0 && node->inputs[0].name[0] != '\0'; // at first: true if the file has names of arguments
     for (size_t i = 1; alone && i < node->output_count; i++) {
         alone = node->outputs[i].kind != TAPER_PT2_VALUE || !scope->used[node->outputs[i].as.value];
     }

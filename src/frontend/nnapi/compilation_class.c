@@ -106,7 +106,7 @@ static taper_status compile(taper_run *run, const taper_tuple *state, taper_val 
                                      program);
 }
 
-// ---- running it
+// ---- running a compilation
 
 static taper_status write_outputs(taper_run *run, const taper_list *results, const taper_list *outputs)
 {

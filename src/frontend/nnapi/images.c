@@ -177,8 +177,8 @@ static taper_status read_resizing(taper_nnapi_lowering *l, const taper_nnapi_ope
 }
 
 // Uses sizes instead of scale factors if possible. NNAPI computes the sizes from the scale factors, and source
-// positions from the sizes. PyTorch uses the scale factors for both. They are therefore passed only if the results do
-// not differ.
+// positions from the sizes. PyTorch uses the scale factors for both. Scale factors are therefore passed only if the
+// results do not differ.
 static taper_status use_sizes(taper_nnapi_lowering *l, const taper_nnapi_operation *op, resizing *r)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);

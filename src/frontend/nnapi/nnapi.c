@@ -23,7 +23,7 @@ typedef struct site {
     size_t graph_count;
     taper_error *error;
     // The remaining members describe one call of the Compilation's method run.
-    // Nodes: the call of run; the If that asserts that the compilation exists, or NULL; the call of init.
+    // run: the call of run. comp: the If that asserts that the compilation exists, or NULL. init: the call of init.
     taper_node *run, *comp, *init;
     taper_object *object;     // the NnapiModule that contains the compilation
     taper_node *outs, *fixed; // nodes that make the list of results and the list of arguments
@@ -34,7 +34,7 @@ typedef struct site {
 // number of operators around a template's quantize_per_tensor.
 enum { STEPS = 64, MOST_ITEMS = 64, TEMPLATE_STEPS = 4 };
 
-// ---- the object that a value is
+// ---- constant objects in the graph
 
 // Returns true if the graph is a method of the class. The class name is the function's name without its last component.
 static bool is_method_of(const taper_graph *graph, const char *name)
@@ -271,7 +271,8 @@ static bool find_lists(const taper_block *block, taper_ir_value **args, taper_ir
     return true;
 }
 
-// Returns the call of init or init2 on a compilation in this code, which runs only once. *count: number of such calls.
+// Returns the last call of init or init2 of a compilation in the block. *count is incremented by the number of such
+// calls.
 static const taper_node *find_init(const taper_block *block, size_t *count)
 {
     const taper_node *found = NULL;
@@ -483,7 +484,7 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
         out_formats == NULL) {
         return TAPER_OK;
     }
-    // Init has replaced this attribute by contiguous tensors.
+    // The method init has replaced this attribute by contiguous tensors.
     const int64_t weights_slot = taper_object_slot(s->object, "weights");
     const taper_node *patch;
     const taper_val *serialized = serialized_value(s, init, &patch);
@@ -592,7 +593,8 @@ typedef struct calls {
     size_t count;
 } calls;
 
-// Finds every call of a method named run, which may be a compilation's. If found->nodes is NULL, only counts the calls.
+// Finds the calls of methods with the name "run". Their objects may be Compilations. If found->nodes is NULL, only
+// counts the calls.
 static void find_calls(const taper_block *block, calls *found)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {

@@ -48,7 +48,7 @@ taper_status taper_nnapi_check_free(const taper_nnapi_lowering *l, uint32_t at)
     return TAPER_OK;
 }
 
-// ---- 16 bits
+// ---- operands with 16 bits
 
 static taper_status with_number(taper_nnapi_lowering *l, const taper_op *op, taper_ir_value *x, taper_val number,
                                 taper_ir_value **made)

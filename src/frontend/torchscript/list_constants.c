@@ -140,7 +140,8 @@ static taper_status visit_from(folding *f, taper_node *node)
             taper_block *const block = node->block;
             take_branch(node);
             f->changed = true;
-            next = before != NULL ? before->next : block->first; // visits the nodes of the branch too
+            next = before != NULL ? before->next
+                                  : block->first; // the nodes of the branch, now in this block, are visited next
             continue;
         }
         for (size_t b = 0; b < node->block_count; b++) {

@@ -568,8 +568,8 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     return taper_ts_lower_module(l);
 }
 
-// If a class is missing from this build, the error may be a consequence of that. This replaces it by an error about the
-// missing class.
+// If a class is missing from this build, replaces the error, which the missing class may have caused, by an error that
+// names the class.
 static taper_status tell_missing(taper_ts_lowering *l, taper_status status)
 {
     taper_needs *missing = &l->result->missing;

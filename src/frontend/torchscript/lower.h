@@ -17,7 +17,7 @@ typedef struct taper_ts_binding {
     const taper_type *actual;
     taper_ts_definition *definition; // function, class or enum, if `value` is NULL
     const taper_ts_function *nested; // a function that is defined inside the current function, or NULL
-    const taper_object *object;      // object that the value certainly is, or NULL; used only with the option `fixed`
+    const taper_object *object;      // object in the value, NULL if unknown; used only with the option `fixed`
 } taper_ts_binding;
 
 static inline const taper_type *taper_ts_actual(const taper_ts_binding *b)

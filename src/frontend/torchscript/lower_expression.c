@@ -98,8 +98,8 @@ static bool constant_int(const taper_ts_binding *b, int64_t *number)
     return node != NULL && node->constant.tag == TAPER_INT;
 }
 
-// Converts ints to floats if they are floats of at least 1e10 that PyTorch wrote without a decimal point. They are
-// recognized by other floats in the same list.
+// PyTorch writes whole floats of at least 1e10 without a decimal point, so they look like ints. Converts ints of this
+// magnitude to floats if the list contains a float, or if `floats` is true.
 static taper_status read_whole_floats(taper_ts_lowering *l, taper_ts_binding *items, size_t count, size_t from,
                                       size_t step, bool floats)
 {

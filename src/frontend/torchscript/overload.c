@@ -89,8 +89,8 @@ static bool is_of_enums(const taper_schema *schema)
 }
 
 // Operators on numbers, strings and enum members are computed here, so that branches that depend on their results need
-// not be lowered. is_grad_enabled() and similar operators are not, because `taper ops` lists them, as PyTorch does.
-// While listing, neither are variadic operators such as "{}".format(…), which PyTorch never computes in advance.
+// not be lowered. is_grad_enabled() and similar operators are excluded, because `taper ops` lists them, as PyTorch
+// does. A listing also excludes variadic operators such as "{}".format(…), which PyTorch never computes in advance.
 bool taper_ts_fold(const taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
                    taper_ir_value *const *inputs, size_t count, taper_val *result)
 {

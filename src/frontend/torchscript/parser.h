@@ -9,7 +9,8 @@ typedef struct taper_ts_parser {
     taper_ts_lexer lexer;
     const taper_ts_parse *parse;
     int depth; // nesting depth of expressions and blocks
-    // Variables of the current function, by atom: slot + 1. An entry is valid if its stamp equals the parser's.
+    // Variables of the current function, by atom: slot + 1. An entry is valid if its stamp equals the stamp of the
+    // parser.
     struct {
         uint32_t slot, stamp;
     } * slots;

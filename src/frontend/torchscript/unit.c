@@ -175,7 +175,7 @@ taper_status taper_ts_find_text(taper_ts_unit *unit, const char *name, size_t le
     if (length >= TAPER_LIMIT_RECORD_NAME) {
         return TAPER_OK;
     }
-    // This is charged, because a file may have many thousand objects of one class.
+    // The search is charged to the budget, because a file may have many thousand objects of one class.
     TAPER_TRY(taper_charge(unit->allocator, 8 + length, unit->error));
     TAPER_TRY(taper_ts_atom(&unit->atoms, name, length, &atom, unit->error));
     return taper_ts_find(unit, atom, found);

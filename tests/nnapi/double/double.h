@@ -20,7 +20,7 @@
 NEURAL_NETWORKS_FUNCTIONS(DOUBLE_PROTOTYPE)
 #undef DOUBLE_PROTOTYPE
 
-// ---- entering and leaving (switches.c)
+// ---- beginning and end of each NNAPI call (switches.c)
 
 // Takes the lock and records the function's name. Returns the error that a switch requires for this call, or 0.
 int double_enter(const char *function);

@@ -285,7 +285,7 @@ int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution *execution,
 #endif
 
 #if DOUBLE_LEVEL >= 31
-// Both properties must be set before the first run, and padding before inputs and outputs.
+// An execution can be set to reusable only before its first run.
 int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution *execution, bool reusable)
 {
     ENTER;
@@ -298,6 +298,7 @@ int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution *execution, bo
     LEAVE(ANEURALNETWORKS_NO_ERROR);
 }
 
+// Padding must be enabled before the inputs and outputs are set.
 int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecution *execution, bool enable)
 {
     ENTER;

@@ -46,7 +46,7 @@ typedef struct memory_body {
 } memory_body;
 
 // Checks that a region of the memory may be used for the role; role may be NULL. If offset and length are both 0 and
-// the memory is a descriptor's, sets *length to the size of the memory.
+// the memory was made from a descriptor, sets *length to the size of the memory.
 int double_check_region(const memory_body *memory, const memory_role *role, size_t offset, size_t *length,
                         int32_t type);
 
@@ -93,7 +93,7 @@ int double_refine_type(const ANeuralNetworksOperandType *type, const tensor *of,
 
 // Sorts the operations into an order in which they can run (shapes.c).
 int double_order_operations(model_body *model);
-// Prepares each operation whose arguments are known, and compares the sizes of its results with the model's.
+// Prepares each operation whose arguments are known, and compares the sizes of its results with the sizes in the model.
 int double_check_shapes(const model_body *model);
 // Checks that the values to which the model refers still exist and have not changed.
 int double_check_values(const model_body *model);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces Apple's header for pixel buffers; pixel_buffer.c implements it. The numbers of formats are Apple's.
+// Replaces Apple's header for pixel buffers; pixel_buffer.c implements it. Formats have the same numbers as in Apple's
+// header.
 #ifndef TAPER_TEST_CORE_VIDEO_H
 #define TAPER_TEST_CORE_VIDEO_H
 
