@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several heads of a query may share a head of key and value. Programs say so in two forms, which copy each shared head
-// once for each head of the query:
+// In attention, several heads of the query may share a head of key and value. Programs express this in two forms, which
+// copy each shared head once for each head of the query:
 // - reshape(expand(unsqueeze(key, 2), [batch, heads, groups, keys, depth]), [batch, heads * groups, keys, depth])
 // - repeat_interleave(key, groups, 1)
-// scaled_dot_product_attention with both arguments in such a form becomes taper::attention_expanded, which reads each
-// shared head once. Only programs at load are changed, because no other reader has that operator.
+// scaled_dot_product_attention whose key and value have such a form becomes taper::attention_expanded, which reads each
+// shared head once. The pass runs only while a model is loaded, because other readers of files lack this operator.
 #include "compiler/layer.h"
 
 typedef struct repeated_heads {
@@ -50,7 +50,8 @@ static bool match_heads(const taper_ir_value *value, repeated_heads *found)
     return view->node != NULL && taper_node_calls(view->node, TAPER_OP(aten_expand));
 }
 
-// Makes the lists that say how argument `of` was copied, before `made`: inputs shape_at and shape_at + 2.
+// Sets input `at` of `made` to the shared heads, and inputs shape_at and shape_at + 2 to lists that describe how they
+// are repeated.
 static taper_status give_heads(taper_compilation *compilation, taper_node *made, const repeated_heads *heads, size_t at,
                                size_t shape_at)
 {
@@ -93,6 +94,6 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
 
 taper_status taper_pass_expanded_heads(taper_compilation *compilation, taper_graph *graph)
 {
-    // A GPU's rules know the plain operator only.
+    // Other devices than the CPU support only scaled_dot_product_attention.
     return compilation->device_count <= 1 ? taper_visit_nodes(compilation, graph->body, visit) : TAPER_OK;
 }

@@ -2,10 +2,10 @@
 // Replaces a linear layer whose integer weights are dequantized in each run by taper::linear_integers, which keeps the
 // integers. The pass handles these forms:
 // - linear(x, torchao::dequantize_affine(w, [1, group], scale, zero_point, …), bias)
-// - linear(x, w.to(dtype), bias) and mm(x, w.t().to(dtype)), which are multiplied by the scale afterwards
-// - mm(x, ((w.to(dtype) - zero_point) * scale).view(…).t()) and the addmm of it, which core operators say for the first
-// w is a constant matrix of int8, and scale and zero_point are constants. They become halves if these are exact. Only
-// programs at load are changed: what is saved keeps the exporter's operators.
+// - linear(x, w.to(dtype), bias) and mm(x, w.t().to(dtype)), followed by a multiplication by the scale
+// - mm(x, ((w.to(dtype) - zero_point) * scale).view(…).t()), the core operators for the first form; also addmm
+// w is a constant int8 matrix; scale and zero_point are constants. Scales and zero points are stored as half floats if
+// this is exact. The pass runs only while a model is loaded: saved files keep the exporter's operators.
 #include "base/half.h"
 #include "compiler/layer.h"
 #include "ir/tensor.h"
@@ -67,7 +67,7 @@ static bool is_layer_dtype(double dtype)
     return dtype == TAPER_F32 || dtype == TAPER_BF16 || dtype == TAPER_F16;
 }
 
-// Returns true if argument `index` is a constant and one of the dtypes that the layer has.
+// Returns true if argument `index` is a constant dtype that the layer supports.
 static bool is_float_at(const taper_node *node, size_t index, double *dtype)
 {
     return taper_node_constant_is_number(node, index, dtype) && is_layer_dtype(*dtype);
@@ -103,7 +103,7 @@ static bool match_dequantize(const taper_compilation *compilation, const taper_n
            constant_numbers(compilation, node, 3, count, true, &weight->point);
 }
 
-// Returns true if node only converts its input to one of the dtypes that the layer has.
+// Returns true if the node only converts its input to a constant dtype that the layer supports.
 static bool is_conversion(const taper_node *node, double *dtype)
 {
     return node != NULL && taper_node_converts(node, dtype) && is_layer_dtype(*dtype);
@@ -233,7 +233,7 @@ static taper_status integers_before(taper_compilation *compilation, taper_node *
 static float number_at(const taper_tensor *numbers, int64_t index)
 {
     const void *data = taper_tensor_data(numbers);
-    switch (numbers->dtype) { // the dtypes that have millions of numbers first
+    switch (numbers->dtype) { // the first cases are the dtypes of large tensors
     case TAPER_F32:
         return ((const float *)data)[index];
     case TAPER_BF16:
@@ -253,7 +253,7 @@ static bool all_are_zero(const taper_tensor *numbers)
     return i == count;
 }
 
-// Returns true if the dtype of 16 bits has each of the numbers.
+// Returns true if every number can be stored in the dtype, float16 or bfloat16, without rounding.
 static bool holds_all(taper_dtype dtype, const taper_tensor *numbers)
 {
     const int64_t count = numbers != NULL ? taper_tensor_numel(numbers) : 0;
@@ -268,7 +268,8 @@ static bool holds_all(taper_dtype dtype, const taper_tensor *numbers)
     return true;
 }
 
-// Adds numbers as a constant [out, groups] of the dtype, which is float32 or has each of them; or None without numbers.
+// Inserts a constant of the dtype with the sizes [out, groups], or None if numbers is NULL. The dtype must be float32
+// or store every number without rounding.
 static taper_status numbers_before(taper_compilation *compilation, taper_node *before, const taper_tensor *numbers,
                                    const narrow_weight *weight, taper_dtype dtype, taper_ir_value **made)
 {
@@ -299,8 +300,8 @@ static bool is_plain_bias(const taper_compilation *compilation, const taper_ir_v
            (bias != NULL && bias->rank == 1 && bias->sizes[0] == out);
 }
 
-// Returns true if the bias of a linear layer or an addmm is None or one number for each output. An addmm must also have
-// beta and alpha 1.
+// Returns true if the bias of a linear layer or an addmm is None or a constant with one number for each output. An
+// addmm must also have beta and alpha 1.
 static bool adds_plain_bias(const taper_compilation *compilation, const taper_node *node, bool linear, int64_t out)
 {
     return is_plain_bias(compilation, taper_node_in(node, linear ? 2 : 0), out) &&

@@ -128,8 +128,8 @@ taper_ir_value *taper_node_argument(const taper_node *node, const char *name);
 bool taper_node_constant_equals(const taper_node *node, size_t index, double wanted);
 // Returns true if the node calls to.dtype, or its core operator, and only converts its input to a constant dtype.
 bool taper_node_converts(const taper_node *node, double *dtype);
-// Returns true if `first` is at most 64 nodes before `node` in its block, and no node from there on writes anything. So
-// operands of `first` have the same contents at `node`.
+// Returns true if `first` is at most 64 nodes before `node` in its block, and no node between them writes to memory.
+// The operands of `first` then have the same contents at `node`.
 bool taper_nothing_written_since(const taper_node *node, const taper_node *first);
 // Inserts a constant list of ints before the node `before`.
 TAPER_MUST_USE taper_status taper_constant_ints_before(taper_compilation *compilation, taper_node *before,

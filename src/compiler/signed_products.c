@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exporters for x86 raise signed bytes by 128 before a product, because its instructions multiply unsigned with signed
-// bytes, and correct the result:
+// Exporters for x86 add 128 to signed bytes before a product, because x86 has instructions that multiply unsigned bytes
+// by signed bytes. They then correct the result:
 //   sub(_int_mm(to_uint8(add(to_int32(x), 128)), w), mul(sum(w, [0], True, dtype=int32), 128))
-// This is _int_mm(x, w), whose kernel does the same where an instruction set needs it, without the sum in each run.
+// This pass replaces the expression by _int_mm(x, w). The kernel of _int_mm adds 128 where an instruction set needs it,
+// and does not compute the sum in each run.
 #include "compiler/layer.h"
 
 enum { RAISED = 128, MOST_VIEWS = 8 };
 
-// Returns true if the value certainly has int8, as views of a conversion to int8.
+// Returns true if the dtype of the value is known to be int8, because it is a conversion to int8 or a view of one.
 static bool is_int8(const taper_ir_value *value)
 {
     for (size_t i = 0; i < MOST_VIEWS && value->node != NULL && value->node->kind == TAPER_NODE_OP; i++) {
@@ -34,7 +35,7 @@ static const taper_node *conversion_to(const taper_ir_value *value, taper_dtype 
     return node != NULL && taper_node_converts(node, &dtype) && dtype == wanted ? node : NULL;
 }
 
-// Returns the node that converts signed bytes to int32 for `raised`, or NULL if this is something else.
+// If `raised` is int8 bytes plus 128, returns the node that converts the bytes to int32, otherwise NULL.
 static const taper_node *find_signed(const taper_ir_value *raised)
 {
     const taper_node *narrowed = conversion_to(raised, TAPER_U8);
@@ -48,7 +49,8 @@ static const taper_node *find_signed(const taper_ir_value *raised)
     return widened != NULL && is_int8(taper_node_in(widened, 0)) ? widened : NULL;
 }
 
-// Returns true if the value is what raising the inputs added to the products with w.
+// Returns true if the value is 128 times the sums of the columns of w: the amount by which adding 128 to the input
+// raises the product.
 static bool is_correction(const taper_ir_value *value, const taper_ir_value *w)
 {
     const taper_node *scaled = value->node, *sum;

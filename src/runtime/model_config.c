@@ -128,8 +128,9 @@ static taper_status collect(const taper_model *model, taper_needs *needs, taper_
     return TAPER_OK;
 }
 
-// Finds whether a needed operator computes a convolution, for which the sizes of weights choose the kernels, and whether
-// one is attention, which a pass may replace by taper::attention_expanded.
+// Sets *convolves to true if a needed operator computes a convolution; the sizes of weights then decide which kernels
+// are needed. Sets *attends to true if a needed operator is attention, which a pass may replace by
+// taper::attention_expanded.
 static void look_at_needs(const taper_needs *needs, bool *convolves, bool *attends)
 {
     *convolves = *attends = false;
@@ -207,8 +208,8 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
         taper_text_format(&text, " 1\n");
         const size_t length = strlen(need->name);
         if (!is_class && need->overload[0] == '\0' && length > 4 && strcmp(need->name + length - 4, "_out") == 0) {
-            // For an operator such as "add_out", whose id in the list differs from that of "add.out" by one more
-            // letter, both ids are written.
+            // If the list also contains "add.out", whose id is add_out, the id of the operator "add_out" ends with one
+            // more underscore. Writes both ids.
             taper_text_format(&text, "#define TAPER_USE_");
             add_id(&text, need->name);
             taper_text_format(&text, "_ 1\n");

@@ -53,7 +53,7 @@ static void put_nibble(uint32_t *weights, size_t nr, size_t k, size_t column, in
     *word = (*word & ~(15u << k % 8 * 4)) | (uint32_t)(number + 8) << k % 8 * 4;
 }
 
-// Stores a scale or zero point, and returns its value in the format.
+// Stores a scale or zero point in the format `kind`, and returns the number after rounding to the format.
 static float put_number(taper_narrow_numbers kind, void *numbers, size_t at, float number)
 {
     if (kind == TAPER_NARROW_F32)

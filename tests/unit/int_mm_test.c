@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// aten::_int_mm: compares the CPU's kernel, for each instruction set, and the reference with sums of integers: depths
-// around and above one chunk of exact floats, signed and unsigned bytes, the largest sums, and strided matrices.
+// Tests aten::_int_mm: compares the CPU's kernel, for each instruction set, and the reference kernel with sums of
+// integers. Covers depths around and above one chunk (the depth up to which float sums are exact), signed and unsigned
+// bytes, the largest sums, and strided matrices.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ typedef struct form {
 
 static bench b;
 
-// Makes a matrix of bytes, or a view of its transpose.
+// Makes a matrix of bytes. If f->turned[at] is true, it is a view of its transpose in memory.
 static taper_tensor *matrix(taper_dtype dtype, int64_t rows, int64_t columns, const form *f, size_t at)
 {
     const bool turned = f->turned[at];

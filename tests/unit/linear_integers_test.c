@@ -19,8 +19,8 @@
 typedef struct form {
     int64_t rows, in, out, groups;
     bool scaled, points, bias, nibbles, turned;
-    int8_t least, most; // range of the weights
-    taper_dtype dtype, numbers; // dtypes of the input, and of scales and zero points
+    int8_t least, most;         // range of the weights
+    taper_dtype dtype, numbers; // dtype: dtype of the input; numbers: dtype of scales and zero points
 } form;
 
 static bench b;
