@@ -10,19 +10,17 @@
 #include "platform/platform.h"
 
 // Instructions of the lite interpreter with their numbers, which are in the field op of the flatbuffer; a zip archive
-// contains their names. clang-format off
-#define TAPER_LITE_OPCODES(X)                                                                                          \
-    X(OP, 0)                                                                                                           \
-    X(OPN, 1)                                                                                                          \
-    X(LOAD, 2)                                                                                                         \
-    X(MOVE, 3) X(STOREN, 4) X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12)  \
-        X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17) X(PROFILE_OP, 18) X(TAIL_CALL, 19)     \
-            X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22) X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24)            \
-                X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26) X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28)          \
-                    X(ISINSTANCE, 29) X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31) X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33)   \
-                        X(UNCHECKED_CAST, 34) X(__IS__, 35) X(UN_INITIALIZED, 36) X(__ISNOT__, 37) X(FORMAT, 38)       \
-                            X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41) X(__NOT__, 42) X(TO_LIST, 43) X(NUM_TO_TENSOR, 44)   \
-                                X(IS_CUDA, 45) X(FORK, 46) X(WARN, 47) X(ENTER, 48) X(EXIT, 49)
+// contains their names.
+// clang-format off
+#define TAPER_LITE_OPCODES(X) \
+    X(OP, 0) X(OPN, 1) X(LOAD, 2) X(MOVE, 3) X(STOREN, 4) X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) \
+    X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17) \
+    X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22) X(LIST_UNPACK, 23) \
+    X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26) X(DICT_CONSTRUCT, 27) \
+    X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31) X(RAISE_EXCEPTION, 32) \
+    X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35) X(UN_INITIALIZED, 36) X(__ISNOT__, 37) X(FORMAT, 38) \
+    X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41) X(__NOT__, 42) X(TO_LIST, 43) X(NUM_TO_TENSOR, 44) X(IS_CUDA, 45) \
+    X(FORK, 46) X(WARN, 47) X(ENTER, 48) X(EXIT, 49)
 // clang-format on
 
 typedef enum taper_lite_opcode {

@@ -5,41 +5,42 @@
 #include "format/pt2_parts.h"
 
 // The arguments of X are: name in the schema, number in the schema, number that PyTorch's operators use, PyTorch's
-// name. clang-format off
-#define DTYPES(X)                                                                                                      \
-    X("BYTE", 1, 0, "uint8")                                                                                           \
-    X("CHAR", 2, 1, "int8")                                                                                            \
-    X("SHORT", 3, 2, "int16")                                                                                          \
-    X("INT", 4, 3, "int32")                                                                                            \
-    X("LONG", 5, 4, "int64")                                                                                           \
-    X("HALF", 6, 5, "float16")                                                                                         \
-    X("FLOAT", 7, 6, "float32")                                                                                        \
-    X("DOUBLE", 8, 7, "float64")                                                                                       \
-    X("COMPLEXHALF", 9, 8, "complex32")                                                                                \
-    X("COMPLEXFLOAT", 10, 9, "complex64")                                                                              \
-    X("COMPLEXDOUBLE", 11, 10, "complex128")                                                                           \
-    X("BOOL", 12, 11, "bool")                                                                                          \
-    X("BFLOAT16", 13, 15, "bfloat16")                                                                                  \
-    X("UINT16", 28, 27, "uint16")                                                                                      \
-    X("FLOAT8E4M3FN", 29, 24, "float8_e4m3fn")                                                                         \
-    X("FLOAT8E5M2", 30, 23, "float8_e5m2")                                                                             \
-    X("FLOAT8E4M3FNUZ", 31, 26, "float8_e4m3fnuz")                                                                     \
-    X("FLOAT8E5M2FNUZ", 32, 25, "float8_e5m2fnuz")                                                                     \
-    X("FLOAT8E8M0FNU", 33, 44, "float8_e8m0fnu")                                                                       \
-    X("UINT32", 34, 28, "uint32")                                                                                      \
+// name.
+// clang-format off
+#define DTYPES(X) \
+    X("BYTE", 1, 0, "uint8") \
+    X("CHAR", 2, 1, "int8") \
+    X("SHORT", 3, 2, "int16") \
+    X("INT", 4, 3, "int32") \
+    X("LONG", 5, 4, "int64") \
+    X("HALF", 6, 5, "float16") \
+    X("FLOAT", 7, 6, "float32") \
+    X("DOUBLE", 8, 7, "float64") \
+    X("COMPLEXHALF", 9, 8, "complex32") \
+    X("COMPLEXFLOAT", 10, 9, "complex64") \
+    X("COMPLEXDOUBLE", 11, 10, "complex128") \
+    X("BOOL", 12, 11, "bool") \
+    X("BFLOAT16", 13, 15, "bfloat16") \
+    X("UINT16", 28, 27, "uint16") \
+    X("FLOAT8E4M3FN", 29, 24, "float8_e4m3fn") \
+    X("FLOAT8E5M2", 30, 23, "float8_e5m2") \
+    X("FLOAT8E4M3FNUZ", 31, 26, "float8_e4m3fnuz") \
+    X("FLOAT8E5M2FNUZ", 32, 25, "float8_e5m2fnuz") \
+    X("FLOAT8E8M0FNU", 33, 44, "float8_e8m0fnu") \
+    X("UINT32", 34, 28, "uint32") \
     X("UINT64", 35, 29, "uint64")
-#define MEMORY_FORMATS(X)                                                                                              \
-    X("ContiguousFormat", 1, 0, "")                                                                                    \
-    X("ChannelsLast", 2, 2, "")                                                                                        \
-    X("ChannelsLast3d", 3, 3, "")                                                                                      \
+#define MEMORY_FORMATS(X) \
+    X("ContiguousFormat", 1, 0, "") \
+    X("ChannelsLast", 2, 2, "") \
+    X("ChannelsLast3d", 3, 3, "") \
     X("PreserveFormat", 4, 1, "")
-#define LAYOUTS(X)                                                                                                     \
-    X("SparseCoo", 1, 1, "")                                                                                           \
-    X("SparseCsr", 2, 2, "")                                                                                           \
-    X("SparseCsc", 3, 4, "")                                                                                           \
-    X("SparseBsr", 4, 5, "")                                                                                           \
-    X("SparseBsc", 5, 6, "")                                                                                           \
-    X("_mkldnn", 6, 3, "")                                                                                             \
+#define LAYOUTS(X) \
+    X("SparseCoo", 1, 1, "") \
+    X("SparseCsr", 2, 2, "") \
+    X("SparseCsc", 3, 4, "") \
+    X("SparseBsr", 4, 5, "") \
+    X("SparseBsc", 5, 6, "") \
+    X("_mkldnn", 6, 3, "") \
     X("Strided", 7, 0, "")
 // clang-format on
 #define NAMES(name, schema, number, pytorch) name "\0"

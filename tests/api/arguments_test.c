@@ -416,8 +416,7 @@ static void models_are_calibrated(void **state)
     FAILS("layer is NULL", taper_calibrator_layer(q, 0, NULL, E));
     assert_int_equal(taper_calibrator_layer_count(NULL), 0);
     assert_null(taper_calibrator_model(NULL));
-    // The result is NaN, because nothing was compared.
-    assert_true(taper_calibrator_sqnr(NULL) != taper_calibrator_sqnr(NULL));
+    assert_true(taper_calibrator_sqnr(NULL) != taper_calibrator_sqnr(NULL)); // the result is NaN without a comparison
     assert_int_equal(taper_calibrator_input(NULL, 0, &scale, &point), 0);
     (void)taper_calibrator_input(q, 0, NULL, NULL);
     taper_calibrator_release(q);
@@ -502,8 +501,7 @@ static void operators_are_called(void **state)
 
 // ---- structs of other versions
 
-// Structs whose struct_size is that of no version must be refused, both structs passed to the library and structs to be
-// filled. The library must not write to them.
+// Structs with a struct_size that belongs to no version must be refused. The library must not write to them.
 #define WRONG_SIZES(type, call)                                                                                        \
     do {                                                                                                               \
         type given;                                                                                                    \
@@ -656,8 +654,7 @@ static void sizes_of_structs(void **state)
     close_world(&w);
 }
 
-// The struct of an older caller has fewer members, the struct of a newer caller has more. The library must not change
-// members that one of the two does not know.
+// A caller's struct may have fewer or more members. The library must not change members that one of the two lacks.
 static void other_versions(void **state)
 {
     (void)state;
@@ -679,8 +676,7 @@ static void other_versions(void **state)
     assert_int_equal(taper_value_get_tensor(w.tensor, &newer.info, E), TAPER_OK);
     assert_int_equal(newer.info.sizes[1], 3);
     assert_int_equal(newer.info.strides[1], 144);
-    // The pointers in the struct refer to the tensor's own arrays.
-    taper_tensor_info again = {.struct_size = sizeof again};
+    taper_tensor_info again = {.struct_size = sizeof again}; // its pointers will refer to the tensor's own arrays
     assert_int_equal(taper_value_get_tensor(w.tensor, &again, E), TAPER_OK);
     assert_ptr_equal(again.sizes, newer.info.sizes);
     assert_ptr_equal(again.strides, newer.info.strides);
