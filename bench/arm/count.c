@@ -6,9 +6,9 @@
 //     cc -shared -fPIC -O1 -o count.so count.c
 //     qemu-aarch64 -plugin ./count.so[,top=N] PROGRAM
 //
-// For each mark it prints a line "mark NUMBER COUNT" on stderr, then lines "function COUNT NAME" for the functions with
-// the highest counts. Functions come from the symbol table, so that the program must be linked without PIE. It supports
-// one thread.
+// For each mark, the plugin prints a line "mark NUMBER COUNT" on stderr, then lines "function COUNT NAME" for the
+// functions with the highest counts. Functions come from the symbol table, so the program must be linked without PIE.
+// Only programs with one thread are supported.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -49,7 +49,8 @@ static bool looks_at(const taper_node *node, const taper_ir_value *value)
     return false;
 }
 
-// Returns true if all users of the list are in its block, each of them appends or reads, and at least one does each.
+// Returns true if all users of the list are in its block, each of them appends to it or reads it, and there is at least
+// one append and one read.
 static bool only_grows(const taper_node *list)
 {
     const taper_ir_value *value = &list->outputs[0];

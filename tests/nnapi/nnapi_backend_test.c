@@ -146,7 +146,7 @@ static void switches(void **state)
     assert_non_null(strstr(taper_error_message(w.error), lists ? "device nnapi declined: the device does not support"
                                                                : "declined: the driver refuses the network"));
     close_listening(&w);
-    // In one case the CPU takes over; in the other the device name ends with "!" and this is an error.
+    // With the device "nnapi", the CPU takes over from the slow device. With "nnapi!", the slow device runs the model.
     for (int slow = 0; slow < 2; slow++) {
         open_listening(&w, NULL);
         double_switch("slow=100"); // makes the device slower than the CPU, even on a busy machine
