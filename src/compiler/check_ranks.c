@@ -126,8 +126,8 @@ int64_t taper_checked_rank(const taper_ir_value *value)
             const int64_t rank = wanted_rank(test->user, value, &equal);
             const taper_value_use *branch = rank >= 0 ? test->user->outputs[0].uses : NULL;
             const taper_node *check = branch != NULL ? branch->user : NULL;
-            // If the check is in the block that defines the value, the check precedes or fails all uses, so its rank
-            // applies to all of them.
+            // If the check is in the block that defines the value, the rank applies to all uses: no use can succeed in
+            // a run in which the check raises.
             const taper_block *raises = check != NULL && check->kind == TAPER_NODE_IF && check->block == value->block
                                             ? check->blocks[equal ? 1 : 0]
                                             : NULL;
