@@ -143,7 +143,10 @@ static taper_status run_packed(linear_job *job, bool keeps)
 {
     const taper_gemm_entry *entry = job->entry;
     const size_t panels = (job->out + entry->nr - 1) / entry->nr;
-    const taper_linear_weights weights = {job->args.weight, job->args.bias, job->args.weight_is_in_out, job->vector};
+    const taper_linear_weights weights = {.weight = job->args.weight,
+                                          .bias = job->args.bias,
+                                          .weight_is_in_out = job->args.weight_is_in_out,
+                                          .vector = job->vector};
     taper_pack pack;
     TAPER_TRY(taper_linear_pack(job->call, entry, &weights, panels, &pack));
     job->panel_floats = taper_gemm_panel_floats(entry, 1, job->in);

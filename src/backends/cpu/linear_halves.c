@@ -49,11 +49,15 @@ static taper_status run_few(taper_run *run, halves_job *job)
     return taper_run_range(run, run_outputs, job, job->out, OUTPUTS_AT_ONCE, taper_floats_work(products) / 2);
 }
 
-static taper_status run_packed(taper_call *call, const halves_job *job, taper_precision precision, taper_tensor *weight,
-                               taper_tensor *bias)
+// Multiplies with packed weights. bias: the layer's bias as floats, or NULL.
+static taper_status run_packed(taper_call *call, const halves_job *job, taper_precision precision,
+                               const taper_linear_args *args, taper_tensor *bias)
 {
     const taper_gemm_entry *entry = taper_gemm_select(call->run->cpu, precision);
-    const taper_linear_rows rows = {.weights = {weight, bias, false, taper_vector_f32_select(call->run->cpu)},
+    const taper_linear_rows rows = {.weights = {.weight = args->weight,
+                                                .bias = bias,
+                                                .vector = taper_vector_f32_select(call->run->cpu),
+                                                .model_bias = args->bias},
                                     .rows = job->rows,
                                     .in = job->in,
                                     .out = job->out,
@@ -91,7 +95,7 @@ static taper_status compute(taper_call *call, const taper_linear_args *a, const 
     if (job.rows <= FEW_ROWS && (a->weight->strides[1] == 1 || job.in == 1)) {
         return run_few(call->run, &job);
     }
-    return run_packed(call, &job, bf16 ? TAPER_PRECISION_bf16 : TAPER_PRECISION_fp16, a->weight, bias);
+    return run_packed(call, &job, bf16 ? TAPER_PRECISION_bf16 : TAPER_PRECISION_fp16, a, bias);
 }
 
 taper_status taper_cpu_linear_halves(taper_call *call, const taper_linear_args *args)

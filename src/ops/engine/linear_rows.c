@@ -44,15 +44,17 @@ taper_status taper_linear_pack(taper_call *call, const taper_gemm_entry *entry, 
     if (floats == 0) {
         return TAPER_DECLINED;
     }
-    const taper_pack_request request = {.kind = entry,
-                                        .layout = "linear",
-                                        .kernel = entry->name,
-                                        .tensors = {weights->weight, weights->bias},
-                                        .numbers = {-1, out},
-                                        .bytes = floats * sizeof(float),
-                                        .fill_parts = fill_panels,
-                                        .parts = panels,
-                                        .user = weights};
+    const taper_pack_request request = {
+        .kind = entry,
+        .layout = "linear",
+        .kernel = entry->name,
+        // A pack is kept only if it is made of the model's own tensors.
+        .tensors = {weights->weight, weights->model_bias != NULL ? weights->model_bias : weights->bias},
+        .numbers = {-1, out},
+        .bytes = floats * sizeof(float),
+        .fill_parts = fill_panels,
+        .parts = panels,
+        .user = weights};
     return taper_pack_get(call, &request, pack);
 }
 

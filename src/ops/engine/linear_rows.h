@@ -14,6 +14,7 @@ typedef struct taper_linear_weights {
     taper_tensor *weight, *bias; // tensors borrowed from the caller
     bool weight_is_in_out;
     const taper_vector_entry *vector; // vector kernels, of which `transpose` is used to pack the weights
+    taper_tensor *model_bias;         // the tensor of the model that bias is a converted copy of, or NULL
 } taper_linear_weights;
 
 // Returns the gemm kernel for linear layers in the precision of the run.

@@ -301,16 +301,17 @@ static taper_status run_pieces(taper_call *call, const contraction *c, const pie
                                                 (const int64_t[]){p->out_step, p->in_step});
         weight.offset = c->b->offset + at_b;
         float *y = (float *)taper_tensor_mutable(c->to->tensor) + at_c;
-        const taper_linear_rows rows = {.weights = {&weight, NULL, false, taper_vector_f32_select(call->run->cpu)},
-                                        .rows = (size_t)c->m,
-                                        .in = (size_t)p->in,
-                                        .out = (size_t)p->out,
-                                        .x = (const float *)data_of(c->a) + at_a,
-                                        .x_step = (size_t)row,
-                                        .add = i < p->rights ? NULL : y,
-                                        .add_step = (size_t)c->n,
-                                        .y = y,
-                                        .y_step = (size_t)c->n};
+        const taper_linear_rows rows = {
+            .weights = {.weight = &weight, .vector = taper_vector_f32_select(call->run->cpu)},
+            .rows = (size_t)c->m,
+            .in = (size_t)p->in,
+            .out = (size_t)p->out,
+            .x = (const float *)data_of(c->a) + at_a,
+            .x_step = (size_t)row,
+            .add = i < p->rights ? NULL : y,
+            .add_step = (size_t)c->n,
+            .y = y,
+            .y_step = (size_t)c->n};
         TAPER_TRY(taper_linear_rows_run(call, &rows));
     }
     return TAPER_OK;

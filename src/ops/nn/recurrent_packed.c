@@ -102,7 +102,8 @@ static taper_status get_packs(taper_rnn_packed *r)
     if (r->weights->project == NULL) {
         return TAPER_OK;
     }
-    const taper_linear_weights project = {r->weights->project, NULL, false, taper_vector_f32_select(r->call->run->cpu)};
+    const taper_linear_weights project = {.weight = r->weights->project,
+                                          .vector = taper_vector_f32_select(r->call->run->cpu)};
     return taper_linear_pack(r->call, r->entry, &project, (r->projected - 1) / r->entry->nr + 1, &r->project);
 }
 
