@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tiers of tests. tests/tests.tsv has a row for each test: name, tier, where it runs, what it alone catches. A name may end in *.
+# Tiers of tests. tests/tests.tsv has a row for each test: name, tier, where it runs, a fault that only it finds. A name may end in *.
 #   quick   `./dev test --quick`: no PyTorch, a minute
 #   plain   `./dev test`, what CI runs, has the quick tests too: PyTorch is the oracle
 #   full    `./dev test --full`: everything, whole sweeps
@@ -41,7 +41,7 @@ function(taper_label_tests_now)
             endif()
         endforeach()
         if(NOT found)
-            message(FATAL_ERROR "tests/tests.tsv has no row for the test ${test}: add one that gives its tier and what it alone catches")
+            message(FATAL_ERROR "tests/tests.tsv has no row for the test ${test}: add one that gives its tier and a fault that only it finds")
         endif()
         get_property(labels TEST ${test} PROPERTY LABELS)
         list(REMOVE_ITEM labels ${known})

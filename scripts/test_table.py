@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_table.py [--times BUILD] [--check]: writes the table of tests/README.md from tests/tests.tsv: test, tier, seconds, and what only this test
-detects.
+"""test_table.py [--times BUILD] [--check]: writes the table of tests/README.md from tests/tests.tsv: test, tier, seconds, and the fault that
+only this test finds.
 
 --times BUILD takes the seconds from the last ctest runs in a build folder; otherwise the page keeps its seconds. --check writes nothing and fails
 if the page and tests.tsv differ, except for the seconds."""
@@ -23,7 +23,7 @@ def rows():
         if line and not line.startswith("#"):
             name, tier, where, catches = line.split("\t")
             if tier not in TIERS or where not in ("", "sanitized", "unsanitized") or not catches:
-                sys.exit(f"tests/tests.tsv: {name}: tier {tier!r}, third column {where!r}, catches {catches!r}")
+                sys.exit(f"tests/tests.tsv: {name}: tier {tier!r}, third column {where!r}, fault {catches!r}")
             found.append((name, tier, where, catches))
     return found
 
@@ -41,7 +41,7 @@ def measured(build):
 
 
 def table(seconds):
-    lines = ["| test | tier | sanitizers | seconds | what it alone catches |", "| --- | --- | --- | ---: | --- |"]
+    lines = ["| test | tier | sanitizers | seconds | the fault that it finds |", "| --- | --- | --- | ---: | --- |"]
     for name, tier, where, catches in sorted(rows(), key=lambda row: TIERS.index(row[1])):
         time = seconds.get(name)
         lines.append(f"| {name.replace('*', chr(92) + '*')} | {tier} | {where} | {'' if time is None else f'{time:.1f}'} | {catches} |")
