@@ -25,23 +25,24 @@ Row = collections.namedtuple("Row", "key table what bytes limit date")
 
 INTRODUCTION = """# Sizes
 
-This page is for a reader who wants to know how many bytes Taper adds to an app. Each table has stripped files of a build that was measured; the
-last column is the limit that a test holds. `scripts/sizes_page.py` writes the page from `docs/sizes.tsv`.
+This page is for a reader who wants to know how many bytes Taper adds to an app. Each table has the sizes of stripped files. The last column is the
+largest size that a test accepts. `scripts/sizes_page.py` writes this page from `docs/sizes.tsv`.
 
-The smallest library is one for a single model: [how to build it](start.md#i-need-a-small-library). [Small builds](inside/small-builds.md) says what
+A library for a single model is the smallest: [how to build it](start.md#i-need-a-small-library). [Small builds](inside/small-builds.md) says what
 each profile and option leaves out.
 """
 
 # Tables in the order of the page: heading, a text before the table, and the names of the columns.
 TABLES = {
-    "linux": ("Linux", "`libtaper.so` of each profile, stripped, without Vulkan except where it is named. gcc 12. The library for one model is that of the "
-              "demo's classifier. The whole system brings zlib and the C library.", "build"),
-    "android": ("Android", "`libpytorch_jni.so` as `./dev android` builds it, stripped, with the tables for crash reports. clang 14 and lld, with "
-                "headers and stubs instead of an NDK.", "ABI"),
-    "apple": ("Apple's systems", "A program of one page with the static library, dead code stripped and symbols too. clang and zig, without Xcode.", "app"),
-    "packages": ("Packages", "Files as `./dev release --dry-run` makes them: packed, with everything that a package has.", "file"),
-    "peers": ("PyTorch Mobile", "The files that an app gets from `org.pytorch:pytorch_android:1.13.1` (Maven Central) for one ABI: `libpytorch_jni.so`, "
-              "`libfbjni.so` and `libc++_shared.so`.", "ABI"),
+    "linux": ("Linux", "The table has the sizes of `libtaper.so` for each profile, compiled by gcc 12. A library includes Vulkan only if its row says so. The "
+              "profile `one` was built for the demo's classifier. The libraries zlib and libc of the system are not included.", "build"),
+    "android": ("Android", "The table has the sizes of `libpytorch_jni.so` from `./dev android`, with the tables for crash reports. Clang 14 and lld built "
+                "it, with headers and stubs instead of an NDK.", "ABI"),
+    "apple": ("Apple's systems", "The table has the sizes of a short program with the static library, without dead code and symbols. Clang and zig built it, "
+              "without Xcode.", "features of the library"),
+    "packages": ("Packages", "The table has the sizes of the compressed packages that `./dev release --dry-run` makes.", "file"),
+    "peers": ("PyTorch Mobile", "The table has the sizes of the files that `org.pytorch:pytorch_android:1.13.1` (Maven Central) adds to an app for one ABI. The "
+              "files are `libpytorch_jni.so`, `libfbjni.so` and `libc++_shared.so`.", "ABI"),
 }
 
 
@@ -117,8 +118,8 @@ def page(found, tree):
         limits = {row.key: limit_of(row, tree) for row in members}
         files = sorted({limit[1] for limit in limits.values() if limit})
         dates = sorted({row.date for row in members})
-        held = f" Limits are in `{'`, `'.join(files)}`." if files else ""
-        out.append(f"## {heading}\n\n{text}{held} Measured on {dates[0]}{f' to {dates[-1]}' if len(dates) > 1 else ''}.\n")
+        held = f" The limits are in `{'`, `'.join(files)}`." if files else ""
+        out.append(f"## {heading}\n\n{text}{held} The sizes were measured on {dates[0]}{f' to {dates[-1]}' if len(dates) > 1 else ''}.\n")
         out.append(f"| {column} | bytes | limit |\n| --- | ---: | ---: |" if files else f"| {column} | bytes |\n| --- | ---: |")
         for row in members:
             limit = f" {limits[row.key][0]:,} |" if limits[row.key] else " |" if files else ""
