@@ -313,15 +313,15 @@ def kilobytes(text):
 
 # Constants of the sources: form, functions of a Tree, example, how a figure is compared. A rule's name is the file that has the constant.
 CONSTANTS = [
-    ("scripts/rebuilds.py", r"may rebuild (\d+) objects, `ir/tensor\.h` (\d+)",
+    ("scripts/rebuilds.py", r"may rebuild (\d+) objects, and a change of `ir/tensor\.h` (\d+)",
      constants("scripts/rebuilds.py", r'list_elementwise\.inc", (\d+),') + constants("scripts/rebuilds.py", r'"src/ir/tensor\.h", (\d+),'),
-     "A row may rebuild {} objects, `ir/tensor.h` {}."),
-    (".clang-format", r"at most (\d+) columns, `\.clang-format`", constants(".clang-format", r"^ColumnLimit: (\d+)"), "at most {} columns, `.clang-format`"),
-    ("scripts/check_names.py", r"split well before (\d+)\b", constants("scripts/check_names.py", r"len\(lines\) > (\d+)"), "split well before {}."),
+     "A row may rebuild {} objects, and a change of `ir/tensor.h` {}."),
+    (".clang-format", r"at most (\d+) columns, and `\.clang-format`", constants(".clang-format", r"^ColumnLimit: (\d+)"), "at most {} columns, and `.clang-format`"),
+    ("scripts/check_names.py", r"Split a file well before (\d+)\b", constants("scripts/check_names.py", r"len\(lines\) > (\d+)"), "Split a file well before {}."),
     ("scripts/check_commits.py", r"`area: imperative`, in at most (\d+) columns", constants("scripts/check_commits.py", r"^MOST_SUBJECT, MOST_BODY, LAST = (\d+)"),
      "Its subject is `area: imperative`, in at most {} columns."),
-    ("tests/CMakeLists.txt", r"`commits` on the last (\d+) commits", constants("tests/CMakeLists.txt", r"check_commits\.py --last (\d+)"),
-     "the test `commits` on the last {} commits"),
+    ("tests/CMakeLists.txt", r"`commits` runs it on the last (\d+) commits", constants("tests/CMakeLists.txt", r"check_commits\.py --last (\d+)"),
+     "the test `commits` runs it on the last {} commits"),
     ("scripts/android/library.sh", r"\(API (\d+)\)|its libraries for API (\d+)", constants("scripts/android/library.sh", r"aarch64-linux-android(\d+)") * 2,
      "Android 5 (API {})"),
     ("scripts/android/check_library.py", r"pages of (\d+) KB", constants("scripts/android/check_library.py", r"^PAGE = (\d+)", kilobytes), "pages of {} KB"),
