@@ -17,8 +17,8 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 
 # Files and patterns of files, from the top of the tree.
-HELD = ["CONTRIBUTING.md", "README.md", "SECURITY.md", "docs/*.md", "docs/decisions/*.md", "docs/inside/*.md", "docs/tutorials/*.md", "packaging/README.md",
-        "src/lean/README.md", "tests/README.md"]
+HELD = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "docs/*.md", "docs/decisions/*.md", "docs/inside/*.md", "docs/tutorials/*.md", "examples/demo/README.md", "packaging/README.md",
+        "bindings/wasm/package/README.md", "src/lean/README.md", "tests/README.md"]
 
 # Words that a page may have: people read these first, at once.
 PAGE_WORDS = {"README.md": 700, "docs/architecture.md": 1500}
