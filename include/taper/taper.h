@@ -97,8 +97,8 @@ typedef enum taper_status {
     TAPER_ERROR_INTERNAL = 8     /* a bug in Taper */
 } taper_status;
 
-/* Describes a failure: the status, a message of one line, a detail of several lines, and the byte offset of the fault
- * in the file. The detail lists all missing operators, for example, or the modules in which an exception was raised.
+/* Describes a failure: the status, a message of one line, a detail of several lines, and the byte offset of the error
+ * in the file. The detail lists, for example, all missing operators, or the modules in which an exception was raised.
  * The caller owns the error and may pass it to any number of calls, one thread at a time. A call that fails replaces
  * its contents. A call that succeeds does not clear them: test the status that the call returns. */
 typedef struct taper_error taper_error;
@@ -110,9 +110,10 @@ TAPER_API taper_status taper_error_status(const taper_error *error);
 /* Returns the message, or "" if no call has failed with this error, or for NULL. The text is valid until the error is
  * destroyed or passed to a function that can fail. */
 TAPER_API const char *taper_error_message(const taper_error *error);
-/* Returns the detail, or "" if there is none. The text is valid as long as the message is. */
+/* Returns the detail, or "" if the error has none. The text is valid until the error is destroyed or passed to a
+ * function that can fail. */
 TAPER_API const char *taper_error_detail(const taper_error *error);
-/* Returns the offset in bytes at which the file is wrong, or -1 if it is not known. */
+/* Returns the byte offset in the model file at which the error was found, or -1 if it is not known. */
 TAPER_API int64_t taper_error_offset(const taper_error *error);
 
 /* ---- contexts ----------------------------------------------------------------------------------------------- */
@@ -188,12 +189,14 @@ typedef struct taper_context_options {
 #define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
 #define TAPER_CPU_NEON_BF16 (UINT64_C(1) << 20)
 
-/* Holds what models, sessions and values share: allocator, threads, log and devices. A program usually creates one. */
+/* A context has the allocator, the threads, the log and the devices, which models, sessions and values share. A program
+ * usually creates one context. */
 typedef struct taper_context taper_context;
 /* Creates a context. options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
                                                            taper_context **context, taper_error *error);
-/* Drops the reference. Models, sessions and values hold what they need of the context. */
+/* Releases the program's reference to the context. Models, sessions and values keep the parts of the context that they
+ * use. */
 TAPER_API void taper_context_release(taper_context *context);
 /* Returns the number of threads that a run may use, or 0 if context is NULL. */
 TAPER_API unsigned taper_context_threads(const taper_context *context);
@@ -209,19 +212,20 @@ TAPER_API TAPER_MUST_USE taper_status taper_context_set_cache_dir(taper_context 
 /* Returns the instruction sets that the context uses, as bits of cpu_mask, without TAPER_CPU_NONE. */
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
 
-/* Lists the instruction sets that this CPU has and this build has kernels for. Returns the name of set number `index`
- * as static text, for example "avx2", or NULL after the last. "scalar" means the portable kernels alone.
- * If mask is not NULL, *mask becomes the cpu_mask of this set and those it needs. Masks may be joined by |. */
+/* Lists the instruction sets that this CPU has and for which this build has kernels. Returns the name of set number
+ * `index` as static text, for example "avx2", or NULL if index is past the last set. "scalar" means only the portable
+ * kernels. If mask is not NULL, *mask becomes the cpu_mask of this set and of the sets that it needs. Masks may be
+ * joined by |. */
 TAPER_API const char *taper_instruction_set(size_t index, uint64_t *mask);
-/* The name that taper_instruction_set had in 0.1. */
+/* Deprecated name of taper_instruction_set, from version 0.1. */
 TAPER_DEPRECATED("call taper_instruction_set") static inline const char *taper_cpu_set(size_t index, uint64_t *mask)
 {
     return taper_instruction_set(index, mask);
 }
 
 /* ---- devices ------------------------------------------------------------------------------------------------ */
-/* A kind of device. Model files may name any of them. A build supports some kinds, and a machine has devices of some
- * of these; taper_device.h lists them. CUDA and MPS are names that no build supports. */
+/* A kind of device. A model file may name any kind. A build supports some kinds, and a machine has devices of some
+ * kinds; taper_device.h lists these devices. No build supports CUDA and MPS. */
 typedef enum taper_device_kind {
     TAPER_DEVICE_CPU = 1,
     TAPER_DEVICE_NNAPI = 2,
@@ -244,9 +248,9 @@ typedef struct taper_device_choice {
      * driver exists, number 0 is absent unless the option TAPER_GPU_SOFTWARE is 1.
      * Metal: the order is that of the system. */
     unsigned index;
-    /* 1: the load fails with TAPER_ERROR_UNSUPPORTED if the device is absent or can compute no part of the model. A
-     * run fails if the device cannot compute a part that it took when the model was loaded.
-     * 0: the CPU computes instead, and the log says so. */
+    /* 1: the load fails with TAPER_ERROR_UNSUPPORTED if the device is absent or can compute no part of the model. A run
+     * fails if the device cannot compute a part that was assigned to it at load. 0: in these cases the CPU computes
+     * instead, and the log says so. */
     int required;
     /* The system's name of the device. If it is not "", it chooses the device, and index is ignored. For a GPU a part
      * of the name is enough, in small or capital letters. For NNAPI it must be the whole name. */
@@ -256,25 +260,27 @@ typedef struct taper_device_choice {
 /* An option of a device. taper_device_option (taper_device.h) describes each option: its values, its default and what
  * it does. An option for which the program gives no value has its default. */
 typedef enum taper_option {
-    TAPER_NNAPI_PREFERENCE = 1,       /* goal of the drivers; a taper_nnapi_preference */
-    TAPER_NNAPI_RELAX_F32_TO_F16 = 2, /* 1: drivers may compute floats as halves */
-    TAPER_NNAPI_LEVEL = 3,            /* highest Android API level whose functions are used; 27 to 31 */
+    TAPER_NNAPI_PREFERENCE = 1,       /* preference that NNAPI's drivers get; a taper_nnapi_preference */
+    TAPER_NNAPI_RELAX_F32_TO_F16 = 2, /* 1: NNAPI's drivers may compute float32 with the precision of float16 */
+    TAPER_NNAPI_LEVEL = 3,            /* newest Android API level whose functions are used, 27 to 31 */
     TAPER_GPU_SOFTWARE = 16,          /* 1: a driver that computes on the CPU is used if there is no other */
-    TAPER_GPU_CHECKS = 17,            /* 1: results of a first run are compared with the CPU's */
-    TAPER_GPU_HALF = 18,              /* 1: weights and values are halves */
-    TAPER_GPU_ESTIMATE = 19,          /* 1: parts that seem slower than on the CPU are not tried */
-    TAPER_GPU_BACKGROUND = 20,        /* 1: the CPU computes until a thread has made the pipelines */
-    TAPER_GPU_TIMES = 21,             /* 1: every tenth run logs the time of each dispatch */
-    TAPER_GPU_TEXELS = 22,            /* 1: buffers are read as texels */
-    TAPER_GPU_ALIAS = 23,             /* 1: memory is used again within a run */
-    TAPER_GPU_TILES = 24,             /* 1: tiles are large */
-    TAPER_GPU_SHARE = 25,             /* 1: threads of a subgroup load weights for each other */
-    TAPER_GPU_TEAMS = 26,             /* 1: threads share a result if there are few results */
-    TAPER_GPU_WINOGRAD = 27           /* 1: 3x3 convolutions use Winograd's transforms */
+    TAPER_GPU_CHECKS = 17,            /* 1: the results of the first run are compared with the CPU's */
+    TAPER_GPU_HALF = 18,              /* 1: weights and intermediate tensors are stored as float16 */
+    /* 1: the GPU does not try parts that are estimated to be slower than on the CPU. */
+    TAPER_GPU_ESTIMATE = 19,
+    /* 1: a thread makes the GPU's pipelines, and the CPU computes until they are ready. */
+    TAPER_GPU_BACKGROUND = 20,
+    TAPER_GPU_TIMES = 21,   /* 1: every tenth run logs the time of each GPU dispatch */
+    TAPER_GPU_TEXELS = 22,  /* 1: shaders read texel buffers instead of storage buffers */
+    TAPER_GPU_ALIAS = 23,   /* 1: intermediate tensors of a run share memory on the GPU */
+    TAPER_GPU_TILES = 24,   /* 1: each thread of a GPU kernel computes a large tile of results */
+    TAPER_GPU_SHARE = 25,   /* 1: the threads of a GPU subgroup load weights for each other */
+    TAPER_GPU_TEAMS = 26,   /* 1: several threads compute one result together if a layer has few results */
+    TAPER_GPU_WINOGRAD = 27 /* 1: 3x3 convolutions on the GPU use Winograd's transforms */
 } taper_option;
 typedef struct taper_device_setting {
     taper_option option;
-    int64_t value; /* value of the option */
+    int64_t value; /* value of the option; for a flag 0 or 1 */
 } taper_device_setting;
 
 /* The execution preference that Taper passes to NNAPI's drivers. */
@@ -316,18 +322,20 @@ typedef enum taper_dtype {
     TAPER_QU2X4 = 17  /* quint2x4: four elements of 2 bits in a byte */
 } taper_dtype;
 
-/* Returns the size of an element in bytes, or 0 if the dtype is not known or an element is smaller than a byte. */
+/* Returns the size of an element of this dtype in bytes. Returns 0 if the dtype is not known or an element is smaller
+ * than a byte. */
 TAPER_API size_t taper_dtype_size(taper_dtype dtype);
 /* Returns PyTorch's name of the dtype, for example "float32", or "unknown dtype". The text is static. */
 TAPER_API const char *taper_dtype_name(taper_dtype dtype);
-/* The largest number of dimensions of a tensor in this version. It may grow: no struct depends on it. */
+/* The largest number of dimensions of a tensor in this version. A later version may increase it; no struct depends on
+ * it. */
 #define TAPER_MAX_RANK 16
 
 typedef enum taper_kind {
     TAPER_KIND_NONE = 0,
     TAPER_KIND_BOOL,
     TAPER_KIND_INT,
-    TAPER_KIND_DOUBLE, /* a float of Python */
+    TAPER_KIND_DOUBLE, /* a Python float */
     TAPER_KIND_COMPLEX,
     TAPER_KIND_DEVICE, /* a torch.device */
     TAPER_KIND_STRING,
@@ -339,10 +347,10 @@ typedef enum taper_kind {
     TAPER_KIND_OTHER   /* any other value, for example a torch.Generator */
 } taper_kind;
 
-/* A handle to a value: None, a number, a string, a tensor, a list, tuple or dict, an object. It counts references.
- * Several handles may refer to the same tensor, list, dict or object. A change that is made through one of them is
- * seen through all. Numbers and strings never change.
- * Use a value only together with models, sessions and values of the same context. Taper does not check this. */
+/* A reference-counted handle to a value: None, a number, a string, a tensor, a list, a tuple, a dict or an object.
+ * Several handles may refer to the same tensor, list, dict or object. If it is changed through one handle, all handles
+ * show the change. Numbers and strings never change. Use a value only together with models, sessions and values of the
+ * same context. Taper does not check this. */
 typedef struct taper_value taper_value;
 TAPER_API void taper_value_release(taper_value *value);
 /* Adds a reference and returns value. Returns NULL if value is NULL. */
@@ -380,7 +388,7 @@ typedef struct taper_tensor_info {
     const int64_t *sizes;   /* rank sizes, in elements */
     const int64_t *strides; /* rank strides, in elements */
     void *data;             /* address of element [0, 0, …] */
-    size_t bytes;           /* bytes from data to the end of the storage */
+    size_t bytes;           /* number of bytes from data to the end of the tensor's storage */
     int quantized; /* 0: not quantized; 1: one scale for the tensor; 2: one for each channel, returned by no function */
     double scale;  /* scale of the tensor if quantized is 1 */
     int64_t zero_point; /* zero point of the tensor if quantized is 1 */
@@ -432,7 +440,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(t
                                                                                const taper_device_choice *device,
                                                                                taper_value **moved, taper_error *error);
 
-/* Each of these functions reads a value. It fails with TAPER_ERROR_ARGUMENT if the value is of another kind. */
+/* Each of these functions reads a value of one kind. It fails with TAPER_ERROR_ARGUMENT if the value is of another
+ * kind. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number,
                                                           taper_error *error);
@@ -440,7 +449,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_double(const taper_value *
                                                              taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_complex(const taper_value *value, double *re, double *im,
                                                               taper_error *error);
-/* The value owns *text, which ends with a zero byte. *length does not count that byte. */
+/* Sets *text to the text of a string, which the value owns and which ends with a zero byte. *length is its length in
+ * bytes without the zero byte. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *value, const char **text,
                                                              size_t *length, taper_error *error);
 
@@ -459,17 +469,20 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, c
                                                        const char *value_type, taper_value *const *keys,
                                                        taper_value *const *values, size_t count, taper_value **value,
                                                        taper_error *error);
-/* Returns the number of items of a list or tuple, of pairs of a dict, of attributes of an object; otherwise 0. */
+/* Returns the number of items of a list or tuple, of key-value pairs of a dict, or of attributes of an object. Returns
+ * 0 for any other value. */
 TAPER_API size_t taper_value_count(const taper_value *value);
 /* Returns an address that identifies the tensor, list, tuple, dict, object, string or TAPER_KIND_OTHER to which the
- * value refers. Values that refer to the same one have the same address while one of them exists. Returns NULL for
- * None, bools, numbers and devices. With it a walk through a value recognizes an object that occurs in it twice. */
+ * value refers. Values that refer to the same object have the same address while one of them exists. Returns NULL for
+ * None, bools, numbers and devices. A program that visits all items of a value uses the address to recognize an object
+ * that occurs in it twice. */
 TAPER_API TAPER_EXPERIMENTAL const void *taper_value_identity(const taper_value *value);
 /* Gets item `index`; *item is a new reference. The items of a dict or object are its values, in the order in which
  * they were inserted. The function fails with TAPER_ERROR_ARGUMENT if there is no item `index`. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item,
                                                        taper_error *error);
-/* Gets key `index` of a dict; *key is a new reference. Fails with TAPER_ERROR_ARGUMENT if there is none. */
+/* Gets key number `index` of a dict; *key is a new reference. Fails with TAPER_ERROR_ARGUMENT if value is no dict or
+ * has no such key. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key,
                                                       taper_error *error);
 /* Returns the name of field `index` of a named tuple, or of attribute `index` of an object. Returns NULL for any other
@@ -481,7 +494,7 @@ TAPER_API const char *taper_value_field(const taper_value *value, size_t index);
 TAPER_API size_t taper_value_type(const taper_value *value, char *text, size_t size);
 
 /* ---- models -------------------------------------------------------------------------------------------------- */
-/* A loaded model. Runs do not change it: what they change belongs to sessions. */
+/* A loaded model. Runs do not change a model; the attributes that they change belong to sessions. */
 typedef struct taper_model taper_model;
 /* The optimizer. taper_compiler() of taper_compile.h returns it. */
 struct taper_compiler;
@@ -584,16 +597,20 @@ TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *c
                                                                 void *user, uint64_t size,
                                                                 const taper_load_options *options, taper_model **model,
                                                                 taper_error *error);
-/* Drops the reference. A session holds a reference to its model, so the program may release the model first. */
+/* Releases the program's reference to the model. A session holds a reference to its model, so the program may release
+ * the model before the session. */
 TAPER_API void taper_model_release(taper_model *model);
 
-/* Returns the version of the file's bytecode, or 0 if it has none: TorchScript (.pt), exported programs (.pt2). */
+/* Returns the version of the file's bytecode. Returns 0 for TorchScript (.pt) and exported programs (.pt2), which have
+ * no bytecode. */
 TAPER_API int64_t taper_model_bytecode_version(const taper_model *model);
-/* Returns the version of PyTorch's operators that the file uses; for an exported program the newest that is known. */
+/* Returns the version of PyTorch's operators that the file uses. For an exported program it is the newest version that
+ * Taper knows. */
 TAPER_API int64_t taper_model_operator_version(const taper_model *model);
 /* Returns the name of the root class, for example "__torch__.Net". The model owns all texts returned below. */
 TAPER_API const char *taper_model_name(const taper_model *model);
-/* Returns the version of PyTorch that exported a .pt2 file, "2.8.0", or "" if it is not known. NULL: another model. */
+/* Returns the version of PyTorch that exported a .pt2 file, for example "2.8.0", or "" if it is not known. Returns NULL
+ * if the model is not from a .pt2 file. */
 TAPER_API const char *taper_model_exported_by(const taper_model *model);
 /* Returns the name of the device that the model runs on, for example "cpu" or "vulkan:1". */
 TAPER_API const char *taper_model_device(const taper_model *model);
@@ -618,9 +635,11 @@ TAPER_API const char *taper_model_method_name(const taper_model *model, size_t i
 /* Returns the number of arguments of a method, without self. Returns -1 if there is no such method, or if the file has
  * no schema. Files of bytecode 3 and 4 have none. */
 TAPER_API int taper_model_method_arguments(const taper_model *model, const char *method);
-/* Returns the number of arguments that have no default value. Returns -1 in the same cases. */
+/* Returns the number of arguments that have no default value. Returns -1 in the cases in which
+ * taper_model_method_arguments does. */
 TAPER_API int taper_model_method_required(const taper_model *model, const char *method);
-/* Returns the name of argument `index`; self is not counted. Returns NULL if there is none or no schema. */
+/* Returns the name of argument `index`; self is not counted. Returns NULL if there is no such method or argument, or if
+ * the file has no schema. */
 TAPER_API const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index);
 
 /* A declared type, for example "Dict[str, List[Tensor]]". The model owns it; it never changes, and any thread may read
@@ -648,21 +667,22 @@ typedef enum taper_type_kind {
     TAPER_TYPE_DICT,      /* item 0: the type of the keys; item 1: the type of the values */
     TAPER_TYPE_TUPLE,     /* item i: the type of element i; a named tuple has a name and names of fields */
     TAPER_TYPE_UNION,     /* item i: the type of member i */
-    TAPER_TYPE_CLASS,     /* the name is that of the class */
+    TAPER_TYPE_CLASS,     /* taper_type_name returns the name of the class */
     TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema */
 } taper_type_kind;
 
 /* Return the type of argument `index` and of the result, or NULL if there is no such method, argument or schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Return the same types as text for people, spelled as in the file, or NULL in the same cases. */
+/* Return the type of argument `index` and of the result as text, as the file spells it, or NULL if there is no such
+ * method, argument or schema. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
-/* A NULL type is TAPER_TYPE_ANY and has no items. */
+/* Return the kind of a type, and the number of its item types. For a NULL type they return TAPER_TYPE_ANY and 0. */
 TAPER_API taper_type_kind taper_type_kind_of(const taper_type *type);
 TAPER_API size_t taper_type_count(const taper_type *type);
-/* Returns the type of item `index`, or NULL if there are fewer. */
+/* Returns item type number `index`, or NULL if the type has fewer item types. */
 TAPER_API const taper_type *taper_type_item(const taper_type *type, size_t index);
 /* Returns the name of a class, named tuple, opaque type, TAPER_TYPE_FUTURE or type variable; otherwise NULL. */
 TAPER_API const char *taper_type_name(const taper_type *type);
@@ -674,17 +694,18 @@ TAPER_API size_t taper_type_text(const taper_type *type, char *text, size_t size
 
 /* Returns the number of extra files: those that were saved in the model's file with _extra_files. */
 TAPER_API size_t taper_model_extra_count(const taper_model *model);
-/* Returns the name of extra file `index`, or NULL if there are fewer. */
+/* Returns the name of extra file number `index`, or NULL if the model has fewer extra files. */
 TAPER_API const char *taper_model_extra_name(const taper_model *model, size_t index);
 /* Gets the contents of an extra file, which the model owns; no zero byte follows them. Fails with TAPER_ERROR_ARGUMENT
  * if there is no such file, and with TAPER_ERROR_UNSUPPORTED if it is compressed and too large to unpack. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, const char *name, const void **data,
                                                         size_t *size, taper_error *error);
 
-/* Returns the length of a sorted list of names. It has the operators that the model calls, "aten::add.Tensor" say, and
- * the classes that it names and this build lacks, "__torch__.torch.classes.my_ext.Options" say. */
+/* Returns the length of a sorted list of names. The list has the operators that the model calls, for example
+ * "aten::add.Tensor". It also has the classes that the model names and this build lacks, for example
+ * "__torch__.torch.classes.my_ext.Options". */
 TAPER_API size_t taper_model_operator_count(const taper_model *model);
-/* Returns name `index` of the list, or NULL if there are fewer. */
+/* Returns name number `index` of the list, or NULL if the list has fewer names. */
 TAPER_API const char *taper_model_operator_name(const taper_model *model, size_t index);
 /* Returns the number of places in the code that call the operator or name the class. */
 TAPER_API size_t taper_model_operator_calls(const taper_model *model, size_t index);
@@ -692,13 +713,13 @@ TAPER_API size_t taper_model_operator_calls(const taper_model *model, size_t ind
 TAPER_API int taper_model_operator_missing(const taper_model *model, size_t index);
 
 /* ---- sessions ------------------------------------------------------------------------------------------------ */
-/* One user's state of a model: its buffers and attributes, its memory, its random numbers.
- * A session runs one call at a time. Two threads must not call a session at the same time. If they do, the later call
- * may fail with TAPER_ERROR_ARGUMENT; otherwise the behaviour is undefined.
- * During a call of a session, Taper may call functions that the program supplied: registered operators, log, observer,
- * release functions, allocator and thread pool. If such a callback calls the same session, functions that return a
- * taper_status fail with TAPER_ERROR_ARGUMENT and change nothing. Functions without a status say below what they do
- * then. Every callback except an allocator may use other sessions, also of the same model. */
+/* A session runs the methods of a model. It has its own copy of the model's buffers and attributes, its memory, and its
+ * random numbers. A session runs one call at a time. Two threads must not call a session at the same time. If they do,
+ * the later call may fail with TAPER_ERROR_ARGUMENT; otherwise the behaviour is undefined. During a call of a session,
+ * Taper may call functions that the program supplied: registered operators, log, observer, release functions, allocator
+ * and thread pool. If such a callback calls the same session, functions that return a taper_status fail with
+ * TAPER_ERROR_ARGUMENT and change nothing. Functions without a status say below what they do then. Every callback
+ * except an allocator may use other sessions, also of the same model. */
 typedef struct taper_session taper_session;
 typedef struct taper_session_options {
     size_t struct_size; /* sizeof(taper_session_options) */
@@ -736,11 +757,11 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, 
 
 /* The program's memory for one result, in which the elements are contiguous. This struct never changes. */
 typedef struct taper_output {
-    taper_dtype dtype;    /* dtype of the result; not a quantized one */
+    taper_dtype dtype;    /* dtype of the result, which must not be a quantized dtype */
     size_t rank;          /* number of dimensions */
     const int64_t *sizes; /* rank sizes, in elements */
     void *data;           /* memory for the elements */
-    size_t bytes;         /* size of that memory in bytes; at least that of all elements */
+    size_t bytes;         /* size of the memory in bytes; at least the size of all elements */
 } taper_output;
 
 /* Calls a method as taper_session_run does, but writes the results to the program's memory. If the result is a tensor,
@@ -788,8 +809,8 @@ typedef struct taper_memory_info {
     uint64_t placed_results;  /* number of results of the last taper_session_run_into that operators wrote to the
                                  program's memory directly; the others were copied */
 } taper_memory_info;
-/* Fills *info; set info->struct_size first. If a callback calls this function during a run, the sizes are
- * of that moment, and the counts are of the previous run. */
+/* Fills *info; set info->struct_size first. If a callback calls this function during a run, the sizes are those of that
+ * moment, and the counts are those of the previous run. */
 TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
 
 #ifdef __cplusplus
