@@ -36,7 +36,7 @@ let package = Package(
                     "-Os", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
                     "-ffunction-sections", "-fdata-sections", "-fvisibility=hidden",
                 ]),
-                // DEFINITIONS
+                // DEFINITIONS: scripts/apple/package.py replaces this line by the definitions of the build.
             ],
             linkerSettings: [.linkedLibrary("z"), .linkedFramework("CoreVideo"), .linkedFramework("Metal")]),
     ],

@@ -243,7 +243,7 @@ void tpr_release_object(void *object)
         (void)pthread_mutex_lock(&_lock);
         const taper_status status = taper_session_run(_session, method, values, count, &result, said);
         if (status == TAPER_ERROR_ARGUMENT) {
-            // Without advice the error is still complete.
+            // The advice is optional: if this call fails, the error is still complete.
             (void)!taper_session_advise(_session, method, values, count, said);
         }
         (void)pthread_mutex_unlock(&_lock);

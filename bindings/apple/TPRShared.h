@@ -43,7 +43,7 @@ _Nullable id tpr_object_of(const taper_value *value, NSError **error);
 @interface TPRTensor ()
 - (nullable instancetype)initWithValue:
     (nullable taper_value *)value; // retains the value; returns nil if it is no tensor
-- (taper_value *)value;            // borrowed
+- (taper_value *)value;            // returns the value without a new reference
 @end
 
 NS_ASSUME_NONNULL_END

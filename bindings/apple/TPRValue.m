@@ -26,7 +26,7 @@ typedef struct conversion {
     taper_context *context;
     taper_error *said;
     NSString *wrong; // message that replaces the library's
-    size_t left;     // number of further items allowed
+    size_t left;     // number of items that may still be converted
 } conversion;
 
 static taper_status convert(conversion *c, id object, const taper_type *type, unsigned depth, taper_value **value);

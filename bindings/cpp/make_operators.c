@@ -79,7 +79,7 @@ typedef struct operator
     char full[128], name[96]; // for example "aten::add.Tensor" and "add"
     argument args[MOST];
     size_t count;
-    argument results[MOST]; // only their types are used
+    argument results[MOST]; // results of the operator; only their types are used
     size_t result_count;
     bool result_list; // true if the schema's result is not a tuple "(…)"
     size_t options;   // index of dtype, the first of dtype, layout, device, pin_memory; count if there are none
@@ -297,7 +297,7 @@ static void drop_defaults(operator* op)
 
 // ---- writing C++
 
-enum { GROUPED = 1, DEFAULTS = 2, OUT_FIRST = 4 }; // differences of a signature from the schema
+enum { GROUPED = 1, DEFAULTS = 2, OUT_FIRST = 4 }; // ways in which a C++ signature differs from the schema
 
 static void print_default(FILE *to, const argument *arg)
 {

@@ -65,7 +65,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_session_advise(ta
  * fails with TAPER_ERROR_ARGUMENT if the dict does not have the key; the detail of the error lists its keys. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_find(const taper_value *dict, const char *key,
                                                                           taper_value **item, taper_error *error);
-/* Does the same for a key that is an int. */
+/* Returns the value that a dict has for an int key. It fails like taper_value_find. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_find_int(const taper_value *dict, int64_t key,
                                                                               taper_value **item, taper_error *error);
 /* Copies a tensor to a contiguous tensor with memory of its own, and with the same dtype, scale and zero point. */
@@ -194,7 +194,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_scores_softmax(ta
                                                                               taper_value **probabilities,
                                                                               taper_error *error);
 typedef struct taper_ranked {
-    size_t index; /* number of the class */
+    size_t index; /* number of the class, from 0 */
     float score;  /* score of the class */
 } taper_ranked;
 /* Ranks the elements of a tensor [classes] or [1, classes]: the best first, equal ones by their index, NaN last. Writes

@@ -36,8 +36,8 @@ TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_name(size_t index);
 /* Returns a line of static text that says what pass `index` does, or NULL if index is too large. A build without drafts
  * has "" for each pass. */
 TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_summary(size_t index);
-#define TAPER_PASS_AT_LOAD 1  /* while a model is loaded */
-#define TAPER_PASS_IN_DRAFT 2 /* while a draft is optimized */
+#define TAPER_PASS_AT_LOAD 1  /* the pass runs while a model is loaded */
+#define TAPER_PASS_IN_DRAFT 2 /* the pass runs while a draft is optimized */
 /* Returns the stages in which pass `index` runs, as TAPER_PASS_ bits joined by |, or 0 if index is too large. */
 TAPER_API TAPER_EXPERIMENTAL int taper_compiler_pass_stages(size_t index);
 
@@ -175,7 +175,7 @@ typedef struct taper_save_options {
     /* Name of an extra file, which is added to the file or replaces its extra file of that name; NULL: none. */
     const char *extra_name;
     const void *extra_data; /* contents of the extra file; NULL: the file of that name is removed */
-    size_t extra_size;      /* bytes at extra_data */
+    size_t extra_size;      /* size of the contents in bytes */
     /* 1: the archive stores the source position of each operator of a TorchScript model. The details of errors then
      * list the calls of modules that led to the operator. A lite model keeps the positions that it has, whatever this
      * member is. A flatbuffer cannot store positions: the save fails with TAPER_ERROR_ARGUMENT. */
@@ -193,7 +193,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_save(taper_draft *draft, const
  * 0. Free the bytes with taper_saved_free before the draft is released. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_options *options,
                                                               void **bytes, size_t *size, taper_error *error);
-/* Frees what taper_draft_save_memory made; size is the size that it set. bytes NULL: the function does nothing. */
+/* Frees a file that taper_draft_save_memory made. bytes and size are the values that it set. If bytes is NULL, the
+ * function does nothing. */
 TAPER_API void taper_saved_free(taper_draft *draft, void *bytes, size_t size);
 
 /* Turns a draft, in its present state, into a model that can be run. The values of the model's graphs have the numbers

@@ -27,8 +27,8 @@ typedef struct taper_caching_allocator taper_caching_allocator;
  * function fails with TAPER_ERROR_ARGUMENT if under->reallocate is NULL. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_caching_allocator_create(
     const taper_allocator *under, size_t limit, taper_caching_allocator **caching, taper_error *error);
-/* Drops the reference and returns all unused blocks to `under`. Blocks that are in use stay valid. They may be freed
- * later, from any thread, and then go to `under` at once. */
+/* Releases the program's reference and returns all unused blocks to `under`. Blocks that are in use stay valid. They
+ * may be freed later, from any thread, and then go to `under` at once. */
 TAPER_API TAPER_EXPERIMENTAL void taper_caching_allocator_release(taper_caching_allocator *caching);
 /* Returns the allocator for taper_context_create; a program may also call its reallocate directly. `caching` owns the
  * struct, and contexts copy it. A context always has a block in use, so `caching` may be released before its contexts.
@@ -43,8 +43,8 @@ typedef struct taper_caching_info {
     size_t struct_size; /* sizeof(taper_caching_info) */
     size_t used_bytes;  /* bytes of blocks that are in use */
     size_t kept_bytes;  /* bytes of blocks that are kept unused */
-    uint64_t reused;    /* requests so far that got a kept block */
-    uint64_t fetched;   /* requests so far that got a block of `under` */
+    uint64_t reused;    /* number of requests so far for which a kept block was used */
+    uint64_t fetched;   /* number of requests so far that were passed to `under` */
 } taper_caching_info;
 /* Fills *info; set info->struct_size first. */
 TAPER_API TAPER_EXPERIMENTAL void taper_caching_allocator_info(const taper_caching_allocator *caching,

@@ -183,7 +183,7 @@ def main():
     copy_class(os.path.join(sources, "Taper"))
     copy_class(os.path.join(sources, "TaperFromSource"))
     defined = make_sources(built, os.path.join(sources, "TaperFromSource"))
-    write(read(APPLE, "Package.swift").replace("                // DEFINITIONS\n", defined), out, "Package.swift")
+    write(read(APPLE, "Package.swift").replace("                // DEFINITIONS: scripts/apple/package.py replaces this line by the definitions of the build.\n", defined), out, "Package.swift")
     for folder in (os.path.join(out, "install", "include"), os.path.join(sources, "LibTorchLite", "include")):
         subprocess.run([os.path.join(ROOT, "scripts", "apple", "headers.sh"), folder], check=True)
     for name in os.listdir(os.path.join(ROOT, "include", "taper")):  # the C headers are the xcframework's

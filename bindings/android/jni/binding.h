@@ -24,12 +24,12 @@ typedef struct binding_ids {
     jfieldID value_code, value_number, value_data, value_type;
     jfieldID tensor_shape, tensor_data, tensor_dtype, tensor_format, tensor_read_only, tensor_handle;
     jfieldID descriptor; // field of java.io.FileDescriptor
-    // model: com.facebook.jni.CppException if the app has that class
+    // model: the exception for a failed load or run; com.facebook.jni.CppException if the app has that class
     binding_exception runtime, argument, null_pointer, cancelled, model;
-    jthrowable no_memory; // created in advance
+    jthrowable no_memory; // created in advance, because creating it later may fail
 } binding_ids;
 
-extern binding_ids binding; // set by JNI_OnLoad and constant afterwards
+extern binding_ids binding; // JNI_OnLoad sets it; it does not change afterwards
 
 // Returns the JNIEnv of this thread, or NULL; if *attached, call binding_detach after use.
 JNIEnv *binding_env(bool *attached);
@@ -43,8 +43,8 @@ void binding_throw_no_memory(JNIEnv *env);
 // Call this after a failed call of Java. A pending exception remains. If it is an Error, or none is pending, the
 // exception for lack of memory is thrown instead.
 void binding_no_error(JNIEnv *env);
-// Throws the exception for a status of Taper. before: the text that PyTorch has for this error, put before Taper's, or
-// NULL.
+// Throws the exception for a status of Taper. before: PyTorch's text for this error, which is put before Taper's
+// message, or NULL.
 void binding_throw_status(JNIEnv *env, taper_status status, const taper_error *error, const char *before);
 
 // ---- text (text.c)

@@ -29,7 +29,7 @@ struct binding_module {
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static taper_context *shared_context;
 static unsigned threads; // number that the app requested; 0 for Taper's default
-static bool no_nnapi;    // true if files converted for NNAPI run on the CPU
+static bool no_nnapi;    // true if the app disabled NNAPI, so files converted for it run on the CPU
 
 static taper_status get_context(taper_context **context, taper_error *error)
 {
@@ -93,7 +93,7 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setNnapiEnabled(JNIEnv *en
 
 typedef struct source {
     const char *path;
-    int descriptor; // -1 for none
+    int descriptor; // descriptor of the model's file, or -1
     uint64_t offset, length;
     const void *bytes;
     jobject buffer; // global reference that keeps `bytes` valid
@@ -339,7 +339,7 @@ static jobject run(JNIEnv *env, binding_module *m, const char *method, taper_val
     pthread_mutex_lock(&m->lock);
     const taper_status status = taper_session_run(m->session, method, inputs, count, &result, error);
     if (status == TAPER_ERROR_ARGUMENT) {
-        // Without advice the error is still complete.
+        // The advice is optional: if this call fails, the error is still complete.
         (void)!taper_session_advise(m->session, method, inputs, count, error);
     }
     pthread_mutex_unlock(&m->lock);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Indexed by ScalarType.jniCode.
+// Taper's dtype for each ScalarType.jniCode.
 static const int dtype_of_code[] = {-1,         TAPER_U8,  TAPER_I8,  TAPER_I32,  TAPER_F32,  TAPER_I64,
                                     TAPER_F64,  TAPER_I16, TAPER_F16, TAPER_BF16, TAPER_BOOL, TAPER_C64,
                                     TAPER_C128, TAPER_C32, TAPER_QI8, TAPER_QU8,  TAPER_QI32};
@@ -14,7 +14,7 @@ enum { CODES = sizeof dtype_of_code / sizeof dtype_of_code[0] };
 
 enum { CONTIGUOUS = 1, CHANNELS_LAST = 2, CHANNELS_LAST_3D = 3 };
 
-// Writes the dimensions from the innermost to the outermost.
+// Writes the numbers of the dimensions to order, from the innermost in memory to the outermost.
 static void order_of(int format, size_t rank, size_t order[TAPER_MAX_RANK])
 {
     for (size_t i = 0; i < rank; i++) {
@@ -196,7 +196,7 @@ static taper_value *dense_copy(JNIEnv *env, taper_context *context, const taper_
     return copy;
 }
 
-// Takes ownership of value.
+// Makes a Java tensor over the memory of value, or NULL with an exception pending. Takes ownership of value.
 static jobject make_tensor(JNIEnv *env, taper_value *value, const taper_tensor_info *info, size_t bytes, int code,
                            int format)
 {

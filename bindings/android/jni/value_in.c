@@ -24,8 +24,8 @@ static void release_items(taper_value **items, size_t count)
 
 // The state of a conversion.
 typedef struct walk {
-    unsigned depth; // depth of the current item
-    size_t left;    // number of further items allowed
+    unsigned depth; // number of containers around the current item
+    size_t left;    // number of items that may still be converted
 } walk;
 
 static taper_value *value_in(JNIEnv *env, taper_context *context, jobject value, walk *w);

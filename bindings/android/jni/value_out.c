@@ -27,7 +27,8 @@ static jobject create(JNIEnv *env, binding_code code, jlong number, jobject data
     return value;
 }
 
-// *item is a new reference. Returns false with an exception pending.
+// Gets item `index` of a value, or key `index` if key is true. *item is a new reference. Returns false with an
+// exception pending.
 static bool item_at(JNIEnv *env, const taper_value *value, size_t index, bool key, taper_value **item)
 {
     taper_error *error = taper_error_create();
@@ -42,13 +43,13 @@ static bool item_at(JNIEnv *env, const taper_value *value, size_t index, bool ke
 
 // The state of a conversion.
 typedef struct walk {
-    unsigned depth; // depth of the current item
-    size_t left;    // number of further items allowed
+    unsigned depth; // number of containers around the current item
+    size_t left;    // number of items that may still be converted
 } walk;
 
 static jobject value_out(JNIEnv *env, taper_context *context, taper_value *value, walk *w);
 
-// Returns an IValue[] or Tensor[].
+// Converts the items of a list or tuple to an IValue[], or to a Tensor[] if tensors is true.
 static jobjectArray items_out(JNIEnv *env, taper_context *context, const taper_value *value, bool tensors, walk *w)
 {
     const size_t count = taper_value_count(value);
@@ -100,7 +101,7 @@ static bool get_number(const taper_value *item, binding_code code, number_piece 
     return status == TAPER_OK;
 }
 
-// Returns a boolean[], long[] or double[].
+// Converts a list of numbers, or the keys of a dict if keys is true, to a boolean[], long[] or double[].
 static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code code, bool keys)
 {
     const size_t count = taper_value_count(value);
@@ -260,7 +261,7 @@ static jobject dict_out(JNIEnv *env, taper_context *context, const taper_value *
     return dict;
 }
 
-// Makes an IValue of `data` and deletes the reference to it.
+// Makes an IValue that contains `data`, and deletes the local reference to `data`.
 static jobject with(JNIEnv *env, binding_code code, jobject data)
 {
     const jobject value = data != NULL ? create(env, code, 0, data, NULL) : NULL;

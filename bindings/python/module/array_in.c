@@ -26,7 +26,7 @@ static element read_format(const binding_state *state, const char *format, size_
     const bool complex = *c == 'Z';
     c += complex;
     if (*c == '\0' || c[1] != '\0') {
-        return e; // several numbers or a structure
+        return e; // the element has several numbers, which no dtype of Taper has
     }
     const char kind = strchr("bhilqn", *c) != NULL   ? 'i'
                       : strchr("BHILQN", *c) != NULL ? 'u'
@@ -140,7 +140,8 @@ static bool lay_out(const Py_buffer *view, int64_t *sizes, int64_t *strides, siz
     uint64_t dense = 1; // may wrap if elements share memory
     for (int d = view->ndim; d-- > 0;) {
         const int64_t step = view->strides[d];
-        if (empty || sizes[d] == 1) { // such a stride has no meaning
+        // The stride of a dimension with one element, or of an empty array, has no meaning.
+        if (empty || sizes[d] == 1) {
             strides[d] = (int64_t)dense;
         } else if (step < 0 || step % view->itemsize != 0) {
             return false;

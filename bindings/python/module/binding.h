@@ -88,7 +88,8 @@ typedef struct binding_later {
 
 binding_later *binding_later_new(void);  // returns NULL with an exception
 void binding_later_release(void *later); // a release function for Taper; runs in any thread, with or without the GIL
-void binding_later_drop(binding_later *later); // releases it immediately; for a failure before Taper had it
+// Releases the objects immediately; used if a call fails before Taper keeps the pointer.
+void binding_later_drop(binding_later *later);
 void binding_later_empty(void);
 // Calls taper_value_release, then binding_later_empty for the objects that the release has put on the list.
 void binding_value_release(taper_value *value);
@@ -136,7 +137,7 @@ PyObject *binding_tensor_later(const binding_state *state, binding_context *cont
 // Implement tensor(context, array) and quantize_tensor(context, array, scale, zero_point, dtype).
 PyObject *binding_tensor_make(PyObject *module, PyObject *args);
 PyObject *binding_tensor_quantize(PyObject *module, PyObject *args);
-// Makes info valid. Returns false with an exception.
+// Reads the value so that info, shape and strides are valid. Returns false with an exception.
 bool binding_tensor_know(PyObject *self);
 PyObject *binding_tensor_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *binding_tensor_dlpack_device(PyObject *self, PyObject *unused);

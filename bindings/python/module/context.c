@@ -22,7 +22,7 @@ typedef struct binding_log {
     bool lost;
 } binding_log;
 
-// Runs in any thread, without the GIL.
+// Appends a text to the log. Runs in any thread, without the GIL.
 static void write_log(void *user, taper_log_level level, const char *text, size_t length)
 {
     binding_log *const log = user;

@@ -27,7 +27,7 @@ typedef struct exported {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
 } exported;
 
-// Runs in any thread, with or without the GIL.
+// Releases the value of an exported tensor. Runs in any thread, with or without the GIL.
 static void free_exported(exported *e)
 {
     taper_value_release(e->value);
@@ -92,7 +92,7 @@ static taper_value *writable_copy(const binding_state *state, const binding_tens
     return copy;
 }
 
-// Takes ownership of the value, also after a failure.
+// Makes a DLPack capsule of a tensor. Takes ownership of the value, also after a failure.
 static PyObject *capsule_of(const binding_state *state, taper_value *value, bool versioned, uint64_t flags)
 {
     taper_tensor_info info = {.struct_size = sizeof info};

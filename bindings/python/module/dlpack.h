@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 enum { DLPACK_CPU = 1, DLPACK_CUDA_HOST = 3 };    // devices whose memory the CPU can read
-enum { DLPACK_READ_ONLY = 1, DLPACK_COPIED = 2 }; // flags
-enum { DLPACK_INT, DLPACK_UINT, DLPACK_FLOAT, DLPACK_BFLOAT = 4, DLPACK_COMPLEX, DLPACK_BOOL }; // type codes
-enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 0 }; // version of the versioned form
+enum { DLPACK_READ_ONLY = 1, DLPACK_COPIED = 2 }; // flags of a versioned DLPack tensor
+// DLPack's codes of element types.
+enum { DLPACK_INT, DLPACK_UINT, DLPACK_FLOAT, DLPACK_BFLOAT = 4, DLPACK_COMPLEX, DLPACK_BOOL };
+enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 0 }; // version of DLPack that exported tensors have
 
 typedef struct dlpack_tensor {
     void *data;
@@ -21,8 +22,8 @@ typedef struct dlpack_tensor {
         uint8_t code, bits;
         uint16_t lanes;
     } dtype;
-    int64_t *sizes, *strides; // in elements; strides is NULL for contiguous
-    uint64_t offset;          // in bytes
+    int64_t *sizes, *strides; // sizes and strides in elements; strides is NULL for a contiguous tensor
+    uint64_t offset;          // offset of the first element from data, in bytes
 } dlpack_tensor;
 
 typedef struct dlpack_managed { // content of a capsule "dltensor"

@@ -44,7 +44,7 @@ static bool read_signature(binding_signature *signature, const taper_model *mode
     return true;
 }
 
-// Takes ownership of the model, also after a failure.
+// Makes the state that all Models of a file share. Takes ownership of the model, also after a failure.
 static binding_loaded *new_loaded(binding_context *context, PyObject *source, taper_model *model)
 {
     binding_loaded *const loaded = calloc(1, sizeof *loaded);
@@ -84,7 +84,7 @@ const binding_signature *binding_signature_find(const binding_loaded *loaded, co
 
 // ---- loading
 
-// Takes ownership of the reference, also after a failure.
+// Makes a Model with its own session. Takes ownership of the reference to loaded, also after a failure.
 static PyObject *new_model(const binding_state *state, binding_loaded *loaded, PyObject *budgets)
 {
     taper_session_options options = {.struct_size = sizeof options};

@@ -55,7 +55,7 @@ enum { FEW = 16 };
 
 typedef struct arguments {
     taper_value *few[FEW];
-    binding_values many; // used for more than FEW arguments
+    binding_values many; // memory for items if there are more than FEW arguments
     taper_value **items;
     size_t count, room;
 } arguments;
@@ -181,7 +181,7 @@ static bool run_session(const binding_state *state, binding_model *model, const 
         interrupt_end();
     }
     if (*status == TAPER_ERROR_ARGUMENT) {
-        taper_status advised; // ignored: without advice the error is still complete
+        taper_status advised; // ignored, because the error is complete without advice
         Py_BEGIN_ALLOW_THREADS advised = taper_session_advise(session, method, a->items, a->count, error);
         Py_END_ALLOW_THREADS;
         (void)advised;

@@ -143,7 +143,7 @@ static int get_buffer(PyObject *object, Py_buffer *view, int flags)
                         .shape = (flags & PyBUF_ND) != 0 ? self->shape : NULL,
                         .strides = wants_strides ? self->strides : NULL};
     if (view->shape == NULL) {
-        view->ndim = 1; // plain bytes
+        view->ndim = 1; // without shape, the buffer is a 1-D array of bytes
     }
     return 0;
 }

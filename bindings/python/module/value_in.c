@@ -14,7 +14,7 @@ typedef struct writer {
     const binding_state *state;
     binding_context *context;
     unsigned depth;
-    size_t left; // number of further items allowed
+    size_t left; // number of items that may still be converted
 } writer;
 
 static taper_value *value_in(writer *w, PyObject *object, const taper_type *type);

@@ -9,7 +9,7 @@ import java.util.Map;
  * kind. A value may keep the object it was made of, and the to… methods may return that object itself.
  */
 public class IValue {
-  // Native code uses these numbers, and the fields.
+  // Native code uses these numbers, and the fields of this class.
   private static final int TYPE_CODE_NULL = 1;
   private static final int TYPE_CODE_TENSOR = 2;
   private static final int TYPE_CODE_BOOL = 3;
@@ -33,7 +33,7 @@ public class IValue {
 
   private final int mTypeCode;
   private final long mNumber; // a bool, a long, the bits of a double, or the handle of an object
-  private final Object mData; // the value of all other kinds
+  private final Object mData; // the value, if it is none of these
   // Type of the elements of a list or dict from a model; null for the type of the first element.
   private final String mType;
 
@@ -266,7 +266,7 @@ public class IValue {
     return new IValue(typeCode, 0, map, type);
   }
 
-  /** Returns the keys of a dict, String[] or long[], and its values. */
+  /** Returns two arrays: the keys of a dict (String[] or long[]), and its values (IValue[]). */
   private Object[] nativePairs() {
     if (mData == null) {
       throw new NullPointerException("Map of a dict must be not null");

@@ -85,6 +85,6 @@ public final class NativeLibrary {
 
   static native void setNnapiEnabled(boolean enabled);
 
-  // Tensors.
+  // Functions for tensors.
   static native void releaseValue(long value);
 }

@@ -83,7 +83,8 @@ class NativePeer implements INativePeer {
     return device.nativeName;
   }
 
-  /** Sets the values of the map to the model's files with the names in its keys; "" for a missing file. */
+  /** Sets each value of the map to the contents of the model's extra file that the key names, or to "" if it is
+   * missing. */
   private void fill(Map<String, String> extraFiles) {
     try {
       for (Map.Entry<String, String> file : extraFiles.entrySet()) {

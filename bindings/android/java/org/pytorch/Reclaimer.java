@@ -11,10 +11,10 @@ import java.lang.ref.ReferenceQueue;
 final class Reclaimer extends PhantomReference<Object> {
   /** The native memory kept by the objects of one kind. Guarded by LOCK. */
   private static final class Account {
-    // Bytes that may be kept before the first collection is requested, plus an allowance for the largest objects.
+    // Bytes that may be kept before the first collection is requested, without the allowance of isMuch().
     final long slack;
     final int most;
-    // Limit in bytes of the allowance for 32 of the largest objects; the allowance for `most` has no limit.
+    // The largest allowance for 32 objects, in bytes; the allowance for `most` objects has no limit.
     final long room;
     long held;
     long limit;
@@ -97,7 +97,7 @@ final class Reclaimer extends PhantomReference<Object> {
     return r;
   }
 
-  /** Releases the handle once. */
+  /** Releases the native object; later calls do nothing. */
   void release() {
     long released;
     synchronized (LOCK) {

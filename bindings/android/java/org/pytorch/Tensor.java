@@ -44,7 +44,7 @@ public abstract class Tensor {
   // Object that keeps the native value; needed because views of buffers do not keep it on Android before 7.0.
   private final Object mOwner;
 
-  /** The members of a tensor of any dtype. */
+  /** The members that tensors of all dtypes have. */
   private static final class Parts {
     final Buffer data; // native code's buffer of bytes, or the app's buffer
     final Buffer typed;
@@ -340,7 +340,7 @@ public abstract class Tensor {
     return of(type, new Parts(data, typed(type, data), shape, memoryFormat.jniCode, 0));
   }
 
-  /** Makes a tensor of native memory, all of it in data. Called by native code. */
+  /** Makes a tensor over native memory, which is the whole buffer data. Called by native code. */
   private static Tensor nativeNewTensor(
       ByteBuffer data, long[] shape, int dtype, int format, boolean readOnly, long handle, double scale,
       long zeroPoint) {
@@ -459,7 +459,7 @@ public abstract class Tensor {
     return memoryFormat.jniCode;
   }
 
-  /** Returns the elements, in place. */
+  /** Returns the buffer of the elements, not a copy. */
   Buffer getRawDataBuffer() {
     return mTyped;
   }
@@ -479,7 +479,7 @@ public abstract class Tensor {
     return bytes;
   }
 
-  /** Returns the bytes of a tensor with such a buffer, up to its limit. */
+  /** Returns the bytes of a tensor over a byte buffer, up to the buffer's limit. */
   final ByteBuffer limited() {
     final ByteBuffer bytes = ((ByteBuffer) mData).duplicate().order(ByteOrder.nativeOrder());
     bytes.rewind();

@@ -157,7 +157,7 @@ template <class T> std::ostream &operator<<(std::ostream &out, ArrayRef<T> all)
 
 using IntArrayRef = ArrayRef<int64_t>;
 
-// The functions that apps use: comparing, printing and converting to a string.
+// A string_view with only the functions that apps use: comparing, printing and converting to a string.
 class string_view final
 {
   public:

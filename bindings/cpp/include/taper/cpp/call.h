@@ -275,7 +275,7 @@ class Arguments
         taper_operator *op_;
     };
 
-    // The items of a list under construction.
+    // Collects the items of a list before the list is made.
     class Items
     {
       public:

@@ -62,7 +62,8 @@ class GeneratorState
     std::mutex mutex_;
 };
 
-// Exists until the process ends. Operators called after that use sources of their own.
+// The default generator. It exists until static objects are destroyed. Operators that are called later use their own
+// generators.
 class DefaultGenerator
 {
   public:
@@ -115,7 +116,7 @@ namespace at
 
 class CPUGeneratorImpl;
 
-// A reference: copies share the generator.
+// A reference to a generator of random numbers. Copies share the generator.
 class Generator
 {
   public:

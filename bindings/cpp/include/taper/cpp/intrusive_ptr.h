@@ -53,7 +53,7 @@ template <class T> class intrusive_ptr
     intrusive_ptr(std::nullptr_t) noexcept : target_(nullptr)
     {
     }
-    // Adds a reference.
+    // Increments the reference count of target.
     explicit intrusive_ptr(T *target) noexcept : target_(target)
     {
         if (target_ != nullptr) {

@@ -17,7 +17,7 @@ namespace caffe2
 namespace serialize
 {
 
-// The source of an app's bytes.
+// The interface of an app's class that provides the bytes of a model file.
 class ReadAdapterInterface
 {
   public:
@@ -65,9 +65,10 @@ struct ReadSource {
 };
 
 struct ModelSource {
-    std::string path;                                                 // one of path, bytes and adapter is set
-    std::shared_ptr<std::string> bytes;                               // contents of the file
-    std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter; // source of the contents
+    std::string path;                   // one of path, bytes and adapter is set
+    std::shared_ptr<std::string> bytes; // contents of the model file
+    // Object of the app that provides the contents of the model file.
+    std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter;
     std::string device; // "" for the device that the file was prepared for
 
     static void release(void *user) noexcept

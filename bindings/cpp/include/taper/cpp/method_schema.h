@@ -64,7 +64,7 @@ namespace jit
 {
 using c10::FunctionSchema;
 
-// The facts about a method that PyTorch's Function has: its name and its schema.
+// The members of PyTorch's class Function that apps use: the name and the schema of a method.
 class Function
 {
   public:

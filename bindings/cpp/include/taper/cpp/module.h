@@ -32,7 +32,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     {
         open(false);
         if (!taper_model_is_training(model_.get())) {
-            loader_ = nullptr; // eval() would change nothing
+            loader_ = nullptr; // the model is in evaluation mode already, so eval() needs no reload
         }
     }
 
@@ -49,7 +49,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         const Locked guard(*this);
         const taper_status status = taper_session_run(session_.get(), method, all.data(), all.size(), &result, error);
         if (status == TAPER_ERROR_ARGUMENT) {
-            // Adds advice; without it the error is still complete.
+            // The advice is optional: if this call fails, the error is still complete.
             (void)!taper_session_advise(session_.get(), method, all.data(), all.size(), error);
         }
         error.check(status);

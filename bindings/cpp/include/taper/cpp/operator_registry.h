@@ -26,7 +26,7 @@ struct AddedOperator {
     };
     std::string name;
     std::string schema; // schema registered with the library; empty if none is yet
-    std::string where;  // place of the definition; empty if it is not defined
+    std::string where;  // source line that defines the operator; empty if no line does
     bool own = false;   // true if the library has an operator of this name, which models call
     std::vector<Kernel> kernels;
 };
@@ -205,8 +205,9 @@ class OperatorRegistry
     }
 
     std::mutex lock_;
-    std::map<std::string, std::unique_ptr<AddedOperator>> operators_; // by "ns::name.overload"
-    std::map<std::string, std::string> spaces_;                       // by namespace: the place of the claim
+    // Operators by their full name, "ns::name.overload".
+    std::map<std::string, std::unique_ptr<AddedOperator>> operators_;
+    std::map<std::string, std::string> spaces_; // source line that claimed each namespace
 };
 
 // The registrations of one object. They are removed with it.
@@ -287,7 +288,7 @@ class Registrations
   private:
     struct Done {
         AddedOperator *op;
-        const OperatorFunction *function; // nullptr for the definition
+        const OperatorFunction *function; // registered function; nullptr for the registration of a schema
     };
     std::vector<Done> done_;
     std::vector<std::string> spaces_;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// An operator of the library, by name. Each at::name() has one as a static.
+// The class Operator: an operator of the library, found by its name. Each function at::name() has a static Operator.
 #ifndef TAPER_CPP_OPERATORS_H
 #define TAPER_CPP_OPERATORS_H
 
@@ -109,7 +109,7 @@ class Operator
     bool listed_;
 };
 
-// A handle for one call.
+// Takes a handle of an operator for one call, and gives it back when destroyed.
 class OperatorLease
 {
   public:

@@ -14,7 +14,7 @@ namespace taper
 namespace cpp
 {
 
-// Restores the format of a stream.
+// Saves the format of a stream and restores it when destroyed.
 class StreamFormat
 {
   public:

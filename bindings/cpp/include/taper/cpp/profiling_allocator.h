@@ -211,7 +211,7 @@ class PlannedAllocator
             delete this;
         }
     }
-    // The library calls this from C.
+    // The library calls this function from C, so it must not throw.
     static void *reallocate(void *user, void *block, size_t old_size, size_t new_size) noexcept
     {
         PlannedAllocator *self = static_cast<PlannedAllocator *>(user);

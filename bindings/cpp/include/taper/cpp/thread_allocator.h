@@ -53,7 +53,7 @@ class ThreadAllocator
         }
         return std::realloc(block, new_size);
     }
-    // The library calls this from C.
+    // The library calls this function from C, so it must not throw.
     static void *reallocate(void *, void *block, size_t old_size, size_t new_size) noexcept
     {
         if (new_size > static_cast<size_t>(-1) - sizeof(Origin)) {
@@ -81,7 +81,7 @@ class ThreadAllocator
     }
 };
 
-// Sets a thread's allocator and restores the previous one.
+// Sets the allocator of this thread, and restores the previous allocator when destroyed.
 class AllocatorGuard
 {
   public:
