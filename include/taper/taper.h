@@ -151,8 +151,9 @@ typedef enum taper_log_level {
     TAPER_LOG_INFO = 2     /* remarks for developers: what runs where, and why */
 } taper_log_level;
 
-/* Receives `length` bytes of text, which may contain zero bytes and are valid during the call. Lines end with a
- * newline; a line may come in several calls. Taper calls from any thread, also its own, and from several at once. */
+/* Receives `length` bytes of text, which may contain zero bytes and are valid only during the call. A line ends with a
+ * newline, and may be passed in several calls. Any thread, also a thread of Taper, may call this function, and several
+ * threads may call it at the same time. */
 typedef void (*taper_log_function)(void *user, taper_log_level level, const char *text, size_t length);
 
 typedef struct taper_context_options {
@@ -658,17 +659,18 @@ typedef enum taper_type_kind {
     TAPER_TYPE_STRING,
     TAPER_TYPE_DEVICE,
     TAPER_TYPE_GENERATOR,
-    TAPER_TYPE_OPAQUE,    /* Stream, Storage, …: the name says which */
+    TAPER_TYPE_OPAQUE,    /* Stream, Storage, …; taper_type_name returns the name */
     TAPER_TYPE_ANY_LIST,  /* a list of any items */
     TAPER_TYPE_ANY_TUPLE, /* a tuple of any items */
     TAPER_TYPE_LIST,      /* item 0: the type of the items */
     TAPER_TYPE_OPTIONAL,  /* item 0: the type of a value that is not None */
-    TAPER_TYPE_FUTURE,    /* item 0: the type of the value; also RRef and Await: the name says which */
-    TAPER_TYPE_DICT,      /* item 0: the type of the keys; item 1: the type of the values */
-    TAPER_TYPE_TUPLE,     /* item i: the type of element i; a named tuple has a name and names of fields */
-    TAPER_TYPE_UNION,     /* item i: the type of member i */
-    TAPER_TYPE_CLASS,     /* taper_type_name returns the name of the class */
-    TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema */
+    /* Item 0: the type of the value; also for RRef and Await, which taper_type_name tells apart. */
+    TAPER_TYPE_FUTURE,
+    TAPER_TYPE_DICT,    /* item 0: the type of the keys; item 1: the type of the values */
+    TAPER_TYPE_TUPLE,   /* item i: the type of element i; a named tuple has a name and names of fields */
+    TAPER_TYPE_UNION,   /* item i: the type of member i */
+    TAPER_TYPE_CLASS,   /* taper_type_name returns the name of the class */
+    TAPER_TYPE_VARIABLE /* a type variable of an operator's schema, for example t in List[t] */
 } taper_type_kind;
 
 /* Return the type of argument `index` and of the result, or NULL if there is no such method, argument or schema. */
@@ -809,8 +811,8 @@ typedef struct taper_memory_info {
     uint64_t placed_results;  /* number of results of the last taper_session_run_into that operators wrote to the
                                  program's memory directly; the others were copied */
 } taper_memory_info;
-/* Fills *info; set info->struct_size first. If a callback calls this function during a run, the sizes are those of that
- * moment, and the counts are those of the previous run. */
+/* Fills *info; set info->struct_size first. If a callback calls this function during a run, *info has the current sizes
+ * and the counts of the previous run. */
 TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
 
 #ifdef __cplusplus

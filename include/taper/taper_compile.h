@@ -270,7 +270,7 @@ typedef struct taper_quantize_options {
 
 /* Loads a float model for calibration. load must not be NULL, and load->compiler must be taper_compiler(); otherwise
  * the function fails with TAPER_ERROR_ARGUMENT. Members and flags of load that have no effect in taper_draft_load have
- * none here. The member methods has none either. options NULL means all members 0; texts in options are copied.
+ * no effect here, and neither has the member methods. options NULL means all members 0; texts in options are copied.
  * taper_calibrator_finish and taper_calibrator_compare read the file again: it must stay in place and unchanged until
  * the calibrator and the drafts that it made are released. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_load(taper_context *context, const char *path,

@@ -31,7 +31,7 @@ TAPER_API TAPER_EXPERIMENTAL void taper_operator_release(taper_operator *op);
 TAPER_API TAPER_EXPERIMENTAL const char *taper_operator_schema(const taper_operator *op);
 /* Returns the number of results of a call. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_operator_result_count(const taper_operator *op);
-/* Seeds the handle's own source of random numbers, as torch.manual_seed does. Each handle has a source of its own. */
+/* Seeds the random numbers of the handle, as torch.manual_seed does. Each handle has its own random numbers. */
 TAPER_API TAPER_EXPERIMENTAL void taper_operator_seed(taper_operator *op, uint64_t seed);
 
 /* A random number generator that handles and sessions can share, as all operators of PyTorch share its default
@@ -45,11 +45,11 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_generator_create(
 TAPER_API TAPER_EXPERIMENTAL void taper_generator_release(taper_generator *generator);
 /* Seeds the generator, as torch.manual_seed does. */
 TAPER_API TAPER_EXPERIMENTAL void taper_generator_seed(taper_generator *generator, uint64_t seed);
-/* Makes a handle draw from the generator from its next call on; NULL: from its own source again. Do not call this
- * function during a call of the handle. */
+/* Makes a handle use the generator's random numbers from its next call on. If generator is NULL, the handle uses its
+ * own random numbers again. Do not call this function during a call of the handle. */
 TAPER_API TAPER_EXPERIMENTAL void taper_operator_draw_from(taper_operator *op, taper_generator *generator);
-/* Makes a session draw from the generator from its next run on; NULL: from its own source again. During a run of the
- * session the function does nothing. */
+/* Makes a session use the generator's random numbers from its next run on. If generator is NULL, the session uses its
+ * own random numbers again. During a run of the session the function does nothing. */
 TAPER_API TAPER_EXPERIMENTAL void taper_session_draw_from(taper_session *session, taper_generator *generator);
 
 /* Calls an operator.

@@ -11,9 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-// The handler remains installed, because to install and remove it costs more than the run of a small model.
-// signal.signal replaces it, so that its presence is checked, at most once per millisecond. If neither our handler nor
-// the one it replaced is installed, other code has taken SIGINT and may still call our handler.
+// The handler remains installed, because installing and removing it takes longer than the run of a small model. A
+// program's signal.signal may replace the handler, so each run checks whether it is still installed, at most once per
+// millisecond. If neither this handler nor the handler before it is installed, other code handles SIGINT and may still
+// call this handler.
 
 enum { LOOK = 1000000 }; // interval in nanoseconds
 

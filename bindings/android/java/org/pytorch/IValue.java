@@ -33,7 +33,7 @@ public class IValue {
 
   private final int mTypeCode;
   private final long mNumber; // a bool, a long, the bits of a double, or the handle of an object
-  private final Object mData; // the value, if it is none of these
+  private final Object mData; // the value, if it is not stored in mNumber
   // Type of the elements of a list or dict from a model; null for the type of the first element.
   private final String mType;
 
