@@ -98,7 +98,7 @@ typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError){
 - (nullable instancetype)initWithContentsOfFile:(NSString *)path error:(NSError **)error;
 - (nullable instancetype)initWithContentsOfURL:(NSURL *)url error:(NSError **)error;
 // Device names are "cpu", "metal" and "metal!". Without Metal, "metal" runs on the CPU and "metal!" fails. nil selects
-// the device as in deviceName.
+// "metal" if Metal is available and the file was prepared for it, otherwise "cpu".
 - (nullable instancetype)initWithContentsOfFile:(NSString *)path
                                          device:(nullable NSString *)device
                                           error:(NSError **)error;

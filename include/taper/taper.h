@@ -86,15 +86,16 @@ TAPER_API const char *taper_version(void);
 /* ---- status and errors ------------------------------------------------------------------------------------- */
 typedef enum taper_status {
     TAPER_OK = 0,
-    TAPER_ERROR_ARGUMENT = 1,    /* the caller passed something wrong; the message names it */
-    TAPER_ERROR_FILE = 2,        /* the model file is damaged, is no model, or could not be read */
-    TAPER_ERROR_UNSUPPORTED = 3, /* valid, but this build or version does not support it; the message names what is
-                                    missing and says what to do instead */
-    TAPER_ERROR_RESOURCE = 4,    /* memory, a limit or a budget is used up */
-    TAPER_ERROR_DEVICE = 5,      /* an accelerator failed */
-    TAPER_ERROR_RAISED = 6,      /* the model raised an exception; the message is the text of the exception */
-    TAPER_ERROR_CANCELLED = 7,   /* taper_session_cancel was called */
-    TAPER_ERROR_INTERNAL = 8     /* a bug in Taper */
+    TAPER_ERROR_ARGUMENT = 1, /* the caller passed something wrong; the message names it */
+    TAPER_ERROR_FILE = 2,     /* the model file is damaged, is no model, or could not be read */
+    /* The file or the request is valid, but this build or version does not support it. The message names what is
+     * missing and says what to do instead. */
+    TAPER_ERROR_UNSUPPORTED = 3,
+    TAPER_ERROR_RESOURCE = 4,  /* memory, a limit or a budget is used up */
+    TAPER_ERROR_DEVICE = 5,    /* an accelerator failed */
+    TAPER_ERROR_RAISED = 6,    /* the model raised an exception; the message is the text of the exception */
+    TAPER_ERROR_CANCELLED = 7, /* taper_session_cancel was called */
+    TAPER_ERROR_INTERNAL = 8   /* a bug in Taper */
 } taper_status;
 
 /* Describes a failure: the status, a message of one line, a detail of several lines, and the byte offset of the error
@@ -160,12 +161,13 @@ typedef struct taper_context_options {
     size_t struct_size;               /* sizeof(taper_context_options) */
     const taper_allocator *allocator; /* allocator of the context; Taper copies the struct. NULL: malloc */
     const taper_thread_pool *pool;    /* threads of the context; Taper copies the struct. NULL: a pool of Taper's own */
-    unsigned threads;                 /* number of threads of Taper's own pool, the thread that calls included; above
-                                         1024 it counts as 1024. 0: the number of big physical cores in the process's
-                                         affinity, or its CPU quota (control groups), rounded up, if that is smaller */
-    taper_log_function log;           /* receiver of the log. NULL: print() goes to stdout, the rest to stderr */
-    void *log_user;                   /* passed to log; must stay valid for as long as taper_allocator.user */
-    uint64_t cpu_mask;                /* instruction sets that may be used, TAPER_CPU_ bits; 0: all that the CPU has */
+    /* Number of threads of Taper's own pool, including the thread that calls; numbers above 1024 count as 1024. 0: the
+     * number of big physical cores in the affinity of the process, or its CPU quota (control groups), rounded up, if
+     * the quota is smaller. */
+    unsigned threads;
+    taper_log_function log; /* receiver of the log. NULL: print() goes to stdout, the rest to stderr */
+    void *log_user;         /* passed to log; must stay valid for as long as taper_allocator.user */
+    uint64_t cpu_mask;      /* instruction sets that may be used, TAPER_CPU_ bits; 0: all that the CPU has */
     /* Path of a directory that only this program uses, in any number of its processes. Taper copies the path. NULL:
      * Taper writes no files. taper_context_create fails with TAPER_ERROR_ARGUMENT if there is no such directory.
      * Taper keeps things there that take long to make, for later processes. These are packed weights, compiled
@@ -286,8 +288,9 @@ typedef struct taper_device_setting {
 
 /* The execution preference that Taper passes to NNAPI's drivers. */
 typedef enum taper_nnapi_preference {
-    TAPER_NNAPI_DEFAULT = 0, /* FAST_SINGLE_ANSWER if Taper runs the model on NNAPI; SUSTAINED_SPEED in a file that
-                                taper_draft_optimize converts for NNAPI */
+    /* Taper chooses: FAST_SINGLE_ANSWER if it runs the model on NNAPI; SUSTAINED_SPEED in a file that
+     * taper_draft_optimize converts for NNAPI. */
+    TAPER_NNAPI_DEFAULT = 0,
     TAPER_NNAPI_LOW_POWER = 1,
     TAPER_NNAPI_FAST_SINGLE_ANSWER = 2,
     TAPER_NNAPI_SUSTAINED_SPEED = 3
@@ -806,10 +809,11 @@ typedef struct taper_memory_info {
     size_t arena_bytes;       /* bytes of the arena: the memory that is planned for values within a run */
     size_t pool_bytes;        /* bytes of the session's other blocks, those in use and those kept for reuse */
     size_t packed_bytes;      /* bytes of the packed weights of the model */
-    uint64_t banded_calls;    /* number of operators that the last run computed together, a few rows at a time, to keep
-                                 values in the CPU's cache */
-    uint64_t placed_results;  /* number of results of the last taper_session_run_into that operators wrote to the
-                                 program's memory directly; the others were copied */
+    /* Number of operators that the last run computed a few rows at a time, to keep values in the CPU's cache. */
+    uint64_t banded_calls;
+    /* Number of results of the last taper_session_run_into that operators wrote to the program's memory directly; the
+     * others were copied. */
+    uint64_t placed_results;
 } taper_memory_info;
 /* Fills *info; set info->struct_size first. If a callback calls this function during a run, *info has the current sizes
  * and the counts of the previous run. */

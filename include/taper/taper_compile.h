@@ -67,18 +67,19 @@ TAPER_API void taper_draft_release(taper_draft *draft);
 /* The form in which a conversion writes the parts of a model that NNAPI runs. Each part becomes a module, which
  * contains a network of NNAPI operations. An image is a tensor of four dimensions. */
 typedef enum taper_nnapi_layout {
-    TAPER_NNAPI_NHWC = 0,        /* networks compute images in NHWC, and layers are fused */
-    TAPER_NNAPI_PYTORCH = 1,     /* networks as PyTorch's converter writes them for NCHW inputs; nothing is fused */
-    TAPER_NNAPI_PYTORCH_NHWC = 2 /* networks as PyTorch's converter writes them for inputs with the attribute
-                                    nnapi_nhwc, for all images; nothing is fused */
+    TAPER_NNAPI_NHWC = 0,    /* networks compute images in NHWC, and layers are fused */
+    TAPER_NNAPI_PYTORCH = 1, /* networks as PyTorch's converter writes them for NCHW inputs; nothing is fused */
+    /* Networks as PyTorch's converter writes them for inputs with the attribute nnapi_nhwc, for all images; nothing is
+     * fused. */
+    TAPER_NNAPI_PYTORCH_NHWC = 2
 } taper_nnapi_layout;
 /* The sizes of forward's inputs that a converted model accepts. With every value, a size that is 0 in a sample input
  * stands for any size of that dimension. */
 typedef enum taper_nnapi_sizes {
     TAPER_NNAPI_FIXED_SIZES = 0, /* the sizes of the sample inputs */
     TAPER_NNAPI_ANY_BATCH = 1,   /* any first size of each input; needs TAPER_NNAPI_NHWC */
-    TAPER_NNAPI_ANY_SIZES = 2    /* any first size of each input, any height and width of images; needs
-                                    TAPER_NNAPI_NHWC */
+    /* Any first size of each input, any height and width of images; needs TAPER_NNAPI_NHWC. */
+    TAPER_NNAPI_ANY_SIZES = 2
 } taper_nnapi_sizes;
 /* Settings of a conversion for NNAPI. A member that is 0 has its default. */
 typedef struct taper_nnapi_conversion {
@@ -103,7 +104,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_nnapi_conversion_parse(const char *t
 /* Says whether NNAPI or the CPU runs an operator of forward in a converted model. The struct and its texts are valid
  * only during the callback that receives them. */
 typedef struct taper_placement {
-    size_t struct_size;        /* size that the library knows; the library sets it */
+    size_t struct_size;        /* size of this struct, which the library sets */
     const char *operator_name; /* name of the operator: "aten::conv2d" */
     uint32_t value;            /* number of the operator's first result in the graph: 12 for %12 */
     int segment;               /* number of the NNAPI module that contains the operator; -1: the CPU runs it */

@@ -18,7 +18,7 @@ extern "C" {
 /* Describes a device that models can run on. taper_context_devices passes the struct to its callback; the struct and
  * its texts are valid only during that callback. */
 typedef struct taper_device_info {
-    size_t struct_size;      /* size that the library knows; the library sets it */
+    size_t struct_size;      /* size of this struct, which the library sets */
     taper_device_kind kind;  /* kind of the device */
     const char *name;        /* text that chooses the device, for taper_device_parse: "cpu", "vulkan:1" */
     const char *title;       /* name that the device or its driver reports; "": none */
@@ -42,14 +42,14 @@ TAPER_API const char *taper_device_kind_name(taper_device_kind kind);
 /* ---- options of devices ---- */
 
 typedef enum taper_option_kind {
-    TAPER_OPTION_FLAG = 0,   /* 0 or 1 */
+    TAPER_OPTION_FLAG = 0,   /* a flag: 0 or 1 */
     TAPER_OPTION_NUMBER = 1, /* an integer from `least` to `most` */
     TAPER_OPTION_CHOICE = 2  /* an index of `values` */
 } taper_option_kind;
 
 /* Describes an option of devices. The struct and its texts are static. */
 typedef struct taper_option_info {
-    size_t struct_size;        /* size that the library knows; the library sets it */
+    size_t struct_size;        /* size of this struct, which the library sets */
     taper_option option;       /* the option, for taper_device_setting.option */
     uint32_t devices;          /* kinds of devices that have the option, TAPER_DEVICE_BIT()s joined by | */
     const char *name;          /* name of the option in text: "preference" */

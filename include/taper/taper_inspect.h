@@ -123,7 +123,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_get(const
 /* Describes a result that an operator has just computed. The struct and its texts are valid only during the call of the
  * observer. */
 typedef struct taper_observation {
-    size_t struct_size;  /* size that the library knows; the library sets it */
+    size_t struct_size;  /* size of this struct, which the library sets */
     const char *method;  /* name of the method that runs: "__torch__.Net.forward" */
     uint32_t value;      /* number of the result in the graph: 12 for %12 */
     const char *name;    /* name of the operator, name_length bytes: "aten::conv2d" or "prim::ListConstruct" */

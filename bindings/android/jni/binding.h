@@ -14,7 +14,7 @@
 
 typedef struct binding_exception {
     jclass type;
-    jmethodID create; // constructor with a String
+    jmethodID create; // constructor that takes a String
 } binding_exception;
 
 typedef struct binding_ids {

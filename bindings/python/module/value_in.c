@@ -41,7 +41,8 @@ void binding_values_free(binding_values *values)
     *values = (binding_values){0};
 }
 
-// Converts the items of a list or tuple: to the type `shared`, or, if `apart`, item i to argument i of `shared`.
+// Converts the items of a list or tuple. The type of every item is `shared`. If `apart` is true, the type of item i is
+// the item type i of `shared`.
 static bool items_in(writer *w, PyObject *sequence, const taper_type *shared, bool apart, binding_values *values)
 {
     // A conversion may run Python code that changes the list, so a copy is converted.
