@@ -389,12 +389,13 @@ typedef struct taper_tensor_info {
     size_t struct_size;     /* sizeof(taper_tensor_info) */
     taper_dtype dtype;      /* dtype of an element */
     size_t rank;            /* number of dimensions */
-    const int64_t *sizes;   /* rank sizes, in elements */
-    const int64_t *strides; /* rank strides, in elements */
+    const int64_t *sizes;   /* array of `rank` sizes, in elements */
+    const int64_t *strides; /* array of `rank` strides, in elements */
     void *data;             /* address of element [0, 0, …] */
     size_t bytes;           /* number of bytes from data to the end of the tensor's storage */
-    int quantized; /* 0: not quantized; 1: one scale for the tensor; 2: one for each channel, returned by no function */
-    double scale;  /* scale of the tensor if quantized is 1 */
+    /* 0: not quantized; 1: one scale for the tensor; 2: one scale for each channel, which no function returns. */
+    int quantized;
+    double scale;       /* scale of the tensor if quantized is 1 */
     int64_t zero_point; /* zero point of the tensor if quantized is 1 */
     int read_only;      /* 1: the program must not write to data; see taper_value_make_writable */
     int requires_grad;  /* 1: a parameter of the model that was saved with requires_grad. Taper computes no gradients */
@@ -764,7 +765,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, 
 typedef struct taper_output {
     taper_dtype dtype;    /* dtype of the result, which must not be a quantized dtype */
     size_t rank;          /* number of dimensions */
-    const int64_t *sizes; /* rank sizes, in elements */
+    const int64_t *sizes; /* array of `rank` sizes, in elements */
     void *data;           /* memory for the elements */
     size_t bytes;         /* size of the memory in bytes; at least the size of all elements */
 } taper_output;

@@ -82,7 +82,7 @@ final class ListApi {
         lines.add(name + ": " + kind(k.getModifiers()) + "<init>" + types(k.getGenericParameterTypes(), k.isVarArgs()));
       }
     }
-    // Members of superclasses that are not public are members of the class for other packages.
+    // Other packages see public members of a superclass that is not public as members of this class.
     for (Class<?> s = c; s != null && (s == c || !Modifier.isPublic(s.getModifiers())); s = s.getSuperclass()) {
       for (Method k : s.getDeclaredMethods()) {
         if (isSeen(k.getModifiers()) && !k.isSynthetic()) {

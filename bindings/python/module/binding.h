@@ -33,8 +33,9 @@ typedef struct binding_dtype {
     const char *format; // format of a buffer, as in module struct; NULL for none
 } binding_dtype;
 
-// Indices of `met`: the last type that gave a tensor by DLPack; True if that type predates versioned DLPack; the last
-// dtype that DLPack refused; the type of the tensor that refused it.
+// Indices of the list `met`. MET_TYPE: the last type that exported a tensor by DLPack. MET_OLDER: True if this type has
+// no versioned DLPack. MET_REFUSED: the last dtype that DLPack refused. MET_REFUSED_OF: the type of the tensor that
+// refused it.
 enum { BINDING_MET_TYPE, BINDING_MET_OLDER, BINDING_MET_REFUSED, BINDING_MET_REFUSED_OF };
 
 typedef struct binding_state {
