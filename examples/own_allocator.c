@@ -8,7 +8,7 @@
 #include <taper/taper_compile.h>
 
 typedef struct purse {
-    pthread_mutex_t lock; /* any thread may call the allocator */
+    pthread_mutex_t lock; /* protects the other members, because any thread may call the allocator */
     size_t limit, held, most, calls;
 } purse;
 

@@ -67,7 +67,7 @@ static const cpp_type types[] = {
 };
 
 typedef struct argument {
-    // Text: type as in the schema, for example "int[2]?"; value: default, "" for none.
+    // text: the type in the schema, for example "int[2]?"; value: the default value, or "" if there is none.
     char text[64], name[48], value[96];
     const cpp_type *type;
     bool out; // true for a tensor after the star that the operator writes to

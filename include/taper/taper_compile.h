@@ -50,8 +50,8 @@ TAPER_API int taper_compiler_has_pass(const char *name, size_t length);
 /* A model that can be rewritten. One thread at a time may use a draft. A draft holds a reference to its context. */
 typedef struct taper_draft taper_draft;
 
-/* Loads a draft. options must not be NULL, and options->compiler must be taper_compiler(); otherwise the function fails
- * with TAPER_ERROR_ARGUMENT. The members device, settings, precision and disabled_passes, and the flags
+/* Loads a model as a draft. options must not be NULL, and options->compiler must be taper_compiler(); otherwise the
+ * function fails with TAPER_ERROR_ARGUMENT. The members device, settings, precision and disabled_passes, and the flags
  * TAPER_LOAD_REFERENCE and TAPER_LOAD_LISTING, have no effect on a draft. The function still fails if a device, a
  * setting or a precision is wrong. TAPER_LOAD_COPY says what may happen to the file while the draft exists. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_load(taper_context *context, const char *path,
@@ -270,8 +270,8 @@ typedef struct taper_quantize_options {
 } taper_quantize_options;
 
 /* Loads a float model for calibration. load must not be NULL, and load->compiler must be taper_compiler(); otherwise
- * the function fails with TAPER_ERROR_ARGUMENT. Members and flags of load that have no effect in taper_draft_load have
- * no effect here, and neither has the member methods. options NULL means all members 0; texts in options are copied.
+ * the function fails with TAPER_ERROR_ARGUMENT. The members and flags of load that have no effect in taper_draft_load,
+ * and the member methods, have no effect here. options NULL means all members 0; texts in options are copied.
  * taper_calibrator_finish and taper_calibrator_compare read the file again: it must stay in place and unchanged until
  * the calibrator and the drafts that it made are released. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_load(taper_context *context, const char *path,

@@ -198,7 +198,7 @@ static bool complete(Py_buffer *view, Py_ssize_t *shape, Py_ssize_t *strides)
     }
     if (view->strides == NULL) {
         Py_ssize_t step = view->itemsize;
-        for (int d = view->ndim; d-- > 0; step *= view->shape[d]) { // cannot overflow, because all of it is memory
+        for (int d = view->ndim; d-- > 0; step *= view->shape[d]) { // cannot overflow, because the array is in memory
             strides[d] = step;
         }
         view->strides = strides;
@@ -283,9 +283,10 @@ static taper_value *numpy_in(const binding_state *state, binding_context *contex
     return value;
 }
 
-// Tries another way after a failure. If that fails as well, the first exception is raised.
+// A function that makes a tensor from an array, or returns NULL with an exception.
 typedef taper_value *array_way(const binding_state *state, binding_context *context, PyObject *object);
 
+// Returns value, or the result of way if value is NULL. If way fails too, the exception of the first failure is raised.
 static taper_value *or_else(taper_value *value, array_way *way, const binding_state *state, binding_context *context,
                             PyObject *object)
 {

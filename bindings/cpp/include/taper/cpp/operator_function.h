@@ -32,7 +32,7 @@ namespace taper
 namespace cpp
 {
 
-// A function of an operator. Arguments are in the order of the schema.
+// A C++ function that implements an operator. Its arguments are in the order of the schema.
 struct OperatorFunction {
     std::function<void(std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results)> call;
     bool typed = false; // true if signature is known
@@ -130,7 +130,7 @@ template <class T> struct Held<c10::optional<T>> {
     }
 
   private:
-    std::unique_ptr<Held<T>> held_; // owner of what the value refers to
+    std::unique_ptr<Held<T>> held_; // owner of the memory to which the argument refers
     std::unique_ptr<c10::optional<T>> value_;
 };
 
