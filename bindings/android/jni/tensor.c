@@ -118,7 +118,7 @@ static bool is_dense(const taper_tensor_info *info, int format)
     return true;
 }
 
-// Returns the memory format, or 0 if the tensor is in neither.
+// Returns the memory format of the tensor, or 0 if it has none of Java's memory formats.
 static int format_of(const taper_tensor_info *info)
 {
     // The order matters: a tensor that is in both formats counts as channels-last, as in PyTorch.

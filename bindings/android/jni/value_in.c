@@ -141,9 +141,10 @@ static taper_value *list_in(JNIEnv *env, taper_context *context, jobject value, 
                           : code == CODE_BOOL_LIST   ? "bool"
                           : code == CODE_LONG_LIST   ? "int"
                           : code == CODE_DOUBLE_LIST ? "float"
-                          : code == CODE_TENSOR_LIST
-                              ? "Tensor"
-                              : NULL; // the declared type of the method decides, also for an empty list
+                          : code == CODE_TENSOR_LIST ? "Tensor"
+                                                     // NULL: the method's declared type decides the type of the list,
+                                                     // even if the list is empty.
+                                                     : NULL;
     taper_error *error = taper_error_create();
     taper_value *list;
     const taper_status status = taper_value_list(context, element, items, count, &list, error);
@@ -192,7 +193,7 @@ static taper_value *dict_in(JNIEnv *env, taper_context *context, jobject value, 
             type = binding_text(env, known, "type", &length);
             (*env)->DeleteLocalRef(env, known);
         }
-        if (type != NULL || known == NULL) { // if the type of items is unknown, the declared type of the method decides
+        if (type != NULL || known == NULL) { // if the type of the items is unknown, the method's declared type decides
             taper_error *error = taper_error_create();
             const taper_status status = taper_value_dict(context, code == CODE_DICT_LONG_KEY ? "int" : "str", type,
                                                          names, items, count, &dict, error);

@@ -227,8 +227,9 @@ static bool says_reachable(PyObject *object)
     return !PyErr_Occurred() && is_reachable(type);
 }
 
-// Asks the object for a capsule. A type that gave a tensor before is not asked for its device, because that takes
-// PyTorch longer than the rest. It is asked without a version if it did not know versions before.
+// Asks the object for a DLPack capsule. If an object of this type gave a tensor before, the object is not asked for its
+// device, because PyTorch's answer takes longer than the remaining work. If that object had no versioned DLPack, this
+// object is asked without a version.
 static PyObject *ask(const binding_state *state, PyObject *object)
 {
     PyObject *const type = (PyObject *)Py_TYPE(object);

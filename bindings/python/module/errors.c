@@ -105,7 +105,7 @@ static PyObject *text_of(const char *text)
 void binding_raise(const binding_state *state, taper_status status, taper_error *error, const char *about)
 {
     const char *const message = error != NULL ? taper_error_message(error) : "";
-    if (message[0] == '\0' && status != TAPER_ERROR_CANCELLED) { // memory ran out for the text
+    if (message[0] == '\0' && status != TAPER_ERROR_CANCELLED) { // there was no memory for the text of the error
         taper_error_destroy(error);
         PyErr_NoMemory();
         return;

@@ -204,7 +204,7 @@ PyObject *binding_run(const binding_state *state, binding_model *model, const bi
     taper_error *const error = taper_error_create();
     const bool ran = run_session(state, model, signature->name, &a, &result, error, &status, &asked);
     free_arguments(&a);
-    if (!ran || (asked && PyErr_CheckSignals() != 0)) { // raises KeyboardInterrupt
+    if (!ran || (asked && PyErr_CheckSignals() != 0)) { // PyErr_CheckSignals raises KeyboardInterrupt
         binding_value_release(result);
         taper_error_destroy(error);
     } else if (binding_check(state, status, error)) {

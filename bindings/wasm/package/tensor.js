@@ -38,7 +38,8 @@ function knownDtype(dtype) {
     return dtypes[dtype];
 }
 
-/** Returns the parts of a tensor, with a copy of its sizes, or throws an error if they do not fit together. */
+/** Returns {data, sizes, dtype} of a tensor, with a copy of the sizes, or throws an error if they do not fit together.
+ * */
 export function checked(data, given, dtype) {
     const {array, parts} = knownDtype(dtype), sizes = Array.from(given);
     const clamped = data instanceof Uint8ClampedArray && array === Uint8Array;

@@ -34,7 +34,7 @@ public class IValue {
   private final int mTypeCode;
   private final long mNumber; // a bool, a long, the bits of a double, or the handle of an object
   private final Object mData; // the value, if it is not stored in mNumber
-  // Type of the elements of a list or dict from a model; null for the type of the first element.
+  // Type of a list's or dict's elements, if a model returned it; null: the type of the first element is used.
   private final String mType;
 
   private IValue(int typeCode, long number, Object data, String type) {

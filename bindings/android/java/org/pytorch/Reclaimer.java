@@ -78,7 +78,8 @@ final class Reclaimer extends PhantomReference<Object> {
     return r;
   }
 
-  /** owner: every object that reads the value's memory keeps a reference to this object, or is this object. */
+  /** Releases the value after owner is unreachable. Each object that reads the value's memory must be owner, or refer
+   * to it. */
   static void ofValue(Object owner, long handle, long bytes) {
     add(new Reclaimer(owner, VALUES, handle, bytes));
     collectIfMuch(VALUES);

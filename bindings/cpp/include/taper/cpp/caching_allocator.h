@@ -101,7 +101,7 @@ class CPUCachingAllocator
         guarded_.allocator.reallocate(guarded_.allocator.user, block.begin, block.size, 0);
     }
 
-    // Called with the guard active by a module before it runs.
+    // A module calls this function before it runs under a guard of this allocator.
     static void ran(void *user, const std::shared_ptr<taper::cpp::LoadedModel> &model)
     {
         CPUCachingAllocator *self = static_cast<CPUCachingAllocator *>(user);

@@ -159,7 +159,7 @@ class TorchLibraryInit final
 #define TORCH_LIBRARY_IMPL(ns, k, m)                                                                                   \
     TAPER_CPP_LIBRARY(IMPL, ns, c10::make_optional(c10::DispatchKey::k), m, __COUNTER__)
 
-// These do nothing, because selective builds of Taper omit operators in another way.
+// These macros return their argument, because selective builds of Taper omit operators in another way.
 #define TORCH_SELECTIVE_NAME(name) name
 #define TORCH_SELECTIVE_SCHEMA(schema) schema
 

@@ -15,7 +15,7 @@ namespace c10
 namespace impl
 {
 
-// The type of list[i]: it is read by conversion and written by assignment.
+// The type of list[i]. A conversion to T reads the element, and an assignment writes it.
 template <class T> class ListElementReference
 {
   public:

@@ -97,7 +97,7 @@ class Type
     {
         return contained();
     }
-    // One class represents all types, which differ by kind().
+    // Returns this type, because one class represents all types.
     template <class T> T &expectRef()
     {
         static_assert(std::is_same<T, Type>::value, "types are of one class: compare kind()");
