@@ -38,7 +38,8 @@ char *binding_text(JNIEnv *env, jstring string, const char *name, size_t *length
         return NULL;
     }
     const size_t units = (size_t)(*env)->GetStringLength(env, string);
-    // A unit becomes at most three bytes, and a surrogate pair four. The units are put after the space for the text.
+    // A UTF-16 unit becomes at most three bytes of UTF-8, and a surrogate pair becomes four. The UTF-16 units are
+    // stored after the memory for the text.
     char *text = units < SIZE_MAX / 8 ? malloc(units * 3 + 2 + units * sizeof(jchar)) : NULL;
     if (text == NULL) {
         binding_throw_no_memory(env);

@@ -254,7 +254,7 @@ static PyObject *ask(const binding_state *state, PyObject *object)
     if (capsule == NULL && known && PyErr_Occurred()) {
         PyObject *kind, *exception, *traceback;
         PyErr_Fetch(&kind, &exception, &traceback);
-        if (says_reachable(object)) { // otherwise the unreachable device is the reason
+        if (says_reachable(object)) { // the device is reachable, so it is not the cause of the failure
             PyErr_Restore(kind, exception, traceback);
         } else {
             Py_XDECREF(kind);

@@ -39,7 +39,7 @@ public final class ScalarType {
   /** torch.qint32, only in results */
   public static final ScalarType QINT32 = new ScalarType("qint32", 16, 4, null);
 
-  // Indexed by code - 1.
+  // All types; the type with jniCode c has the index c - 1.
   private static final ScalarType[] ALL = {
     UINT8, INT8, INT32, FLOAT32, INT64, FLOAT64, INT16, FLOAT16, BFLOAT16, BOOL, COMPLEX64, COMPLEX128, COMPLEX32, QINT8,
     QUINT8, QINT32

@@ -124,8 +124,8 @@ class OperatorRegistry
         ErrorScope error;
         const taper_status status = taper_operator_register(schema.c_str(), call, &op, error);
         op.own = status == TAPER_ERROR_ARGUMENT && std::strstr(taper_error_message(error), "is Taper's own") != nullptr;
-        // Apps may bring operators for PyTorch that the library already has, which are ignored. The operators of
-        // PyTorch itself cannot be replaced.
+        // If an app registers an operator that the library has, the app's operator is ignored. An operator in aten:: or
+        // prim:: is refused.
         if (!op.own || op.name.compare(0, 6, "aten::") == 0 || op.name.compare(0, 6, "prim::") == 0) {
             error.check(status);
         }
