@@ -27,9 +27,10 @@ enum { BINDING_DTYPES = 32 }; // greater than the number of any dtype
 // Python's description of a dtype, derived from its name and size (dtypes.c).
 typedef struct binding_dtype {
     const char *name; // NULL if no dtype has this number
-    char kind;      // 'i', 'u', 'f', 'b' or 'c'; 'v' for bfloat16, which buffers do not support; 0 if it is unsupported
-    bool quantized; // true for a quantized dtype; kind is then that of its integers
-    size_t size;    // bytes of an element
+    // NumPy's kind of the dtype: 'i', 'u', 'f', 'b' or 'c'; 'v' for bfloat16, which buffers do not support; 0: none.
+    char kind;
+    bool quantized;     // true for a quantized dtype; kind is then that of its integers
+    size_t size;        // bytes of an element
     const char *format; // format of a buffer, as in module struct; NULL for none
 } binding_dtype;
 
@@ -92,7 +93,7 @@ void binding_later_release(void *later); // a release function for Taper; runs i
 // Releases the objects immediately; used if a call fails before Taper keeps the pointer.
 void binding_later_drop(binding_later *later);
 void binding_later_empty(void);
-// Calls taper_value_release, then binding_later_empty for the objects that the release has put on the list.
+// Calls taper_value_release, and then binding_later_empty, because the release may add objects to its list.
 void binding_value_release(taper_value *value);
 
 // ---- context.c

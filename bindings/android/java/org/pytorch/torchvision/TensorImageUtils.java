@@ -208,7 +208,7 @@ public final class TensorImageUtils {
     }
   }
 
-  /** Returns the buffer, or a direct buffer for native code if it is not direct. */
+  /** Returns the buffer itself if it is direct, otherwise a new direct buffer for native code. */
   private static FloatBuffer directOf(FloatBuffer out, int floats) {
     return out.isDirect() && out.order() == ByteOrder.nativeOrder() ? out : Tensor.allocateFloatBuffer(floats);
   }
