@@ -145,7 +145,7 @@ static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code c
 
 static jobject list_out(JNIEnv *env, taper_context *context, const taper_value *value, walk *w)
 {
-    char *type = binding_value_type(env, value); // for example "List[int]"
+    char *type = binding_value_type(env, value); // text of the value's type, for example "List[int]"
     if (type == NULL) {
         return NULL;
     }

@@ -224,8 +224,8 @@ typedef struct binding_loaded { // state shared by all models of one file
     size_t references;
     taper_model *model;
     binding_context *context;
-    PyObject *source;                     // path or bytes
-    struct binding_signature *signatures; // one for each method
+    PyObject *source;                     // the path of the model's file, or its bytes
+    struct binding_signature *signatures; // signatures of the methods, one for each method
     size_t method_count;
 } binding_loaded;
 

@@ -94,7 +94,7 @@ static taper_value *finish(const binding_state *state, taper_status status, tape
 
 typedef struct type_string {
     char text[1024];
-    const char *pointer; // NULL if unknown; the library then takes the type of the first item
+    const char *pointer; // text of the type, or NULL if it is unknown; the library then uses the type of the first item
 } type_string;
 
 static bool write_type(const taper_type *type, const char *otherwise, type_string *string)

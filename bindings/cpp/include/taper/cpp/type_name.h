@@ -9,7 +9,7 @@ namespace c10
 namespace impl
 {
 
-// known: false for C++ types whose values have different TorchScript types.
+// known is false for a C++ type, such as IValue, whose values have different TorchScript types.
 template <class T> struct TypeName;
 
 #define TAPER_CPP_TYPE_NAME(type, name)                                                                                \
