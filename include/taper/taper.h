@@ -88,8 +88,7 @@ typedef enum taper_status {
     TAPER_OK = 0,
     TAPER_ERROR_ARGUMENT = 1, /* the caller passed something wrong; the message names it */
     TAPER_ERROR_FILE = 2,     /* the model file is damaged, is no model, or could not be read */
-    /* The file or the request is valid, but this build or version does not support it. The message names what is
-     * missing and says what to do instead. */
+    /* The file or request is valid, but this build or version does not support it. The message says what to do. */
     TAPER_ERROR_UNSUPPORTED = 3,
     TAPER_ERROR_RESOURCE = 4,  /* memory, a limit or a budget is used up */
     TAPER_ERROR_DEVICE = 5,    /* an accelerator failed */
@@ -111,8 +110,7 @@ TAPER_API taper_status taper_error_status(const taper_error *error);
 /* Returns the message, or "" if no call has failed with this error, or for NULL. The text is valid until the error is
  * destroyed or passed to a function that can fail. */
 TAPER_API const char *taper_error_message(const taper_error *error);
-/* Returns the detail, or "" if the error has none. The text is valid until the error is destroyed or passed to a
- * function that can fail. */
+/* Returns the detail, or "" if the error has none. The text is valid as long as the message is. */
 TAPER_API const char *taper_error_detail(const taper_error *error);
 /* Returns the byte offset in the model file at which the error was found, or -1 if it is not known. */
 TAPER_API int64_t taper_error_offset(const taper_error *error);
@@ -153,17 +151,15 @@ typedef enum taper_log_level {
 } taper_log_level;
 
 /* Receives `length` bytes of text, which may contain zero bytes and are valid only during the call. A line ends with a
- * newline, and may be passed in several calls. Any thread, also a thread of Taper, may call this function, and several
- * threads may call it at the same time. */
+ * newline and may come in several calls. Several threads, also Taper's own, may call this function at once. */
 typedef void (*taper_log_function)(void *user, taper_log_level level, const char *text, size_t length);
 
 typedef struct taper_context_options {
     size_t struct_size;               /* sizeof(taper_context_options) */
     const taper_allocator *allocator; /* allocator of the context; Taper copies the struct. NULL: malloc */
     const taper_thread_pool *pool;    /* threads of the context; Taper copies the struct. NULL: a pool of Taper's own */
-    /* Number of threads of Taper's own pool, including the thread that calls; numbers above 1024 count as 1024. 0: the
-     * number of big physical cores in the affinity of the process, or its CPU quota (control groups), rounded up, if
-     * the quota is smaller. */
+    /* Number of threads of Taper's own pool, including the calling thread; at most 1024 are used. 0: the number of
+     * big physical cores in the process's affinity, or the CPU quota (control groups) rounded up, if it is smaller. */
     unsigned threads;
     taper_log_function log; /* receiver of the log. NULL: print() goes to stdout, the rest to stderr */
     void *log_user;         /* passed to log; must stay valid for as long as taper_allocator.user */
@@ -192,14 +188,12 @@ typedef struct taper_context_options {
 #define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
 #define TAPER_CPU_NEON_BF16 (UINT64_C(1) << 20)
 
-/* A context has the allocator, the threads, the log and the devices, which models, sessions and values share. A program
- * usually creates one context. */
+/* A context has the allocator, threads, log and devices of models, sessions and values. Most programs create one. */
 typedef struct taper_context taper_context;
 /* Creates a context. options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
                                                            taper_context **context, taper_error *error);
-/* Releases the program's reference to the context. Models, sessions and values keep the parts of the context that they
- * use. */
+/* Releases the program's reference. Models, sessions and values keep the parts of the context that they use. */
 TAPER_API void taper_context_release(taper_context *context);
 /* Returns the number of threads that a run may use, or 0 if context is NULL. */
 TAPER_API unsigned taper_context_threads(const taper_context *context);
@@ -215,10 +209,9 @@ TAPER_API TAPER_MUST_USE taper_status taper_context_set_cache_dir(taper_context 
 /* Returns the instruction sets that the context uses, as bits of cpu_mask, without TAPER_CPU_NONE. */
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
 
-/* Lists the instruction sets that this CPU has and for which this build has kernels. Returns the name of set number
- * `index` as static text, for example "avx2", or NULL if index is past the last set. "scalar" means only the portable
- * kernels. If mask is not NULL, *mask becomes the cpu_mask of this set and of the sets that it needs. Masks may be
- * joined by |. */
+/* Lists the instruction sets that this CPU has and for which this build has kernels. Returns the name of set `index`,
+ * "avx2" for example, as static text. Returns NULL past the last set. "scalar" means only the portable kernels. If mask
+ * is not NULL, *mask becomes the cpu_mask of this set and of the sets that it needs. Masks may be joined by |. */
 TAPER_API const char *taper_instruction_set(size_t index, uint64_t *mask);
 /* Deprecated name of taper_instruction_set, from version 0.1. */
 TAPER_DEPRECATED("call taper_instruction_set") static inline const char *taper_cpu_set(size_t index, uint64_t *mask)
@@ -269,17 +262,15 @@ typedef enum taper_option {
     TAPER_GPU_SOFTWARE = 16,          /* 1: a driver that computes on the CPU is used if there is no other */
     TAPER_GPU_CHECKS = 17,            /* 1: the results of the first run are compared with the CPU's */
     TAPER_GPU_HALF = 18,              /* 1: weights and intermediate tensors are stored as float16 */
-    /* 1: the GPU does not try parts that are estimated to be slower than on the CPU. */
-    TAPER_GPU_ESTIMATE = 19,
-    /* 1: a thread makes the GPU's pipelines, and the CPU computes until they are ready. */
-    TAPER_GPU_BACKGROUND = 20,
-    TAPER_GPU_TIMES = 21,   /* 1: every tenth run logs the time of each GPU dispatch */
-    TAPER_GPU_TEXELS = 22,  /* 1: shaders read texel buffers instead of storage buffers */
-    TAPER_GPU_ALIAS = 23,   /* 1: intermediate tensors of a run share memory on the GPU */
-    TAPER_GPU_TILES = 24,   /* 1: each thread of a GPU kernel computes a large tile of results */
-    TAPER_GPU_SHARE = 25,   /* 1: the threads of a GPU subgroup load weights for each other */
-    TAPER_GPU_TEAMS = 26,   /* 1: several threads compute one result together if a layer has few results */
-    TAPER_GPU_WINOGRAD = 27 /* 1: 3x3 convolutions on the GPU use Winograd's transforms */
+    TAPER_GPU_ESTIMATE = 19,   /* 1: the GPU does not try parts that are estimated to be slower than on the CPU */
+    TAPER_GPU_BACKGROUND = 20, /* 1: a thread makes pipelines, and the CPU computes until they are ready */
+    TAPER_GPU_TIMES = 21,      /* 1: every tenth run logs the time of each GPU dispatch */
+    TAPER_GPU_TEXELS = 22,     /* 1: shaders read texel buffers instead of storage buffers */
+    TAPER_GPU_ALIAS = 23,      /* 1: intermediate tensors of a run share memory on the GPU */
+    TAPER_GPU_TILES = 24,      /* 1: each thread of a GPU kernel computes a large tile of results */
+    TAPER_GPU_SHARE = 25,      /* 1: the threads of a GPU subgroup load weights for each other */
+    TAPER_GPU_TEAMS = 26,      /* 1: several threads compute one result together if a layer has few results */
+    TAPER_GPU_WINOGRAD = 27    /* 1: 3x3 convolutions on the GPU use Winograd's transforms */
 } taper_option;
 typedef struct taper_device_setting {
     taper_option option;
@@ -288,8 +279,7 @@ typedef struct taper_device_setting {
 
 /* The execution preference that Taper passes to NNAPI's drivers. */
 typedef enum taper_nnapi_preference {
-    /* Taper chooses: FAST_SINGLE_ANSWER if it runs the model on NNAPI; SUSTAINED_SPEED in a file that
-     * taper_draft_optimize converts for NNAPI. */
+    /* Taper chooses: FAST_SINGLE_ANSWER for runs, SUSTAINED_SPEED in files that taper_draft_optimize converts. */
     TAPER_NNAPI_DEFAULT = 0,
     TAPER_NNAPI_LOW_POWER = 1,
     TAPER_NNAPI_FAST_SINGLE_ANSWER = 2,
@@ -326,13 +316,11 @@ typedef enum taper_dtype {
     TAPER_QU2X4 = 17  /* quint2x4: four elements of 2 bits in a byte */
 } taper_dtype;
 
-/* Returns the size of an element of this dtype in bytes. Returns 0 if the dtype is not known or an element is smaller
- * than a byte. */
+/* Returns the bytes of one element. Returns 0 if the dtype is not known or an element is smaller than a byte. */
 TAPER_API size_t taper_dtype_size(taper_dtype dtype);
 /* Returns PyTorch's name of the dtype, for example "float32", or "unknown dtype". The text is static. */
 TAPER_API const char *taper_dtype_name(taper_dtype dtype);
-/* The largest number of dimensions of a tensor in this version. A later version may increase it; no struct depends on
- * it. */
+/* The largest number of dimensions of a tensor. A later version may increase it; no struct depends on it. */
 #define TAPER_MAX_RANK 16
 
 typedef enum taper_kind {
@@ -393,8 +381,7 @@ typedef struct taper_tensor_info {
     const int64_t *strides; /* array of `rank` strides, in elements */
     void *data;             /* address of element [0, 0, …] */
     size_t bytes;           /* number of bytes from data to the end of the tensor's storage */
-    /* 0: not quantized; 1: one scale for the tensor; 2: one scale for each channel, which no function returns. */
-    int quantized;
+    int quantized;      /* 0: not quantized; 1: one scale; 2: one scale for each channel, which no function returns */
     double scale;       /* scale of the tensor if quantized is 1 */
     int64_t zero_point; /* zero point of the tensor if quantized is 1 */
     int read_only;      /* 1: the program must not write to data; see taper_value_make_writable */
@@ -445,8 +432,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(t
                                                                                const taper_device_choice *device,
                                                                                taper_value **moved, taper_error *error);
 
-/* Each of these functions reads a value of one kind. It fails with TAPER_ERROR_ARGUMENT if the value is of another
- * kind. */
+/* Each of these functions reads a value. It fails with TAPER_ERROR_ARGUMENT if the value has another kind. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number,
                                                           taper_error *error);
@@ -454,8 +440,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_double(const taper_value *
                                                              taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_complex(const taper_value *value, double *re, double *im,
                                                               taper_error *error);
-/* Sets *text to the text of a string, which the value owns and which ends with a zero byte. *length is its length in
- * bytes without the zero byte. */
+/* Sets *text to a string's text, which the value owns, and *length to its bytes without the final zero byte. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *value, const char **text,
                                                              size_t *length, taper_error *error);
 
@@ -474,20 +459,17 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, c
                                                        const char *value_type, taper_value *const *keys,
                                                        taper_value *const *values, size_t count, taper_value **value,
                                                        taper_error *error);
-/* Returns the number of items of a list or tuple, of key-value pairs of a dict, or of attributes of an object. Returns
- * 0 for any other value. */
+/* Returns the number of items of a list or tuple, of pairs of a dict, or of attributes of an object; otherwise 0. */
 TAPER_API size_t taper_value_count(const taper_value *value);
 /* Returns an address that identifies the tensor, list, tuple, dict, object, string or TAPER_KIND_OTHER to which the
  * value refers. Values that refer to the same object have the same address while one of them exists. Returns NULL for
- * None, bools, numbers and devices. A program that visits all items of a value uses the address to recognize an object
- * that occurs in it twice. */
+ * None, bools, numbers and devices. A program can recognize an object that occurs twice in a value by its address. */
 TAPER_API TAPER_EXPERIMENTAL const void *taper_value_identity(const taper_value *value);
 /* Gets item `index`; *item is a new reference. The items of a dict or object are its values, in the order in which
  * they were inserted. The function fails with TAPER_ERROR_ARGUMENT if there is no item `index`. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item,
                                                        taper_error *error);
-/* Gets key number `index` of a dict; *key is a new reference. Fails with TAPER_ERROR_ARGUMENT if value is no dict or
- * has no such key. */
+/* Gets key `index` of a dict; *key is a new reference. Fails with TAPER_ERROR_ARGUMENT if there is no such key. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key,
                                                       taper_error *error);
 /* Returns the name of field `index` of a named tuple, or of attribute `index` of an object. Returns NULL for any other
@@ -602,20 +584,16 @@ TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *c
                                                                 void *user, uint64_t size,
                                                                 const taper_load_options *options, taper_model **model,
                                                                 taper_error *error);
-/* Releases the program's reference to the model. A session holds a reference to its model, so the program may release
- * the model before the session. */
+/* Releases the program's reference. A session keeps its model, so the model may be released first. */
 TAPER_API void taper_model_release(taper_model *model);
 
-/* Returns the version of the file's bytecode. Returns 0 for TorchScript (.pt) and exported programs (.pt2), which have
- * no bytecode. */
+/* Returns the version of the file's bytecode, or 0 for TorchScript (.pt) and exported programs (.pt2). */
 TAPER_API int64_t taper_model_bytecode_version(const taper_model *model);
-/* Returns the version of PyTorch's operators that the file uses. For an exported program it is the newest version that
- * Taper knows. */
+/* Returns the file's version of PyTorch's operators. For a .pt2 file it is the newest version that Taper knows. */
 TAPER_API int64_t taper_model_operator_version(const taper_model *model);
 /* Returns the name of the root class, for example "__torch__.Net". The model owns all texts returned below. */
 TAPER_API const char *taper_model_name(const taper_model *model);
-/* Returns the version of PyTorch that exported a .pt2 file, for example "2.8.0", or "" if it is not known. Returns NULL
- * if the model is not from a .pt2 file. */
+/* Returns the PyTorch version that exported a .pt2 file, or "" if it is not known. Returns NULL for other files. */
 TAPER_API const char *taper_model_exported_by(const taper_model *model);
 /* Returns the name of the device that the model runs on, for example "cpu" or "vulkan:1". */
 TAPER_API const char *taper_model_device(const taper_model *model);
@@ -640,11 +618,9 @@ TAPER_API const char *taper_model_method_name(const taper_model *model, size_t i
 /* Returns the number of arguments of a method, without self. Returns -1 if there is no such method, or if the file has
  * no schema. Files of bytecode 3 and 4 have none. */
 TAPER_API int taper_model_method_arguments(const taper_model *model, const char *method);
-/* Returns the number of arguments that have no default value. Returns -1 in the cases in which
- * taper_model_method_arguments does. */
+/* Returns the number of arguments without a default value. Returns -1 as taper_model_method_arguments does. */
 TAPER_API int taper_model_method_required(const taper_model *model, const char *method);
-/* Returns the name of argument `index`; self is not counted. Returns NULL if there is no such method or argument, or if
- * the file has no schema. */
+/* Returns the name of argument `index`, self not counted, or NULL if there is no such method, argument or schema. */
 TAPER_API const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index);
 
 /* A declared type, for example "Dict[str, List[Tensor]]". The model owns it; it never changes, and any thread may read
@@ -668,20 +644,18 @@ typedef enum taper_type_kind {
     TAPER_TYPE_ANY_TUPLE, /* a tuple of any items */
     TAPER_TYPE_LIST,      /* item 0: the type of the items */
     TAPER_TYPE_OPTIONAL,  /* item 0: the type of a value that is not None */
-    /* Item 0: the type of the value; also for RRef and Await, which taper_type_name tells apart. */
-    TAPER_TYPE_FUTURE,
-    TAPER_TYPE_DICT,    /* item 0: the type of the keys; item 1: the type of the values */
-    TAPER_TYPE_TUPLE,   /* item i: the type of element i; a named tuple has a name and names of fields */
-    TAPER_TYPE_UNION,   /* item i: the type of member i */
-    TAPER_TYPE_CLASS,   /* taper_type_name returns the name of the class */
-    TAPER_TYPE_VARIABLE /* a type variable of an operator's schema, for example t in List[t] */
+    TAPER_TYPE_FUTURE,    /* item 0: the type of the value; also RRef and Await (taper_type_name) */
+    TAPER_TYPE_DICT,      /* item 0: the type of the keys; item 1: the type of the values */
+    TAPER_TYPE_TUPLE,     /* item i: the type of element i; a named tuple has a name and names of fields */
+    TAPER_TYPE_UNION,     /* item i: the type of member i */
+    TAPER_TYPE_CLASS,     /* taper_type_name returns the name of the class */
+    TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema, for example t in List[t] */
 } taper_type_kind;
 
 /* Return the type of argument `index` and of the result, or NULL if there is no such method, argument or schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Return the type of argument `index` and of the result as text, as the file spells it, or NULL if there is no such
- * method, argument or schema. */
+/* Return the type of argument `index` and of the result as the file spells it, or NULL if the type would be NULL. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
@@ -812,8 +786,7 @@ typedef struct taper_memory_info {
     size_t packed_bytes;      /* bytes of the packed weights of the model */
     /* Number of operators that the last run computed a few rows at a time, to keep values in the CPU's cache. */
     uint64_t banded_calls;
-    /* Number of results of the last taper_session_run_into that operators wrote to the program's memory directly; the
-     * others were copied. */
+    /* Number of results that operators wrote directly in the last taper_session_run_into; the others were copied. */
     uint64_t placed_results;
 } taper_memory_info;
 /* Fills *info; set info->struct_size first. If a callback calls this function during a run, *info has the current sizes
