@@ -4,6 +4,7 @@
 //   v_bytes(p)      VN signed bytes as floats
 //   v_words(p)      VN words of 32 bits, as VI
 //   v_nibble(w, i)  nibble i of each word, less 8, as floats
+//   HALF_ROWS       rows of halves that are read together, 1 to 4
 // NARROW_ENTRY(instruction set, nr) defines the entry.
 #include "base/half.h"
 #include "ops/kernels/narrow_f32.h"
@@ -21,21 +22,26 @@ TAPER_TEMPLATE float widen_half_one(const bool bf16, uint16_t half)
     return bf16 ? taper_bf16_to_float(half) : taper_f16_to_float(half);
 }
 
-// Four rows at a time share the loads of x. Each row has two sums, so that two additions overlap.
+// Rows of weights that are read together share the loads of x. Each row has several sums, so that additions overlap.
 TAPER_TEMPLATE void half_rows(const size_t rows, const bool bf16, size_t k, const float *x, const uint16_t *w,
                               size_t w_stride, float *y)
 {
-    V acc[4][2];
+    const size_t sums = rows == 1 ? 4 : 2;
+    V acc[4][4];
     TAPER_UNROLL
-    for (size_t r = 0; r < rows; r++)
-        acc[r][0] = acc[r][1] = v_set(0.0f);
-    size_t i = 0;
-    for (; i + 2 * VN <= k; i += 2 * VN) {
-        const V a = v_load(x + i), b = v_load(x + i + VN);
+    for (size_t r = 0; r < rows; r++) {
         TAPER_UNROLL
-        for (size_t r = 0; r < rows; r++) {
-            acc[r][0] = v_fma(a, widen_half(bf16, w + r * w_stride + i), acc[r][0]);
-            acc[r][1] = v_fma(b, widen_half(bf16, w + r * w_stride + i + VN), acc[r][1]);
+        for (size_t s = 0; s < sums; s++)
+            acc[r][s] = v_set(0.0f);
+    }
+    size_t i = 0;
+    for (; i + sums * VN <= k; i += sums * VN) {
+        TAPER_UNROLL
+        for (size_t s = 0; s < sums; s++) {
+            const V a = v_load(x + i + s * VN);
+            TAPER_UNROLL
+            for (size_t r = 0; r < rows; r++)
+                acc[r][s] = v_fma(a, widen_half(bf16, w + r * w_stride + i + s * VN), acc[r][s]);
         }
     }
     for (; i + VN <= k; i += VN) {
@@ -46,7 +52,10 @@ TAPER_TEMPLATE void half_rows(const size_t rows, const bool bf16, size_t k, cons
     }
     TAPER_UNROLL
     for (size_t r = 0; r < rows; r++) {
-        float sum = v_sum(v_add(acc[r][0], acc[r][1]));
+        V all = v_add(acc[r][0], acc[r][1]);
+        if (sums == 4)
+            all = v_add(all, v_add(acc[r][2], acc[r][3]));
+        float sum = v_sum(all);
         for (size_t j = i; j < k; j++)
             sum += x[j] * widen_half_one(bf16, w[r * w_stride + j]);
         y[r] = sum;
@@ -57,9 +66,9 @@ TAPER_TEMPLATE void half_gemv(const bool bf16, size_t n, size_t k, const float *
                               float *y)
 {
     size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        half_rows(4, bf16, k, x, w + i * w_stride, w_stride, y + i);
-    for (; i < n; i++)
+    for (; i + HALF_ROWS <= n; i += HALF_ROWS)
+        half_rows(HALF_ROWS, bf16, k, x, w + i * w_stride, w_stride, y + i);
+    for (; HALF_ROWS > 1 && i < n; i++)
         half_rows(1, bf16, k, x, w + i * w_stride, w_stride, y + i);
 }
 

@@ -4,6 +4,7 @@
 
 #include "ops/kernels/narrow_words_neon.h"
 
+#define HALF_ROWS 4
 #include "ops/kernels/narrow_f32_tmpl.h"
 
 NARROW_ENTRY(neon32, 8)

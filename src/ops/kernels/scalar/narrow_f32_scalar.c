@@ -15,6 +15,7 @@ TAPER_TEMPLATE V v_nibble(VI words, int i)
     return (float)((int)((uint32_t)words >> 4 * i & 15) - 8);
 }
 
+#define HALF_ROWS 4
 #include "ops/kernels/narrow_f32_tmpl.h"
 
 NARROW_ENTRY(scalar, 4)

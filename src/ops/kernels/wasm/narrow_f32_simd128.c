@@ -17,6 +17,7 @@ TAPER_TEMPLATE V v_nibble(VI words, int i)
     return wasm_f32x4_sub(wasm_f32x4_convert_i32x4(low), wasm_f32x4_splat(8.0f));
 }
 
+#define HALF_ROWS 4
 #include "ops/kernels/narrow_f32_tmpl.h"
 
 NARROW_ENTRY(simd128, 8)
