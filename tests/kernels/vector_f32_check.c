@@ -648,6 +648,11 @@ static void gemvs(const taper_vector_entry *v, size_t n, size_t k)
         check_that(check_close(y[i], (float)want, (float)(k + 2) * 0x1p-23f), "gemv %zu x %zu: %g, not %g", n, k,
                    (double)y[i], want);
     }
+    if (v->gemv_stream != NULL) {
+        float *again = check_floats(n, CHECK_TAIL, 0);
+        v->gemv_stream(n, k, x, w, stride, bias, again, -2, INFINITY);
+        check_that(memcmp(y, again, n * sizeof *y) == 0, "gemv_stream %zu x %zu differs from gemv", n, k);
+    }
     check_memory_reset();
 }
 

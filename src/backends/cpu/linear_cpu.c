@@ -44,13 +44,21 @@ static size_t in_stride(const linear_job *job)
 
 enum { GEMV_GRAIN = 16 };
 
+// Returns the kernel for weights that come from memory, if it is faster for this layer.
+static taper_gemv_f32_function *find_gemv(const linear_job *job)
+{
+    enum { LONG_ROW = 2048, CACHED = 1 << 19 }; // in floats
+    const bool streams =
+        TAPER_ATTENDS && job->vector->gemv_stream != NULL && job->in <= LONG_ROW && job->in * job->out > CACHED;
+    return streams ? job->vector->gemv_stream : job->vector->gemv;
+}
+
 static void gemv_range(void *argument, size_t begin, size_t end)
 {
     const linear_job *job = argument;
     const size_t stride = out_stride(job);
-    job->vector->gemv(end - begin, job->in, job->x, job->weight + begin * stride, stride,
-                      job->bias != NULL ? job->bias + begin : NULL, job->y + begin, job->epilogue.min,
-                      job->epilogue.max);
+    find_gemv(job)(end - begin, job->in, job->x, job->weight + begin * stride, stride,
+                   job->bias != NULL ? job->bias + begin : NULL, job->y + begin, job->epilogue.min, job->epilogue.max);
     taper_epilogue_finish(&job->epilogue, 1, end - begin, job->y + begin, 0);
 }
 

@@ -35,6 +35,16 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
     }
 }
 
+// Returns the bias that identifies a pack. A pack is kept only if it is made of the model's own tensors.
+static taper_tensor *key_bias(const taper_linear_weights *weights)
+{
+#if TAPER_HAS_OP(linear_halves)
+    return weights->model_bias != NULL ? weights->model_bias : weights->bias;
+#else
+    return weights->bias;
+#endif
+}
+
 taper_status taper_linear_pack(taper_call *call, const taper_gemm_entry *entry, const taper_linear_weights *weights,
                                size_t panels, taper_pack *pack)
 {
@@ -44,17 +54,15 @@ taper_status taper_linear_pack(taper_call *call, const taper_gemm_entry *entry, 
     if (floats == 0) {
         return TAPER_DECLINED;
     }
-    const taper_pack_request request = {
-        .kind = entry,
-        .layout = "linear",
-        .kernel = entry->name,
-        // A pack is kept only if it is made of the model's own tensors.
-        .tensors = {weights->weight, weights->model_bias != NULL ? weights->model_bias : weights->bias},
-        .numbers = {-1, out},
-        .bytes = floats * sizeof(float),
-        .fill_parts = fill_panels,
-        .parts = panels,
-        .user = weights};
+    const taper_pack_request request = {.kind = entry,
+                                        .layout = "linear",
+                                        .kernel = entry->name,
+                                        .tensors = {weights->weight, key_bias(weights)},
+                                        .numbers = {-1, out},
+                                        .bytes = floats * sizeof(float),
+                                        .fill_parts = fill_panels,
+                                        .parts = panels,
+                                        .user = weights};
     return taper_pack_get(call, &request, pack);
 }
 

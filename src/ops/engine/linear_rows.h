@@ -6,6 +6,7 @@
 
 #include "ops/call/packs.h"
 #include "ops/kernels/kernel_select.h"
+#include "ops/list/op_config.h"
 
 // The weights of a linear layer. weight is [out, in], or [in, out] if weight_is_in_out is set; its strides may be any.
 // bias is [out] and contiguous, or NULL. Neither tensor is empty. Both are float32, except that taper_linear_pack also
@@ -14,7 +15,9 @@ typedef struct taper_linear_weights {
     taper_tensor *weight, *bias; // tensors borrowed from the caller
     bool weight_is_in_out;
     const taper_vector_entry *vector; // vector kernels, of which `transpose` is used to pack the weights
-    taper_tensor *model_bias;         // the tensor of the model that bias is a converted copy of, or NULL
+#if TAPER_HAS_OP(linear_halves)
+    taper_tensor *model_bias; // the tensor of the model that bias is a converted copy of, or NULL
+#endif
 } taper_linear_weights;
 
 // Returns the gemm kernel for linear layers in the precision of the run.

@@ -222,6 +222,8 @@ typedef struct taper_vector_entry {
     taper_transpose_f32_function *transpose;
     taper_every_second_f32_function *every_second;
     taper_gemv_f32_function *gemv;
+    // The same results, faster if short rows of weights come from memory: it reads them as one stream. Or NULL.
+    taper_gemv_f32_function *gemv_stream;
     taper_lstm_cell_f32_function *lstm_cell;
     taper_gru_cell_f32_function *gru_cell;
 } taper_vector_entry;

@@ -555,6 +555,18 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         gemv_rows(1, k, x, w + i * w_stride, w_stride, bias != NULL ? bias + i : NULL, y + i, min, max);
 }
 
+#if TAPER_ATTENDS && defined(GEMV_STREAMS)
+static void gemv_stream(size_t n, size_t k, const float *x, const float *w, size_t w_stride, const float *bias,
+                        float *y, float min, float max)
+{
+    for (size_t i = 0; i < n; i++)
+        gemv_rows(1, k, x, w + i * w_stride, w_stride, bias != NULL ? bias + i : NULL, y + i, min, max);
+}
+#define GEMV_STREAM gemv_stream
+#else
+#define GEMV_STREAM NULL
+#endif
+
 // ---- recurrent cells
 
 TAPER_TEMPLATE V v_lstm_cell(V in, V forget, V cell, V out, V *c)
@@ -643,6 +655,7 @@ static void gru_cell(size_t n, const float *gates, size_t step, const float *of_
         .every_second = every_second,                                                                                  \
         .transpose = transpose,                                                                                        \
         .gemv = gemv,                                                                                                  \
+        .gemv_stream = GEMV_STREAM,                                                                                    \
         .lstm_cell = IF_BUILT(TAPER_RECURS, lstm_cell),                                                                \
         .gru_cell = IF_BUILT(TAPER_RECURS, gru_cell),                                                                  \
     };
