@@ -18,9 +18,9 @@ typedef struct taper_bytecode_stack {
 } taper_bytecode_stack;
 
 // Returns the number of arguments. given: the number in the file, or -1. The result is at most the number of the
-// schema's arguments, unless the schema is variadic (vararg), but it may exceed the height of the stack. *dropped:
-// number of values above the arguments to ignore. Each of these is None, for an argument that the operator no longer
-// has.
+// schema's arguments, unless the schema is variadic (vararg), but it may exceed the height of the stack. *dropped
+// receives the number of values on the stack, above the arguments, that must be ignored. Each of these values is
+// None: it belongs to an argument that the operator no longer has.
 int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const taper_schema *schema, int64_t given,
                                       size_t *dropped);
 

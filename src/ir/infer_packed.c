@@ -154,7 +154,8 @@ static bool packed_conv(const taper_shape *x, const layer_class *layer, const it
 
 int64_t taper_infer_both_directions(const taper_infer_call *call)
 {
-    enum { BOTH = 5 }; // index of the flag for two directions in the state of networks packed for Vulkan
+    // A recurrent network that was packed for Vulkan has a list as its state. Item 5 is the flag `bidirectional`.
+    enum { BOTH = 5 };
     const taper_known *last = &call->args[call->count - 1];
     items state;
     bool both;

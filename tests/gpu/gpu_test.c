@@ -177,7 +177,8 @@ static void profile(void **state)
     assert_int_equal(device_load(w.context, small.file, GPU_DEVICE "!", "times=1", &model, w.error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
     size_t dispatches = 0, layers = 0;
-    for (int run = -1; run < RUNS; run++) { // one more run, because the first run is repeated for its check
+    // Run -1 is not profiled: the library executes the first run twice, to check its results.
+    for (int run = -1; run < RUNS; run++) {
         taper_value *result;
         if (run == 0) {
             assert_int_equal(taper_profile_set(session, 1, w.error), TAPER_OK);

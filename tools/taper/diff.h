@@ -21,8 +21,8 @@ typedef struct diff_record {
     uint32_t value, stands_for;
     const struct taper_node *node; // node of the operator; NULL for a leaf of the method's result
     char module[160];              // path of the module that contains the operator; "" if unknown
-    // Facts about the tensor; its sizes, strides and data are not valid here, because the members below are copies of
-    // them.
+    // Facts about the tensor. info.sizes, info.strides and info.data are NULL; the members below contain copies of the
+    // sizes and the data.
     taper_tensor_info info;
     int64_t sizes[TAPER_MAX_RANK];
     void *data; // elements in C order, with bfloat16 converted to float32; NULL if they are not kept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// DLPack's structures, of version 1.0 and of the form before versions. The names of members are our own.
+// The structures of DLPack 1.0, and the older structure without a version number. The names of members are our own.
 #ifndef TAPER_PYTHON_DLPACK_H
 #define TAPER_PYTHON_DLPACK_H
 

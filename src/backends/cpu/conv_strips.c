@@ -5,9 +5,9 @@
 
 enum {
     STRIP_OVERHEAD = 2, // a strip of r pixels costs as much as r + 2 pixels, because it loads all weights
-    LEAST_IMAGES = 4,   // fewest images of a strip across images
+    LEAST_IMAGES = 4,   // smallest number of images in a strip across images
     MOST_WIDE = 64,     // longest axis for which every output is examined
-    MOST_TAPS = 7,      // most taps of an axis; more than three ranges would not fit into the table
+    MOST_TAPS = 7,      // largest number of taps in an axis; more than three ranges would not fit into the table
 };
 
 // The factor by which strips across images must reduce the cost, because their pixels are further apart.
@@ -69,8 +69,8 @@ static double cost_of(double pixels, double strips, double taps)
     return (pixels + STRIP_OVERHEAD * strips) * taps;
 }
 
-// Returns the approximate cost of an image in strips of consecutive pixels, which may continue in the next row. The
-// result is not too low. If joined is set, a strip continues in the next line.
+// Returns the approximate cost of an image that is divided into strips of consecutive pixels. If joined is set, a strip
+// of a narrow image continues in the next row. A tap counts for a part of a row if it is inside the input for a pixel.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
     // Number of strips for each part of a row.

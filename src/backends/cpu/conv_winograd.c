@@ -29,8 +29,8 @@ enum {
     LINE_FLOATS = 16,
     WEIGHTS_STAY = 4,
     STREAMED = 4,
-    STREAMED_BYTES = 16 << 20, // most bytes of all threads' transformed inputs
-    STREAMED_TILES = 96,       // most tiles of a streamed group; with more, the weights are not the bottleneck
+    STREAMED_BYTES = 16 << 20, // largest total size of the threads' transformed inputs, in bytes
+    STREAMED_TILES = 96, // largest number of tiles in a streamed group; with more, the weights are not the bottleneck
     LEAST_TILES = 4,
     FEW_ROWS = 2 // up to this many rows, kernels use partial sums
 };
@@ -44,8 +44,8 @@ typedef struct winograd_plan {
     size_t phases_h, phases_w;
     size_t tiles;                 // number of tiles of all images
     size_t whole, right, corners; // number of the first tile of each kind; tiles before `whole` are at the lower edge
-    size_t strip;                 // most tiles of a strip
-    size_t most;                  // most tiles of a group
+    size_t strip;                 // largest number of tiles in a strip
+    size_t most;                  // largest number of tiles in a group
     bool streams;                 // true if the weights come from memory
     size_t panels, panel_floats, block; // number of panels; number of floats of a panel; number of panels of a block
     size_t blocks;                      // number of blocks of all panels
@@ -378,8 +378,9 @@ static bool number_tiles(winograd_plan *plan)
     return true;
 }
 
-// Computes the number of tiles of a group: as many strips as have at most `floats` floats of transformed inputs and
-// products, but at least one. Returns false if the floats of one tile overflow.
+// Sets plan->most, the largest number of tiles in a group: a whole number of strips, at least one. The transformed
+// inputs and the products of the group have at most `floats` floats, unless one strip has more. *tile_floats receives
+// the number of floats for each tile. Returns false if that number overflows.
 static bool group_of(winograd_plan *plan, const taper_conv2d *job, size_t floats, size_t *tile_floats)
 {
     if (!taper_mul_size(plan->positions, job->in_c + plan->packed_block * plan->entry->nr, tile_floats)) {

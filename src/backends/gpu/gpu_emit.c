@@ -300,7 +300,8 @@ taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value
 
 // ---- the nodes
 
-// The most dispatches. It is bounded because memories and barriers compare dispatches in pairs.
+// Largest number of dispatches in a recording. The limit bounds the time for planning memory and barriers, which
+// compare each dispatch with each other one.
 enum { MOST_WORKS = 16384 };
 
 // Returns the possible dtypes of a rule's results.

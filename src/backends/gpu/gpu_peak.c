@@ -12,13 +12,14 @@ enum {
     FLOPS_OF_THREAD = 256 * 12 * 2,
     VECTORS_OF_THREAD = 4,
     MOST_BYTES = 64 << 20,
-    FEWEST = 1 << 10, // fewest threads of a measurement
+    FEWEST = 1 << 10, // largest number of threads in the first measurement
     RUNS = 12,
     FLOATING = 0,
     MOVING = 1
 };
 
-static const double long_enough = 0.02; // seconds of a run after which two runs are enough
+// Duration in seconds from which a run is long enough for a measurement: it needs no third run and no more threads.
+static const double long_enough = 0.02;
 
 typedef struct peak_work {
     taper_gpu_buffer from, to, parameters;
@@ -80,7 +81,8 @@ taper_status taper_gpu_measure_peak(taper_gpu_state *s)
 {
     const uint64_t bytes = s->gpu->most_bytes < MOST_BYTES ? s->gpu->most_bytes : MOST_BYTES;
     const uint32_t vectors = (uint32_t)(bytes / 16 / (GROUP * VECTORS_OF_THREAD)) * GROUP * VECTORS_OF_THREAD;
-    const uint32_t threads = s->gpu->is_cpu ? 1 << 14 : 1 << 20; // most threads for the measurement of arithmetic
+    // Largest number of threads for the measurement of arithmetic.
+    const uint32_t threads = s->gpu->is_cpu ? 1 << 14 : 1 << 20;
     double seconds[2] = {0, 0};
     if (s->measured) {
         return TAPER_OK;

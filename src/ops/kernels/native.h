@@ -143,8 +143,10 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
     TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + (((r != 0) & ((r < 0) != (y < 0))) ? (W)y : 0)))
 
-// Operators on complex numbers that need doubles if a number of the step is too large or too small for floats; and rare
-// cases of floats. STEPWISE(operator, type, T, fits, value if all fit, value otherwise), of x and y.
+// Operators that have a fast formula, which is exact enough only if the operands fit, and a slow one for all operands.
+// For complex numbers the slow formula uses doubles, because the fast one would overflow or be inexact.
+// STEPWISE(operator, type, T, fits, fast, slow): `fits` is true if x and y fit. The fast formula is used if all
+// elements of a step fit.
 #define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \
     STEPWISE(DIV, C64, taper_native_pair, taper_native_fits(x, true) & taper_native_fits(y, false),                    \
              taper_native_quotient(x, y), taper_native_wide_quotient(x, y))                                            \

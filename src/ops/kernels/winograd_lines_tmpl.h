@@ -218,7 +218,8 @@ TAPER_TEMPLATE void output_line(const int how, const V *m, V *y)
         s4_output(m, y);
 }
 
-// Multiplies by the matrix of weights: G g. In single precision the weights' error would be a third of the total error.
+// Transforms one line of weights g: u = G g, where G is Winograd's matrix for weights. It computes with doubles,
+// because with floats the rounding of the weights would cause a third of the total error.
 TAPER_TEMPLATE void weights_line(const int how, const double *g, double *u)
 {
     if (how == F2)

@@ -19,7 +19,7 @@ typedef struct printer {
     taper_text *text;
     const double *data;
     char floats;   // format of floats, 'g', 'e' or 'f', kept from one matrix to the next
-    int precision; // 6 at first; 4 from the first matrix on that needs 4
+    int precision; // precision as in printf: 6 until a matrix sets it to 4, which later matrices keep
 } printer;
 
 typedef struct column {

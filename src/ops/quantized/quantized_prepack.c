@@ -261,7 +261,8 @@ TAPER_KERNEL(taper_op_qlinear_prepack_fp16)
     return status;
 }
 
-// Sets result 1, the bias. An int8 layer without a bias returns zeros, as QNNPACK does.
+// Sets the call's result 1 to the bias. If there is no bias, the result is zeros if `zeros` is set (int8 layers, as in
+// QNNPACK), otherwise None.
 static taper_status return_bias(taper_call *call, taper_tensor *bias, int64_t out, bool zeros)
 {
     taper_tensor *made;

@@ -24,9 +24,9 @@ enum {
     STEP_GROUPS = 16,   // number of groups of k in a step
     STEP = 64,          // number of bytes of a row of A in a step
     ROW_BYTES = 128,    // number of bytes of a group of k of the weights, for all columns
-    BLOCK = 18,         // most steps of A that are arranged at a time: 36 KB
-    WAITING = 6,        // most panels whose sums are kept while A is arranged again; at least three
-    DIRECT_PANELS = 2,  // most panels for which rows are not copied
+    BLOCK = 18,         // largest number of steps of A that are arranged at a time: 36 KB
+    WAITING = 6,        // largest number of panels whose sums are kept while A is arranged again; at least three
+    DIRECT_PANELS = 2,  // largest number of panels of weights for which the rows of A are read in place
     FETCH_AHEAD = 8192, // distance of prefetches in bytes, see gemm_i8_tmpl.h
     VECTOR_ROWS = 14,   // number of rows of VNNI's kernel
     // Cycles of the configuration and of the last panel's requantization, which other work does not overlap.
