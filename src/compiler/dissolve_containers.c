@@ -11,7 +11,7 @@ enum {
     MOST_MADE = 16384,
     MOST_KEYS = 32,
     MOST_USES = 1024,
-    FARTHEST = 4096 // most nodes from the container to its last user
+    FARTHEST = 4096 // largest number of nodes from the container to its last user
 };
 
 // ---- lists

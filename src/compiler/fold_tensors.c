@@ -7,10 +7,10 @@
 #include "ir/alias.h"
 
 enum {
-    MOST_ELEMENTS = 1 << 14, // most elements of all inputs together, and of the result
-    MOST_BYTES = 1 << 16,    // most bytes of a result
-    MOST_FOLDED = 1 << 20,   // most bytes of all results of a model
-    MOST_WORK = 1 << 22,     // most elements computed for a model, also for results that are not kept
+    MOST_ELEMENTS = 1 << 14, // largest number of elements in all inputs together, and of the result
+    MOST_BYTES = 1 << 16,    // largest number of bytes in a result
+    MOST_FOLDED = 1 << 20,   // largest number of bytes in all results of a model
+    MOST_WORK = 1 << 22,     // largest number of elements computed for a model, also for results that are not kept
     WORK_OF_CALL = 64        // fixed cost of a call, in elements
 };
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { MOST_ITEMS = 64 }; // most items of a list for cat
+enum { MOST_ITEMS = 64 }; // largest number of items in a list for cat
 
 // An operator, the activation after it (or NULL), and the scale and zero point of the result.
 typedef struct step {

@@ -7,8 +7,8 @@
 #include "ir/alias.h"
 
 enum {
-    MOST_USES = 64, // most uses of a value that are examined for each node that writes to it
-    FARTHEST = 256  // most nodes between a list and an append
+    MOST_USES = 64, // largest number of uses of a value that are examined for each node that writes to it
+    FARTHEST = 256  // largest number of nodes between a list and an append
 };
 
 typedef struct walk {

@@ -83,7 +83,7 @@ static bool is_view_of_first(const taper_node *node)
 // other node sees that memory.
 static bool views_its_own(const finder *f, const taper_node *node, int depth)
 {
-    enum { MOST_VIEWS = 8 }; // most views of views
+    enum { MOST_VIEWS = 8 }; // largest number of views of views
     const taper_ir_value *of = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
     return TAPER_DEVICES && f->device->backend->copies && depth < MOST_VIEWS && node->output_count == 1 && of != NULL &&
            of->node != NULL && of->node->kind == TAPER_NODE_OP && of->block == node->block &&
@@ -180,7 +180,7 @@ static bool is_candidate(const finder *f, const taper_node *node, int depth);
 // has no other use.
 static bool writes_to_its_own(const finder *f, const taper_node *node, int depth)
 {
-    enum { MOST_IN_PLACE = 8 }; // most consecutive writes to one tensor
+    enum { MOST_IN_PLACE = 8 }; // largest number of consecutive writes to one tensor
     if (node->kind != TAPER_NODE_OP || !node->schema->in_place || node->schema->out_count != 0 ||
         taper_op_has(node->op, TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC) || depth == MOST_IN_PLACE) {
         return false;

@@ -198,7 +198,7 @@ static taper_status join(specializing *s, taper_node *node, bool *done)
 // Returns NULL after the last user, or if the searches of this graph take too many steps.
 static taper_node *next_user(specializing *s, taper_node *node, const taper_ir_value *value, size_t *left)
 {
-    enum { EACH = 512 }; // most steps for each value of the graph
+    enum { EACH = 512 }; // largest number of steps for each value of the graph
     for (; node != NULL && *left != 0 && s->steps / EACH <= s->graph->value_count; node = node->next, s->steps++) {
         if (node->kind == TAPER_NODE_OP && node->input_count != 0 && taper_node_in(node, 0) == value) {
             --*left;

@@ -6,8 +6,8 @@
 
 enum {
     MOST_TRIPS = 16,
-    MOST_NODES = 512,  // most nodes that one loop may become
-    MOST_ADDED = 16384 // most nodes that are added to a graph
+    MOST_NODES = 512,  // largest number of nodes that one loop may become
+    MOST_ADDED = 16384 // largest number of nodes that are added to a graph
 };
 
 typedef struct unrolling {

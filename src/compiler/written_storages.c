@@ -267,7 +267,7 @@ static bool is_written(const taper_written_storages *written, taper_val value, i
 bool taper_is_written(const taper_compilation *compilation, taper_val value)
 {
     const taper_written_storages *written = compilation->written;
-    int looks = 10000; // most values visited, because a file's lists may contain each other many times
+    int looks = 10000; // largest number of values visited, because a file's lists may contain each other many times
     return written == NULL || written->all || is_written(written, value, 0, &looks);
 }
 

@@ -8,7 +8,7 @@
 enum {
     WRITTEN = 1,
     RETURNED = 2,
-    MOST_USES = 1024 // most uses of a value that are read, because passes may ask once for each use
+    MOST_USES = 1024 // largest number of uses of a value that are read, because passes may ask once for each use
 };
 
 struct taper_aliases {
@@ -144,7 +144,7 @@ static bool has_alias_letter(const taper_node *node, uint8_t letter)
     return false;
 }
 
-enum { MOST_ITEMS = 64 }; // most items of a constant that are read
+enum { MOST_ITEMS = 64 }; // largest number of items in a constant that are read
 
 // Returns true for a list of numbers or strings. Other code cannot share its items, only the list itself.
 static bool holds_only_plain(const taper_ir_value *value)

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "ir/infer.h"
 
-enum { DIMS = 3 }; // most dimensions of a kernel
+enum { DIMS = 3 }; // largest number of dimensions of a kernel
 
 // Sets *at to the index of the first size after batch and channels of x. Returns false if x has another rank than an
 // image with `dims` dimensions.

@@ -83,7 +83,7 @@ taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *v
 // return it.
 static bool stays_as_made(const taper_node *list)
 {
-    enum { MOST = 64 }; // most users that are read
+    enum { MOST = 64 }; // largest number of users that are read
     size_t count = 0;
     for (const taper_value_use *use = list->outputs[0].uses; use != NULL; use = use->next) {
         const taper_node *user = use->user;

@@ -11,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LINES = 32, MORE = 4 }; // most lines that are parsed, and most types from which others are composed
+// LINES: largest number of lines that are parsed. MORE: largest number of types from which others are composed.
+enum { LINES = 32, MORE = 4 };
 
 typedef struct found_types {
     const taper_type *items[LINES + 3 * MORE + 1];

@@ -21,7 +21,9 @@
 enum { STEPS = 20000000 };
 static unsigned calls = 100;
 static const double CALL_TIME = 0.02; // seconds after which the host cancels the call
-static double longest = 1.0;          // most seconds between two checks, and for a call with a budget of STEPS
+// Longest time, in seconds, that may pass between two checks of the time, or that a call with a budget of STEPS may
+// take.
+static double longest = 1.0;
 
 static taper_budget *budget; // budget of the current call; NULL if the host cancels the call
 static bool budgeted, stopped;

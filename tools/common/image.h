@@ -10,11 +10,12 @@
 #include <stddef.h>
 
 enum {
-    IMAGE_SIDE_LIMIT = 16384,       // most pixels of a side; 268 million pixels for a square
-    IMAGE_MEGAPIXELS_MOST = 269,    // 16384 squared in megapixels, rounded up
-    IMAGE_PIXELS_ALLOWED = 1 << 27, // most pixels by default, 134 million: cameras with 108 megapixels write fewer
-    IMAGE_REDUCED_ABOVE = 1 << 24,  // number of pixels up to which pictures are never reduced
-    IMAGE_REDUCED_SPARE = 4,        // a reduced picture is at least this many times as large as needed
+    IMAGE_SIDE_LIMIT = 16384,    // longest side in pixels; 268 million pixels for a square
+    IMAGE_MEGAPIXELS_MOST = 269, // 16384 squared in megapixels, rounded up
+    // Largest number of pixels by default, 134 million: cameras with 108 megapixels write fewer.
+    IMAGE_PIXELS_ALLOWED = 1 << 27,
+    IMAGE_REDUCED_ABOVE = 1 << 24, // number of pixels up to which pictures are never reduced
+    IMAGE_REDUCED_SPARE = 4,       // a reduced picture is at least this many times as large as needed
 };
 
 typedef struct image {
@@ -27,7 +28,7 @@ typedef struct image {
 
 // Options of image_read. A member that is 0 has its default value.
 typedef struct image_reading {
-    size_t most_pixels; // most pixels of a picture that is accepted; 0 for IMAGE_PIXELS_ALLOWED
+    size_t most_pixels; // largest number of pixels in a picture that is accepted; 0 for IMAGE_PIXELS_ALLOWED
     int needed;         // pixels of the longer side after the picture will be resized; 0 if every pixel is needed
 } image_reading;
 

@@ -274,7 +274,7 @@ static bool match_sequences(const sequence *a, const sequence *b, diff_matches *
 
 bool diff_match_operators(const diff_trace *wanted, const diff_trace *got, diff_matches *matches)
 {
-    enum { MOST = 8 }; // most operators that one fused operator replaces
+    enum { MOST = 8 }; // largest number of operators that one fused operator replaces
     sequence a = {0}, b = {0};
     matches->items = calloc(wanted->count + 1, sizeof *matches->items);
     matches->count = 0;

@@ -10,9 +10,10 @@
 #include "ops/list/op_features.h"
 
 enum {
-    // The fewest channels for 4x4 tiles; with fewer channels, their error is more than twice the error of direct sums.
+    // Smallest number of channels for 4x4 tiles; with fewer channels, their error is more than twice the error of
+    // direct sums.
     LEAST_CHANNELS_FOUR = 64,
-    // The fewest channels for transforms; with fewer channels, transforms cost as much as the products save.
+    // Smallest number of channels for transforms; with fewer channels, transforms cost as much as the products save.
     LEAST_CHANNELS = 16,
     ROW_OVERHEAD = 2, // a strip of r rows costs as much as r + 2 rows, because it loads the weights
 };

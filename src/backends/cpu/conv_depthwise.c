@@ -15,7 +15,7 @@ typedef struct depthwise_plan {
     const taper_dwconv_taps_entry *taps_entry;
     bool dilated; // true if a row kernel runs once for each phase of the dilation
     size_t taps, block, chunk;
-    // Number of pairs of output rows of an image, or of one of its phases; most pairs of a band.
+    // Number of pairs of output rows of an image, or of one of its phases; largest number of pairs in a band.
     size_t pairs, most_pairs;
 } depthwise_plan;
 

@@ -9,12 +9,12 @@
 #include "backends/cpu/conv_cpu.h"
 
 enum {
-    SEGMENT = 4096,       // most positions of a piece
-    LEAST_SEGMENT = 256,  // fewest positions of a piece, or of a range that is read in place
+    SEGMENT = 4096,       // largest number of positions in a piece
+    LEAST_SEGMENT = 256,  // smallest number of positions in a piece, or of a range that is read in place
     LAID_OUT = 16 * 1024, // approximate number of floats of the copied lines
     SHORT = 32,           // for lines up to this length several images are computed together
     MOST_REACH = 4096,
-    MOST_INPUTS = 1024, // most inputs of a group, if lines are copied
+    MOST_INPUTS = 1024, // largest number of inputs in a group, if lines are copied
     FEW_CHANNELS = 8
 };
 

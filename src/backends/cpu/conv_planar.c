@@ -9,9 +9,9 @@
 
 enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
-    MOST_PLANES = 1024,  // most input planes of a group, in all phases of the stride
-    MOST_SHARED = 32,    // most padding shared by the end of a row and the start of the next one; less than the slack
-    BUNCH_CHANNELS = 16, // number of channels of a piece, which fill whole cache lines
+    MOST_PLANES = 1024,     // largest number of input planes in a group, in all phases of the stride
+    MOST_SHARED = 32,       // largest padding that the end of a row shares with the next row; less than the slack
+    BUNCH_CHANNELS = 16,    // number of channels of a piece, which fill whole cache lines
     BAND_FLOATS = 24 * 1024 // approximate number of floats of a piece's planes
 };
 

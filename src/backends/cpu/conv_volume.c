@@ -20,7 +20,7 @@
 
 enum {
     MOST_REACH = 1 << 20, // bound of paddings and dilations; products of sizes then do not overflow
-    MOST_INPUTS = 24,     // most inputs per output of a transposed convolution that this file computes
+    MOST_INPUTS = 24,     // largest number of inputs per output of a transposed convolution that this file computes
     LEAST_WIDE = 6,
     FEW_CHANNELS = 8 // number of output channels from which conv_transposed.c computes a transposed convolution faster
 };

@@ -8,7 +8,7 @@
 enum {
     LAID_OUT = 48 * 1024, // approximate number of floats of a piece's input
     MOST_FLOATS = 1 << 24,
-    LEAST_ROWS = 4 // fewest rows of a piece, if the result has that many
+    LEAST_ROWS = 4 // smallest number of rows in a piece, if the result has that many
 };
 
 static int64_t floor_div(int64_t a, int64_t b)

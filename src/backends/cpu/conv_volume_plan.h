@@ -13,8 +13,8 @@ enum {
     TAPER_HEIGHT,
     TAPER_WIDTH,
     TAPER_AXES,
-    TAPER_VOLUME_KERNEL = 128, // most taps along an axis
-    TAPER_VOLUME_STRIDE = 8    // most phases of an axis
+    TAPER_VOLUME_KERNEL = 128, // largest number of taps along an axis
+    TAPER_VOLUME_STRIDE = 8    // largest number of phases in an axis
 };
 
 // A tap of the kernel along an axis. For an output position it reads input element (position + steps) * step +

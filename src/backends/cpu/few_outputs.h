@@ -20,7 +20,7 @@ typedef struct taper_few_outputs {
 // Returns true if dot products are faster than a matrix product by the gemm kernels.
 static inline bool taper_few_outputs_pay(size_t rows, size_t in, size_t out)
 {
-    enum { LEAST_INPUTS = 64 }; // fewest inputs per output that hide the cost of the horizontal sum
+    enum { LEAST_INPUTS = 64 }; // smallest number of inputs per output that hide the cost of the horizontal sum
     return rows > 1 && out <= TAPER_FEW_OUTPUTS && in / LEAST_INPUTS >= out;
 }
 

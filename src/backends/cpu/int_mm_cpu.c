@@ -10,8 +10,8 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_pack.h"
 
-// CHUNK: number of inputs of a chunk; 512 * 255 * 128 is below 2^24. MOST_ROWS: most rows of a tile. MOST_NR: columns
-// of the widest panel of any kernel. OVER_READ: bytes that a kernel may read past the inputs.
+// CHUNK: number of inputs of a chunk; 512 * 255 * 128 is below 2^24. MOST_ROWS: largest number of rows in a tile.
+// MOST_NR: columns of the widest panel of any kernel. OVER_READ: bytes that a kernel may read past the inputs.
 enum { CHUNK = 512, MOST_ROWS = 64, MOST_NR = 64, OVER_READ = 1024 };
 
 typedef struct int_mm {

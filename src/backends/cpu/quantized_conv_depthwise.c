@@ -13,7 +13,7 @@ typedef struct depthwise_plan {
     size_t taps;
     size_t begin, end;               // range of pixels whose windows are inside the row
     size_t rows, items;              // number of rows of an item; number of items of an image
-    size_t most_rows;                // most rows of one call
+    size_t most_rows;                // largest number of rows in one call
     bool columns;                    // true if rows have stride 2 and windows share columns
     size_t begin_shared, end_shared; // range of pixels in one call, for two rows or shared columns
 } depthwise_plan;

@@ -26,7 +26,7 @@ typedef struct winograd_plan {
     // Numbers of phases of the dilation, by height and width; numbers of tiles of a phase, down and along.
     size_t phases_h, phases_w, down, along;
     size_t tiles; // number of tiles of all images
-    size_t most;  // most tiles of a group
+    size_t most;  // largest number of tiles in a group
     // Number of panels; number of int16 numbers of a panel; number of panels of a block; number of blocks.
     size_t panels, panel, block, blocks;
 } winograd_plan;
@@ -305,7 +305,7 @@ static bool all_hold(const taper_conv2d_i8 *job)
 // memory, although a part of this time overlaps with products.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
-    enum { LEAST_STREAMED = 12 }; // fewest tiles for which it pays to read the larger weights from memory
+    enum { LEAST_STREAMED = 12 }; // smallest number of tiles for which it pays to read the larger weights from memory
     const double into = 180, out_of = 250, bytes_meanwhile = 12;
     const taper_conv2d_i8 *job = plan->head.job;
     const taper_winograd_i8_entry *entry = plan->entry;

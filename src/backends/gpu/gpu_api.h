@@ -84,11 +84,11 @@ struct taper_gpu {
     bool is_cpu;                     // true if the driver computes on the CPU
     bool discrete;                   // true if the device has its own memory
     bool has_texels;                 // true if the device has texel buffers of four floats and of four halves
-    uint64_t most_texels;            // most elements of a texel buffer
-    uint64_t most_bytes;             // most bytes of a storage buffer
+    uint64_t most_texels;            // largest number of elements in a texel buffer
+    uint64_t most_bytes;             // largest number of bytes in a storage buffer
     uint64_t align;                  // alignment of every range, in bytes
-    uint32_t most_threads;           // most threads of a workgroup
-    uint32_t most_groups[3];         // most workgroups of a dispatch
+    uint32_t most_threads;           // largest number of threads in a workgroup
+    uint32_t most_groups[3];         // largest number of workgroups in a dispatch
     uint32_t shared_bytes;           // number of bytes of shared memory of a workgroup
     uint32_t lanes;      // number of threads of a subgroup if they can read each other's values, otherwise 0
     double tick;         // seconds per tick of a timestamp, or 0 without timestamps

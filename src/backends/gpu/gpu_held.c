@@ -166,7 +166,7 @@ static bool is_of_device(const taper_node *node, const taper_device *device)
 
 static bool stays(const taper_ir_value *value, const taper_device *device, bool results_stay, int depth)
 {
-    enum { MOST_TUPLES = 4 }; // most levels of nested tuples
+    enum { MOST_TUPLES = 4 }; // largest number of levels of nested tuples
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
         const taper_node *user = use->user;
         const bool inside = is_of_device(user, device) || is_of_device(use->block->parent, device);

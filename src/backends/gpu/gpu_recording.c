@@ -298,7 +298,7 @@ static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t 
            groups[2] <= s->gpu->most_groups[2];
 }
 
-enum { MOST_AT_ONCE = 64 }; // most dispatches in sequence without a barrier
+enum { MOST_AT_ONCE = 64 }; // largest number of dispatches in sequence without a barrier
 
 // Completes the constants of the work and chooses its variant; both select its pipeline.
 static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t groups[3], bool *texels)

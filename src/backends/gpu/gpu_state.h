@@ -81,7 +81,7 @@ static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int6
 // busy. threads is the number of threads without sharing. pieces is the number of parts of a result's computation.
 static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t threads, int64_t pieces, uint32_t most)
 {
-    enum { LEAST_PIECES = 2 }; // fewest pieces of each thread
+    enum { LEAST_PIECES = 2 }; // smallest number of pieces in each thread
     uint32_t team = 1;
     while (team < most && 2 * (int64_t)team * LEAST_PIECES <= pieces && threads * team < state->fill) {
         team *= 2;

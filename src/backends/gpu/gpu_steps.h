@@ -117,7 +117,7 @@ typedef struct taper_gpu_chain {
     float low[TAPER_GPU_STEPS], high[TAPER_GPU_STEPS];
     // Number of operands (E, then F); most operands that the kernel has bindings for.
     uint32_t operand_count, most_operands;
-    uint32_t most;              // most steps of the kernel; 0 for no limit
+    uint32_t most;              // largest number of steps in the kernel; 0 for no limit
     bool only_plain;            // true if the kernel supports only plain steps
     bool all;                   // true if the kernel also supports the rare steps
     taper_gpu_view operands[2]; // operands E and F, broadcast to the result's sizes

@@ -5,7 +5,7 @@
 
 #include "backends/gpu/gpu_emit.h"
 
-// MOST_DEPTH: most vectors of a head in the shader; KEYS: keys that are read together.
+// MOST_DEPTH: largest number of vectors of a head in the shader; KEYS: keys that are read together.
 enum { MOST_DEPTH = 16, KEYS = 4 };
 
 // ---- the kernel

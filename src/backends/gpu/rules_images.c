@@ -54,7 +54,7 @@ static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node, unsi
     return taper_gpu_ask_operand_of(e, taper_node_in(node, 0), dtypes);
 }
 
-enum { MOST_WINDOW = 1024 }; // most elements of a window, because a thread reads all of them
+enum { MOST_WINDOW = 1024 }; // largest number of elements in a window, because a thread reads all of them
 
 // Returns the size of a team. An 8 x 8 team shares a large window if there are few results (shaders/pool.comp).
 static uint32_t team_of_window(const taper_gpu_state *s, const taper_gpu_work *w, const int64_t *window)

@@ -6,7 +6,7 @@
 
 #include "backends/gpu/gpu_emit.h"
 
-enum { MOST_PARTS = 256 }; // most items whose memory is chosen before they are computed
+enum { MOST_PARTS = 256 }; // largest number of items whose memory is chosen before they are computed
 
 // Returns the join in this segment that is the only user of a list, or NULL.
 static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *list)

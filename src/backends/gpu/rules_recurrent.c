@@ -241,7 +241,7 @@ static taper_status emit(taper_gpu_emitter *e, const taper_node *node, const net
                          h0.sizes[2] != net->hidden || h0.sizes[1] != x.sizes[net->batch_first ? 0 : 1] ||
                          (net->kind == LSTM && (c0.rank != 3 || memcmp(c0.sizes, h0.sizes, 3 * sizeof *h0.sizes) != 0)),
                      "states of other sizes, or inputs without a batch");
-    enum { MOST_STEPS = 4096 }; // most steps of all layers and directions; a step has two dispatches
+    enum { MOST_STEPS = 4096 }; // largest number of steps in all layers and directions; a step has two dispatches
     before = x;
     if (net->batch_first) {
         swap_first(&before, &x);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// FIRST_ROOM: bytes for an output of unknown size in the first run; RUNS_TO_FIT: most attempts.
+// FIRST_ROOM: bytes for an output of unknown size in the first run; RUNS_TO_FIT: largest number of attempts.
 enum { FIRST_ROOM = 1 << 16, RUNS_TO_FIT = 3 };
 
 // ---- the memory

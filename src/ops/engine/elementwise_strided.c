@@ -4,7 +4,7 @@
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise_vector.h"
 
-enum { MOST_DIMS = 4 }; // most dimensions of a walk that is kept, after merging
+enum { MOST_DIMS = 4 }; // largest number of dimensions of a walk that is kept, after merging
 
 typedef struct strided {
     taper_ew_vector_plan plan;

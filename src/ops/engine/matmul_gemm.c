@@ -74,7 +74,7 @@ static void simple_c128(taper_run *run, const taper_gemm *gemm)
     }
 }
 
-// The most multiplications of a product for which choosing a method takes longer than multiplying.
+// Largest number of multiplications of a product for which choosing a method takes longer than multiplying.
 enum { TINY = 256 };
 #include "ops/engine/matmul_gemm_tiles.h"
 

@@ -70,7 +70,7 @@ size_t taper_reduce_sizes(const taper_tensor *x, const bool *over, bool keep, in
 
 // ---- the walk
 
-enum { BLOCK = 128 }; // most results that are computed together
+enum { BLOCK = 128 }; // largest number of results that are computed together
 
 typedef union accumulators {
     double f[BLOCK];

@@ -8,7 +8,8 @@
 static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
                         const taper_native_folder *native, double *acc, const char *from, size_t m)
 {
-    // LINES: most lines of a transposed block. COLUMNS: most elements of each line in the block.
+    // LINES: largest number of lines in a transposed block. COLUMNS: largest number of elements in each line in the
+    // block.
     enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(float) / COLUMNS };
     const size_t n = (size_t)w->reduced[0].size;
     const size_t stride = (size_t)w->kept[0].in / sizeof(float);

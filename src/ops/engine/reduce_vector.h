@@ -10,10 +10,10 @@
 typedef struct taper_reduce_vector {
     const taper_vector_entry *vector;
     taper_reduction kind;
-    size_t block; // most floats for one call of taper_reduce_vector_fold
+    size_t block; // largest number of floats for one call of taper_reduce_vector_fold
 } taper_reduce_vector;
 
-// Most rows for one call of taper_reduce_vector_rows.
+// Largest number of rows for one call of taper_reduce_vector_rows.
 enum { TAPER_REDUCE_ROWS = 64 };
 
 // Fills *v. Returns false if there is no kernel, or the run is portable.

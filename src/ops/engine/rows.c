@@ -57,7 +57,7 @@ static void rms_norm_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
     const taper_vector_entry *v = job->vector;
-    // The most floats whose squares are added as floats, as in reduce_vector.c.
+    // Largest number of floats whose squares are added as floats, as in reduce_vector.c.
     const size_t at_once = (size_t)v->lanes * 256;
     for (size_t r = begin; r < end; r++) {
         const float *x = job->x + r * job->width;

@@ -14,8 +14,8 @@
 // MOST_LANES, FEWEST_LANES: floats in a row of neighbours. GROUP: about the most floats in all rows of a group.
 // TOGETHER: contiguous lines of one task step.
 enum { MOST_LANES = 512, FEWEST_LANES = 64, GROUP = 32768, TOGETHER = 16 };
-// SHORT: most elements of a short line. FEW: neighbours below which lines are computed one by one. FEWEST_ROWS:
-// neighbours from which rows are used in place. TURNED: floats of a transposed block.
+// SHORT: largest number of elements in a short line. FEW: neighbours below which lines are computed one by one.
+// FEWEST_ROWS: neighbours from which rows are used in place. TURNED: floats of a transposed block.
 enum { SHORT = 56, FEW = 32, FEWEST_ROWS = 16, TURNED = 8192 };
 static const double EXP_WORK = 2;
 

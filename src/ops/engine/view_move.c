@@ -120,7 +120,7 @@ static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const c
 }
 #undef STRIDED
 
-// TILE: the fewest rows or columns for a thread. SHORT: the shortest side that is worth a transposition.
+// TILE: smallest number of rows or columns for a thread. SHORT: the shortest side that is worth a transposition.
 enum { TILE = 16, SHORT = 4 };
 
 #include "ops/engine/view_move_short.h"

@@ -71,7 +71,7 @@ typedef void taper_gemm_f32_windows_function(size_t m, size_t nc, size_t kc, siz
 typedef struct taper_gemm_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit that the entry needs
-    uint32_t mr, nr;    // most rows of a strip; number of columns of a panel of packed weights
+    uint32_t mr, nr;    // largest number of rows in a strip; number of columns of a panel of packed weights
     uint32_t over_read; // number of bytes that may be read after an input
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;

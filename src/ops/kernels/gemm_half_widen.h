@@ -7,7 +7,7 @@
 
 #include "ops/kernels/gemm_half.h"
 
-enum { DEPTH = 128 }; // most elements of k in a block
+enum { DEPTH = 128 }; // largest number of elements of k in a block
 
 // Converts `count` halves to floats, in whole vectors.
 typedef void widen_function(size_t count, const uint16_t *from, float *to);

@@ -62,7 +62,7 @@ typedef void taper_gemm_i8_marks_function(const int8_t *panel, size_t groups, in
 typedef struct taper_gemm_i8_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit that the entry needs
-    uint32_t mr, nr;    // most rows of a call; number of columns of a panel of packed weights
+    uint32_t mr, nr;    // largest number of rows in a call; number of columns of a panel of packed weights
     uint32_t kr;        // number of contiguous k of a column in a panel
     uint32_t shift;     // number that is subtracted from A, see above
     uint32_t over_read; // number of bytes that may be read after an input

@@ -9,7 +9,8 @@ enum {
     ROWS_SUMS = 12, // number of registers for a tile's sums
     ROWS_UNITS = 3, // conversions of 64 sums to bytes per tile
     MIXED = 3,      // tile type for a panel of 24 columns: 16 of each row, and 8 of two rows in one register
-    // Most inputs of a row; more would come from the L2 cache for each tile, and tiles with more rows are then faster.
+    // Largest number of inputs of a row; more would come from the L2 cache for each tile, and tiles with more rows are
+    // then faster.
     ROWS_INPUTS = 512,
     // Number of bytes of the rows that are multiplied with all panels; they stay in the L1 cache.
     ROWS_BYTES = 24 * 1024,

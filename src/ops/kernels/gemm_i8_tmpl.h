@@ -187,7 +187,7 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
 }
 
 #ifdef HALVES
-enum { LEAST_OF_HALVES = 12 }; // the fewest rows for which half_tile is faster
+enum { LEAST_OF_HALVES = 12 }; // smallest number of rows for which half_tile is faster
 // Computes n columns of bytes, more than a register has and at most one and a half. The halves of two rows share a
 // register, so three registers do the products and the scaling of four.
 TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *w, size_t column, size_t n)

@@ -16,7 +16,7 @@
 
 #include "ops/kernels/arch.h"
 
-// SLACK: floats that are allocated after a plane; TAPS: most taps.
+// SLACK: floats that are allocated after a plane; TAPS: largest number of taps.
 enum { TAPER_PLANAR_SLACK = 64, TAPER_PLANAR_TAPS = 128 };
 
 typedef struct taper_planar {
@@ -38,7 +38,7 @@ typedef void taper_planar_f32_function(const taper_planar *planar, size_t count)
 typedef struct taper_planar_entry {
     const char *name;
     uint64_t cpu;
-    uint32_t block, lanes; // most outputs of a block; number of floats of a vector
+    uint32_t block, lanes; // largest number of outputs in a block; number of floats of a vector
     taper_planar_f32_function *run;
 } taper_planar_entry;
 

@@ -196,7 +196,7 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
 
 #include "ops/kernels/vector_f32_lines_tmpl.h"
 
-// The most elements of a row that are added as floats; a row may have millions of elements.
+// Largest number of elements of a row that are added as floats; a row may have millions of elements.
 enum { ADDED_FLOATS = LEVEL * LEVEL * 2 * VN };
 
 // Computes y = exp(x - high) and returns the sum of y.

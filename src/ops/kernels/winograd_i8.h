@@ -68,7 +68,8 @@ typedef void taper_winograd_i8_output_function(size_t channels, const int32_t *m
 typedef struct taper_winograd_i8_entry {
     const char *name;
     uint64_t cpu;
-    // Most rows of a product (mr), columns of a panel (nr), and contiguous inputs of a column, 1 or 2 (kr).
+    // mr: largest number of rows of a product. nr: number of columns of a panel. kr: contiguous inputs of a column, 1
+    // or 2.
     uint32_t mr, nr, kr;
     uint32_t inputs, lanes; // number of channels of a vector in input() and in output()
     uint32_t cost;          // cost of a product, in sixteenths of a product of bytes with the same instruction set

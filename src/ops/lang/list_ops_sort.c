@@ -5,8 +5,8 @@
 #include "ops/lang/scalar.h"
 #include "ops/list/shared_kernels.h"
 
-// The most keys of an item. No tuple that is meant to be sorted has more keys, but a tuple may contain another tuple
-// many times.
+// Largest number of keys of an item. No tuple that is meant to be sorted has more keys, but a tuple may contain another
+// tuple many times.
 enum { MOST_KEYS = 4096 };
 
 typedef struct entry {

@@ -37,7 +37,7 @@ enum { SELECTIVE = 0 };
 #endif
 
 enum {
-    ROWS = ALL_ROWS, // most rows of the table
+    ROWS = ALL_ROWS, // largest number of rows in the table
     NO_WORK = 65535  // work number of a row whose functional row this build lacks
 };
 

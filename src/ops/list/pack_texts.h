@@ -9,7 +9,7 @@
 #include "ops/list/expand_rows.h"
 
 enum {
-    SYMBOLS = 4096,  // most symbols, including the letters
+    SYMBOLS = 4096,  // largest number of symbols, including the letters
     LETTERS = 128,   // number of ASCII letters, the lowest symbols; 0 ends a text
     RARE = 4,        // number of uses of a pair up to which a symbol is not worth its four bytes in the table
     PAIR_END = 65535 // stored as the second symbol of a letter in the table of pairs

@@ -16,7 +16,7 @@ static taper_status bad(const char *schema, const char *why, taper_error *error)
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "\"%.200s\" is not a schema for an operator: %s", schema, why);
 }
 
-enum { LONGEST = 2000 }; // most characters of a schema
+enum { LONGEST = 2000 }; // largest number of characters in a schema
 
 // Finds mistakes that the parser of our own schemas does not expect.
 static const char *bad_text(const char *text)

@@ -7,7 +7,7 @@
 #include "ops/call/prepared.h"
 #include "ops/quantized/quantized_layer.h"
 
-enum { MOST_ROWS = 64 }; // most rows of a strip
+enum { MOST_ROWS = 64 }; // largest number of rows in a strip
 
 // ---- the product
 

@@ -131,7 +131,7 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
 
 // ---- maps
 
-enum { TABLE_FROM = 512 }; // the fewest elements for which a table of all 256 results is faster
+enum { TABLE_FROM = 512 }; // smallest number of elements for which a table of all 256 results is faster
 
 typedef struct map_work {
     const taper_q_map *map;

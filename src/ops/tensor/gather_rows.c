@@ -18,7 +18,7 @@ struct gather_job {
     atomic_bool bad;
 };
 
-enum { PIECE = 16384 };         // most elements of a row for one step of a task
+enum { PIECE = 16384 };         // largest number of elements in a row for one step of a task
 static const double EACH = 1.5; // time for an element, in nanoseconds
 
 #include "ops/tensor/gather_rows_steps.h"

@@ -10,7 +10,7 @@ typedef struct proposals {
     int64_t images, anchor_count, height, width;
     size_t total; // anchors of an image: anchor_count × height × width
     double scale;
-    int64_t before, after; // most anchors of an image before and after suppression; 0 or less: all
+    int64_t before, after; // largest number of anchors in an image before and after suppression; 0 or less: all
     double threshold, least;
     taper_box_rule rule;
     int32_t *order, *spare;

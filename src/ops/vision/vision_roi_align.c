@@ -7,7 +7,8 @@
 #include "ops/call/parallel.h"
 #include "ops/vision/vision_roi.h"
 
-enum { MOST_SAMPLES = 1 << 20 }; // most samples of a bin along one axis; only absurd regions would have more
+// Largest number of samples in a bin along one axis; only absurd regions would have more.
+enum { MOST_SAMPLES = 1 << 20 };
 
 typedef struct roi_tap {
     int64_t offset[4];

@@ -12,7 +12,7 @@
 // workgroup that differ only in the third coordinate are a team: they have the same index and compute the same results.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 20) in;
 layout(constant_id = 20) const uint TEAM = 1u;
-#define TEAM_THREADS 128u // most threads of a workgroup with teams
+#define TEAM_THREADS 128u // largest number of threads in a workgroup with teams
 layout(constant_id = 21) const uint SPREAD_SET = 0u; // the results of a thread are a workgroup apart
 const bool SPREAD = SPREAD_SET != 0u;
 layout(constant_id = 2) const uint OPERANDS = 0u; // bit 0: E exists; bit 1: F exists

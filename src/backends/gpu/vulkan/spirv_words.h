@@ -7,7 +7,7 @@
 enum {
     SPIRV_HEADER = 5,         // number of words before the first instruction
     SPIRV_BOUND = 3,          // index of the header word with the bound of all ids
-    SPIRV_MOST_IDS = 1 << 20, // most ids of a shader that are supported
+    SPIRV_MOST_IDS = 1 << 20, // largest number of ids in a shader that are supported
     SPIRV_CONSTANT_TRUE = 41,
     SPIRV_CONSTANT_FALSE = 42,
     SPIRV_DECORATE = 71,

@@ -14,9 +14,9 @@
 enum {
     STEP_BYTES = 2 * 4 * 2 * LANES,
     GROUP_BYTES = STEP_BYTES / 2,
-    ROW_BYTES = 4608,       // most bytes of a gathered row: 3x3 of 512 channels
-    MOST_HIGHS = 512,       // most inputs above 127 in a strip that are added separately
-    COLUMNS_FOR_HIGHS = 48, // fewest columns for which it pays to add inputs above 127 separately
+    ROW_BYTES = 4608,       // largest number of bytes in a gathered row: 3x3 of 512 channels
+    MOST_HIGHS = 512,       // largest number of inputs above 127 in a strip that are added separately
+    COLUMNS_FOR_HIGHS = 48, // smallest number of columns for which it pays to add inputs above 127 separately
 };
 
 // Methods of adding the products of a strip: by the template's instructions, as bytes, or as 16-bit numbers.
