@@ -36,8 +36,8 @@ each profile and option leaves out.
 TABLES = {
     "linux": ("Linux", "The table has the sizes of `libtaper.so` for each profile, compiled by gcc 12. A library includes Vulkan only if its row says so. The "
               "profile `one` was built for the demo's classifier. The libraries zlib and libc of the system are not included.", "build"),
-    "android": ("Android", "The table has the sizes of `libpytorch_jni.so` from `./dev android`, with the tables for crash reports. Clang 14 and lld built "
-                "it, with headers and stubs instead of an NDK.", "ABI"),
+    "android": ("Android", "The table has the sizes of the stripped `libpytorch_jni.so` that `./dev android` builds. Each size includes the unwind "
+                "tables, which crash reports need. The compiler was clang 14 with lld, and headers and stubs replaced the NDK.", "ABI"),
     "apple": ("Apple's systems", "The table has the sizes of a short program with the static library, without dead code and symbols. Clang and zig built it, "
               "without Xcode.", "features of the library"),
     "packages": ("Packages", "The table has the sizes of the compressed packages that `./dev release --dry-run` makes.", "file"),
