@@ -212,7 +212,7 @@ static int64_t dims_with_batch(const taper_node *node)
 
 bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value)
 {
-    // more: dimensions of the first value minus dimensions of `value`. least: least number of dimensions of `value`.
+    // more: dimensions of the first value minus dimensions of `value`. least: smallest number of dimensions of `value`.
     int64_t more = 0, least = 0;
     for (int hops = 0; hops < 64 && !taper_ranks_change(compilation); hops++) {
         const taper_node *node = value->node;

@@ -24,7 +24,7 @@ typedef struct taper_recomposed {
     // float operator does.
     bool computed;
     taper_qparams qparams;
-    int64_t rank; // least number of dimensions that the value can have
+    int64_t rank; // smallest number of dimensions that the value can have
     // Operator for the layer that made the value, including the relu that follows, or NULL if there is none.
     const taper_op *with_relu;
 } taper_recomposed;

@@ -439,7 +439,7 @@ static taper_status build(finder *f, taper_node *end)
     TAPER_TRY(fill_body(f, anchor, body));
     size_t outputs = 0;
     const taper_node *first = body->first;
-    while (first->kind != TAPER_NODE_OP && first->next != NULL) { // finds the node after which the segment is named
+    while (first->kind != TAPER_NODE_OP && first->next != NULL) { // finds the operator that gives the segment its name
         first = first->next;
     }
     for (const taper_node *node = body->first; node != NULL; node = node->next) {

@@ -144,8 +144,8 @@ double taper_clock(void)
 }
 
 #ifdef MADV_HUGEPAGE
-// Seconds that a large page may take before it counts as late, and total lateness after which the process asks for no
-// more large pages.
+// Seconds that a large page may take before it counts as late. If the total lateness reaches large_pages_late seconds,
+// the process asks for no more large pages.
 static const double large_page_seconds = 1e-3, large_pages_late = 3e-3;
 
 static double touch(char *page)

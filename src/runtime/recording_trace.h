@@ -15,7 +15,7 @@ typedef struct taper_noted_step {
     uint32_t source; // index of the step that made argument 0; UINT32_MAX for none
     uint32_t varies; // number of arguments that are not constants; repetitions of argument 0 are counted once
     uint32_t passed; // number of checks after the step that always pass if the guards of the sequence pass
-    uint32_t joined; // number of steps from this one on that run together
+    uint32_t joined; // number of steps that run together: this step and the next ones
     double saved;    // bytes of memory traffic that are saved by running this step and later ones together
     size_t origin;   // number of the storage of argument 0; SIZE_MAX if it was not created in this run
     uint32_t inputs; // in the first step of a sequence: number of inputs of the sequence

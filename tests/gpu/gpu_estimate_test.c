@@ -116,7 +116,7 @@ static void insisting(void **state)
 // process.
 static void learning(void **state)
 {
-    enum { RUNS = 7 }; // number of runs after which the device and the CPU have been measured
+    enum { RUNS = 7 }; // number of runs that are enough to measure the device and the CPU
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];
     listening w;
     opened o;

@@ -77,9 +77,9 @@ export interface LoadOptions {
     guards?: boolean;
     /** Check the checksums of all records first; default false. */
     verify?: boolean;
-    /** Time limit of a run in seconds, after which it fails; default 0, no limit. */
+    /** Time limit in seconds. A run that takes longer fails. Default 0: no limit. */
     seconds?: number;
-    /** Memory limit of a run's values in bytes, beyond which it fails; default 0, no limit. */
+    /** Memory limit in bytes for a run's values. A run that needs more fails. Default 0: no limit. */
     memory?: number;
 }
 export type ModelSource = string | URL | Request | Response | Blob | BufferSource;

@@ -13,8 +13,8 @@
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 
-// FEW_ROWS is the most rows for which reading the weights from the cache for each row costs less than packing them.
-// OUTPUTS_AT_ONCE is the number of outputs that are computed for all rows before the next outputs.
+// FEW_ROWS is the largest number of rows for which reading the weights from the cache for each row costs less than
+// packing them. OUTPUTS_AT_ONCE is the number of outputs that are computed for all rows before the next outputs.
 enum { FEW_ROWS = 4, OUTPUTS_AT_ONCE = 16 };
 
 typedef struct halves_job {

@@ -74,7 +74,7 @@ static void run_row(const pool_job *job, const taper_ring *image, int64_t y, flo
     const taper_pool_window h = taper_pool_window_at(&job->pooling->axis[1], y);
     int64_t first = 0;
     while (first < out_w) {
-        // Takes as many pixels as the table of pointers has space for. `widest` is the width of their widest window.
+        // Takes pixels until the table of pointers is full. `widest` is the width of their widest window.
         size_t count = 0, widest = 1;
         while (first + (int64_t)count < out_w) {
             const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], first + (int64_t)count);

@@ -58,7 +58,7 @@ static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t cou
     placed[at] = m;
 }
 
-// Returns the most bytes that are in use at once, a lower bound of the arena.
+// Returns the largest number of bytes that are in use at the same time. The arena cannot be smaller.
 static uint64_t most_at_once(taper_gpu_memory *const *sorted, size_t count, uint64_t align)
 {
     uint64_t most = 0;

@@ -28,7 +28,8 @@ typedef struct taper_gpu_recording {
     taper_gpu_recorded *recorded;
     taper_gpu_port *ports; // ports of the inputs, then of the outputs
     size_t in_count, out_count;
-    // Seconds of each dispatch in the last run, then the least seconds of each so far; NULL if times are not logged.
+    // Time of each dispatch in the last run, then the shortest time of each so far, in seconds; NULL if times are not
+    // logged.
     double *seconds;
     unsigned runs;
     bool waits; // true while pipelines of the recording are made; the CPU runs the segment until they are complete

@@ -115,7 +115,7 @@ typedef struct taper_gpu_chain {
     uint32_t count;
     uint32_t codes[TAPER_GPU_STEPS]; // each entry is a step, a TAPER_GPU_FROM_ number << 8, and TAPER_GPU_SPLAT bits
     float low[TAPER_GPU_STEPS], high[TAPER_GPU_STEPS];
-    // Number of operands (E, then F); most operands that the kernel has bindings for.
+    // Number of operands (E, then F); number of operands that the kernel has bindings for.
     uint32_t operand_count, most_operands;
     uint32_t most;              // largest number of steps in the kernel; 0 for no limit
     bool only_plain;            // true if the kernel supports only plain steps

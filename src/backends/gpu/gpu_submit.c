@@ -173,7 +173,7 @@ static double bytes_of(const taper_gpu_recording *r, const taper_gpu_work *w)
     return bytes;
 }
 
-// Logs the least time of each dispatch so far.
+// Logs the shortest time of each dispatch so far.
 static void tell_times(const taper_segment *segment, const taper_run *run, taper_gpu_recording *r)
 {
     enum { EVERY = 10 };

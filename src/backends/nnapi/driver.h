@@ -39,7 +39,7 @@ typedef struct taper_nnapi_driver {
 bool taper_nnapi_open(taper_nnapi_driver *driver, const taper_nnapi_options *options, const char *name, unsigned index);
 void taper_nnapi_close(taper_nnapi_driver *driver);
 
-// Records a failure after which the driver must not be used. Returns TAPER_DEVICE_LOST.
+// Records a failure. The driver must not be used afterwards. Returns TAPER_DEVICE_LOST.
 TAPER_COLD taper_status taper_nnapi_fail(taper_nnapi_driver *driver, const char *format, ...) TAPER_PRINTF(2, 3);
 // Checks a result of the function with that number in the list of functions. Returns TAPER_OK, or records the failure
 // and returns TAPER_DEVICE_LOST.

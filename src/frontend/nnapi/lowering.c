@@ -6,7 +6,7 @@
 #include "ir/effects.h"
 
 typedef struct operation_row {
-    uint32_t code, least, most; // NNAPI's code, and the least and largest number of inputs
+    uint32_t code, least, most; // NNAPI's code; smallest and largest number of inputs
     taper_nnapi_lower *lower;
 } operation_row;
 

@@ -5,8 +5,9 @@
 #include "base/atomic.h"
 #include "platform/denormals.h"
 
-// Nanoseconds: the least work that is shared, with sleeping workers and with workers that are awake; limits of pieces;
-// pieces between which only the host is called. A test build shares all work.
+// Times in nanoseconds. SHARED, SHARED_SOON: smallest work that is shared with sleeping workers, and with workers that
+// are awake. PIECE_LEAST, PIECE_MOST: limits for a piece. ALONE: work between two calls of the host, if one thread does
+// all of it. A test build shares all work.
 #ifdef TAPER_SHARES_ALL
 static const double SHARED = 0, SHARED_SOON = 0, PIECE_LEAST = 0;
 #else
@@ -14,7 +15,7 @@ static const double SHARED = 25e3, SHARED_SOON = 5e3, PIECE_LEAST = 2.5e3;
 #endif
 static const double PIECE_MOST = 75e3, ALONE = TAPER_WORK_BETWEEN;
 
-// Returns the most work of a piece, in nanoseconds.
+// Returns the largest work of a piece, in nanoseconds.
 static double piece_of(const taper_run *run, double work)
 {
     const double threads = taper_pool_threads(run->pool);

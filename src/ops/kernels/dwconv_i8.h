@@ -7,8 +7,8 @@
 // How an operator uses it
 // - One call computes a run of pixels of a row with equal windows. a[t] points to tap t of the first pixel, and each
 //   pixel moves all taps by `step` bytes (stride times the distance of pixels). A pixel at the left or right border is
-//   a run of one. Taps in padding point to bytes that equal the input's zero point: one pixel for a run of one,
-//   otherwise as many pixels as the run has.
+//   a run of one. Taps in padding point to bytes that equal the input's zero point: one pixel for each pixel of the
+//   run.
 // - For 3x3 without dilation some entries read inputs that pixels share only once. They compute an even number of rows
 //   with stride 1 together (`rows`), or one row with stride 2 (`columns`). The last one or two columns of a pixel's
 //   window are the first columns of the next pixel's window. Only the first pixel has its own first column, which may
@@ -53,7 +53,9 @@ typedef struct taper_dwconv_i8_entry {
     uint32_t block, least;
     uint32_t over_read;
     uint32_t shift;
-    uint32_t rows;    // if above 1, an even number: most rows of 3x3 with stride 1 and without dilation in one call
+    // Largest number of output rows that one call computes for 3x3 with stride 1 and without dilation: 1, or an even
+    // number.
+    uint32_t rows;
     uint32_t columns; // 1 if the entry computes 3x3 with stride 2 by columns
     uint32_t words;   // 1 if weights are stored in 16 bits
     taper_dwconv_i8_function *run;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The stores that the two AVX-512 entries of the int8 gemm share, with and without VNNI. The including file defines
-// MR_MAX, the most rows of a tile. With 32 columns the registers are enough for 14 rows, or for fewer rows if the
-// products need registers too.
+// MR_MAX, the largest number of rows in a tile. With 32 columns the registers are enough for 14 rows, or for fewer rows
+// if the products need registers too.
 #include "ops/kernels/simd_i8_x86.h"
 
 // Stores two rows. Each 128 bits of y contain 32 bits of row 0 from the first 16 columns, 32 bits of row 0 from the

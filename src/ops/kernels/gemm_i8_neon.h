@@ -4,7 +4,8 @@
 // piece for each panel. The including file defines
 //   MR_MAX, NR, KR      the tile; KR k of a row are one group, in A and in the weights
 //   ROWS(mr), ACC       sums of a tile of mr rows: acc[ROWS(mr)][ACC] vectors
-//   GATHERED, A_BYTES   most groups of A at a time, and their bytes with 16 / KR more groups
+//   GATHERED            largest number of groups of A at a time
+//   A_BYTES             size of these groups and of 16 / KR more groups, in bytes
 // and then the functions that are declared here. Products with many sums are written in assembly: compilers move the
 // sums between registers, and load operands too late for in-order processors.
 #include "ops/kernels/simd_i8_neon.h"

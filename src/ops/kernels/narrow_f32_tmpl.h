@@ -84,7 +84,7 @@ static void half_gemv_fp16(size_t n, size_t k, const float *x, const uint16_t *w
 
 // ---- scales and zero points
 
-enum { MOST_NUMBERS = 2 * 32 }; // most scales and zero points of a group
+enum { MOST_NUMBERS = 2 * 32 }; // largest number of scales and zero points in a group
 
 // Returns the scales of a group as floats, followed by its zero points. Halves are converted into `floats`.
 TAPER_TEMPLATE const float *numbers_of(const size_t vectors, const taper_narrow_numbers kind, const bool has_points,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the convolution of planes, written with the functions of simd_scalar.h. A tile is a block of outputs by
-// as many vectors of positions as leave registers for the inputs.
+// several vectors of positions; their number leaves registers for the inputs.
 #include <math.h>
 
 #include "ops/kernels/planar_f32.h"

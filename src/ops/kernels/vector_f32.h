@@ -155,8 +155,8 @@ typedef void taper_distance_f32_function(size_t rows, size_t n, const float *x, 
 // be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
-// Computes out[i], the reduction of the n floats at x + i * x_stride. A line has at least as many floats as a vector,
-// and at most a few times as many; computed one by one, such lines would wait for the latency of each addition. The
+// Computes out[i], the reduction of the n floats at x + i * x_stride. A line has at least the length of a vector,
+// and at most a few times this length. Computed one by one, such lines would wait for the latency of each addition. The
 // result of a line does not depend on the others.
 typedef void taper_reduce_lines_f32_function(size_t lines, size_t n, const float *x, size_t x_stride, float *out);
 // Computes y = exp(x - max) / sum of these exponentials for one row, or the logarithm of this quotient.

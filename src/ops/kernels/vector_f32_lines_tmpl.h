@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_KERNELS_VECTOR_F32_LINES_TMPL_H
 #define TAPER_OPS_KERNELS_VECTOR_F32_LINES_TMPL_H
 
-// Reduces as many lines at a time as a vector has lanes. The lines' vectors are transposed, and then reduced side by
-// side. n is at least VN. If a maximum or minimum may be NaN, the lines are read again.
+// Reduces several lines at a time, one for each lane of a vector. The vectors of the lines are transposed, and then
+// reduced side by side. n is at least VN. If a maximum or minimum may be NaN, the lines are read again.
 #define LINES_OF(name, step, last, is_sum)                                                                             \
     static void lines_##name(size_t lines, size_t n, const float *x, size_t x_stride, float *out)                      \
     {                                                                                                                  \

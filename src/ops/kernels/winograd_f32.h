@@ -31,7 +31,7 @@
 // Number of inputs on a side of the largest tile; number of all its inputs.
 enum { TAPER_WINOGRAD_SIDE = 9, TAPER_WINOGRAD_POSITIONS = 81 };
 
-// The positions on a side of a tile with 2, 3 or 4 outputs; there are as many as inputs.
+// The positions on a side of a tile with 2, 3 or 4 outputs. A tile has one position for each input.
 static const uint8_t taper_winograd_f4_positions[3][TAPER_WINOGRAD_SIDE] = {
     {0, 1, 2, 5}, {0, 1, 2, 3, 5}, {0, 1, 2, 3, 4, 5}};
 static const uint8_t taper_winograd_s4_positions[3][TAPER_WINOGRAD_SIDE] = {

@@ -43,8 +43,8 @@ taper_status taper_lapack_begin(taper_linalg *w, size_t slot, taper_dtype dtype,
     return TAPER_OK;
 }
 
-// Allocates work memory: as many elements of LAPACK's dtype as it answered to a query, `reals` real numbers and `ints`
-// integers.
+// Allocates work memory: `reals` real numbers, `ints` integers, and the number of elements of LAPACK's dtype that
+// LAPACK gave as its answer to a query.
 static taper_status make_room(taper_lapack_job *job, const void *answer, int64_t reals, int64_t ints)
 {
     const bool single = job->dtype == TAPER_F32 || job->dtype == TAPER_C64;

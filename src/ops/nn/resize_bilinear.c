@@ -8,7 +8,8 @@
 #include "ops/nn/resize.h"
 #include "ops/nn/resize_rows.h"
 
-enum { PIECE = 64, ROWS = 8 }; // PIECE: pixels that are computed together; ROWS: least rows of planes for a task
+// PIECE: pixels that are computed together. ROWS: smallest number of rows in a task, of all planes together.
+enum { PIECE = 64, ROWS = 8 };
 
 // The inputs that an output position reads along the width: offsets in a row, in floats, and weights.
 typedef struct stretch {

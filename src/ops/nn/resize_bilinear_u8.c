@@ -6,7 +6,7 @@
 #include "ops/nn/resize.h"
 #include "ops/nn/resize_rows.h"
 
-enum { PIECE = 64, ROWS = 8 }; // PIECE: pixels that are computed together; ROWS: least rows of a task
+enum { PIECE = 64, ROWS = 8 }; // PIECE: pixels that are computed together; ROWS: smallest number of rows in a task
 
 typedef struct bilinear_job {
     const taper_vector_u8_entry *vector;

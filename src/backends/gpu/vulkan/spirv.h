@@ -11,10 +11,10 @@
 #include "base/status.h"
 
 // Replaces specialization constants in words of SPIR-V: value number i is for the constant of SpecId i, and a constant
-// without a value keeps its own value. The result is *made_words words at `made`, at most as many as the input.
-// Constants have 32 bits or are bool. Expressions of constants are those that glslang makes of GLSL's operators on uint
-// and bool. Returns TAPER_ERROR_RESOURCE if memory is missing, or TAPER_DECLINED for other constants and expressions,
-// which the driver should handle.
+// without a value keeps its own value. The result is *made_words words at `made`, at most the number of words of the
+// input. Constants have 32 bits or are bool. Expressions of constants are those that glslang makes of GLSL's operators
+// on uint and bool. Returns TAPER_ERROR_RESOURCE if memory is missing, or TAPER_DECLINED for other constants and
+// expressions, which the driver should handle.
 taper_status taper_spirv_fold(const taper_allocator *allocator, const uint32_t *code, size_t words,
                               const uint32_t *values, uint32_t count, uint32_t *made, size_t *made_words);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm with the matrix products of bf16 (FEAT_BF16). BFMMLA multiplies two rows by two columns, four k at
 // once, and adds to floats. A tile has up to 8 rows by 12 columns in 24 accumulators of 2 x 2. A strip of A is rounded
-// to bf16 first, with two rows interleaved and as many k as stay in the L1 cache, and is then multiplied with all
-// columns. With more k, partial sums are kept in C.
+// to bf16 first, with two rows interleaved, in blocks of k that stay in the L1 cache. Each block is then multiplied
+// with all columns. If there are several blocks, partial sums are kept in C.
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm with fp16 arithmetic (FEAT_FP16): up to 8 rows by 16 columns in 16 accumulators of 8 halves. A strip
-// of A is rounded to fp16 first, as many k of it as stay in the L1 cache, and is then multiplied with all columns. Sums
-// of ROUNDS products are halves, which are added to floats in C. With more products the rounding would be visible, and
-// sums could overflow.
+// of A is rounded to fp16 first, in blocks of k that stay in the L1 cache; each block is then multiplied with all
+// columns. Sums of ROUNDS products are halves, which are added to floats in C. With more products the rounding would be
+// visible, and sums could overflow.
 #include <math.h>
 #include <string.h>
 
@@ -100,7 +100,7 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
 }
 
 // Computes sum += weights * x[lane]. It is in assembly, because gcc copies the lane before each use of the intrinsic.
-// Each lane is used twice, so there would be half as many instructions more.
+// Each lane is used twice, so the copies would add half of the number of instructions.
 #define FMLA(sum, weights, x, lane)                                                                                    \
     __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(weights), "x"(x)) // x is in registers 0 to 15
 

@@ -3,9 +3,9 @@
 // weights are those of AVX-512 VNNI, whose kernel computes calls that are too small for tiles.
 //
 // All taps of a row form one row of A, as in a panel of weights. Rows at equal distances are read in place if there are
-// few columns. Otherwise as many steps of a strip as the L1 cache has space for are copied into the order of tiles, and
-// multiplied with all columns. If there are more steps, the sums of some panels are kept in between. If a row's last k
-// are not a whole step, the step uses the last 64 weights of the panel, and zeros for those k of A that are done
+// few columns. Otherwise steps of a strip are copied into the order of tiles until the L1 cache is full, and are
+// multiplied with all columns. If the strip has more steps, the sums of some panels are kept in between. If a row's
+// last k are not a whole step, the step uses the last 64 weights of the panel, and zeros for those k of A that are done
 // already. The sums of a panel are requantized while the tiles compute the panel after the next one; by then the sums
 // have reached the cache.
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm with the bf16 dot products of AVX-512: up to 14 rows by 32 columns in 28 accumulators of floats, two k
-// at a time. A strip of A is rounded to bf16 first, as many k of it as stay in the L1 cache, and is then multiplied
-// with all columns. With more k, partial sums are kept in C. Pairs of k are contiguous in the weights and in A, so a
-// broadcast is two elements of a row.
+// at a time. A strip of A is rounded to bf16 first, in blocks of k that stay in the L1 cache. Each block is then
+// multiplied with all columns. If there are several blocks, partial sums are kept in C. Pairs of k are contiguous in
+// the weights and in A, so a broadcast is two elements of a row.
 #include <math.h>
 
 #include "ops/kernels/gemm_half.h"
