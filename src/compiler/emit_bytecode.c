@@ -124,7 +124,7 @@ static call_site *find_call(const emitter *e, const taper_op *op)
     return number != NULL ? &e->calls[*number] : NULL;
 }
 
-// Returns the number of arguments of a call that a file of the target's version contains. Arguments at the end are
+// Returns the number of arguments that a file of the target's version contains for this call. Arguments at the end are
 // omitted if they equal their defaults; out arguments are always given. Returns -1 for a variable number.
 static int32_t arguments_given(const emitter *e, const taper_node *node)
 {

@@ -191,8 +191,8 @@ static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
     return known;
 }
 
-// Returns the rank of a batch of images for layers that take images with or without a batch. Returns 0 for other
-// operators.
+// Returns the rank of the input with a batch dimension, if the operator is a layer that also accepts inputs without
+// one. Returns 0 for other operators.
 static int64_t dims_with_batch(const taper_node *node)
 {
     switch ((taper_op_shape)TAPER_FIELD(taper_node_facts(node), SHAPE)) {

@@ -322,7 +322,7 @@ static int64_t asserted_rank(const taper_node *asked)
     return 0;
 }
 
-// Returns the rank that the checks of an exported program require of a parameter of forward, or 0.
+// Returns the rank that the program's checks require for this parameter of forward, or 0 if there is no such check.
 static int64_t rank_of_param(const taper_ir_value *value)
 {
     size_t count = 0;

@@ -80,8 +80,9 @@ static bool is_named(const taper_object *object, const char *name)
     return length >= wanted && strcmp(object->klass->name + length - wanted, name) == 0;
 }
 
-// Indices of the parameters in the state, after weight and bias, for the classes of files prepared for XNNPACK, Vulkan
-// and Metal. Classes in different namespaces with the same last name have the same indices.
+// Classes of layers in files that were prepared for XNNPACK, Vulkan and Metal. `lists`, `groups` and `transposed` are
+// indices in the layer's state, whose first two items are weight and bias. Classes in different namespaces with the
+// same last name have the same indices.
 typedef struct layer_class {
     char name[26];
     uint8_t linear, in_out; // linear: true for a linear layer; in_out: true if the weight is [in, out]

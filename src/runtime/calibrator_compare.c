@@ -80,8 +80,8 @@ static void add_result_noise(taper_noise *noise, taper_val wanted, taper_val got
 
 // ---- the quantized model
 
-// Fills value_steps and made_steps: for each value of the float graph and of the quantized graph, 1 + the index of the
-// quantized layer that computes it, or 0.
+// Fills value_steps (for the values of the float graph) and made_steps (for the values of the quantized graph). An
+// entry is 1 + the index of the quantized layer that computes the value, or 0 if there is no such layer.
 static taper_status index_steps(taper_calibrator *calibrator, uint32_t made_count, taper_error *error)
 {
     const taper_quantization_table *table = calibrator->compiler->quantization;

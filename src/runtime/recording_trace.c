@@ -103,8 +103,8 @@ void taper_recorder_before(taper_session *session)
     recorder->trace->births = taper_planner_births(session->planner);
 }
 
-// Returns true for a check of the rank of a value that the sequence uses. The check then always passes, because the
-// guards of the sequence compare the rank too.
+// Returns true if the instruction checks the rank of a value that the sequence uses. Such a check always passes,
+// because the guards of the sequence compare this rank too.
 static bool passes_for_good(taper_trace *t, const taper_program *program, const taper_instruction *in)
 {
     const uint32_t *operands = program->operands + in->in;

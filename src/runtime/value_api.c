@@ -208,7 +208,7 @@ taper_status taper_value_quantize(taper_context *context, const taper_value *val
     return box(context->heap, result, quantized, error);
 }
 
-// Returns true if the type is incomplete. This is recursive; types are at most TAPER_LIMIT_TYPE_DEPTH deep.
+// Returns true if the type is incomplete. The function is recursive; types are at most TAPER_LIMIT_TYPE_DEPTH deep.
 static bool says_too_little(const taper_type *type)
 {
     bool little = type->kind == TAPER_TYPE_CLASS || type->kind == TAPER_TYPE_ANY;

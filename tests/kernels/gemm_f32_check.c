@@ -49,8 +49,8 @@ static float rounded(taper_precision precision, float x)
                                                : x;
 }
 
-// Returns the allowed error: of a sum of `terms` floats, or of sums of half floats of which at most entry->rounds are
-// added before conversion.
+// Returns the allowed error of a sum of `terms` products. If entry->rounds is above 1, up to that many products are
+// added as half floats before their sum is converted.
 static double error_bound(const taper_gemm_entry *entry, size_t terms, double magnitude)
 {
     const double sums = ((double)terms + 4) * 0x1p-24 * magnitude;

@@ -20,7 +20,7 @@ enum { MERGED = 3 }; // index in a pack request's numbers of minus the number of
 typedef struct dense_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
-    size_t group_floats; // number of floats of the packed weights of a group
+    size_t group_floats; // number of floats in a group's packed weights
     size_t groups;       // number of groups; one of them may be several merged groups of the convolution
     size_t group_in, group_out;
     size_t taps, pixels; // number of taps of the kernel; number of pixels of all images

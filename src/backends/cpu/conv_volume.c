@@ -3,8 +3,8 @@
 // convolution with a stride is split into one convolution without a stride for each phase of the result, with the taps
 // that reach this phase; all of them read the same input.
 //
-// A piece of work is some rows of some slices of the result. The input that it reads is copied with padding, once, in
-// every phase of an ordinary convolution's stride. Each slice of each phase of the result is made from this copy. Taps
+// A piece of work computes some rows in some slices of the result. The input of a piece is copied once, with padding,
+// in every phase of an ordinary convolution's stride. Each phase of each result slice is computed from this copy. Taps
 // that read only padding are omitted.
 #include "backends/cpu/conv_volume.h"
 

@@ -50,10 +50,10 @@ typedef struct taper_volume_plan {
     taper_epilogue epilogue;
     taper_volume_axis axis[TAPER_AXES];
     size_t batch, groups, group_in, group_out, group_floats;
-    int64_t slab, rows;    // numbers of slices and of rows of positions in a piece of work
-    size_t slabs, bands;   // number of pieces of one group of one image: along slices and along rows
-    size_t pitch, plane;   // number of floats of a row; number of floats of a plane of one phase of the input
-    size_t slice, channel; // number of floats of a slice in all phases; number of floats of a channel in all slices
+    int64_t slab, rows;    // number of slices in a piece of work; number of rows in it
+    size_t slabs, bands;   // number of pieces along the slices, and along the rows, for one group and one image
+    size_t pitch, plane;   // number of floats in a row, and in the plane of one input phase
+    size_t slice, channel; // number of floats in a slice, with all phases; and in a channel, with all slices
     size_t y_plane, place_bytes;
     const taper_result_phase *phases; // phases of the result, [depth][height][width]
     const float *packed, *x;
@@ -62,7 +62,8 @@ typedef struct taper_volume_plan {
     size_t y_slice, y_channel;
 } taper_volume_plan;
 
-// Returns the number of positions of phase r of the result. The numbers of two phases differ by at most one.
+// Returns the number of positions along the axis in phase r of the result. The numbers of two phases differ by at most
+// one.
 static inline int64_t taper_volume_positions(const taper_volume_axis *axis, size_t r)
 {
     return (axis->out - (int64_t)r + (int64_t)axis->phases - 1) / (int64_t)axis->phases;

@@ -16,7 +16,7 @@ typedef struct windows_plan {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     bool planes;                     // true if x is NCHW
-    size_t rows, bands;              // number of rows of a band of the result; number of bands of an image
+    size_t rows, bands;              // number of result rows in a band; number of bands in an image
     size_t row_floats, plane_floats; // number of floats in scratch memory: of a padded row; of the rows of one channel
     size_t scratch;                  // number of bytes of scratch memory: a row of zeros and the planes
     taper_places places;

@@ -15,13 +15,13 @@ typedef struct windows_plan {
     const taper_gemm_i8_entry *entry;
     const taper_vector_u8_entry *vector;
     size_t x_channel, x_row, x_pixel, x_image; // number of bytes from one channel, row, pixel and image to the next
-    size_t rows, bands;                        // number of rows of a band of the result; number of bands of an image
+    size_t rows, bands;                        // number of result rows in a band; number of bands in an image
     // Numbers per window: all planes; groups of four planes; planes that are used alone; taps.
     size_t planes, quads, alone, taps;
     size_t pixels; // number of pixels of a row, including padding
     // In scratch memory, in bytes: size of a row of pixels; offset of single planes; offset of row copies; total size.
     size_t row_bytes, line_at, copies_at, scratch;
-    size_t group_bytes, panel_bytes; // number of bytes of all weights of a group; number of bytes of a panel
+    size_t group_bytes, panel_bytes; // size of a group's weights, and of one panel, in bytes
     taper_places places;
 } windows_plan;
 

@@ -78,7 +78,7 @@ typedef struct taper_gpu_program {
     size_t work_count, work_capacity;
     taper_gpu_number *numbers;
     size_t number_count, number_capacity;
-    // Number of bytes of the buffers of each taper_gpu_place, set by taper_gpu_program_place.
+    // For each taper_gpu_place, the size of its buffer in bytes. taper_gpu_program_place sets these sizes.
     uint64_t bytes[TAPER_GPU_PLACES];
 } taper_gpu_program;
 

@@ -10,7 +10,7 @@ typedef struct marking {
     taper_ts_lowering *lowering;
     taper_aliases *aliases;
     uint8_t *values, *sets; // values: true for each live value, by id; sets: true for each alias set with a live value
-    // For each alias set: true if an operator took a value of it out of a container of unknown origin.
+    // For each alias set: true if an operator read one of its values from a container whose origin is unknown.
     uint8_t *anywhere;
     bool grown;
     bool writes_stay;

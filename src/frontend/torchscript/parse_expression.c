@@ -117,7 +117,7 @@ static taper_status number_literal(taper_ts_parser *p, taper_ts_node **node)
                 return taper_ts_unexpected(p, "the number does not fit into 64 bits");
             }
         }
-        (*node)->as.integer = (int64_t)value; // 2^63 becomes INT64_MIN; it is valid only after a minus sign
+        (*node)->as.integer = (int64_t)value; // 2^63 becomes INT64_MIN, which is valid only after a minus sign
     } else {
         char digits[400];
         const size_t count = length - (token.kind == TAPER_TS_TOKEN_IMAGINARY ? 1 : 0);

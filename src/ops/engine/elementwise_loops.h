@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the loops of an operator list for one class of arithmetic. A file defines T and, for the result types,
-// OUT_SAME, OUT_BOOL and OUT_REAL. Then it includes its list with these macros in place.
+// Defines one loop for each operator in a list. All loops use the same class of arithmetic. A file defines T and, for
+// the result types, OUT_SAME, OUT_BOOL and OUT_REAL. Then it includes its list with these macros in place.
 #ifndef TAPER_OPS_ELEMENTWISE_LOOPS_H
 #define TAPER_OPS_ELEMENTWISE_LOOPS_H
 

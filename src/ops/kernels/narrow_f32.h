@@ -50,14 +50,14 @@ typedef struct taper_narrow_entry {
     taper_widen_panel_function *widen_panel;
 } taper_narrow_entry;
 
-// Returns the number of bytes of the scales and zero points of one group of a panel.
+// Returns the size in bytes of the scales and zero points for one group in a panel.
 static inline size_t taper_narrow_number_bytes(const taper_narrow_format *format, size_t nr)
 {
     const size_t item = format->numbers == TAPER_NARROW_F32 ? sizeof(float) : sizeof(uint16_t);
     return nr * item * (format->points ? 2 : 1);
 }
 
-// Returns the number of bytes of one group of a panel.
+// Returns the size in bytes of one group in a panel.
 static inline size_t taper_narrow_group_bytes(const taper_narrow_format *format, size_t nr)
 {
     return taper_narrow_number_bytes(format, nr) + nr * format->group * format->bits / 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The number of vectors of channels that a transform of inputs handles together.
+// The number of channel vectors that an input transform handles together.
 #ifndef TAPER_OPS_KERNELS_WINOGRAD_F32_FORMS_H
 #define TAPER_OPS_KERNELS_WINOGRAD_F32_FORMS_H
 

@@ -91,7 +91,7 @@ TAPER_TEMPLATE void input(const int how, size_t channels, const float *const *x,
 typedef struct finishing {
     taper_winograd_output o; // a copy, because stores could alias the caller's struct
     V bias, low, high;
-    V corners; // sum of corner outputs times zero; it is NaN if an output was infinite or NaN
+    V corners; // zero times the sum of corner outputs: NaN if an output was infinite or NaN
 } finishing;
 
 TAPER_TEMPLATE finishing finishing_of(const taper_winograd_output *o)

@@ -90,7 +90,7 @@ static inline double *taper_linalg_doubles(taper_tensor *tensor) // returns the 
 TAPER_MUST_USE taper_status taper_linalg_zero(const taper_linalg *w, size_t slot);
 // Returns true if `count` elements from `index` on are finite. The tensor is floating or complex, without gaps.
 bool taper_linalg_finite(const taper_tensor *tensor, int64_t index, int64_t count);
-// Fails if the run must end. It is called between matrices.
+// Fails if the run must end. Operators call this function between matrices.
 TAPER_MUST_USE static inline taper_status taper_linalg_stopped(const taper_linalg *w)
 {
     return taper_run_spend(w->run, 200);

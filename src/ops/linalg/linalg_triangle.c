@@ -7,8 +7,8 @@ enum { A, X }; // numbers of the slots for temporaries
 
 typedef struct triangle {
     bool upper, transposed, unit, left;
-    // True if a is stored by rows; it is then solved by rows, as in PyTorch, which is visible if the diagonal has
-    // zeros.
+    // True if a is stored by rows. The system is then solved by rows, as in PyTorch. This is visible if the diagonal
+    // has zeros.
     bool by_rows;
 } triangle;
 

@@ -8,7 +8,7 @@
 #include "ops/nn/pool_planes.h"
 
 // LANES: number of planes that are pooled together. MOST_ELEMENTS and MOST_WIDTH: bounds for a plane and its rows.
-// MOST_TAPS: bound for the elements of all windows of a plane, as a multiple of the plane's own elements.
+// MOST_TAPS: bound for the number of taps in a plane's windows together, divided by the number of the plane's elements.
 enum { LANES = 16, MOST_ELEMENTS = 1024, MOST_WIDTH = 32, MOST_TAPS = 32 };
 
 typedef struct turned {

@@ -14,8 +14,8 @@ typedef struct taper_rnn_packed {
     const taper_rnn_weights *weights; // weights, borrowed like every argument of taper_rnn_packed_open
     size_t in, hidden, projected, gates;
     size_t block, blocks;             // number of units of a block; number of blocks, of which the last one is padded
-    size_t width;                     // number of floats of a row of gates, which are ordered by block, then by gate
-    size_t panel_floats;              // number of floats of a panel of the state's weights
+    size_t width;                     // number of floats in a row of gates; its order is by block, then by gate
+    size_t panel_floats;              // number of floats in a panel of the weights for the state
     taper_pack input, state, project; // packed weights of the input, the state and the projection
     float *fresh, *products;          // new states; for GRU, the part of the new gate that comes from the state
     size_t scratch_bytes;

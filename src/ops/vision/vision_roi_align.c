@@ -43,7 +43,7 @@ static bool find_tap(const taper_roi_work *work, double y, double x, roi_tap *ta
     return true;
 }
 
-// Sets *samples to the number of samples of a bin along one axis of the region. For a region of negative size it is
+// Sets *samples to the number of samples in a bin along one axis. The number is negative if the size of the region is
 // negative.
 static taper_status samples_of(const taper_call *call, double size, int64_t bins, int64_t ratio, int64_t *samples)
 {

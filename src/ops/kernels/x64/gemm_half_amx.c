@@ -20,7 +20,7 @@ enum {
     MOST_ROWS = 32,     // number of rows of two tiles
     STEP_PAIRS = 16,    // number of pairs of k in a step
     STEP = 64,          // number of bytes of a row of A in a step
-    ROW_BYTES = 4 * NR, // number of bytes of a pair of k of the weights, for all columns
+    ROW_BYTES = 4 * NR, // size in bytes of the weights of two k, for all columns
     BLOCK = 18,         // largest number of steps of A that are arranged at a time: 36 KB
     WAITING = 6,        // largest number of panels whose sums are kept while A is arranged again; at least three
     FETCH_AHEAD = 8192, // distance of prefetches in bytes, see gemm_f32_avx512.c

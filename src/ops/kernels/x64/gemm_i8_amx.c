@@ -23,7 +23,7 @@ enum {
     GROUP = 4,          // number of k in 32 bits
     STEP_GROUPS = 16,   // number of groups of k in a step
     STEP = 64,          // number of bytes of a row of A in a step
-    ROW_BYTES = 128,    // number of bytes of a group of k of the weights, for all columns
+    ROW_BYTES = 128,    // size in bytes of the weights of a group of k, for all columns
     BLOCK = 18,         // largest number of steps of A that are arranged at a time: 36 KB
     WAITING = 6,        // largest number of panels whose sums are kept while A is arranged again; at least three
     DIRECT_PANELS = 2,  // largest number of panels of weights for which the rows of A are read in place

@@ -17,7 +17,7 @@ enum {
     PAIRS = 256,            // number of pairs of k in a block of A
     PITCH = PAIRS + VN,     // number of pairs from one row of the block to the next; whole vectors are written
     MOST_PIECES = PAIRS,    // largest number of pieces in a block
-    ROW_BYTES = 2 * NR * 2, // number of bytes of a pair of k of the weights, for all columns
+    ROW_BYTES = 2 * NR * 2, // size in bytes of the weights of two k, for all columns
     FETCH_AHEAD = 8192      // distance of prefetches in bytes, see gemm_f32_avx512.c
 };
 
