@@ -83,7 +83,7 @@ static bool is_view_of_first(const taper_node *node)
 // other node sees that memory.
 static bool views_its_own(const finder *f, const taper_node *node, int depth)
 {
-    enum { MOST_VIEWS = 8 }; // largest number of views of views
+    enum { MOST_VIEWS = 8 }; // longest chain of nodes in which each node is a view of the previous result
     const taper_ir_value *of = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
     return TAPER_DEVICES && f->device->backend->copies && depth < MOST_VIEWS && node->output_count == 1 && of != NULL &&
            of->node != NULL && of->node->kind == TAPER_NODE_OP && of->block == node->block &&

@@ -126,8 +126,8 @@ struct taper_backend {
     // Chooses nodes of the region. Declines if the region contains no further node that the backend takes.
     taper_status (*claim)(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error);
     taper_status (*plan)(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error);
-    // Makes a recording. call->args has the segment's inputs in their forms; taper_segment_shapes gives the shapes of
-    // values inside.
+    // Makes a recording. call->args contains the segment's inputs in the forms that `plan` chose. taper_segment_shapes
+    // gives the shapes of values inside the segment.
     taper_status (*record)(const taper_segment *segment, taper_call *call, void *recording);
     // Runs the recording, and stores the results in call->rets. recording is NULL if recording_bytes is 0.
     taper_status (*run)(const taper_segment *segment, taper_call *call, void *recording);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests orders of calls of a draft that would write a wrong file if they were not refused.
+// Tests that a draft refuses calls in a wrong order, which would write a wrong file.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -170,8 +170,8 @@ static void bounds_depth_and_size(void **state)
         assert_true((status == TAPER_OK) == (depth <= TAPER_LIMIT_TYPE_DEPTH));
         taper_text_free(&text);
     }
-    // Each name stands for a tuple of two types of the previous name: the texts stay short, but the size of the tree
-    // doubles.
+    // Each type is a tuple that contains the previous type twice. The texts stay short, but the tree of the type
+    // doubles each time.
     bool refused = false;
     for (int i = 1; i < 40 && !refused; i++) {
         char text[200];

@@ -581,7 +581,7 @@ static taper_status rewrite(site *s, taper_node *run)
     taper_arena_init(&arena, s->module->allocator);
     taper_status status = rewrite_with(s, &arena);
     taper_arena_free(&arena);
-    if (status == TAPER_ERROR_UNSUPPORTED) { // the Compilation is not removed, and runs the model
+    if (status == TAPER_ERROR_UNSUPPORTED) { // the object Compilation remains and runs the model
         taper_error_clear(s->error);
         status = TAPER_OK;
     }

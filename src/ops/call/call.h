@@ -66,7 +66,7 @@ struct taper_run {
     // Reason why taper_run_spend fails from now on, or TAPER_OK; the code that starts a run resets it.
     taper_status ended;
     bool flushes;                // true during a product of matrices, while denormal numbers are flushed to zero
-    double unshared;             // nanoseconds of work since the last shared work (ops/call/parallel.h)
+    double unshared;             // work, in nanoseconds, after the last work that threads shared (ops/call/parallel.h)
     bool shared;                 // true if some work of the run was shared
     struct taper_budget *budget; // budget that is charged for the work of a load (base/budget.h), or NULL
     // A kernel may set these for the profile: its name (a static text) and the floating-point operations of this call.

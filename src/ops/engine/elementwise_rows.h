@@ -12,7 +12,9 @@ static bool are_short(const taper_ew_walk *w)
 {
     const int64_t n = w->sizes[0], item = sizeof(float);
     bool beside = w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
-    for (size_t k = 1; k < w->sides; k++) { // step 0 (one element for the whole row) or a contiguous row
+    // If rows are longer than SHORT, those of each operand must be contiguous, and follow each other or be the same
+    // row.
+    for (size_t k = 1; k < w->sides; k++) {
         beside =
             beside && (n <= SHORT || (w->steps[k][0] == item && (w->steps[k][1] == 0 || w->steps[k][1] == n * item)));
     }

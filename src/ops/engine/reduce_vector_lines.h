@@ -5,7 +5,7 @@
 
 bool taper_reduce_vector_has_lines(const taper_reduce_vector *v, size_t n, size_t m)
 {
-    enum { SHORT = 8 }; // vectors of the longest line; longer lines are faster with taper_reduce_vector_fold
+    enum { SHORT = 8 }; // number of vectors in the longest line; for longer lines taper_reduce_vector_fold is faster
     return v->vector->fold_lines[v->kind] != NULL && n >= v->vector->lanes && n <= SHORT * (size_t)v->vector->lanes &&
            m > 1 && m >= v->vector->lanes / 2;
 }

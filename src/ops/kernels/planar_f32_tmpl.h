@@ -10,7 +10,7 @@ enum { MOST_OUTPUTS = SIMD_REGISTERS == 32 ? 8 : 4, MOST_VECTORS = 4 };
 #define VECTORS_FOR(outputs)                                                                                           \
     ((SIMD_REGISTERS - 2) / ((outputs) + 1) < MOST_VECTORS ? (SIMD_REGISTERS - 2) / ((outputs) + 1) : MOST_VECTORS)
 
-// Computes positions from x on. The last vector has only the lanes of t.
+// Computes one tile, whose first position is x. t selects the lanes of the last vector.
 TAPER_TEMPLATE void tile(const size_t outputs, const size_t vectors, const taper_planar *p, const float *x, float *y,
                          VT t)
 {

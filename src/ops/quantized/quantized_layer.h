@@ -6,7 +6,7 @@
 
 #include "ops/quantized/quantized_params.h"
 
-// Returns the sum of (x - x_zero) * (w - w_zero). It wraps around, as QNNPACK's does.
+// Returns the sum of (x - x_zero) * (w - w_zero). The sum wraps around, as in QNNPACK.
 uint32_t taper_q_dot(const uint8_t *x, const int8_t *w, int64_t count, int32_t x_zero, int32_t w_zero);
 
 // ---- activations

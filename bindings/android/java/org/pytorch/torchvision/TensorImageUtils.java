@@ -183,7 +183,7 @@ public final class TensorImageUtils {
     copyBack(direct, outBuffer, outBufferOffset);
   }
 
-  /** Writes the contiguous tensor of the centre of a camera image to a buffer. */
+  /** Converts the centre of a camera image to a contiguous tensor, which is written to a buffer. */
   public static void imageYUV420CenterCropToFloatBuffer(
       final Image image,
       int rotateCWDegrees,
