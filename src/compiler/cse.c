@@ -9,7 +9,7 @@
 #include "ir/type_table.h"
 
 enum {
-    MOST_PROBES = 32, // nodes of one hash value to examine; equal nodes that may not be merged share a hash value
+    MOST_PROBES = 32, // largest number of nodes in a bucket that are examined for one node
     LARGE_TYPE = 64   // number of parts from which a type is not compared part by part
 };
 

@@ -31,7 +31,7 @@ typedef struct emitter {
     size_t code_count, code_capacity;
     call_site *calls;
     size_t call_count, call_capacity;
-    taper_pointer_map call_numbers; // operator to index in calls
+    taper_pointer_map call_numbers; // maps each operator to its index in `calls`
     taper_val *constants;           // borrowed from the graph
     size_t constant_count, constant_capacity;
     uint32_t *constant_index; // index in constants + 1, in a hash table of the constants

@@ -7,7 +7,7 @@
 typedef struct namer {
     taper_compilation *compilation;
     taper_pointer_map objects; // objects already visited
-    taper_pointer_map modules; // maps the storage of an attribute to the index of its module's name
+    taper_pointer_map modules; // maps the storage of each attribute to the index of its module's name
     const char **names;
     size_t name_count, name_capacity;
     taper_text path;

@@ -39,7 +39,7 @@ taper_qparams taper_qparams_of(float low, float high);
 TAPER_MUST_USE taper_status taper_histogram_add(taper_observer *observer, const taper_allocator *allocator,
                                                 const float *x, size_t count, float low, float high,
                                                 taper_error *error);
-// Finds the range that, divided into 256 steps, has the least squared error.
+// Finds the range whose division into 256 steps has the smallest squared error.
 void taper_histogram_search(const taper_observer *observer, float *low, float *high);
 void taper_histogram_percentile(const taper_observer *observer, double percentile, float *low, float *high);
 

@@ -118,7 +118,7 @@ taper_status taper_histogram_add(taper_observer *observer, const taper_allocator
     return TAPER_OK;
 }
 
-// ---- the range with the least error
+// ---- the range with the smallest error
 
 static float floor_quotient(float a, float b)
 {

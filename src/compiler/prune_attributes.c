@@ -19,8 +19,8 @@ typedef struct pruning {
     taper_error *error;
     class_slots *classes;
     size_t class_count, class_capacity;
-    taper_pointer_map class_numbers; // class before pruning to index in classes
-    taper_pointer_map objects;       // object before pruning to the object that replaces it; 0 if it was only visited
+    taper_pointer_map class_numbers; // maps each class before pruning to its index in `classes`
+    taper_pointer_map objects; // maps each object before pruning to its replacement, or to 0 if it was only visited
     bool unknown;
     // Graph for which `self` is the class number; it is class_count if that graph has no self.
     const taper_graph *self_of;

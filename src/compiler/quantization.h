@@ -62,7 +62,7 @@ typedef struct taper_quantize_value {
     bool fixed, bounded;
     // Scale and zero point of the group; if the group is not fixed, valid after the ranges are computed.
     taper_qparams qparams;
-    float low, high; // least and greatest possible element, valid if `bounded`
+    float low, high; // smallest and largest possible element, valid if `bounded`
     taper_observer observer;
     // Statistics for bias correction of a layer with this input: the sum of each channel.
     double *sums;

@@ -17,7 +17,7 @@ typedef struct reader {
     taper_archive archive;
     taper_name *set_states; // names of the classes that have a __setstate__, sorted
     size_t set_state_count;
-    taper_pointer_map classes; // cache: class to true if it has a __setstate__
+    taper_pointer_map classes; // cache that maps each class to true if the class has a __setstate__
 } reader;
 
 static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)

@@ -28,7 +28,7 @@ typedef struct storages {
     kept_storage *items; // storages in the order in which they were found
     size_t count, capacity;
     size_t next;               // number for the name of the next record
-    taper_pointer_map indexes; // storage to its index in `items`
+    taper_pointer_map indexes; // maps each storage to its index in `items`
     const char *folder;        // folder of the records, such as "data/"
     const char *suffix;        // suffix of the names of these records
 } storages;
@@ -43,7 +43,7 @@ typedef struct writer {
     bool has_source, has_code;
     taper_set_states states;
     storages data, constants;
-    taper_pointer_map copied; // address of a copied record of constants/ to the number of its entry in `source`
+    taper_pointer_map copied; // maps the address of each copied record of constants/ to its entry's number in `source`
     taper_error *error;
 } writer;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts functions to bytecode.pkl. Its layout is described in lite_bytecode.c.
+// Converts functions to bytecode.pkl. lite_bytecode.c describes the layout of this file.
 #include "format/lite_bytecode_write.h"
 
 // First bytecode version with schemas, and first one with numbers of arguments.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes callstack_debug_map.pkl for functions made from TorchScript. Its layout is in lite_debug.c.
+// Writes callstack_debug_map.pkl for functions made from TorchScript. lite_debug.c describes the layout of this file.
 #ifndef TAPER_FORMAT_LITE_CALLSTACK_WRITE_H
 #define TAPER_FORMAT_LITE_CALLSTACK_WRITE_H
 

@@ -50,7 +50,7 @@ typedef struct sharing {
     // Name of each function to its number; to the number of functions if it already has its handles.
     taper_name_map functions;
     taper_pointer_map names; // strings that were already looked up: names of functions and of entries
-    taper_pointer_map pairs; // tuple of pairs to the list of handles that it contains, or to 0
+    taper_pointer_map pairs; // maps each tuple of pairs to the list of its handles, or to 0
 } sharing;
 
 static taper_status find_handles(sharing *s, const taper_tuple *entry, const taper_list **handles)

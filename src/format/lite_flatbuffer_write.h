@@ -16,20 +16,21 @@ typedef struct taper_fb_writer {
     taper_set_states states;
     taper_fbb_ref *ivalues; // position of each ivalue, by its index
     size_t count, capacity;
-    taper_lookup scalars;       // numbers and strings that were written
-    taper_lookup tags;          // types of containers that were written
-    taper_arena arena;          // memory for the entries of `scalars` and `tags`
-    taper_pointer_map objects;  // object to index of its ivalue; TAPER_FB_OPEN while the object is being written
-    taper_pointer_map storages; // storage to its number
+    taper_lookup scalars; // numbers and strings that were written
+    taper_lookup tags;    // types of containers that were written
+    taper_arena arena;    // memory for the entries of `scalars` and `tags`
+    // Maps each object to the index of its ivalue, or to TAPER_FB_OPEN while the object is written.
+    taper_pointer_map objects;
+    taper_pointer_map storages; // maps each storage to its number
     taper_storage **storage_items;
     size_t storage_count, storage_capacity;
-    taper_pointer_map classes;       // class to its number
+    taper_pointer_map classes;       // maps each class to its number
     const taper_class **class_items; // classes by number
     taper_fbb_ref *class_tables;
     size_t class_count, class_capacity, class_table_capacity;
     uint32_t *functions;           // index of the ivalue of each function
     taper_fbb_ref *function_types; // for each function: position of the field that receives the number of its class
-    taper_pointer_map types;       // type to position of its string
+    taper_pointer_map types;       // maps each type to the position of its string
     size_t type_text;              // characters of all type strings
     bool in_state;                 // true while the module's root object is written, false while constants are
     bool with_handles;             // true to write debug handles

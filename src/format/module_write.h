@@ -75,8 +75,8 @@ typedef struct taper_set_states {
     // Names of classes with a __setstate__, sorted; the value is the index of the function __setstate__.
     taper_name *names;
     size_t count;
-    taper_pointer_map pending; // object to its entry in the module's `pending`
-    taper_pointer_map classes; // class to 1 + the index of its __setstate__, or to 0 if it has none
+    taper_pointer_map pending; // maps each object to its entry in the module's `pending`
+    taper_pointer_map classes; // maps each class to 1 + the index of its __setstate__, or to 0 if it has none
 } taper_set_states;
 
 TAPER_MUST_USE taper_status taper_set_states_start(taper_set_states *states, const taper_module *module,

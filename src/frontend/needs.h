@@ -19,7 +19,7 @@ typedef struct taper_needs {
     const taper_allocator *allocator;
     taper_need *items; // needs, sorted and without duplicates
     size_t count, capacity;
-    taper_pointer_map rows; // operator to its index in items; valid until the items are merged
+    taper_pointer_map rows; // maps each operator to its index in `items`; valid until the items are merged
 } taper_needs;
 
 // Collects the needs of a module. *needs is partly filled if this fails, so the caller always frees it. The texts

@@ -11,7 +11,7 @@
 // Counts the attributes of objects: the largest number for each class name.
 typedef struct counting {
     const taper_allocator *allocator;
-    taper_pointer_map classes; // class to the number of its name
+    taper_pointer_map classes; // maps each class to the number of its name
     taper_name_map names;
     size_t *counts, capacity; // for each class name, by its number: largest number of attributes; items allocated
     taper_error *error;

@@ -94,7 +94,7 @@ static void shapes_share_an_arena(void **state)
     taper_memory_info info = {.struct_size = sizeof info};
     size_t largest = 0;
     for (int round = 0; round < 3; round++) {
-        // Exactly as many shapes as the session keeps plans for; the largest comes first.
+        // The number of shapes equals the number of plans that a session keeps. The largest shape comes first.
         for (int64_t n = 8; n > 0; n--) {
             taper_value *x = vector(&p, n * 2000, 2.0f), *result = run_program(&p, &x, 1);
             expect_vector(result, n * 2000, 6.0f);

@@ -15,7 +15,7 @@ typedef struct taper_conv2d_i8 {
     size_t pad_top, pad_left;
     double in_scale, out_scale;
     int32_t in_zero_point;
-    int32_t zero_point, min; // zero point of the result; least value of the result
+    int32_t zero_point, min; // zero point of the result; smallest value of the result
     const uint8_t *x;        // input, dense; TAPER_OVERREAD more bytes are readable
     uint8_t *y;
     // True for an input with few channels: pixels have 4 bytes, and rows have in_w + 2 * pad_left pixels, with padding

@@ -23,7 +23,7 @@ typedef struct taper_gpu_integers {
     const int32_t *start;
     const float *factor;
     double in_scale, out_scale;
-    double in_point, point, least; // zero points of input and result; least value of the result
+    double in_point, point, least; // zero points of input and result; smallest value of the result
     bool small;                    // true if floats represent all sums exactly
 } taper_gpu_integers;
 

@@ -17,8 +17,8 @@ typedef struct checking {
     const char *const *names; // names of the inputs from the caller, for messages
     symbol *symbols;
     size_t count, capacity;
-    taper_name_map met;    // expression of a symbol to its index in symbols
-    taper_name_map ranges; // symbol to the index of its range in the program
+    taper_name_map met;    // maps the expression of each symbol to the symbol's index in `symbols`
+    taper_name_map ranges; // maps each symbol to the index of its range in the program
     size_t input;          // index of the input being checked
 } checking;
 

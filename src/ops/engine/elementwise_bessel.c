@@ -4,7 +4,7 @@
 #include "ops/engine/elementwise_math.h"
 
 #define EULER 0.57721566490153286061
-enum { ASYMPTOTIC = 25 }; // the least x at which the asymptotic expansions have full precision
+enum { ASYMPTOTIC = 25 }; // smallest x for which the asymptotic expansions have full precision
 
 // ---- Bessel functions of the first and second kind, orders 0 and 1
 

@@ -14,7 +14,7 @@ TAPER_MUST_USE taper_status taper_index_keys(taper_run *run, taper_tensor *x, ta
 // Converts x to a contiguous tensor of dtype, in *converted. The result may be x itself.
 TAPER_MUST_USE taper_status taper_index_converted(taper_run *run, taper_tensor *x, taper_dtype dtype,
                                                   taper_tensor **converted);
-// Finds the least and the largest of `count` keys. count must not be 0.
+// Finds the smallest and the largest of `count` keys. count must not be 0.
 TAPER_MUST_USE taper_status taper_keys_range(taper_run *run, const int64_t *keys, int64_t count, int64_t *least,
                                              int64_t *largest);
 // Sorts the positions 0 to count - 1 of rows of keys, stably, and writes them to order, which has space for `count`.

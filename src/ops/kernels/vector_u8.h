@@ -45,7 +45,8 @@ typedef struct taper_vector_u8_entry {
     // Computes y[i][c] = rne(w[0] * a[i][c] + w[1] * b[i][c] - zero_point) + zero_point, within [0, 255].
     void (*blend)(size_t pixels, size_t channels, const float *a, const float *b, const float *w, int32_t zero_point,
                   uint8_t *y, size_t y_stride);
-    // Finds the least and the greatest of the elements of x and 0. Both results are NaN if an element is NaN.
+    // Finds the smallest and the largest number among 0 and the elements of x. Both results are NaN if an element is
+    // NaN.
     void (*range)(size_t n, const float *x, float *min, float *max);
     // Computes y[i] = table[x[i]] with a table of 256 entries. NULL if it is not faster than a loop.
     void (*translate)(size_t n, const uint8_t *table, const uint8_t *x, uint8_t *y);

@@ -12,7 +12,7 @@ enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH };
 typedef enum norm_kind { NORM_ONE, NORM_TWO, NORM_INFINITE, NORM_FROBENIUS, NORM_NUCLEAR } norm_kind;
 typedef struct norm {
     norm_kind kind;
-    bool least; // true if the order is negative: the norm is the least value instead of the largest
+    bool least; // true if the order is negative: the norm is the smallest value instead of the largest
 } norm;
 
 static taper_status read_norm(const taper_linalg *w, size_t at, norm *order)

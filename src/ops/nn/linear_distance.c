@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Distances between rows: cdist and pdist. Floats are added as floats in rows of up to a few thousand; other rows are
-// added as doubles.
+// Distances between rows: cdist and pdist. Rows of up to a few thousand floats are added as floats; all other rows
+// are added as doubles.
 #include <math.h>
 
 #include "ir/tensor.h"

@@ -202,7 +202,7 @@ static taper_status arg_mapping(const taper_call *call, size_t at, mapping *kind
     TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Unsupported mapping type: %.80s", name->data);
 }
 
-// Returns the least or the greatest element of each block.
+// Returns the smallest or the largest element of each block.
 static taper_tensor *extremes(taper_compose *c, const blocks *b, taper_tensor *x, bool least)
 {
     for (size_t d = 0; d < b->rank; d++) {

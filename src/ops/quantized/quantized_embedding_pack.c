@@ -36,7 +36,7 @@ TAPER_KERNEL(taper_op_embedding_bag_unpack)
     return TAPER_OK;
 }
 
-// ---- the range of a row with the least loss
+// ---- for each row, the range with the smallest loss
 
 typedef struct float_range {
     float min, max;

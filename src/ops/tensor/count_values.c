@@ -105,7 +105,7 @@ static int64_t bin_of(taper_dtype dtype, double x, double low, double high, int6
     return bin == bins ? bins - 1 : bin;
 }
 
-// Finds the least and the greatest element. Both are NaN if an element is NaN.
+// Finds the smallest and the largest element. Both are NaN if an element is NaN.
 static void find_range(taper_run *run, taper_dtype dtype, const void *data, int64_t count, double *from, double *to)
 {
     enum { BLOCK = 4096 };

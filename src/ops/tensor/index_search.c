@@ -74,7 +74,7 @@ static bool lines_in_order(const int64_t *keys, int64_t size, int64_t count)
 }
 
 // Makes the keys of the sorted numbers, in the order that the sorter gives. PyTorch's search continues after a NaN, so
-// the key of NaN is the least.
+// the key of NaN is the smallest.
 static taper_status sorted_keys(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor *sorter, int64_t size,
                                 taper_tensor **result)
 {
@@ -262,8 +262,8 @@ TAPER_KERNEL(taper_op_bucketize)
 
 // ---- isin
 
-// The keys among which isin searches. They are sorted, or if their range is small they are in a table of the numbers
-// from the least key on.
+// The keys among which isin searches. They are sorted. If their range is small, they are in a table instead, whose
+// first entry is for the smallest key.
 typedef struct known_keys {
     const int64_t *sorted;
     const uint8_t *there; // table with 1 for each number that is a key, or NULL

@@ -243,7 +243,8 @@ TAPER_KERNEL(taper_op_tensor_split_tensor)
     return add_bounded(call, list, x, dim, start, x->sizes[dim]);
 }
 
-// Computes hsplit, vsplit or dsplit. dim exists for the least rank; hsplit of a vector splits its only dimension.
+// Computes hsplit, vsplit or dsplit. The tensor must have at least least_rank dimensions, so that `dim` exists. hsplit
+// of a vector splits its only dimension.
 static taper_status split_axis(taper_call *call, const char *name, size_t least_rank, size_t dim)
 {
     taper_error *error = call->run->error;
