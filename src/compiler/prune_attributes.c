@@ -22,7 +22,7 @@ typedef struct pruning {
     taper_pointer_map class_numbers; // maps each class before pruning to its index in `classes`
     taper_pointer_map objects; // maps each object before pruning to its replacement, or to 0 if it was only visited
     bool unknown;
-    // Graph for which `self` is the class number; it is class_count if that graph has no self.
+    // Graph to which `self` belongs: the class number of the graph's self, or class_count if the graph has no self.
     const taper_graph *self_of;
     size_t self;
 } pruning;

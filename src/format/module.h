@@ -175,8 +175,8 @@ static inline bool taper_module_has_bytecode(const taper_module *module)
     return !module->torchscript && module->exported == NULL;
 }
 
-// taper_module_sort_extras sorts the extra files by name; readers call it after reading them. taper_module_find_extra
-// returns the extra file with that name, or NULL.
+// taper_module_sort_extras sorts the extra files by name. A reader calls it after the last extra file.
+// taper_module_find_extra returns the extra file with that name, or NULL.
 TAPER_MUST_USE taper_status taper_module_sort_extras(taper_module *module, taper_error *error);
 const taper_module_extra *taper_module_find_extra(const taper_module *module, const char *name);
 

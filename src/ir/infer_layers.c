@@ -229,8 +229,8 @@ static taper_shape halved(const taper_infer_call *call)
     return x;
 }
 
-// Returns the sizes of the output sequence. Its rows have the length of the first state, h. With projections this
-// length is shorter than the size of the second state.
+// Returns the sizes of the output sequence. The rows of the sequence have the length of the first state, h. With
+// projections, h is shorter than the second state, c.
 static taper_shape recurred(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);

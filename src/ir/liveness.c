@@ -91,8 +91,8 @@ static taper_status walk_if(liveness *l, taper_node *node)
         branches[i]->clears = NULL;
         branches[i]->clear_count = 0;
     }
-    // `live` is the set after the if again. Bit 2 marks values used in the first block, bit 4 values used in the
-    // second.
+    // `live` is now the set of values that are live after the `if`. Bit 2 marks values that the first block uses, and
+    // bit 4 marks values that the second block uses.
     for (size_t i = start; i < end; i++) {
         l->live[l->trail[i]->id] |= i < middle ? 2 : 4;
     }

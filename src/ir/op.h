@@ -20,8 +20,8 @@ typedef struct taper_op {
 } taper_op;
 
 // How an operator handles a call with a quantized tensor (taper_row_on_quantized of ops/list/op_table.h). Values from
-// TAPER_ON_QUANTIZED_OWN on give the number of a separate kernel. Its lowest bit tells if that kernel also takes
-// tensors quantized per channel.
+// TAPER_ON_QUANTIZED_OWN on give the number of a separate kernel. The lowest bit of the value tells if that
+// kernel also takes tensors quantized per channel.
 enum {
     TAPER_ON_QUANTIZED_NONE, // the call is refused
     TAPER_ON_QUANTIZED_ANY,  // the operator's own kernel takes quantized tensors

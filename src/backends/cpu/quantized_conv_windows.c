@@ -248,8 +248,8 @@ static bool scratch_of(windows_plan *plan, size_t rows)
 }
 
 // Returns true if reading windows takes fewer multiplications than the dense path. The dense path multiplies four bytes
-// for every pixel under a kernel row, and none of its tiles repeats pixels at the end of a row. Its gathering of
-// pointers costs about as much as two pixels of each kernel row.
+// for every pixel under a kernel row, and none of its tiles repeats pixels at the end of a row. The dense
+// path must also gather pointers, which costs about the time of two pixels in each kernel row.
 static bool multiplies_little(const windows_plan *plan)
 {
     enum { GATHERED = 2 };

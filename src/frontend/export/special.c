@@ -106,8 +106,8 @@ static taper_status lower_is_contiguous(taper_export_lowering *l, taper_export_s
 
 // ---- layers
 
-// Lowers batch norm outside of training to the plain operator, which other passes can fuse. Its results for the mean
-// and the deviation are empty, because outside of training nothing uses them.
+// Lowers batch norm outside of training to the plain operator, which other passes can fuse. The
+// results save_mean and save_invstd are empty, because outside of training nothing uses them.
 static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scope *scope)
 {
     static const char *const names[] = {"input", "weight", "bias", "running_mean", "running_var"};

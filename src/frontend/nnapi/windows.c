@@ -61,8 +61,8 @@ static taper_status pad_by_scheme(taper_nnapi_lowering *l, int64_t scheme, int64
     return TAPER_OK;
 }
 
-// Checks the numbers of a window. least: smallest allowed size of a kernel; it is 0 for computed weights, whose sizes
-// may be unknown.
+// Checks the numbers of a window. least: smallest allowed size of a kernel, or 0 for computed weights, whose sizes may
+// be unknown.
 static taper_status check_window(const taper_nnapi_lowering *l, const taper_nnapi_window *w, int64_t least)
 {
     for (size_t i = 0; i < 2; i++) {

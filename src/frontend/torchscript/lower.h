@@ -232,8 +232,8 @@ TAPER_MUST_USE taper_status taper_ts_sort_objects(taper_ts_lowering *l, const ta
 
 // ---- local_objects.c
 
-// Removes objects that are used only for access to their attributes, in one block. *looks is the number of nodes that
-// may still be visited; it is decremented.
+// Removes the block's objects that are used only for access to their attributes. *looks is the number of nodes that may
+// still be visited. The function subtracts the number of nodes that it visits.
 void taper_ts_dissolve_objects(taper_block *block, size_t *looks);
 
 // ---- match.c: compatibility of types, as in PyTorch's compiler

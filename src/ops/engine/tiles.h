@@ -16,7 +16,7 @@ typedef struct taper_tiles {
     size_t strips, group;         // number of strips; number of strips in a group
     size_t panels, block, blocks; // number of panels; number of panels in a block; number of blocks
     size_t rows, unit;            // unit: every strip except the last has a multiple of `unit` rows
-    size_t even, longer; // even: number of units in a strip; longer: number of the first strips that have one unit more
+    size_t even, longer; // even: number of units in a strip; longer: the first `longer` strips have one unit more
     size_t count;
 } taper_tiles;
 

@@ -19,8 +19,8 @@
 // error would be twice as large.
 //
 // An infinity or NaN among a tile's inputs makes at least one of its four corner outputs infinite or NaN, before the
-// clamp; with stride 2 an output at the tile's border, or one to which the input itself contributes. It may spread to
-// other outputs too. output() reports this, and the caller computes the tile directly.
+// clamp; with stride 2 an output at the tile's border, or one to which the input itself contributes. The infinity or
+// NaN may spread to other outputs too. output() reports this, and the caller computes the tile directly.
 #ifndef TAPER_KERNELS_WINOGRAD_F32_H
 #define TAPER_KERNELS_WINOGRAD_F32_H
 

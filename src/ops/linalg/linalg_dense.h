@@ -49,7 +49,7 @@ inline bool taper_dense_goes_on(const taper_dense *m, int64_t elements)
 {
     return m->run == NULL || taper_run_goes_on(m->run, (uint64_t)elements * (m->complex ? 8 : 2) + 20);
 }
-// Returns LAPACK's cheap modulus, by which it chooses pivots.
+// Returns |re| + |im|, which LAPACK uses instead of the modulus to choose pivots.
 static inline double taper_dense_modulus(taper_c128 x)
 {
     return fabs(x.re) + fabs(x.im);

@@ -20,9 +20,9 @@ typedef struct taper_mha {
 // or [B, heads, T, T]. The caller owns both tensors.
 TAPER_MUST_USE taper_status taper_mha_run(taper_call *call, const taper_mha *mha, taper_tensor **result,
                                           taper_tensor **weights);
-// Computes result[r] = x[r] weight' + bias + add[r] as a new tensor in the working dtype of x. Its sizes are those of x
-// except for the last one. weight [out, in] and bias [out] have the dtype of x or its working dtype. add is contiguous
-// and has the working dtype, or is NULL. Weights of the model are packed once.
+// Computes result[r] = x[r] weight' + bias + add[r] as a new tensor in the working dtype of x. The result has the
+// sizes of x, except for the last one. weight [out, in] and bias [out] have the dtype of x or its working dtype. add is
+// contiguous and has the working dtype, or is NULL. Weights of the model are packed once.
 TAPER_MUST_USE taper_status taper_attention_linear(taper_call *call, taper_tensor *x, taper_tensor *weight,
                                                    taper_tensor *bias, const taper_tensor *add, taper_tensor **result);
 

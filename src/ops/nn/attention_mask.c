@@ -145,7 +145,8 @@ static int64_t mask_row(const masking *m, int64_t row)
     return offset;
 }
 
-// Applies the mask to a row of the scores. Returns false if the row sees no key. Its softmax would be NaN.
+// Applies the mask to a row of the scores. Returns false if the row sees no key, because the softmax of the row would
+// be NaN.
 #define MASK_ROWS(ELEMENT, suffix)                                                                                     \
     static bool mask_row_##suffix(const masking *m, ELEMENT *x, int64_t width, int64_t row)                            \
     {                                                                                                                  \

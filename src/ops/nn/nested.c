@@ -158,7 +158,7 @@ TAPER_KERNEL(taper_op_nested_from_mask)
     return status;
 }
 
-// Copies the rows up to the length of the longest sequence, with `value` after the end of each sequence.
+// Makes the result: each sequence has the length of the longest one, and padding is replaced by `value`.
 static taper_status pad(taper_call *call, const taper_tensor *t, const taper_tensor *padding, float value)
 {
     const uint8_t *is_padding = padding != NULL ? taper_tensor_data(padding) : NULL;

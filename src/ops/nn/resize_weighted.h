@@ -71,8 +71,8 @@ static void NAME(row)(const taper_resize_axis *axis, int64_t group, const ELEMEN
     }
 }
 
-// Interpolates along all axes. `rows` has space for ROWS rows that are interpolated along the width. They are kept from
-// one output row to the next.
+// Interpolates along all axes. `rows` has space for ROWS rows that are interpolated along the width. An
+// interpolated row is kept for the next output rows.
 static void NAME(weighted)(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
                            const ELEMENT *in, const taper_volume *y, ELEMENT *out, ELEMENT *rows)
 {

@@ -58,7 +58,7 @@ typedef struct taper_fft_group {
 } taper_fft_group;
 
 // Makes a plan for `lines` lines of length n. Fails if n is 0 or above TAPER_LIMIT_TRANSFORM. Call taper_fft_end
-// afterwards, also after a failure; it frees the plan's memory.
+// afterwards, also after a failure, to free the plan's memory.
 TAPER_MUST_USE taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind, bool wide,
                                             bool forward, size_t n, size_t lines);
 void taper_fft_end(taper_fft *fft);

@@ -145,8 +145,8 @@ TAPER_KERNEL(taper_op_embedding)
 
 // ---- repeat_interleave
 
-// Computes [0, 0, 1, 2, 2, 2] from the repeats [2, 1, 3]. A single repeat applies to each of `rows` rows; it is not
-// allowed if rows is negative.
+// Computes [0, 0, 1, 2, 2, 2] from the repeats [2, 1, 3]. A single repeat applies to each of `rows` rows, and is
+// refused if rows is negative.
 static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, int64_t rows, int64_t fixed,
                                   taper_tensor **result)
 {

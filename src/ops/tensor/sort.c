@@ -63,7 +63,7 @@ typedef struct job job;
 struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
     bool descending, skip_nan, stable, sorted, few;
-    bool tried; // true if a heap is tried first; its entries are the result if no two of them are equal
+    bool tried; // true if a heap is tried first; if its entries are all different, they are the result
     bool found; // true if the heap had no equal entries
     int64_t k;
 };
@@ -115,8 +115,8 @@ static void median_line(job *j, sorter *s, char *value, int64_t value_step, char
     write_one(s, taper_sort_pick(&s->line, at), value, place);
 }
 
-// Writes the smallest of the most frequent elements. Its position is the position of the last such element in the
-// sorted line.
+// Writes the most frequent element; of several such elements, the smallest one. The position that is written is the
+// position of this element's last copy in the sorted line.
 static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     (void)j, (void)value_step, (void)place_step;
