@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper_hash reads many bytes as fast as memory delivers them. It distinguishes contents that differ by accident, but
 // it does not resist someone who searches for collisions.
-// taper_hash_keyed is for tables whose keys come from a file. Its seed is an address, which the author of a file does
+// taper_hash_keyed is for tables whose keys come from a file. The seed is an address, which the author of a file does
 // not know. Every bit of the seed and of the bytes read so far affects every bit of the hash, so keys that collide
 // cannot be prepared. Tables of such keys also charge long probe sequences to the budget.
 #ifndef TAPER_BASE_HASH_H

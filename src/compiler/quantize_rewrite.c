@@ -157,8 +157,8 @@ static taper_status make_pair(const rewriter *r, const taper_quantize_step *step
     return set_qparams(r, *made, 2, out);
 }
 
-// Makes the quantized operator for a step. Its arguments have the names of the float operator's arguments; scale and
-// zero point of the result are added.
+// Makes the quantized operator for a step. The operator has arguments with the names of the float operator's arguments,
+// and two more: scale and zero point of the result.
 static taper_status make_curve(const rewriter *r, const taper_quantize_step *step, taper_node *node, taper_node **made)
 {
     taper_ir_value *x;

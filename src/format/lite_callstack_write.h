@@ -7,8 +7,9 @@
 #include "format/pickle_write.h"
 #include "format/zip.h"
 
-// Writes the map. module->callstacks must be set. source: the archive from which the module was read. Its files
-// code/….debug_pkl contain the ranges of source that the map refers to, and will also be in the new file. Positions
+// Writes the map. module->callstacks must be set. source: the archive from which the module was read. The
+// files code/….debug_pkl of this archive contain the ranges of source that the map refers to, and will also be in the
+// new file. Positions
 // without such a range are skipped.
 TAPER_MUST_USE taper_status taper_lite_callstacks_write(taper_pickler *p, const taper_module *module,
                                                         taper_zip *source);

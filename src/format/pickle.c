@@ -132,8 +132,8 @@ static taper_status get(taper_pickle *p, uint32_t index)
 
 // ---- containers
 
-// Prepares the container in slot `at` for adding items. Fails if anything else refers to the container. Its depth
-// becomes the largest depth of the items plus one.
+// Prepares the container in slot `at` for adding items. Fails if anything else refers to the container. The
+// container's depth becomes the largest depth of the items plus one.
 static taper_status open_container(taper_pickle *p, size_t at, size_t items)
 {
     taper_pickle_slot *slot = &p->stack[at];

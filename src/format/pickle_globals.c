@@ -261,8 +261,8 @@ static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments
     return taper_pickle_push(p, taper_val_retain(arguments->items[0]), 1, false);
 }
 
-// Refuses a tensor with a dtype that has no class of storages. Its arguments are (storage, offset, sizes, strides,
-// requires_grad, hooks, dtype, …).
+// Refuses a tensor with a dtype that has no class of storages. `arguments` is the tuple (storage, offset,
+// sizes, strides, requires_grad, hooks, dtype, …).
 static taper_status refuse_tensor(taper_pickle *p, const taper_tuple *arguments)
 {
     const taper_pickle_global *dtype = arguments->count > 6 ? taper_pickle_global_of(p, arguments->items[6]) : NULL;

@@ -295,8 +295,7 @@ static taper_status finish_outputs(taper_pt2 *r)
     return TAPER_OK;
 }
 
-// Adds inputs for the tensor constants of the first schema. Its graphs name these constants without declaring them as
-// inputs.
+// Adds inputs for tensor constants. Graphs of the first schema name these constants without declaring them as inputs.
 static taper_status add_blobs(taper_pt2 *r, taper_pt2_graph *graph)
 {
     const taper_pt2_blob *blobs = r->blobs.items;

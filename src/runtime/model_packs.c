@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the file of packed weights in the host's cache directory. Its name is a hash of the model's content and
+// Finds the file of packed weights in the host's cache directory. The file's name is a hash of the model's content and
 // precision. For an archive, only its central directory is hashed, because it contains checksums. A flatbuffer has no
 // checksums, so all its bytes are hashed.
 #include <stdio.h>

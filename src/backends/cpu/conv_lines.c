@@ -156,7 +156,8 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
     }
 }
 
-// Computes one group of `count` images. Their short lines are copied one after the other and computed as one line.
+// Computes one group of `count` images. The short lines of the images are copied one after the other and computed as
+// one line.
 static void make_images(const lines_plan *plan, size_t image, size_t count, size_t group, float *place)
 {
     const taper_conv2d *job = plan->head.job;

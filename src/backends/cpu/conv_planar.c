@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions of few channels, or of groups of few channels, over planes (ops/kernels/planar_f32.h). A piece of work
-// is some groups of channels in a band of rows. Their input rows are copied into padded planes, the outputs of each
-// group are computed as planes, and these are copied back into NHWC, all in the cache.
+// computes some groups of channels in a band of rows. It copies the input rows of the groups into padded planes,
+// computes the outputs of each group as planes, and copies the outputs into NHWC. All of this stays in the cache.
 #include <math.h>
 #include <stdint.h>
 

@@ -3,11 +3,11 @@
 // convolutions of every d-th row and column. The transforms spread an infinity or NaN over the tile, so if one results,
 // everything is computed again, directly.
 //
-// Tiles are taken in groups. An item is a block of columns of a group. Its thread transforms the group's inputs,
-// multiplies at all positions and transforms the products back, in scratch memory of its own: reading what another core
-// wrote is slower than computing it again. The thread keeps the transformed inputs for the other blocks of the group.
-// If there are enough tiles, each thread has groups of its own. If the weights come from memory, threads share groups
-// and have blocks of columns, so that the weights are read once.
+// Tiles are taken in groups. An item is one group and one block of columns. The item's thread transforms the group's
+// inputs, multiplies at all positions and transforms the products back, in scratch memory of its own: reading what
+// another core wrote is slower than computing it again. The thread keeps the transformed inputs for the other blocks of
+// the group. If there are enough tiles, each thread has groups of its own. If the weights come from memory, threads
+// share groups and have blocks of columns, so that the weights are read once.
 //
 // With more tiles the weights would be read from memory several times. Then groups are as long as the bound of their
 // transformed inputs permits, with a single block of all columns, and both are read once, position by position.

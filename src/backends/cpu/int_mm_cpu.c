@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of bytes as int32 (_int_mm), by the gemm kernels of bytes. Their results are floats, which are exact if sums
-// are below 2^24. The inputs are therefore divided into chunks with sums below this bound, and the results of the
+// Products of bytes as int32 (_int_mm), by the gemm kernels of bytes. The kernels return floats, which are exact if
+// sums are below 2^24. The inputs are therefore divided into chunks with sums below this bound, and the results of the
 // chunks are added as integers.
 #include <math.h>
 

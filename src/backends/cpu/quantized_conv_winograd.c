@@ -3,8 +3,9 @@
 // resulting bytes equal the bytes of direct products. A dilation of d makes d x d convolutions of every d-th row and
 // column.
 //
-// Tiles are taken in groups. An item is a block of columns of a group. Its thread transforms the group's inputs,
-// multiplies at all positions and transforms the products back, in scratch memory of its own (see conv_winograd.c).
+// Tiles are taken in groups. An item is one group and one block of columns. The item's thread transforms the group's
+// inputs, multiplies at all positions and transforms the products back, in scratch memory of its own (see
+// conv_winograd.c).
 #include <math.h>
 
 #include "backends/cpu/quantized_conv_cpu.h"

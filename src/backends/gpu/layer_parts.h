@@ -54,7 +54,7 @@ void taper_gpu_take_norm(taper_gpu_emitter *e, const taper_ir_value **value, tap
 // plain nodes report the error.
 TAPER_MUST_USE taper_status taper_gpu_check_bias(taper_gpu_emitter *e, const taper_gpu_layer *l);
 taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind);
-// Returns the number of vectors of weights. Their order is [part][tile of results][tap][channel, rounded up to
+// Returns the number of weight vectors. The order of the vectors is [part][tile of results][tap][channel, rounded up to
 // vectors][vectors of the tile]. Biases follow, at vector *bias.
 int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
 // Fills the constants, for taper_gpu_weights_get; user is the layer. A depthwise layer has [tap][vectors], then biases.

@@ -593,8 +593,8 @@ typedef struct calls {
     size_t count;
 } calls;
 
-// Finds the calls of methods with the name "run". Their objects may be Compilations. If found->nodes is NULL, only
-// counts the calls.
+// Finds the calls of methods with the name "run". The objects of these calls may be Compilations. If found->nodes is
+// NULL, only counts the calls.
 static void find_calls(const taper_block *block, calls *found)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {

@@ -133,8 +133,8 @@ static bool int_in(const taper_node *node, size_t index, int64_t otherwise, int6
     return true;
 }
 
-// Makes a list with every `step`-th item, from `start` on, of the items of list a followed by the items of list b (NULL
-// for none).
+// Makes a list from the concatenation of lists a and b (NULL: only a). The new list has every `step`-th item, beginning
+// with item `start`.
 static taper_status list_of(peephole *p, taper_node *node, const taper_node *a, const taper_node *b, int64_t start,
                             int64_t step, size_t count)
 {

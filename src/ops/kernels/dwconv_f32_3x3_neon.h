@@ -13,8 +13,8 @@
 #include "ops/kernels/dwconv_f32.h"
 #include "ops/kernels/simd_neon.h"
 
-// SEGMENT is the number of columns of outputs that are computed before the next channels follow. Their inputs are then
-// still in the L1 cache.
+// SEGMENT is the number of output columns that are computed for some channels before the next channels follow. The
+// inputs of these columns are then still in the L1 cache.
 enum { SEGMENT = 56, MOST_INPUTS = 5 };
 
 // A segment of two rows of outputs for four channels. Steps are in bytes.

@@ -11,7 +11,7 @@
 #undef PLACE_BYTES
 #define PLACE_BYTES(taps) (((taps) + 3) / 4 * 4)
 
-// Adds four taps, of which `count` exist. Their inputs are `at` bytes after the tap pointers.
+// Adds four taps, of which `count` exist. The inputs of the taps are `at` bytes after the tap pointers.
 TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
 {
     const Q none = B(setzero)();

@@ -123,8 +123,8 @@ static inline void add_some(const taper_volume *x, const place *at, const taper_
     }
 }
 
-// Adds the elements of each of APART windows of equal size, which may start anywhere. Their sums are independent, so
-// the CPU overlaps them.
+// Computes the sums of APART windows of equal size, which may start anywhere. These sums are independent, so the CPU
+// overlaps them.
 static void add_apart(const taper_volume *x, const place *at, const taper_pool_window *w, float *restrict out)
 {
     const float *const first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1];
@@ -404,7 +404,8 @@ static void most_some(const taper_volume *x, const place *at, const taper_pool_w
 
 #include "ops/nn/pool_beside.h"
 
-// Computes BLOCK rows for which are_beside is true. Their results are independent, so the CPU overlaps them.
+// Computes BLOCK rows for which are_beside is true. The rows are independent, so the CPU overlaps
+// them.
 static void run_beside(const taper_pool_planes *job, const place *at, int64_t h, float *out)
 {
     const taper_volume *x = &job->x;

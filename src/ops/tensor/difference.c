@@ -208,8 +208,8 @@ static taper_tensor *evenly(taper_compose *c, const gradient *g, size_t dim, con
     return joined(c, before, over(c, middle, &two), after, dim);
 }
 
-// Returns the slope at the first of three points. Their distances are h and k, and the weights are -(2h+k)/(h(h+k)),
-// (h+k)/(hk), -h/(k(h+k)). If h and k are exchanged, this is the slope at the last point.
+// Returns the slope at the first of three points, whose distances are h and k. The weights of the points are
+// -(2h+k)/(h(h+k)), (h+k)/(hk), -h/(k(h+k)). If h and k are exchanged, this is the slope at the last point.
 static taper_tensor *at_edge(taper_compose *c, taper_tensor *const x[3], taper_tensor *h, taper_tensor *k, bool end)
 {
     taper_tensor *sum = taper_compose_add(c, h, k);

@@ -409,7 +409,8 @@ TAPER_TEMPLATE void two_quarters(const taper_dwconv_i8 *t, size_t c, size_t n, c
         name(4, __VA_ARGS__ t, c, n);                                                                                  \
     }
 
-// Computes `rows` rows for one half of the channels, then for the other half. Their inputs stay in the L1 cache.
+// Computes `rows` rows for one half of the channels, then for the other half. The inputs of the rows stay in the L1
+// cache.
 TAPER_TEMPLATE void all_rows(const size_t count, const int plain, const taper_dwconv_i8 *t, size_t c, size_t n)
 {
     enum { ROWS_BYTES = 16384 };

@@ -221,7 +221,7 @@ TAPER_TEMPLATE const int8_t *add_bytes(const size_t mr, const size_t nv, const u
     return w;
 }
 
-// Adds all products of a tile of windows. Its first window is at byte `at` of each tap. Taps with one group are
+// Adds all products of a tile of windows. The tile's first window is at byte `at` of each tap. Taps with one group are
 // combined in pairs.
 TAPER_TEMPLATE void add_window_bytes(const size_t step, const size_t nv, const uint8_t *const *a, size_t taps,
                                      size_t at, size_t groups, const int8_t *w, unsigned shift, S acc[MR_MAX][2])
