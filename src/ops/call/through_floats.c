@@ -37,7 +37,7 @@ static bool is_plain(const taper_call *call)
     for (size_t i = 1; i < call->arg_count; i++) {
         const char *name = taper_arg_name(call, i);
         if ((strcmp(name, "dtype") == 0 && call->args[i].tag != TAPER_NONE) ||
-            (strcmp(name, "half_to_float") == 0 && call->args[i].as.b)) {
+            (strcmp(name, "half_to_float") == 0 && call->args[i].tag == TAPER_BOOLEAN && call->args[i].as.b)) {
             return false;
         }
     }
