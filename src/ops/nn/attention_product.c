@@ -88,10 +88,7 @@ static taper_tensor grouped(const taper_tensor *t, int64_t groups)
     memcpy(sizes, t->sizes, t->rank * sizeof *sizes);
     sizes[at] = groups > 0 ? sizes[at] / groups : sizes[at] * -groups;
     sizes[at + 1] = groups > 0 ? sizes[at + 1] * groups : sizes[at + 1] / -groups;
-    int64_t step = 1;
-    for (size_t d = t->rank; d-- > 0; step *= sizes[d]) { // step is at most the number of elements
-        strides[d] = step;
-    }
+    taper_strides_contiguous(t->rank, sizes, strides);
     return taper_tensor_twin(t, t->rank, sizes, strides);
 }
 
