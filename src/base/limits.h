@@ -9,9 +9,9 @@
 #define TAPER_ALIGNMENT 64
 
 // The default limits of a load: bytes allocated, and steps of some nanoseconds (base/budget.h). Each limit has a
-// constant part and a part for each byte of the file. The networks of torchvision need up to nine million steps. A
-// process may use 128 MB plus 16 bytes for each byte of the file. The limits here are lower, because the process also
-// needs memory that is not in blocks: the mapping, the allocator's own data, the program.
+// constant part and a part for each byte of the file. The whole process should stay below 128 MB plus 16 bytes for each
+// byte of the file. The limits on allocated bytes are lower, because the mapping of the file, the allocator's own data
+// and the program need memory too. The networks of torchvision need up to nine million steps.
 #define TAPER_LOAD_BYTES ((uint64_t)88 << 20)
 #define TAPER_LOAD_BYTES_A_BYTE 12
 #define TAPER_LOAD_STEPS ((uint64_t)200000000)

@@ -146,7 +146,7 @@ static void fold_after(const taper_layer *layer, const norm *n, float *weight, d
             scale_row(weight + c * inner, inner, scale);
             continue;
         }
-        const int64_t group = c / per_group; // first row of the weight that belongs to the inputs of the group
+        const int64_t group = c / per_group; // number of the group to which output c belongs
         for (int64_t r = group * rows_per_group; r < (group + 1) * rows_per_group; r++) {
             scale_row(weight + (r * per_group + c % per_group) * inner, inner, scale);
         }

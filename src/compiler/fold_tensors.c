@@ -9,7 +9,7 @@
 enum {
     MOST_ELEMENTS = 1 << 14, // largest number of elements in all inputs together, and of the result
     MOST_BYTES = 1 << 16,    // largest number of bytes in a result
-    MOST_FOLDED = 1 << 20,   // largest number of bytes in all results of a model
+    MOST_FOLDED = 1 << 20,   // largest total size of the folded tensors of a model, in bytes
     MOST_WORK = 1 << 22,     // largest number of elements computed for a model, also for results that are not kept
     WORK_OF_CALL = 64        // fixed cost of a call, in elements
 };

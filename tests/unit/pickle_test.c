@@ -360,7 +360,7 @@ static const pickle_case bad[] = {
     {BYTES(TAG "](Ne" STRING("\x9", "List[int]") "\x86R."), "is a None"},
     {BYTES(TAG "]" STRING("\xe", "Dict[str, int]") "\x86R."), "marked as"},
     {BYTES(TAG "]" STRING("\5", "List[") "\x86R."), "test.pkl, byte"},
-    {BYTES(INTLIST "(]q\0tRh\0(Ne\x86."), "without a fresh list"}, // filled after its type was set
+    {BYTES(INTLIST "(]q\0tRh\0(Ne\x86."), "without a fresh list"}, // the list is filled after its type was set
     {BYTES("ctorch\ndevice\n" STRING("\5", "dream") "\x85R."), "no device"},
     {BYTES("ctorch._utils\n_rebuild_sparse_tensor\n)R."), "sparse"},
     {BYTES("ctorch._utils\n_rebuild_tensor_v3\n(" STORAGE("UntypedStorage", "\1", "4",

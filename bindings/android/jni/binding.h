@@ -40,8 +40,8 @@ void binding_detach(bool attached);
 void binding_throw(JNIEnv *env, const binding_exception *type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void binding_throw_no_memory(JNIEnv *env);
-// Call this after a failed call of Java. A pending exception remains. If it is an Error, or none is pending, the
-// exception for lack of memory is thrown instead.
+// Call this after a call into Java failed. A pending exception remains, unless it is an Error. If an Error or nothing
+// is pending, this function throws the exception for lack of memory.
 void binding_no_error(JNIEnv *env);
 // Throws the exception for a status of Taper. before: PyTorch's text for this error, which is put before Taper's
 // message, or NULL.

@@ -12,8 +12,8 @@ static bool are_short(const taper_ew_walk *w)
 {
     const int64_t n = w->sizes[0], item = sizeof(float);
     bool beside = w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
-    // If rows are longer than SHORT, those of each operand must be contiguous, and follow each other or be the same
-    // row.
+    // Rows longer than SHORT must be contiguous in each operand. The operand's rows must also be adjacent, or be one
+    // repeated row. Shorter rows may have any strides.
     for (size_t k = 1; k < w->sides; k++) {
         beside =
             beside && (n <= SHORT || (w->steps[k][0] == item && (w->steps[k][1] == 0 || w->steps[k][1] == n * item)));

@@ -36,8 +36,8 @@ typedef void taper_gemv_half_function(size_t n, size_t k, const float *x, const 
 // Computes y[i] = Σ x[j] w[i][j] for the nr outputs of a panel. The sum is over `groups` groups.
 typedef void taper_gemv_panel_function(const taper_narrow_format *format, size_t groups, const float *x,
                                        const void *panel, float *y);
-// Converts the weights of inputs first to first + count - 1 of a group to floats, nr for each input. Both numbers are
-// multiples of 8 if bits is 4.
+// Converts the weights of `count` inputs of a group to floats, from input `first` on. Each input has nr weights. If the
+// format has 4 bits, `first` and `count` are multiples of 8.
 typedef void taper_widen_panel_function(const taper_narrow_format *format, const void *group, size_t first,
                                         size_t count, float *to);
 

@@ -12,7 +12,7 @@
 
 enum {
     LARGEST_PRIME = 61, // for larger primes Bluestein's algorithm is faster
-    PIECE = 1024,       // number of points of a pass between two charges to the run
+    PIECE = 1024,       // number of points that a pass computes before it charges the run again
     // If the two buffers of a full group are larger, lines are computed one by one, to keep the buffers in a cache.
     BUFFER_BYTES = 1 << 23
 };
