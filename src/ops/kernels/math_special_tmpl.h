@@ -210,7 +210,8 @@ TAPER_TEMPLATE double s_lgamma(double x)
     const double stirling = (y - 0.5) * d_log(y) - y + 0.91893853320467274178 + series * v;
     const double product = z > 1e6 ? 1 : p, sine = d_abs(s_sin_pi(s_beyond(x)));
     const double taken = d_log(x > 0 ? product : product / sine), value = x > 0 ? stirling - taken : taken - stirling;
-    return d_abs(x) == INFINITY ? INFINITY : value;
+    // At the two zeros the terms of the sum do not cancel exactly.
+    return d_abs(x) == INFINITY ? INFINITY : x == 1 || x == 2 ? 0 : value;
 }
 
 // Computes the trigamma function of z >= 1/2.
