@@ -11,7 +11,7 @@ import tempfile
 import compare_text
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIBRARIES = ["-lpthreadpool", "-lcpuinfo", "-lz", "-lm", "-lpthread", "-ldl"]
+LIBRARIES = ["-lz", "-lm", "-lpthread", "-ldl"]
 # Where the two differ for a reason.
 DIFFER = {
     "_embedding_bag": "the last results, which only gradients read", "embedding_bag": "the last results, which only gradients read",
