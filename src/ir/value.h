@@ -94,7 +94,7 @@ inline bool taper_val_is_object(taper_val value)
 }
 
 // Frees an object after its last reference was dropped. Values of any nesting depth are possible, because the function
-// is not// recursive.
+// is not recursive.
 void taper_obj_free(taper_obj *obj);
 
 // The head of an object that has its own function to destroy it.
