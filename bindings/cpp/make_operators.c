@@ -24,46 +24,47 @@ static void fail(const char *what, const char *which)
 enum { MOST = 48, FUNCTION = 1, METHOD = 2 }; // MOST: no operator has that many arguments
 
 typedef struct cpp_type {
-    const char *schema, *cpp, *add; // add: the function of Call (taper/cpp/call.h) for arguments of this type
+    const char *schema, *cpp;
+    char letter; // stands for the type in a call (taper/cpp/call.h)
 } cpp_type;
 
 static const cpp_type types[] = {
-    {"Tensor", "const at::Tensor &", "tensor"},
-    {"Tensor!", "at::Tensor &", "written"},
-    {"Tensor?", "const c10::optional<at::Tensor> &", "tensor"},
-    {"Tensor[]", "at::TensorList", "tensors"},
-    {"Tensor[]!", "at::TensorList", "written"},
-    {"Tensor?[]", "const c10::List<c10::optional<at::Tensor>> &", "value"},
-    {"int", "int64_t", "integer"},
-    {"int?", "c10::optional<int64_t>", "integer"},
-    {"int[]", "at::IntArrayRef", "integers"},
-    {"int[]?", "at::OptionalIntArrayRef", "integers"},
-    {"float", "double", "number"},
-    {"float?", "c10::optional<double>", "number"},
-    {"float[]", "at::ArrayRef<double>", "numbers"},
-    {"float[]?", "c10::optional<at::ArrayRef<double>>", "numbers"},
-    {"bool", "bool", "flag"},
-    {"bool?", "c10::optional<bool>", "flag"},
-    {"bool[2]", "::std::array<bool,2>", "flags"},
-    {"bool[3]", "::std::array<bool,3>", "flags"},
-    {"bool[4]", "::std::array<bool,4>", "flags"},
-    {"bool[]", "at::ArrayRef<bool>", "flags"},
-    {"Scalar", "const at::Scalar &", "scalar"},
-    {"Scalar?", "const c10::optional<at::Scalar> &", "scalar"},
-    {"Scalar[]", "at::ArrayRef<at::Scalar>", "scalars"},
-    {"str", "c10::string_view", "text"},
-    {"str?", "c10::optional<c10::string_view>", "text"},
-    {"ScalarType", "at::ScalarType", "named"},
-    {"ScalarType?", "c10::optional<at::ScalarType>", "named"},
-    {"Layout", "at::Layout", "named"},
-    {"Layout?", "c10::optional<at::Layout>", "named"},
-    {"MemoryFormat", "at::MemoryFormat", "named"},
-    {"MemoryFormat?", "c10::optional<at::MemoryFormat>", "named"},
-    {"QScheme", "at::QScheme", "named"},
-    {"Device", "at::Device", "device"},
-    {"Device?", "c10::optional<at::Device>", "device"},
-    {"Generator?", "c10::optional<at::Generator>", "generator"},
-    {NULL, NULL, NULL},
+    {"Tensor", "const at::Tensor &", 'T'},
+    {"Tensor!", "at::Tensor &", 'W'},
+    {"Tensor?", "const c10::optional<at::Tensor> &", 'O'},
+    {"Tensor[]", "at::TensorList", 'L'},
+    {"Tensor[]!", "at::TensorList", 'X'},
+    {"Tensor?[]", "const c10::List<c10::optional<at::Tensor>> &", 'V'},
+    {"int", "int64_t", 'i'},
+    {"int?", "c10::optional<int64_t>", 'I'},
+    {"int[]", "at::IntArrayRef", 'n'},
+    {"int[]?", "at::OptionalIntArrayRef", 'N'},
+    {"float", "double", 'd'},
+    {"float?", "c10::optional<double>", 'D'},
+    {"float[]", "at::ArrayRef<double>", 'e'},
+    {"float[]?", "c10::optional<at::ArrayRef<double>>", 'E'},
+    {"bool", "bool", 'b'},
+    {"bool?", "c10::optional<bool>", 'B'},
+    {"bool[2]", "::std::array<bool,2>", '2'},
+    {"bool[3]", "::std::array<bool,3>", '3'},
+    {"bool[4]", "::std::array<bool,4>", '4'},
+    {"bool[]", "at::ArrayRef<bool>", 'h'},
+    {"Scalar", "const at::Scalar &", 's'},
+    {"Scalar?", "const c10::optional<at::Scalar> &", 'S'},
+    {"Scalar[]", "at::ArrayRef<at::Scalar>", 'r'},
+    {"str", "c10::string_view", 't'},
+    {"str?", "c10::optional<c10::string_view>", 'U'},
+    {"ScalarType", "at::ScalarType", 'k'},
+    {"ScalarType?", "c10::optional<at::ScalarType>", 'K'},
+    {"Layout", "at::Layout", 'y'},
+    {"Layout?", "c10::optional<at::Layout>", 'Y'},
+    {"MemoryFormat", "at::MemoryFormat", 'm'},
+    {"MemoryFormat?", "c10::optional<at::MemoryFormat>", 'M'},
+    {"QScheme", "at::QScheme", 'q'},
+    {"Device", "at::Device", 'v'},
+    {"Device?", "c10::optional<at::Device>", 'w'},
+    {"Generator?", "c10::optional<at::Generator>", 'g'},
+    {NULL, NULL, '\0'},
 };
 
 typedef struct argument {
@@ -398,32 +399,42 @@ static void print_signature(FILE *to, const operator* op, const char *name, size
     fputs(")", to);
 }
 
+// Prints a body: the call of the operator, with a pointer to each argument. TensorOptions take the place of four
+// arguments, and the memory format after them may be in either.
 static void print_body(FILE *to, const operator* op, size_t skip, unsigned how)
 {
-    fprintf(to, "\n{\n    static taper::cpp::Operator op(\"%s\");\n    ", op->full);
     const argument *const written = written_of(op);
-    fprintf(to, "taper::cpp::Call<%zu> call(op);\n    call", op->count);
-    if (op->count == 0) {
-        fputs(".nothing()", to);
-    }
+    const bool grouped = op->options < op->count && (how & GROUPED) != 0;
+    const bool lone =
+        op->result_count == 1 && begins(op->results[0].text, "Tensor") && strstr(op->results[0].text, "[]") == NULL;
+    char letters[MOST + 1];
+    size_t count = 0;
     for (size_t i = 0; i < op->count; i++) {
-        if (i == op->options && (how & GROUPED) != 0) {
-            fputs(".options(options)", to);
-            i += 3;
-        } else if (i > op->options && (how & GROUPED) != 0 && is(op, i, "MemoryFormat?", "memory_format")) {
-            fputs(".format(options, memory_format)", to);
-        } else {
-            fprintf(to, ".%s(%s)", op->args[i].type->add, i == skip ? "*this" : op->args[i].name);
-        }
+        const bool options = grouped && i == op->options;
+        const bool format = grouped && i > op->options && is(op, i, "MemoryFormat?", "memory_format");
+        letters[count++] = options ? 'o' : format ? 'f' : op->args[i].type->letter;
+        i += options ? 3 : 0;
     }
-    fputs(";\n    ", to);
-    if (op->result_count == 0) {
-        fputs("call.run<0>();\n}\n", to);
-    } else if (written != NULL) {
-        fprintf(to, "call.run<%zu>();\n    return ", op->result_count);
-        if (op->result_count > 1) {
-            fputs("{", to);
-        }
+    letters[count] = '\0';
+    fputs("\n{\n    ", to);
+    if (op->result_count == 0 || written != NULL) {
+        fputs("taper::cpp::run", to);
+    } else if (lone) {
+        fputs("return taper::cpp::tensor_of", to);
+    } else {
+        fputs("return taper::cpp::result_of<", to);
+        print_result_type(to, op, NULL);
+        fputs(">", to);
+    }
+    fprintf(to, "(\"%s %s\"", letters, op->full);
+    for (size_t i = 0; i < op->count; i++) {
+        const bool options = grouped && i == op->options;
+        fprintf(to, ", %s%s", i == skip ? "this" : "&", i == skip ? "" : options ? "options" : op->args[i].name);
+        i += options ? 3 : 0;
+    }
+    fputs(");\n", to);
+    if (written != NULL) {
+        fprintf(to, "    return %s", op->result_count > 1 ? "{" : "");
         const char *comma = "";
         for (size_t i = 0; i < op->count; i++) {
             if (op->args[i].out || &op->args[i] == written) {
@@ -432,43 +443,9 @@ static void print_body(FILE *to, const operator* op, size_t skip, unsigned how)
                 comma = ", ";
             }
         }
-        fprintf(to, "%s;\n}\n", op->result_count > 1 ? "}" : "");
-    } else {
-        fputs("return call.run<", to);
-        fprintf(to, "%zu>().as<", op->result_count);
-        print_result_type(to, op, NULL);
-        fputs(">();\n}\n", to);
+        fprintf(to, "%s;\n", op->result_count > 1 ? "}" : "");
     }
-}
-
-// Prints a body that calls another signature of the operator, which `how` describes. name_outf calls name_out, a method
-// calls the function, and the function with four arguments calls the one with TensorOptions.
-static void print_call(FILE *to, const operator* op, const char *suffix, size_t self, unsigned how, bool spread)
-{
-    fprintf(to, "\n{\n    return at::%s%s(", op->name, suffix);
-    const char *comma = "";
-    for (size_t pass = 0; pass < 2; pass++) {
-        const bool outs = (pass == 0) == ((how & OUT_FIRST) != 0);
-        for (size_t i = 0; i < op->count; i++) {
-            if (op->args[i].out != outs) {
-                continue;
-            }
-            fputs(comma, to);
-            comma = ", ";
-            if (i == op->options && (how & GROUPED) != 0) {
-                fputs(spread
-                          ? "at::TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
-                          : "options",
-                      to);
-                i += 3;
-            } else if (i == self) {
-                fputs(strchr(op->args[i].text, '!') != NULL ? "const_cast<at::Tensor &>(*this)" : "*this", to);
-            } else {
-                fputs(op->args[i].name, to);
-            }
-        }
-    }
-    fputs(");\n}\n", to);
+    fputs("}\n", to);
 }
 
 static void print_head(FILE *to, const operator* op, const char *suffix, unsigned how)
@@ -483,16 +460,15 @@ static void print_functions(FILE *to, const operator* op)
 {
     const bool grouped = op->options < op->count;
     const unsigned first = op->outs != 0 ? OUT_FIRST : grouped ? GROUPED : 0;
-    const char *const suffix = op->outs != 0 ? "_out" : "";
-    print_head(to, op, suffix, DEFAULTS | first);
+    print_head(to, op, op->outs != 0 ? "_out" : "", DEFAULTS | first);
     print_body(to, op, op->count, first);
     if (first != 0) {
         print_head(to, op, op->outs != 0 ? "_outf" : "", 0);
-        print_call(to, op, suffix, op->count, first, true);
+        print_body(to, op, op->count, 0);
     }
 }
 
-static void print_methods(FILE *declared, FILE *defined, const operator* op, bool is_function)
+static void print_methods(FILE *declared, FILE *defined, const operator* op)
 {
     const size_t self = self_of(op);
     for (unsigned grouped = op->options < op->count ? 2 : 1; grouped-- != 0;) {
@@ -505,11 +481,7 @@ static void print_methods(FILE *declared, FILE *defined, const operator* op, boo
         fputs("inline ", defined);
         print_signature(defined, op, name, self, how);
         fputs(" const", defined);
-        if (is_function) {
-            print_call(defined, op, "", self, how, false);
-        } else {
-            print_body(defined, op, self, how);
-        }
+        print_body(defined, op, self, how);
     }
 }
 
@@ -557,7 +529,7 @@ int main(int argc, char **argv)
             if (self_of(&op) == op.count) {
                 fail("a method without self", op.schema);
             }
-            print_methods(methods, functions, &op, (kinds & FUNCTION) != 0);
+            print_methods(methods, functions, &op);
         }
     }
     fputs("\n} // namespace at\n\n#endif\n", functions);

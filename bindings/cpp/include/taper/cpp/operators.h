@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The class Operator: an operator of the library, found by its name. Each function at::name() has a static Operator.
+// The class Operator: an operator of the library, found by its name.
 #ifndef TAPER_CPP_OPERATORS_H
 #define TAPER_CPP_OPERATORS_H
 
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -21,12 +23,22 @@ namespace cpp
 class Operator
 {
   public:
-    explicit constexpr Operator(const char *name) : name_(name), free_{}, next_(nullptr), listed_(false)
+    explicit constexpr Operator(const char *name)
+        : name_(name), result_count_(0), free_{}, next_(nullptr), listed_(false)
     {
     }
     Operator(const Operator &) = delete;
     Operator &operator=(const Operator &) = delete;
 
+    const char *name() const noexcept
+    {
+        return name_;
+    }
+    // Returns the number of results. A handle must have been taken before.
+    size_t result_count() const noexcept
+    {
+        return result_count_.load(std::memory_order_relaxed);
+    }
     taper_operator *take()
     {
         for (std::atomic<taper_operator *> &each : free_) {
@@ -86,6 +98,7 @@ class Operator
         ErrorScope error;
         taper_operator *found = nullptr;
         error.check(taper_operator_find(context(), name_, &found, error));
+        result_count_.store(taper_operator_result_count(found), std::memory_order_relaxed);
         DefaultGenerator::get().serve(found);
         All &those = all();
         const std::lock_guard<std::mutex> guard(those.lock);
@@ -104,6 +117,7 @@ class Operator
     }
 
     const char *name_;
+    std::atomic<size_t> result_count_;
     std::atomic<taper_operator *> free_[4];
     Operator *next_;
     bool listed_;
@@ -147,6 +161,29 @@ inline Operator &operator_named(const std::string &name)
         found->second = new Operator(found->first.c_str());
     }
     return *found->second;
+}
+
+// Returns the operator with a name that is a string literal. A small table remembers it by the literal's address. A
+// library that was unloaded may have had another literal there, so the names are compared too.
+inline Operator &operator_of(const char *name)
+{
+    enum { slots = 1024, tries = 4 };
+    static std::atomic<Operator *> table[slots];
+    const size_t first = static_cast<size_t>(reinterpret_cast<uintptr_t>(name) * 0x9E3779B1u >> 7);
+    for (size_t i = 0; i < tries; i++) {
+        Operator *const known = table[(first + i) % slots].load(std::memory_order_acquire);
+        if (known != nullptr && std::strcmp(known->name(), name) == 0) {
+            return *known;
+        }
+    }
+    Operator &found = operator_named(name);
+    for (size_t i = 0; i < tries; i++) {
+        Operator *nothing = nullptr;
+        if (table[(first + i) % slots].compare_exchange_strong(nothing, &found, std::memory_order_acq_rel)) {
+            break; // if all four places are taken, the next call looks the name up again
+        }
+    }
+    return found;
 }
 
 // Calls an operator with values in the order of the schema.

@@ -48,10 +48,7 @@ inline Tensor Tensor::contiguous(c10::MemoryFormat format) const
     if (is_contiguous(format)) {
         return *this;
     }
-    static taper::cpp::Operator op("aten::contiguous");
-    taper::cpp::Call<2> call(op);
-    call.tensor(*this).named(format);
-    return call.run<1>().as<Tensor>();
+    return taper::cpp::tensor_of("Tm aten::contiguous", this, &format);
 }
 inline Tensor Tensor::to(c10::TensorOptions options, bool non_blocking, bool copy,
                          c10::optional<c10::MemoryFormat> format) const
