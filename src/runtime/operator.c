@@ -139,6 +139,16 @@ void taper_operator_draw_from(taper_operator *op, taper_generator *generator)
     }
 }
 
+size_t taper_value_use_count(const taper_value *value)
+{
+    if (value == NULL) {
+        return 0;
+    }
+    const size_t handles = taper_refs_count(&value->head.refs);
+    // All handles together hold one reference to the object.
+    return taper_val_is_object(value->val) ? handles - 1 + taper_refs_count(&value->val.as.obj->refs) : handles;
+}
+
 // ---- calling operators
 
 static taper_status check_counts(const taper_schema *schema, size_t count, size_t result_count, taper_error *error)

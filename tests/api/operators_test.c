@@ -138,6 +138,29 @@ static void found(void **state)
     taper_operator_release(NULL);
 }
 
+// All handles together hold one reference to the tensor, a list holds another, and a number has handles alone.
+static void use_counts(void **state)
+{
+    const world *w = *state;
+    const int64_t sizes[] = {2};
+    taper_value *tensor = NULL, *list = NULL, *number = NULL;
+    assert_int_equal(taper_value_use_count(NULL), 0);
+    assert_int_equal(taper_value_int(w->context, 7, &number, NULL), TAPER_OK);
+    assert_int_equal(taper_value_use_count(number), 1);
+    assert_int_equal(taper_value_tensor(w->context, TAPER_F32, 1, sizes, &tensor, NULL), TAPER_OK);
+    assert_int_equal(taper_value_use_count(tensor), 1);
+    taper_value_retain(tensor);
+    assert_int_equal(taper_value_use_count(tensor), 2);
+    taper_value *const items[] = {tensor, tensor};
+    assert_int_equal(taper_value_list(w->context, "Tensor", items, 2, &list, NULL), TAPER_OK);
+    assert_int_equal(taper_value_use_count(tensor), 4);
+    taper_value_release(list);
+    taper_value_release(tensor);
+    assert_int_equal(taper_value_use_count(tensor), 1);
+    taper_value_release(tensor);
+    taper_value_release(number);
+}
+
 static void not_found(void **state)
 {
     const world *w = *state;
@@ -588,6 +611,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found),
+        cmocka_unit_test(use_counts),
         cmocka_unit_test(not_found),
         cmocka_unit_test(arguments_and_defaults),
         cmocka_unit_test(several_results),
