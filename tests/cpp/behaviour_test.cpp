@@ -198,7 +198,7 @@ void test_blobs()
     CHECK_THROWS(tensor.item(), "6 elements");
     CHECK_THROWS((tensor.accessor<float, 3>()), "3 dims");
     CHECK_THROWS(tensor.view({5}), "");
-    CHECK_THROWS(at::Tensor().sizes(), "undefined");
+    CHECK_THROWS(at::Tensor().strides(), "undefined");
     CHECK_THROWS(at::Tensor().cpu(), "undefined");
     // Without a GPU, the tensor must stay on the CPU.
     CHECK(tensor.vulkan().data_ptr<float>() == data.data() && !tensor.vulkan().is_vulkan());

@@ -3,20 +3,53 @@
 #ifndef TAPER_CPP_ACCESSOR_H
 #define TAPER_CPP_ACCESSOR_H
 
+#include <vector>
+
 #include <taper/cpp/array_ref.h>
+#include <taper/cpp/error.h>
+
+namespace taper
+{
+namespace cpp
+{
+// Returns the strides of a tensor whose last `spatial` dimensions follow its channels. The batch may be missing.
+inline std::vector<int64_t> channels_last_strides(c10::IntArrayRef sizes, size_t spatial)
+{
+    if (sizes.size() != spatial + 1 && sizes.size() != spatial + 2) {
+        throw c10::Error("ChannelsLast" + std::to_string(spatial) + "d doesn't support size " +
+                         std::to_string(sizes.size()));
+    }
+    const size_t c = sizes.size() - spatial - 1;
+    std::vector<int64_t> strides(sizes.size(), 1);
+    int64_t step = sizes[c];
+    for (size_t d = sizes.size(); d-- > c + 1; step *= sizes[d]) {
+        strides[d] = step;
+    }
+    if (c == 1) {
+        strides[0] = step;
+    }
+    return strides;
+}
+} // namespace cpp
+} // namespace taper
 
 namespace at
 {
 
-template <class T, size_t N, class Index = int64_t> class TensorAccessor
+// PyTorch's type of the pointer in an accessor; on the CPU it is always a plain pointer.
+template <class T> struct DefaultPtrTraits {
+    using PtrType = T *;
+};
+
+// The members that do not depend on the number of dimensions.
+template <class T, size_t N, template <class> class Pointers, class Index> class TensorAccessorBase
 {
   public:
-    TensorAccessor(T *data, const Index *sizes, const Index *strides) : data_(data), sizes_(sizes), strides_(strides)
+    using PtrType = typename Pointers<T>::PtrType;
+
+    TensorAccessorBase(PtrType data, const Index *sizes, const Index *strides)
+        : data_(data), sizes_(sizes), strides_(strides)
     {
-    }
-    TensorAccessor<T, N - 1, Index> operator[](Index index) const
-    {
-        return TensorAccessor<T, N - 1, Index>(data_ + strides_[0] * index, sizes_ + 1, strides_ + 1);
     }
     Index size(Index dim) const
     {
@@ -34,57 +67,46 @@ template <class T, size_t N, class Index = int64_t> class TensorAccessor
     {
         return c10::ArrayRef<Index>(strides_, N);
     }
-    T *data() const
+    PtrType data() const
     {
         return data_;
     }
 
-  private:
-    T *data_;
+  protected:
+    PtrType data_;
     const Index *sizes_, *strides_;
 };
 
-template <class T, class Index> class TensorAccessor<T, 1, Index>
+template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits, class Index = int64_t>
+class TensorAccessor : public TensorAccessorBase<T, N, Pointers, Index>
 {
   public:
-    TensorAccessor(T *data, const Index *sizes, const Index *strides) : data_(data), sizes_(sizes), strides_(strides)
+    using TensorAccessorBase<T, N, Pointers, Index>::TensorAccessorBase;
+    TensorAccessor<T, N - 1, Pointers, Index> operator[](Index index) const
     {
+        return TensorAccessor<T, N - 1, Pointers, Index>(this->data_ + this->strides_[0] * index, this->sizes_ + 1,
+                                                         this->strides_ + 1);
     }
+};
+template <class T, template <class> class Pointers, class Index>
+class TensorAccessor<T, 1, Pointers, Index> : public TensorAccessorBase<T, 1, Pointers, Index>
+{
+  public:
+    using TensorAccessorBase<T, 1, Pointers, Index>::TensorAccessorBase;
     T &operator[](Index index) const
     {
-        return data_[strides_[0] * index];
+        return this->data_[this->strides_[0] * index];
     }
-    Index size(Index dim) const
-    {
-        return sizes_[dim];
-    }
-    Index stride(Index dim) const
-    {
-        return strides_[dim];
-    }
-    c10::ArrayRef<Index> sizes() const
-    {
-        return c10::ArrayRef<Index>(sizes_, 1);
-    }
-    c10::ArrayRef<Index> strides() const
-    {
-        return c10::ArrayRef<Index>(strides_, 1);
-    }
-    T *data() const
-    {
-        return data_;
-    }
-
-  private:
-    T *data_;
-    const Index *sizes_, *strides_;
 };
 
 // An accessor with its own copies of sizes and strides.
-template <class T, size_t N, class Index> class PackedTensorAccessor
+template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits, class Index = int64_t>
+class GenericPackedTensorAccessor
 {
   public:
-    PackedTensorAccessor(T *data, const int64_t *sizes, const int64_t *strides) : data_(data)
+    using PtrType = typename Pointers<T>::PtrType;
+
+    GenericPackedTensorAccessor(PtrType data, const int64_t *sizes, const int64_t *strides) : data_(data)
     {
         for (size_t i = 0; i < N; i++) {
             sizes_[i] = static_cast<Index>(sizes[i]);
@@ -93,7 +115,7 @@ template <class T, size_t N, class Index> class PackedTensorAccessor
     }
     decltype(auto) operator[](Index index) const
     {
-        return TensorAccessor<T, N, Index>(data_, sizes_, strides_)[index];
+        return TensorAccessor<T, N, Pointers, Index>(data_, sizes_, strides_)[index];
     }
     Index size(Index dim) const
     {
@@ -103,15 +125,39 @@ template <class T, size_t N, class Index> class PackedTensorAccessor
     {
         return strides_[dim];
     }
-    T *data() const
+    PtrType data() const
     {
         return data_;
     }
+    // Returns an accessor with two dimensions exchanged.
+    GenericPackedTensorAccessor transpose(Index a, Index b) const
+    {
+        check(a);
+        check(b);
+        GenericPackedTensorAccessor turned(*this);
+        turned.sizes_[a] = sizes_[b], turned.sizes_[b] = sizes_[a];
+        turned.strides_[a] = strides_[b], turned.strides_[b] = strides_[a];
+        return turned;
+    }
 
   private:
-    T *data_;
+    void check(Index dim) const
+    {
+        if (dim < 0 || static_cast<size_t>(dim) >= N) {
+            throw c10::IndexError("Index " + std::to_string(dim) + " is not within bounds of a tensor of dimension " +
+                                  std::to_string(N));
+        }
+    }
+
+    PtrType data_;
     Index sizes_[N], strides_[N];
 };
+template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits>
+using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, Pointers, int32_t>;
+template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits>
+using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, Pointers, int64_t>;
+template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits, class Index = int64_t>
+using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, Pointers, Index>;
 
 } // namespace at
 

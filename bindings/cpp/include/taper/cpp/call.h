@@ -340,9 +340,10 @@ class Arguments
     {
         options_ = &options;
         const c10::optional<c10::ScalarType> dtype = options.dtype_opt();
+        const c10::optional<c10::Layout> layout = options.layout_opt();
         const c10::optional<c10::Device> where = options.device_opt();
         named(inside<c10::ScalarType>(&dtype));
-        borrow(nullptr);
+        named(inside<c10::Layout>(&layout));
         device(inside<c10::Device>(&where));
         borrow(nullptr);
     }

@@ -123,8 +123,19 @@ inline std::ostream &operator<<(std::ostream &out, const Device &device)
     return out << device.str();
 }
 
-enum class Layout : int8_t { Strided = 0 };
-constexpr Layout kStrided = Layout::Strided;
+// Tensors are strided; operators refuse the other layouts.
+enum class Layout : int8_t { Strided, Sparse, SparseCsr, Mkldnn, SparseCsc, SparseBsr, SparseBsc, NumOptions };
+constexpr Layout kStrided = Layout::Strided, kSparse = Layout::Sparse, kSparseCsr = Layout::SparseCsr;
+constexpr Layout kMkldnn = Layout::Mkldnn, kSparseCsc = Layout::SparseCsc, kSparseBsr = Layout::SparseBsr;
+constexpr Layout kSparseBsc = Layout::SparseBsc;
+inline std::ostream &operator<<(std::ostream &out, Layout layout)
+{
+    const char *const names[] = {"Strided", "Sparse", "SparseCsr", "Mkldnn", "SparseCsc", "SparseBsr", "SparseBsc"};
+    if (layout >= Layout::NumOptions) {
+        throw Error("Unknown layout");
+    }
+    return out << names[static_cast<int>(layout)];
+}
 
 enum class QScheme : uint8_t {
     PER_TENSOR_AFFINE = 0,

@@ -7,6 +7,7 @@
 #include <iomanip>
 #include <ostream>
 
+#include <taper/cpp/std_print.h>
 #include <taper/cpp/tensor_ops.h>
 
 namespace taper

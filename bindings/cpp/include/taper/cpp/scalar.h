@@ -26,6 +26,15 @@ class Scalar
         int_ = std::is_integral<T>::value ? static_cast<int64_t>(number) : 0;
         re_ = static_cast<double>(number);
     }
+    Scalar(Half number) : Scalar(static_cast<float>(number))
+    {
+    }
+    Scalar(BFloat16 number) : Scalar(static_cast<float>(number))
+    {
+    }
+    Scalar(c10::complex<float> number) : Scalar(c10::complex<double>(number.real(), number.imag()))
+    {
+    }
     Scalar(c10::complex<double> number) : type_(kComplexDouble), int_(0), re_(number.real()), im_(number.imag())
     {
     }
@@ -46,7 +55,7 @@ class Scalar
     {
         return type_ == kBool;
     }
-    bool isIntegral(bool with_bool) const
+    bool isIntegral(bool with_bool = false) const
     {
         return type_ == kLong || (with_bool && type_ == kBool);
     }

@@ -112,7 +112,7 @@ inline const char *toString(ScalarType type)
     case ScalarType::QUInt2x4:
         return "QUInt2x4";
     case ScalarType::Undefined:
-        return "Undefined";
+        break;
     }
     return "UNKNOWN_SCALAR";
 }
@@ -136,6 +136,10 @@ inline bool isFloatingType(ScalarType type)
 inline bool isComplexType(ScalarType type)
 {
     return type >= ScalarType::ComplexHalf && type <= ScalarType::ComplexDouble;
+}
+inline bool isSignedType(ScalarType type)
+{
+    return type != ScalarType::Byte && type != ScalarType::Bool && type != ScalarType::QUInt8;
 }
 inline bool isQIntType(ScalarType type)
 {

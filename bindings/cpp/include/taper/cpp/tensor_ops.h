@@ -3,6 +3,9 @@
 #ifndef TAPER_CPP_TENSOR_OPS_H
 #define TAPER_CPP_TENSOR_OPS_H
 
+#include <algorithm>
+#include <iostream>
+
 #include <taper/cpp/generated/functions.h>
 
 namespace at
@@ -72,9 +75,121 @@ inline Tensor Tensor::toType(c10::ScalarType dtype) const
 {
     return to(dtype);
 }
+inline Tensor Tensor::to(caffe2::TypeMeta dtype, bool non_blocking, bool copy) const
+{
+    return to(dtype.toScalarType(), non_blocking, copy);
+}
 inline Tensor Tensor::operator[](int64_t index) const
 {
     return select(0, index);
+}
+inline Tensor Tensor::operator[](const c10::Scalar &index) const
+{
+    if (!index.isIntegral(false)) {
+        throw c10::IndexError("Can only index tensors with integral scalars");
+    }
+    return (*this)[index.toLong()];
+}
+inline Tensor Tensor::operator[](const Tensor &index) const
+{
+    if (!index.defined()) {
+        throw c10::IndexError("Can only index with tensors that are defined");
+    }
+    if (index.dim() != 0) {
+        throw c10::IndexError("Can only index with tensors that are scalars (zero-dim)");
+    }
+    return (*this)[index.item()];
+}
+inline Tensor Tensor::std(int dim) const
+{
+    return std(IntArrayRef{dim});
+}
+inline Tensor Tensor::var(int dim) const
+{
+    return var(IntArrayRef{dim});
+}
+inline Tensor Tensor::data() const
+{
+    return detach();
+}
+inline Tensor Tensor::tensor_data() const
+{
+    return detach();
+}
+inline Tensor Tensor::variable_data() const
+{
+    return detach();
+}
+inline void Tensor::set_data(const Tensor &from) const
+{
+    const_cast<Tensor *>(this)->set_(from);
+}
+
+// ---- gradients
+inline const Tensor &Tensor::set_requires_grad(bool wanted) const
+{
+    if (wanted && !is_floating_point() && !is_complex()) {
+        throw c10::Error("Only Tensors of floating point and complex dtype can require gradients");
+    }
+    return *this;
+}
+inline const Tensor &Tensor::requires_grad_(bool wanted) const
+{
+    return set_requires_grad(wanted);
+}
+inline void Tensor::backward(const Tensor &, c10::optional<bool>, bool, c10::optional<TensorList>) const
+{
+    throw c10::NotImplementedError("backward: gradients are not computed");
+}
+inline void Tensor::retain_grad() const
+{
+    throw c10::NotImplementedError("retain_grad: gradients are not computed");
+}
+inline const Tensor &Tensor::grad() const
+{
+    static const Tensor none;
+    return none;
+}
+inline Tensor &Tensor::mutable_grad() const
+{
+    throw c10::NotImplementedError("mutable_grad: gradients are not computed");
+}
+
+// ---- geometry
+inline bool TensorBase::is_non_overlapping_and_dense() const
+{
+    if (numel() < 2) {
+        return true;
+    }
+    // The dimensions in the order of their strides must follow one another without a gap.
+    std::vector<size_t> order;
+    for (size_t d = 0; d < sizes().size(); d++) {
+        if (sizes()[d] != 1) {
+            order.push_back(d);
+        }
+    }
+    const IntArrayRef steps = strides();
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return steps[a] < steps[b]; });
+    int64_t expected = 1;
+    for (size_t d : order) {
+        if (steps[d] != expected) {
+            return false;
+        }
+        expected *= sizes()[d];
+    }
+    return true;
+}
+inline int64_t TensorBase::storage_offset() const
+{
+    return !defined() ? 0 : taper::cpp::result_of<int64_t>("T aten::storage_offset", this);
+}
+inline void TensorBase::print() const
+{
+    if (defined()) {
+        std::cerr << "[" << toString() << " " << sizes() << "]" << std::endl;
+    } else {
+        std::cerr << "[UndefinedTensor]" << std::endl;
+    }
 }
 inline Tensor Tensor::operator-() const
 {
@@ -83,6 +198,48 @@ inline Tensor Tensor::operator-() const
 inline Tensor Tensor::operator~() const
 {
     return bitwise_not();
+}
+
+// A lone number is a dimension, as in the methods.
+inline Tensor std(const Tensor &self, int dim)
+{
+    return at::std(self, IntArrayRef{dim});
+}
+inline Tensor var(const Tensor &self, int dim)
+{
+    return at::var(self, IntArrayRef{dim});
+}
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor &self, int dim)
+{
+    return at::std_mean(self, IntArrayRef{dim});
+}
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor &self, int dim)
+{
+    return at::var_mean(self, IntArrayRef{dim});
+}
+inline int64_t size(const Tensor &self, int64_t dim)
+{
+    return self.size(dim);
+}
+inline int64_t stride(const Tensor &self, int64_t dim)
+{
+    return self.stride(dim);
+}
+inline int64_t numel(const Tensor &self)
+{
+    return self.numel();
+}
+inline bool is_floating_point(const Tensor &self)
+{
+    return self.is_floating_point();
+}
+inline bool is_complex(const Tensor &self)
+{
+    return self.is_complex();
+}
+inline bool is_signed(const Tensor &self)
+{
+    return self.is_signed();
 }
 
 #define TAPER_CPP_ASSIGN(sign, name)                                                                                   \

@@ -26,7 +26,7 @@ class TensorOptions
     TensorOptions(DeviceType device) : device_(Device(device))
     {
     }
-    TensorOptions(Layout)
+    TensorOptions(Layout layout) : layout_(layout)
     {
     }
     TensorOptions(MemoryFormat format) : format_(format)
@@ -57,18 +57,37 @@ class TensorOptions
     {
         return device(optional<Device>(Device(type, index)));
     }
-    TensorOptions layout(optional<Layout>) const
+    TensorOptions layout(optional<Layout> layout) const
     {
-        return *this;
+        TensorOptions copy(*this);
+        copy.layout_ = layout;
+        return copy;
     }
-    // Has no effect, because gradients are not supported.
-    TensorOptions requires_grad(optional<bool>) const
+    // Tensors that are made with it compute as any other, because nothing computes gradients yet.
+    TensorOptions requires_grad(optional<bool> wanted) const
     {
-        return *this;
+        TensorOptions copy(*this);
+        copy.requires_grad_ = wanted;
+        return copy;
     }
-    TensorOptions pinned_memory(optional<bool>) const
+    // Has no effect on tensors, because memory is pinned for CUDA alone.
+    TensorOptions pinned_memory(optional<bool> wanted) const
     {
-        return *this;
+        TensorOptions copy(*this);
+        copy.pinned_memory_ = wanted;
+        return copy;
+    }
+    // Returns these options, replaced by those that `options` has.
+    TensorOptions merge_in(const TensorOptions &options) const
+    {
+        TensorOptions merged(*this);
+        merge(merged.dtype_, options.dtype_);
+        merge(merged.device_, options.device_);
+        merge(merged.layout_, options.layout_);
+        merge(merged.format_, options.format_);
+        merge(merged.requires_grad_, options.requires_grad_);
+        merge(merged.pinned_memory_, options.pinned_memory_);
+        return merged;
     }
     TensorOptions memory_format(optional<MemoryFormat> format) const
     {
@@ -95,11 +114,55 @@ class TensorOptions
     }
     Layout layout() const
     {
-        return kStrided;
+        return layout_.value_or(kStrided);
+    }
+    optional<Layout> layout_opt() const
+    {
+        return layout_;
+    }
+    bool has_layout() const
+    {
+        return layout_.has_value();
+    }
+    bool is_sparse() const
+    {
+        return layout() == kSparse;
     }
     bool requires_grad() const
     {
-        return false;
+        return requires_grad_.value_or(false);
+    }
+    optional<bool> requires_grad_opt() const
+    {
+        return requires_grad_;
+    }
+    bool has_requires_grad() const
+    {
+        return requires_grad_.has_value();
+    }
+    bool pinned_memory() const
+    {
+        return pinned_memory_.value_or(false);
+    }
+    optional<bool> pinned_memory_opt() const
+    {
+        return pinned_memory_;
+    }
+    bool has_pinned_memory() const
+    {
+        return pinned_memory_.has_value();
+    }
+    int32_t device_index() const
+    {
+        return device().index();
+    }
+    bool has_memory_format() const
+    {
+        return format_.has_value();
+    }
+    bool type_equal(const TensorOptions &other) const
+    {
+        return dtype() == other.dtype() && device().type() == other.device().type() && layout() == other.layout();
     }
     optional<MemoryFormat> memory_format_opt() const
     {
@@ -115,9 +178,18 @@ class TensorOptions
     }
 
   private:
+    template <class T> static void merge(optional<T> &mine, const optional<T> &other)
+    {
+        if (other.has_value()) {
+            mine = other;
+        }
+    }
+
     optional<ScalarType> dtype_;
     optional<Device> device_;
+    optional<Layout> layout_;
     optional<MemoryFormat> format_;
+    optional<bool> requires_grad_, pinned_memory_;
 };
 
 inline TensorOptions dtype(ScalarType type)
@@ -132,9 +204,43 @@ inline TensorOptions device(Device where)
 {
     return TensorOptions(where);
 }
-inline TensorOptions requires_grad(bool = true)
+inline TensorOptions device(DeviceType type)
 {
-    return TensorOptions();
+    return TensorOptions(type);
+}
+inline TensorOptions device_index(DeviceIndex index)
+{
+    return TensorOptions(Device(kCUDA, index));
+}
+inline TensorOptions dtype(caffe2::TypeMeta type)
+{
+    return TensorOptions(type);
+}
+inline TensorOptions layout(Layout layout)
+{
+    return TensorOptions(layout);
+}
+inline TensorOptions memory_format(MemoryFormat format)
+{
+    return TensorOptions(format);
+}
+inline TensorOptions requires_grad(bool wanted = true)
+{
+    return TensorOptions().requires_grad(optional<bool>(wanted));
+}
+inline std::ostream &operator<<(std::ostream &out, const TensorOptions &options)
+{
+    const auto mark = [&](bool given) { return given ? "" : " (default)"; };
+    const char *const grad = options.requires_grad() ? "true" : "false",
+                      *pinned = options.pinned_memory() ? "true" : "false";
+    out << "TensorOptions(dtype=" << options.dtype() << mark(options.has_dtype()) << ", device=" << options.device()
+        << mark(options.has_device()) << ", layout=" << options.layout() << mark(options.has_layout())
+        << ", requires_grad=" << grad << mark(options.has_requires_grad()) << ", pinned_memory=" << pinned
+        << mark(options.has_pinned_memory()) << ", memory_format=";
+    if (options.has_memory_format()) {
+        return out << *options.memory_format_opt() << ")";
+    }
+    return out << "(nullopt))";
 }
 
 } // namespace c10

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// at::DeprecatedTypeProperties: the class of a tensor, which Tensor::type() returns for old programs; and c10::Backend.
+#ifndef TAPER_CPP_TENSOR_TYPE_H
+#define TAPER_CPP_TENSOR_TYPE_H
+
+#include <string>
+
+#include <taper/cpp/tensor_options.h>
+
+namespace c10
+{
+
+// The backends that a tensor here can have.
+enum class Backend { CPU, QuantizedCPU, Undefined };
+
+inline const char *toString(Backend backend)
+{
+    return backend == Backend::CPU ? "CPU" : backend == Backend::QuantizedCPU ? "QuantizedCPU" : "UNKNOWN_BACKEND";
+}
+inline std::ostream &operator<<(std::ostream &out, Backend backend)
+{
+    return out << toString(backend);
+}
+
+} // namespace c10
+
+namespace at
+{
+
+using c10::Backend;
+
+class DeprecatedTypeProperties
+{
+  public:
+    DeprecatedTypeProperties(Backend backend, c10::ScalarType type) : backend_(backend), type_(type)
+    {
+    }
+    Backend backend() const
+    {
+        return backend_;
+    }
+    c10::ScalarType scalarType() const
+    {
+        return type_;
+    }
+    caffe2::TypeMeta typeMeta() const
+    {
+        return type_;
+    }
+    c10::Layout layout() const
+    {
+        return c10::kStrided;
+    }
+    c10::DeviceType device_type() const
+    {
+        return c10::kCPU;
+    }
+    bool is_cuda() const
+    {
+        return false;
+    }
+    bool is_sparse() const
+    {
+        return false;
+    }
+    bool is_sparse_csr() const
+    {
+        return false;
+    }
+    DeprecatedTypeProperties cpu() const
+    {
+        return *this;
+    }
+    DeprecatedTypeProperties toScalarType(c10::ScalarType type) const
+    {
+        return DeprecatedTypeProperties(backend_, type);
+    }
+    // Returns, for example, "CPUFloatType".
+    std::string toString() const
+    {
+        return backend_ == Backend::Undefined || type_ == c10::ScalarType::Undefined
+                   ? "UndefinedType"
+                   : std::string(c10::toString(backend_)) + c10::toString(type_) + "Type";
+    }
+    c10::TensorOptions options() const
+    {
+        return c10::TensorOptions(type_).device(c10::kCPU);
+    }
+    operator c10::TensorOptions() const
+    {
+        return options();
+    }
+    bool operator==(const DeprecatedTypeProperties &other) const
+    {
+        return backend_ == other.backend_ && type_ == other.type_;
+    }
+    bool operator!=(const DeprecatedTypeProperties &other) const
+    {
+        return !(*this == other);
+    }
+
+  private:
+    Backend backend_;
+    c10::ScalarType type_;
+};
+inline std::ostream &operator<<(std::ostream &out, const DeprecatedTypeProperties &type)
+{
+    return out << type.toString();
+}
+
+} // namespace at
+
+#endif
