@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// make_operators METHODS FUNCTIONS: runs on the build machine and writes two headers from the operator list: the
-// declarations of Tensor's methods, for inclusion in the class, and the functions at::name() with the bodies of the
-// methods. The signatures are those of PyTorch 1.13, derived from the schemas as in torchgen/api/cpp.py. dtype, layout,
-// device and pin_memory together become a TensorOptions, or four arguments. An operator that writes to `out` becomes
-// name_out(out, …) with defaults and name_outf(…, out) without.
+// make_operators METHODS FUNCTIONS VISION: runs on the build machine and writes three headers from the operator list:
+// the declarations of Tensor's methods, for inclusion in the class; the functions at::name() with the bodies of the
+// methods; and the functions vision::ops::name() of torchvision. The signatures are those of PyTorch 1.13, derived from
+// the schemas as in torchgen/api/cpp.py. dtype, layout, device and pin_memory together become a TensorOptions, or four
+// arguments. An operator that writes to `out` becomes name_out(out, …) with defaults and name_outf(…, out) without.
 //
 // An operator without tensors has no function. One that changes `self` is a method. Any other operator with a `self` is
 // both, unless its name begins with the prefix of a family of functions. All others are functions. Rows of the list
@@ -173,7 +173,8 @@ static void read_operator(const char *schema, operator* op)
     memset(op, 0, sizeof *op);
     op->schema = schema;
     copy(op->full, sizeof op->full, schema, strcspn(schema, "("));
-    copy(op->name, sizeof op->name, schema + strlen("aten::"), strcspn(schema + strlen("aten::"), ".("));
+    const char *const name = strstr(schema, "::") + strlen("::");
+    copy(op->name, sizeof op->name, name, strcspn(name, ".("));
     const char *at = schema + strlen(op->full) + 1;
     bool keywords = false;
     while (*at != ')') {
@@ -497,41 +498,55 @@ static FILE *create(const char *path)
     return file;
 }
 
+// Reads a row, and returns FUNCTION, METHOD, both or 0.
+static unsigned read_row(const row *from, operator* op)
+{
+    read_operator(from->schema, op);
+    drop_defaults(op);
+    const unsigned kinds = kinds_of(op, own_word(from, "CPP"));
+    for (size_t i = 0; kinds != 0 && i < op->count; i++) {
+        op->args[i].type = find_type(op->args[i].text);
+        if (op->args[i].type == NULL) {
+            fail("an argument that C++ has no type for; CPP(NONE)?", op->schema);
+        }
+    }
+    if ((kinds & METHOD) != 0 && self_of(op) == op->count) {
+        fail("a method without self", op->schema);
+    }
+    return kinds;
+}
+
 int main(int argc, char **argv)
 {
     static operator op;
-    if (argc != 3) {
+    if (argc != 4) {
         fail("wanted", "the names of the files to write");
     }
-    FILE *const methods = create(argv[1]), *const functions = create(argv[2]);
+    FILE *const methods = create(argv[1]), *const functions = create(argv[2]), *const vision = create(argv[3]);
     fputs("// Inside class Tensor.\n", methods);
     fputs("#ifndef TAPER_CPP_GENERATED_FUNCTIONS_H\n#define TAPER_CPP_GENERATED_FUNCTIONS_H\n\n"
           "#include <taper/cpp/call.h>\n\nnamespace at\n{\n\n",
           functions);
+    fputs("#ifndef TAPER_CPP_GENERATED_VISION_H\n#define TAPER_CPP_GENERATED_VISION_H\n\n"
+          "#include <taper/cpp/call.h>\n\nnamespace vision\n{\nnamespace ops\n{\n\n",
+          vision);
     const size_t count = expand_rows();
     for (size_t i = 0; i < count; i++) {
-        if (!begins(rows[i].schema, "aten::")) {
-            continue;
-        }
-        read_operator(rows[i].schema, &op);
-        drop_defaults(&op);
-        const unsigned kinds = kinds_of(&op, own_word(&rows[i], "CPP"));
-        for (size_t j = 0; kinds != 0 && j < op.count; j++) {
-            op.args[j].type = find_type(op.args[j].text);
-            if (op.args[j].type == NULL) {
-                fail("an argument that C++ has no type for; CPP(NONE)?", op.schema);
+        if (begins(rows[i].schema, "torchvision::")) {
+            if (read_row(&rows[i], &op) != 0) {
+                print_functions(vision, &op);
             }
-        }
-        if ((kinds & FUNCTION) != 0) {
-            print_functions(functions, &op);
-        }
-        if ((kinds & METHOD) != 0) {
-            if (self_of(&op) == op.count) {
-                fail("a method without self", op.schema);
+        } else if (begins(rows[i].schema, "aten::")) {
+            const unsigned kinds = read_row(&rows[i], &op);
+            if ((kinds & FUNCTION) != 0) {
+                print_functions(functions, &op);
             }
-            print_methods(methods, functions, &op);
+            if ((kinds & METHOD) != 0) {
+                print_methods(methods, functions, &op);
+            }
         }
     }
     fputs("\n} // namespace at\n\n#endif\n", functions);
-    return fclose(methods) != 0 || fclose(functions) != 0;
+    fputs("\n} // namespace ops\n} // namespace vision\n\n#endif\n", vision);
+    return fclose(methods) != 0 || fclose(functions) != 0 || fclose(vision) != 0;
 }

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_TORCHVISION_OPS_ROI_ALIGN_H
+#define TAPER_CPP_AS_TORCHVISION_OPS_ROI_ALIGN_H
+
+#include <taper/cpp/vision.h>
+
+#endif
