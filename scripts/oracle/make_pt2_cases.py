@@ -274,6 +274,8 @@ def cases():
     yield "guard_float", Case(module(lambda self, y: y + 1 if y.shape[0] * 0.5 < 20 else y), (x(4, 3),), [(x(9, 3),)], dynamic=({0: Dim.AUTO},))
     yield "encoder", Case(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), (x(2, 5, 16),), decompose=True)
     yield "lstm", Case(nn.LSTM(4, 6, 2, bidirectional=True, batch_first=True), (x(2, 5, 4),))
+    fused = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU()).bfloat16()
+    yield "half_fused", Case(module(lambda self, y: self.layers(y.bfloat16()).float(), layers=fused), (x(1, 1, 5, 5),))
     yield "half", Case(module(lambda self, x: (x.to(torch.bfloat16) * self.weight).to(torch.float32), weight=x(4).bfloat16()), (x(3, 4),))
 
 
