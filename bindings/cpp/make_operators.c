@@ -386,9 +386,11 @@ static void print_signature(FILE *to, const operator* op, const char *name, size
             if (i == op->options && (how & GROUPED) != 0) {
                 const char *const dtype = op->args[i].value;
                 fputs("at::TensorOptions options", to);
-                if ((how & DEFAULTS) != 0 && strcmp(dtype, "None") == 0) {
+                // PyTorch gives options no default where pin_memory is False.
+                const bool defaults = (how & DEFAULTS) != 0 && strcmp(op->args[i + 3].value, "False") != 0;
+                if (defaults && strcmp(dtype, "None") == 0) {
                     fputs("={}", to);
-                } else if ((how & DEFAULTS) != 0 && *dtype != '\0') {
+                } else if (defaults && *dtype != '\0') {
                     fprintf(to, "=static_cast<at::ScalarType>(%s)", dtype);
                 }
                 i += 3;
@@ -486,6 +488,16 @@ static void print_methods(FILE *declared, FILE *defined, const operator* op)
     }
 }
 
+static void print_both(FILE *methods, FILE *functions, const operator* op, unsigned kinds)
+{
+    if ((kinds & FUNCTION) != 0) {
+        print_functions(functions, op);
+    }
+    if ((kinds & METHOD) != 0) {
+        print_methods(methods, functions, op);
+    }
+}
+
 static FILE *create(const char *path)
 {
     FILE *const file = fopen(path, "w");
@@ -498,12 +510,21 @@ static FILE *create(const char *path)
     return file;
 }
 
+// Operators that the library does not have. Their functions throw.
+static const struct {
+    const char *schema, *kind;
+} refused[] = {
+#define REFUSED(schema, kind) {schema, kind},
+#include "refused_operators.inc"
+#undef REFUSED
+};
+
 // Reads a row, and returns FUNCTION, METHOD, both or 0.
-static unsigned read_row(const row *from, operator* op)
+static unsigned read_row(const char *schema, const char *cpp, operator* op)
 {
-    read_operator(from->schema, op);
+    read_operator(schema, op);
     drop_defaults(op);
-    const unsigned kinds = kinds_of(op, own_word(from, "CPP"));
+    const unsigned kinds = kinds_of(op, cpp);
     for (size_t i = 0; kinds != 0 && i < op->count; i++) {
         op->args[i].type = find_type(op->args[i].text);
         if (op->args[i].type == NULL) {
@@ -533,18 +554,15 @@ int main(int argc, char **argv)
     const size_t count = expand_rows();
     for (size_t i = 0; i < count; i++) {
         if (begins(rows[i].schema, "torchvision::")) {
-            if (read_row(&rows[i], &op) != 0) {
+            if (read_row(rows[i].schema, NULL, &op) != 0) {
                 print_functions(vision, &op);
             }
         } else if (begins(rows[i].schema, "aten::")) {
-            const unsigned kinds = read_row(&rows[i], &op);
-            if ((kinds & FUNCTION) != 0) {
-                print_functions(functions, &op);
-            }
-            if ((kinds & METHOD) != 0) {
-                print_methods(methods, functions, &op);
-            }
+            print_both(methods, functions, &op, read_row(rows[i].schema, own_word(&rows[i], "CPP"), &op));
         }
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        print_both(methods, functions, &op, read_row(refused[i].schema, refused[i].kind, &op));
     }
     fputs("\n} // namespace at\n\n#endif\n", functions);
     fputs("\n} // namespace ops\n} // namespace vision\n\n#endif\n", vision);

@@ -173,6 +173,8 @@ void nested()
     PRINT(torch::tensor(3.5));
     PRINT(torch::tensor(3).dtype());
     PRINT(torch::tensor({1, 2, 3}).dtype());
+    PRINT(torch::tensor({c10::complex<float>(1, 2)}).conj());
+    PRINT(torch::tensor({1.5}).conj());
     PRINT(torch::tensor({1.f, 2.f}).dtype());
     PRINT(torch::tensor({}).sizes());
     PRINT(torch::tensor({{}, {}}).sizes());

@@ -3,6 +3,7 @@
 #ifndef TAPER_CPP_ACCESSOR_H
 #define TAPER_CPP_ACCESSOR_H
 
+#include <utility>
 #include <vector>
 
 #include <taper/cpp/array_ref.h>
@@ -81,7 +82,12 @@ template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits,
 class TensorAccessor : public TensorAccessorBase<T, N, Pointers, Index>
 {
   public:
-    using TensorAccessorBase<T, N, Pointers, Index>::TensorAccessorBase;
+    using PtrType = typename Pointers<T>::PtrType;
+
+    TensorAccessor(PtrType data, const Index *sizes, const Index *strides)
+        : TensorAccessorBase<T, N, Pointers, Index>(data, sizes, strides)
+    {
+    }
     TensorAccessor<T, N - 1, Pointers, Index> operator[](Index index) const
     {
         return TensorAccessor<T, N - 1, Pointers, Index>(this->data_ + this->strides_[0] * index, this->sizes_ + 1,
@@ -92,30 +98,32 @@ template <class T, template <class> class Pointers, class Index>
 class TensorAccessor<T, 1, Pointers, Index> : public TensorAccessorBase<T, 1, Pointers, Index>
 {
   public:
-    using TensorAccessorBase<T, 1, Pointers, Index>::TensorAccessorBase;
+    using PtrType = typename Pointers<T>::PtrType;
+
+    TensorAccessor(PtrType data, const Index *sizes, const Index *strides)
+        : TensorAccessorBase<T, 1, Pointers, Index>(data, sizes, strides)
+    {
+    }
     T &operator[](Index index) const
     {
         return this->data_[this->strides_[0] * index];
     }
 };
 
-// An accessor with its own copies of sizes and strides.
-template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits, class Index = int64_t>
-class GenericPackedTensorAccessor
+// An accessor with its own copies of sizes and strides. The base has the members that do not index.
+template <class T, size_t N, template <class> class Pointers, class Index> class GenericPackedTensorAccessorBase
 {
   public:
     using PtrType = typename Pointers<T>::PtrType;
 
-    GenericPackedTensorAccessor(PtrType data, const int64_t *sizes, const int64_t *strides) : data_(data)
+    // Numbers of another type, such as a tensor's int64_t, must fit Index.
+    template <class Source>
+    GenericPackedTensorAccessorBase(PtrType data, const Source *sizes, const Source *strides) : data_(data)
     {
         for (size_t i = 0; i < N; i++) {
             sizes_[i] = static_cast<Index>(sizes[i]);
             strides_[i] = static_cast<Index>(strides[i]);
         }
-    }
-    decltype(auto) operator[](Index index) const
-    {
-        return TensorAccessor<T, N, Pointers, Index>(data_, sizes_, strides_)[index];
     }
     Index size(Index dim) const
     {
@@ -129,18 +137,8 @@ class GenericPackedTensorAccessor
     {
         return data_;
     }
-    // Returns an accessor with two dimensions exchanged.
-    GenericPackedTensorAccessor transpose(Index a, Index b) const
-    {
-        check(a);
-        check(b);
-        GenericPackedTensorAccessor turned(*this);
-        turned.sizes_[a] = sizes_[b], turned.sizes_[b] = sizes_[a];
-        turned.strides_[a] = strides_[b], turned.strides_[b] = strides_[a];
-        return turned;
-    }
 
-  private:
+  protected:
     void check(Index dim) const
     {
         if (dim < 0 || static_cast<size_t>(dim) >= N) {
@@ -151,6 +149,33 @@ class GenericPackedTensorAccessor
 
     PtrType data_;
     Index sizes_[N], strides_[N];
+};
+
+template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits, class Index = int64_t>
+class GenericPackedTensorAccessor : public GenericPackedTensorAccessorBase<T, N, Pointers, Index>
+{
+  public:
+    using PtrType = typename Pointers<T>::PtrType;
+
+    template <class Source>
+    GenericPackedTensorAccessor(PtrType data, const Source *sizes, const Source *strides)
+        : GenericPackedTensorAccessorBase<T, N, Pointers, Index>(data, sizes, strides)
+    {
+    }
+    decltype(auto) operator[](Index index) const
+    {
+        return TensorAccessor<T, N, Pointers, Index>(this->data_, this->sizes_, this->strides_)[index];
+    }
+    // Returns an accessor with two dimensions exchanged.
+    GenericPackedTensorAccessor transpose(Index a, Index b) const
+    {
+        this->check(a);
+        this->check(b);
+        GenericPackedTensorAccessor turned(*this);
+        std::swap(turned.sizes_[a], turned.sizes_[b]);
+        std::swap(turned.strides_[a], turned.strides_[b]);
+        return turned;
+    }
 };
 template <class T, size_t N, template <class> class Pointers = DefaultPtrTraits>
 using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, Pointers, int32_t>;

@@ -106,13 +106,22 @@ inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, cons
 {
     return taper::cpp::blob(data, sizes, &strides, nullptr, options);
 }
+// storage_offset: the number of elements before the first that the tensor has.
+inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset,
+                        const taper::cpp::Deleter &deleter, const c10::TensorOptions &options = {})
+{
+    const size_t before = static_cast<size_t>(storage_offset) * c10::elementSize(options.dtype().toScalarType());
+    return taper::cpp::blob(static_cast<char *>(data) + before, sizes, &strides,
+                            deleter ? taper::cpp::Deleter([deleter, data](void *) { deleter(data); }) : nullptr,
+                            options);
+}
 inline Tensor from_blob(void *data, IntArrayRef sizes, const taper::cpp::Deleter &deleter,
-                        const c10::TensorOptions &options = {})
+                        const c10::TensorOptions &options = {}, c10::optional<c10::Device> = c10::nullopt)
 {
     return taper::cpp::blob(data, sizes, nullptr, deleter, options);
 }
 inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, const taper::cpp::Deleter &deleter,
-                        const c10::TensorOptions &options = {})
+                        const c10::TensorOptions &options = {}, c10::optional<c10::Device> = c10::nullopt)
 {
     return taper::cpp::blob(data, sizes, &strides, deleter, options);
 }

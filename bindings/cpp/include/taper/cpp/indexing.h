@@ -285,6 +285,21 @@ inline void put(const Tensor &self, c10::ArrayRef<TensorIndex> indices, const Te
 }
 
 } // namespace impl
+
+// The last argument of these functions says in PyTorch whether a trace is recorded.
+inline Tensor get_item(const Tensor &self, c10::ArrayRef<TensorIndex> indices, bool = false)
+{
+    return self.index(indices);
+}
+inline void set_item(const Tensor &self, c10::ArrayRef<TensorIndex> indices, const Tensor &value, bool = false)
+{
+    impl::put(self, indices, value);
+}
+inline void set_item(const Tensor &self, c10::ArrayRef<TensorIndex> indices, const c10::Scalar &value)
+{
+    impl::put(self, indices, at::scalar_tensor(value, self.options()));
+}
+
 } // namespace indexing
 
 // Assignment to a part of a tensor, as in x[0] = y, writes to the tensor.

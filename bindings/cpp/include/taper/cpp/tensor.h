@@ -58,10 +58,46 @@ class Tensor : public TensorBase
     {
         return on(c10::kMetal);
     }
-    // Throws, because there is no such device.
+    // These throw, because there is no such device.
     Tensor cuda() const
     {
         return on(c10::kCUDA);
+    }
+    Tensor hip() const
+    {
+        throw c10::NotImplementedError("hip: there is no such device");
+    }
+    Tensor ve() const
+    {
+        throw c10::NotImplementedError("ve: there is no such device");
+    }
+    Tensor meta() const
+    {
+        throw c10::NotImplementedError("meta: there is no such device");
+    }
+    Tensor toBackend(c10::Backend backend) const
+    {
+        if (backend != c10::Backend::CPU) {
+            throw c10::NotImplementedError(std::string("toBackend: there is no backend ") + c10::toString(backend));
+        }
+        return *this;
+    }
+    bool is_variable() const noexcept
+    {
+        return true;
+    }
+    // Calls a function with the tensor as its first argument.
+    template <class F, class... Args> decltype(auto) m(F function, Args &&...args) const
+    {
+        return function(*this, std::forward<Args>(args)...);
+    }
+    // The function would be called with the tensor's gradient, so it throws.
+    template <class F> unsigned register_hook(F &&) const
+    {
+        throw c10::NotImplementedError("register_hook: gradients are not computed");
+    }
+    void remove_hook(unsigned) const
+    {
     }
     Tensor contiguous(c10::MemoryFormat format = c10::MemoryFormat::Contiguous) const;
     Tensor to(c10::TensorOptions options = {}, bool non_blocking = false, bool copy = false,
@@ -72,6 +108,7 @@ class Tensor : public TensorBase
     Tensor to(c10::Device device, c10::ScalarType dtype, bool non_blocking = false, bool copy = false,
               c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
     Tensor toType(c10::ScalarType dtype) const;
+    Tensor to(c10::Device device, caffe2::TypeMeta dtype, bool non_blocking = false, bool copy = false) const;
     Tensor to(caffe2::TypeMeta dtype, bool non_blocking = false, bool copy = false) const;
     Tensor operator[](int64_t index) const;
     Tensor operator[](const c10::Scalar &index) const;
@@ -96,6 +133,7 @@ class Tensor : public TensorBase
     Tensor std(int dim) const;
     Tensor var(int dim) const;
 
+    Tensor conj() const;
     // Returns a tensor with the same memory.
     Tensor data() const;
     Tensor tensor_data() const;
@@ -106,8 +144,15 @@ class Tensor : public TensorBase
     }
     void set_data(const Tensor &from) const;
     // A tensor that was set to require gradients computes as any other, because nothing computes gradients yet.
-    const Tensor &set_requires_grad(bool wanted) const;
-    const Tensor &requires_grad_(bool wanted = true) const;
+    const Tensor &set_requires_grad(bool wanted) const
+    {
+        TensorBase::set_requires_grad(wanted);
+        return *this;
+    }
+    const Tensor &requires_grad_(bool wanted = true) const
+    {
+        return set_requires_grad(wanted);
+    }
     // The functions for gradients throw c10::NotImplementedError.
     void backward(const Tensor &gradient = {}, c10::optional<bool> retain_graph = c10::nullopt,
                   bool create_graph = false, c10::optional<TensorList> inputs = c10::nullopt) const;
@@ -142,6 +187,42 @@ class Tensor : public TensorBase
         return Tensor(taper::cpp::Handle(moved));
     }
 };
+
+// A reference to a tensor or to none.
+class OptionalTensorRef
+{
+  public:
+    OptionalTensorRef() = default;
+    OptionalTensorRef(const TensorBase &tensor) : tensor_(tensor)
+    {
+    }
+    bool has_value() const
+    {
+        return tensor_.defined();
+    }
+    explicit operator bool() const
+    {
+        return has_value();
+    }
+    const Tensor &getTensorRef() const
+    {
+        return tensor_;
+    }
+    const Tensor &operator*() const
+    {
+        return tensor_;
+    }
+    const Tensor *operator->() const
+    {
+        return &tensor_;
+    }
+
+  private:
+    Tensor tensor_;
+};
+
+using ITensorListRef = TensorList;
+using ITensorList = TensorList;
 
 } // namespace at
 

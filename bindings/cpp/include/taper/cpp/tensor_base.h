@@ -73,6 +73,10 @@ class TensorBase
     {
         return taper_value_use_count(value_.get());
     }
+    size_t weak_use_count() const noexcept
+    {
+        return defined() ? 1 : 0; // all strong references together, as in PyTorch
+    }
     // Returns the description of a defined tensor, and throws for others.
     taper_tensor_info info() const
     {
@@ -156,8 +160,10 @@ class TensorBase
         return fits;
     }
     bool is_non_overlapping_and_dense() const; // defined in tensor_ops.h
-    c10::MemoryFormat suggest_memory_format() const
+    // exact: has no effect, because channels-last strides are always compared exactly.
+    c10::MemoryFormat suggest_memory_format(bool exact = false) const
     {
+        (void)exact;
         if (!is_contiguous() && is_contiguous(c10::MemoryFormat::ChannelsLast)) {
             return c10::MemoryFormat::ChannelsLast;
         }
@@ -288,6 +294,46 @@ class TensorBase
     {
         return true;
     }
+    bool retains_grad() const
+    {
+        return false;
+    }
+    // Returns the number of the result of the function that made the tensor: 0, because none is recorded.
+    int64_t output_nr() const
+    {
+        return 0;
+    }
+    // Numbers are conjugated and negated at once, not when they are read.
+    bool is_conj() const
+    {
+        return false;
+    }
+    bool is_neg() const
+    {
+        return false;
+    }
+    const TensorBase &set_requires_grad(bool wanted) const
+    {
+        if (wanted && !is_floating_point() && !is_complex()) {
+            throw c10::Error("Only Tensors of floating point and complex dtype can require gradients");
+        }
+        return *this;
+    }
+    const TensorBase &requires_grad_(bool wanted = true) const
+    {
+        return set_requires_grad(wanted);
+    }
+
+    // ---- operators that programs call for a TensorBase; defined in tensor_ops.h
+    TensorBase contiguous(c10::MemoryFormat format = c10::MemoryFormat::Contiguous) const;
+    const TensorBase &fill_(const c10::Scalar &value) const;
+    const TensorBase &zero_() const;
+    TensorBase to(c10::TensorOptions options = {}, bool non_blocking = false, bool copy = false,
+                  c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
+    TensorBase data() const;
+    TensorBase tensor_data() const;
+    TensorBase variable_data() const;
+    void set_data(const TensorBase &from) const;
 
     // ---- memory
     bool has_storage() const

@@ -165,7 +165,7 @@ template <class T> Tensor tensor(const std::vector<T> &numbers, const c10::Tenso
 {
     return at::tensor(c10::ArrayRef<T>(numbers), options);
 }
-template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>
+template <class T, class = decltype(c10::CppTypeToScalarType<T>::value)>
 Tensor tensor(T number, const c10::TensorOptions &options = {})
 {
     return at::tensor(c10::ArrayRef<T>(&number, 1), options).reshape({});

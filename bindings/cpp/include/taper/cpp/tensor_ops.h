@@ -75,6 +75,10 @@ inline Tensor Tensor::toType(c10::ScalarType dtype) const
 {
     return to(dtype);
 }
+inline Tensor Tensor::to(c10::Device device, caffe2::TypeMeta dtype, bool non_blocking, bool copy) const
+{
+    return to(device, dtype.toScalarType(), non_blocking, copy);
+}
 inline Tensor Tensor::to(caffe2::TypeMeta dtype, bool non_blocking, bool copy) const
 {
     return to(dtype.toScalarType(), non_blocking, copy);
@@ -108,6 +112,10 @@ inline Tensor Tensor::var(int dim) const
 {
     return var(IntArrayRef{dim});
 }
+inline Tensor Tensor::conj() const
+{
+    return is_complex() ? _conj() : *this;
+}
 inline Tensor Tensor::data() const
 {
     return detach();
@@ -126,17 +134,6 @@ inline void Tensor::set_data(const Tensor &from) const
 }
 
 // ---- gradients
-inline const Tensor &Tensor::set_requires_grad(bool wanted) const
-{
-    if (wanted && !is_floating_point() && !is_complex()) {
-        throw c10::Error("Only Tensors of floating point and complex dtype can require gradients");
-    }
-    return *this;
-}
-inline const Tensor &Tensor::requires_grad_(bool wanted) const
-{
-    return set_requires_grad(wanted);
-}
 inline void Tensor::backward(const Tensor &, c10::optional<bool>, bool, c10::optional<TensorList>) const
 {
     throw c10::NotImplementedError("backward: gradients are not computed");
@@ -153,6 +150,43 @@ inline const Tensor &Tensor::grad() const
 inline Tensor &Tensor::mutable_grad() const
 {
     throw c10::NotImplementedError("mutable_grad: gradients are not computed");
+}
+
+// ---- the operators of TensorBase
+inline TensorBase TensorBase::contiguous(c10::MemoryFormat format) const
+{
+    return Tensor(*this).contiguous(format);
+}
+inline const TensorBase &TensorBase::fill_(const c10::Scalar &value) const
+{
+    Tensor(*this).fill_(value);
+    return *this;
+}
+inline const TensorBase &TensorBase::zero_() const
+{
+    Tensor(*this).zero_();
+    return *this;
+}
+inline TensorBase TensorBase::to(c10::TensorOptions options, bool non_blocking, bool copy,
+                                 c10::optional<c10::MemoryFormat> format) const
+{
+    return Tensor(*this).to(options, non_blocking, copy, format);
+}
+inline TensorBase TensorBase::data() const
+{
+    return Tensor(*this).detach();
+}
+inline TensorBase TensorBase::tensor_data() const
+{
+    return data();
+}
+inline TensorBase TensorBase::variable_data() const
+{
+    return data();
+}
+inline void TensorBase::set_data(const TensorBase &from) const
+{
+    Tensor(*this).set_data(from);
 }
 
 // ---- geometry
@@ -236,6 +270,26 @@ inline bool is_floating_point(const Tensor &self)
 inline bool is_complex(const Tensor &self)
 {
     return self.is_complex();
+}
+inline Tensor conj(const Tensor &self)
+{
+    return self.conj();
+}
+inline bool is_inference(const Tensor &self)
+{
+    return self.is_inference();
+}
+inline bool is_conj(const Tensor &self)
+{
+    return self.is_conj();
+}
+inline bool is_neg(const Tensor &self)
+{
+    return self.is_neg();
+}
+inline int64_t get_device(const TensorBase &self)
+{
+    return self.get_device();
 }
 inline bool is_signed(const Tensor &self)
 {
