@@ -33,6 +33,16 @@ function(taper_compile_options target)
     endif()
     # POSIX for files, clocks and threads; nothing beyond. Files may be larger than memory.
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
+    if(MINGW)
+        # printf with C's formats for size_t and int64_t. The macros of its math.h convert double to float.
+        target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1)
+        if(target STREQUAL "taper_objects")
+            target_compile_definitions(${target} PRIVATE "TAPER_API=__declspec(dllexport)")
+        endif()
+        # Windows aligns the stack to 16 bytes, and gcc (bug 54412) yet moves vectors of 32 and 64 bytes there with instructions that want
+        # more. The assembler replaces them.
+        target_compile_options(${target} PRIVATE -Wno-float-conversion -Wa,-muse-unaligned-vector-move)
+    endif()
     if(EMSCRIPTEN)
         # Every browser of today has vectors, and without them refuses the kernels' files, too.
         target_compile_options(${target} PRIVATE -msimd128)
@@ -65,6 +75,9 @@ function(taper_link_options target)
     taper_sanitize(${target})
     if(APPLE)
         target_link_options(${target} PRIVATE -Wl,-dead_strip)
+    elseif(MINGW)
+        # A DLL and a program need no other DLL than the system's.
+        target_link_options(${target} PRIVATE -static -Wl,--gc-sections)
     else()
         target_link_options(${target} PRIVATE -Wl,--gc-sections)
         if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
@@ -114,7 +127,7 @@ endfunction()
 # Every symbol of the library carries the version of its interface, as the loader and Debian's dpkg-gensymbols want it. Which they are is
 # what the headers declare: all else is hidden (tests/api/symbols_test.sh). Builds for size and phones go without.
 function(taper_version_symbols target version)
-    if(APPLE OR TAPER_FOR_ANDROID OR CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
+    if(APPLE OR WIN32 OR TAPER_FOR_ANDROID OR CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
         return()
     endif()
     set(script ${CMAKE_CURRENT_BINARY_DIR}/taper.map)

@@ -46,12 +46,12 @@
 extern "C" {
 #endif
 
-/* A program that uses Taper as a DLL of Windows defines TAPER_SHARED. Elsewhere TAPER_SHARED has no effect. */
+/* A program that uses Taper as a DLL of Windows defines TAPER_SHARED; the DLL's own build defines TAPER_API. */
 #if defined(TAPER_SHARED) && defined(_WIN32)
 #define TAPER_API __declspec(dllimport)
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(TAPER_API)
 #define TAPER_API __attribute__((visibility("default")))
-#else
+#elif !defined(TAPER_API)
 #define TAPER_API
 #endif
 

@@ -10,7 +10,11 @@
 #include <taper/taper.h>
 
 #if defined(__GNUC__)
+#ifdef __MINGW32__ // its own printf, which takes the formats of C, not that of the system
+#define TAPER_PRINTF(at, first) __attribute__((format(gnu_printf, at, first)))
+#else
 #define TAPER_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#endif
 #define TAPER_COLD __attribute__((cold, noinline))
 #else
 #define TAPER_PRINTF(at, first)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The primitives of the operating system that Taper uses: files, mappings, clock, CPU, locks. posix.c, cpu.c and isa.c
-// implement them for Linux, Android and Apple systems.
+// The primitives of the operating system that Taper uses: files, mappings, clock, CPU, locks. posix.c and cpu.c
+// implement them for Linux, Android and Apple systems, and windows_files.c and windows_cpu.c for Windows. isa.c serves
+// all.
 #ifndef TAPER_PLATFORM_PLATFORM_H
 #define TAPER_PLATFORM_PLATFORM_H
 

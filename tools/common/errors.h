@@ -11,7 +11,11 @@
 #include <taper/taper.h>
 
 #if defined(__GNUC__)
+#ifdef __MINGW32__ // its own printf, which takes the formats of C, not that of the system
+#define ERRORS_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
+#else
 #define ERRORS_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+#endif
 #else
 #define ERRORS_PRINTF(format_index, first)
 #endif

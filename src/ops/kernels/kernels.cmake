@@ -87,6 +87,9 @@ endfunction()
 taper_left_out_definitions(TAPER_LEVEL_DEFINITIONS ${TAPER_LEFT_OUT}) # for what includes the lists
 set(TAPER_BUILT_LEVELS)
 foreach(key IN LISTS TAPER_ISA_KEYS)
+    if(MINGW AND key STREQUAL "amx")
+        continue() # gcc's intrinsics for tiles take a stride as a long, which has 32 bits on Windows and no place in an address
+    endif()
     if(NOT TAPER_COMPILES_${TAPER_ISA_${key}_ARCHITECTURE} OR
        (TAPER_CPU_LEVELS AND NOT key IN_LIST TAPER_CPU_LEVELS AND NOT key STREQUAL "scalar"))
         continue()
