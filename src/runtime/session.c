@@ -201,7 +201,7 @@ void taper_session_cancel(taper_session *session)
     }
 }
 
-static taper_status get_attribute(taper_session *session, const char *path, taper_value **value, taper_error *error)
+taper_status taper_session_at(const taper_session *session, const char *path, taper_val *found, taper_error *error)
 {
     taper_val at = session->root;
     const char *rest = path;
@@ -221,7 +221,8 @@ static taper_status get_attribute(taper_session *session, const char *path, tape
         at = at.as.object->slots[slot];
         rest += length + (rest[length] == '.');
     }
-    return taper_session_box(session, false, taper_val_retain(at), value, error);
+    *found = at;
+    return TAPER_OK;
 }
 
 taper_status taper_session_attribute(taper_session *session, const char *path, taper_value **value, taper_error *error)
@@ -230,7 +231,11 @@ taper_status taper_session_attribute(taper_session *session, const char *path, t
     TAPER_NEED(session, error);
     TAPER_NEED(path, error);
     TAPER_TRY(taper_session_enter(session, error));
-    const taper_status status = get_attribute(session, path, value, error);
+    taper_val found;
+    taper_status status = taper_session_at(session, path, &found, error);
+    if (status == TAPER_OK) {
+        status = taper_session_box(session, false, taper_val_retain(found), value, error);
+    }
     taper_session_leave(session);
     return status;
 }

@@ -88,6 +88,10 @@ void taper_session_leave(taper_session *session);
 // Returns true while a call of the session is active.
 bool taper_session_is_busy(const taper_session *session);
 
+// Finds the attribute with that path below the root object; "" is the root. *found is borrowed.
+TAPER_MUST_USE taper_status taper_session_at(const taper_session *session, const char *path, taper_val *found,
+                                               taper_error *error);
+
 // ---- results.c. in_run: the run continues and pays for the work
 
 // Gives tensors in the value the form that the host may read: tensors with hidden_nhwc become contiguous, and tensors

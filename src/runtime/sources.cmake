@@ -29,6 +29,7 @@ else()
     list(APPEND TAPER_SOURCES src/runtime/recording_none.c)
 endif()
 if(TAPER_WITH_DRAFTS)
+    list(APPEND TAPER_SOURCES src/runtime/archive_reader.c src/runtime/archive_writer.c src/runtime/session_state.c)
     list(APPEND TAPER_SOURCES src/runtime/calibrator.c src/runtime/calibrator_compare.c src/runtime/draft.c
          src/runtime/draft_bundle.c src/runtime/draft_deflate.c src/runtime/draft_reach.c src/runtime/draft_schema.c
          src/runtime/draft_states.c)
@@ -41,6 +42,9 @@ endif()
 if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS) # a program for one model knows its device, types and results
     list(APPEND TAPER_SOURCES src/runtime/caching.c src/runtime/device_options.c src/runtime/device_text.c src/runtime/run_into.c
          src/runtime/type_api.c)
+endif()
+if(TAPER_WITH_OPERATORS AND NOT TAPER_WITH_DRAFTS) # the headers for C++ call them
+    list(APPEND TAPER_SOURCES src/runtime/archive_none.c)
 endif()
 if(TAPER_WITH_OPERATORS)
     list(APPEND TAPER_SOURCES src/ops/call/fit.c src/ops/list/registered.c src/ops/list/registered_add.c src/runtime/generator.c
