@@ -14,6 +14,14 @@
 #include <taper/cpp/tensor.h>
 #include <taper/cpp/type.h>
 
+namespace torch
+{
+namespace jit
+{
+class Module;
+}
+} // namespace torch
+
 namespace c10
 {
 
@@ -200,10 +208,7 @@ struct IValue final {
     {
         return taper_kind_of() == TAPER_KIND_OBJECT;
     }
-    bool isModule() const noexcept
-    {
-        return isObject();
-    }
+    bool isModule() const; // defined in module.h
     bool isTensorList() const
     {
         return isList() && type_text() == "List[Tensor]";
@@ -307,6 +312,7 @@ struct IValue final {
     intrusive_ptr<ivalue::Tuple> toTuple() const;
     const ivalue::Tuple &toTupleRef() const;
     intrusive_ptr<ivalue::Object> toObject() const;
+    torch::jit::Module toModule() const; // defined in module.h
     List<IValue> toList() const;
     ArrayRef<IValue> toListRef() const;
     List<at::Tensor> toTensorList() const;
@@ -380,6 +386,8 @@ using IValueList = std::vector<IValue>;
 } // namespace c10
 
 #include <taper/cpp/tuple.h>
+
+#include <taper/cpp/object.h>
 
 #include <taper/cpp/list.h>
 

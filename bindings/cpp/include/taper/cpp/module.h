@@ -1,289 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Modules: a model and a session, shared by all copies of a module, with a lock around its runs.
+// torch::jit::Module and torch::jit::mobile::Module: a loaded model, or a module below its root. Copies of a module
+// share its content, as in PyTorch.
 #ifndef TAPER_CPP_MODULE_H
 #define TAPER_CPP_MODULE_H
 
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <thread>
-#include <unordered_map>
+#include <iostream>
+#include <map>
+#include <unordered_set>
 
-#include <taper/cpp/ivalue.h>
-#include <taper/cpp/method_schema.h>
-#include <taper/cpp/print.h>
-#include <taper/taper_app.h>
-
-namespace taper
-{
-namespace cpp
-{
-
-using Kwargs = std::unordered_map<std::string, c10::IValue>;
-
-class LoadedModel : public std::enable_shared_from_this<LoadedModel>
-{
-  public:
-    // Loads the file again, in evaluation mode or in the mode it was saved in.
-    using Loader = std::function<taper_model *(bool evaluation)>;
-
-    explicit LoadedModel(Loader loader) : loader_(std::move(loader))
-    {
-        open(false);
-        if (!taper_model_is_training(model_.get())) {
-            loader_ = nullptr; // the model is in evaluation mode already, so eval() needs no reload
-        }
-    }
-
-    c10::IValue run(const char *method, const std::vector<c10::IValue> &inputs)
-    {
-        std::vector<Handle> made;
-        const std::vector<taper_value *> all = c10::impl::pointers(inputs, made);
-        taper_value *result = nullptr;
-        ErrorScope error;
-        const GuardedAllocator *guarded = guarded_allocator();
-        if (guarded != nullptr && guarded->ran != nullptr) {
-            guarded->ran(guarded->user, shared_from_this());
-        }
-        const Locked guard(*this);
-        const taper_status status = taper_session_run(session_.get(), method, all.data(), all.size(), &result, error);
-        if (status == TAPER_ERROR_ARGUMENT) {
-            // The advice is optional: if this call fails, the error is still complete.
-            (void)!taper_session_advise(session_.get(), method, all.data(), all.size(), error);
-        }
-        error.check(status);
-        return c10::IValue(Handle(result));
-    }
-
-    c10::IValue run(const char *method, std::vector<c10::IValue> inputs, const Kwargs &kwargs)
-    {
-        if (!kwargs.empty()) {
-            place(method, inputs, kwargs);
-        }
-        return run(method, inputs);
-    }
-
-    c10::IValue attribute(const std::string &name)
-    {
-        taper_value *value = nullptr;
-        ErrorScope error;
-        const Locked guard(*this);
-        error.check(taper_session_attribute(session_.get(), name.c_str(), &value, error));
-        return c10::IValue(Handle(value));
-    }
-    c10::FunctionSchema schema(const char *method)
-    {
-        const Locked guard(*this);
-        const int count = taper_model_method_arguments(model_.get(), method);
-        if (count < 0) {
-            throw c10::Error(std::string("the file has no schema of method ") + method);
-        }
-        std::vector<c10::Argument> arguments, returns;
-        const char *const module = taper_model_name(model_.get());
-        arguments.emplace_back("self", c10::Type::of(module != nullptr ? module : "Any"));
-        for (size_t i = 0; i < static_cast<size_t>(count); i++) {
-            const char *const name = taper_model_argument_name(model_.get(), method, i);
-            const char *const type = taper_model_argument_text(model_.get(), method, i);
-            arguments.emplace_back(name != nullptr ? name : "", c10::Type::of(type != nullptr ? type : "Any"));
-        }
-        const char *const type = taper_model_return_text(model_.get(), method);
-        returns.emplace_back("", c10::Type::of(type != nullptr ? type : "Any"));
-        return c10::FunctionSchema(method, std::move(arguments), std::move(returns));
-    }
-    bool has_attribute(const std::string &name)
-    {
-        taper_value *value = nullptr;
-        const Locked guard(*this);
-        const bool found = taper_session_attribute(session_.get(), name.c_str(), &value, nullptr) == TAPER_OK;
-        taper_value_release(value);
-        return found;
-    }
-    std::vector<std::string> methods()
-    {
-        std::vector<std::string> names;
-        const Locked guard(*this);
-        const size_t count = taper_model_method_count(model_.get());
-        for (size_t i = 0; i < count; i++) {
-            names.emplace_back(taper_model_method_name(model_.get(), i));
-        }
-        return names;
-    }
-    std::string name()
-    {
-        const Locked guard(*this);
-        const char *text = taper_model_name(model_.get());
-        return text != nullptr ? text : "";
-    }
-    int64_t bytecode_version()
-    {
-        const Locked guard(*this);
-        return taper_model_bytecode_version(model_.get());
-    }
-    bool is_training()
-    {
-        const Locked guard(*this);
-        return taper_model_is_training(model_.get()) != 0;
-    }
-    // A model saved in training mode is loaded again. The training mode of another model is unknown and cannot be
-    // restored.
-    void train(bool on)
-    {
-        if (on && !loader_ && has_attribute("training") && !is_training()) {
-            throw c10::NotImplementedError("a module that was saved in evaluation mode has no training mode here");
-        }
-        const Locked guard(*this);
-        if (loader_ && (taper_model_is_training(model_.get()) != 0) != on) {
-            open(!on);
-        }
-    }
-    // Frees the memory kept for the next run, unless a run is active.
-    void trim()
-    {
-        if (!is_mine() && lock_.try_lock()) {
-            taper_session_trim(session_.get());
-            lock_.unlock();
-        }
-    }
-    // Fills in the extra files of the model whose names are requested.
-    void extra_files(std::unordered_map<std::string, std::string> &files)
-    {
-        for (auto &file : files) {
-            const size_t count = taper_model_extra_count(model_.get());
-            for (size_t i = 0; i < count; i++) {
-                if (file.first == taper_model_extra_name(model_.get(), i)) {
-                    const void *data = nullptr;
-                    size_t size = 0;
-                    ErrorScope error;
-                    error.check(taper_model_extra(model_.get(), file.first.c_str(), &data, &size, error));
-                    file.second.assign(static_cast<const char *>(data), size);
-                }
-            }
-        }
-    }
-
-  private:
-    struct ReleaseModel {
-        void operator()(taper_model *model) const
-        {
-            taper_model_release(model);
-        }
-    };
-    struct DestroySession {
-        void operator()(taper_session *session) const
-        {
-            taper_session_destroy(session);
-        }
-    };
-
-    bool is_mine() const
-    {
-        return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-    }
-    // Locks the session. An operator of the app cannot call the module that called it: this throws instead of a
-    // deadlock.
-    class Locked
-    {
-      public:
-        explicit Locked(LoadedModel &model) : model_(model)
-        {
-            if (model.is_mine()) {
-                throw c10::Error("the module is running: what it calls cannot use it");
-            }
-            model.lock_.lock();
-            model.owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-        }
-        ~Locked()
-        {
-            model_.owner_.store(std::thread::id(), std::memory_order_relaxed);
-            model_.lock_.unlock();
-        }
-        Locked(const Locked &) = delete;
-        Locked &operator=(const Locked &) = delete;
-
-      private:
-        LoadedModel &model_;
-    };
-
-    void open(bool evaluation)
-    {
-        std::unique_ptr<taper_model, ReleaseModel> model(loader_(evaluation));
-        taper_session *session = nullptr;
-        ErrorScope error;
-        error.check(taper_session_create(model.get(), nullptr, &session, error));
-        session_.reset(session);
-        DefaultGenerator::get().serve(session);
-        model_ = std::move(model);
-    }
-
-    // Puts keyword arguments at their places in the method's schema.
-    void place(const char *method, std::vector<c10::IValue> &inputs, const Kwargs &kwargs)
-    {
-        const Locked guard(*this);
-        for (size_t placed = 0; placed < kwargs.size(); placed++) {
-            const char *name = taper_model_argument_name(model_.get(), method, inputs.size());
-            const auto found = name != nullptr ? kwargs.find(name) : kwargs.end();
-            if (found == kwargs.end()) {
-                throw c10::Error(c10::str(method, "() has no argument for one of those given by name: '",
-                                          kwargs.begin()->first, "'"));
-            }
-            inputs.push_back(found->second);
-        }
-    }
-
-    std::mutex lock_;
-    std::atomic<std::thread::id> owner_{std::thread::id()};
-    Loader loader_;
-    std::unique_ptr<taper_model, ReleaseModel> model_;
-    std::unique_ptr<taper_session, DestroySession> session_; // destroyed before the model
-};
-
-} // namespace cpp
-} // namespace taper
+#include <taper/cpp/class_type.h>
+#include <taper/cpp/method.h>
+#include <taper/cpp/slot_list.h>
 
 namespace torch
 {
 namespace jit
 {
 
-using Kwargs = taper::cpp::Kwargs;
 using ExtraFilesMap = std::unordered_map<std::string, std::string>;
+using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
+using ModulePtr = ObjectPtr;
+using c10::ClassTypePtr;
+using c10::QualifiedName;
 
-// A method of a module. The module stays loaded as long as the method exists.
-class Method
-{
-  public:
-    Method(std::shared_ptr<taper::cpp::LoadedModel> model, std::string name)
-        : model_(std::move(model)), name_(std::move(name))
+// An attribute that an object does not have was requested.
+struct ObjectAttributeError : public std::runtime_error {
+    ObjectAttributeError(const std::string &what) : std::runtime_error(what)
     {
     }
-    c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
-    {
-        return model_->run(name_.c_str(), std::move(inputs), kwargs);
-    }
-    void run(Stack &stack) const
-    {
-        c10::IValue result = model_->run(name_.c_str(), stack);
-        stack.clear();
-        stack.push_back(std::move(result));
-    }
-    const std::string &name() const
-    {
-        return name_;
-    }
-    // Returns the schema, valid as long as the method. Throws for files of bytecode 3 and 4, which have no schemas.
-    const Function &function() const
-    {
-        if (!function_) {
-            function_ = std::make_shared<const Function>(model_->schema(name_.c_str()));
-        }
-        return *function_;
-    }
-
-  private:
-    std::shared_ptr<taper::cpp::LoadedModel> model_;
-    std::string name_;
-    mutable std::shared_ptr<const Function> function_;
 };
 
 namespace detail
@@ -294,13 +38,22 @@ class ModuleBase
 {
   public:
     ModuleBase() = default;
-    explicit ModuleBase(std::shared_ptr<taper::cpp::LoadedModel> model) : model_(std::move(model))
+    explicit ModuleBase(std::shared_ptr<taper::cpp::LoadedModel> model, std::string path = "")
+        : model_(std::move(model)), path_(std::move(path))
     {
+    }
+    explicit ModuleBase(const ObjectPtr &object)
+    {
+        if (object == nullptr || !object->model()) {
+            throw c10::Error("the object is not an attribute of a module, so it has no methods");
+        }
+        model_ = object->model();
+        path_ = object->path();
     }
 
     c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
     {
-        return loaded().run("forward", std::move(inputs), kwargs);
+        return loaded().run(path_, "forward", std::move(inputs), kwargs);
     }
     c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
     {
@@ -320,9 +73,9 @@ class ModuleBase
     }
     c10::optional<Method> find_method(const std::string &name) const
     {
-        for (const std::string &each : loaded().methods()) {
-            if (each == name) {
-                return Method(model_, name);
+        for (const std::string &each : loaded().methods(path_)) {
+            if (each == name && (!path_.empty() || model_->shows(name))) {
+                return Method(model_, path_, name);
             }
         }
         return c10::nullopt;
@@ -330,8 +83,10 @@ class ModuleBase
     std::vector<Method> get_methods() const
     {
         std::vector<Method> all;
-        for (const std::string &each : loaded().methods()) {
-            all.emplace_back(model_, each);
+        for (const std::string &each : loaded().methods(path_)) {
+            if (!path_.empty() || model_->shows(each)) {
+                all.emplace_back(model_, path_, each);
+            }
         }
         return all;
     }
@@ -342,35 +97,62 @@ class ModuleBase
     }
     void train(bool on = true)
     {
-        loaded().train(on);
+        loaded().train(path_, on);
     }
     bool is_training() const
     {
-        return loaded().is_training();
+        return attr("training", true).toBool();
     }
     // Returns an attribute by its path; names of submodules are separated by points: "layer1.weight".
     c10::IValue attr(const std::string &name) const
     {
-        return loaded().attribute(name);
+        bool found = false;
+        c10::IValue value = lookup(name, c10::IValue(), found);
+        if (!found) {
+            throw ObjectAttributeError(c10::str(loaded().class_name(path_), " (of Python compilation unit at: ",
+                                                static_cast<const void *>(model_.get()),
+                                                ") does not have a field with name '", name, "'"));
+        }
+        return value;
     }
     c10::IValue attr(const std::string &name, c10::IValue otherwise) const
     {
-        return hasattr(name) ? attr(name) : otherwise;
+        bool found = false;
+        return lookup(name, otherwise, found);
     }
     bool hasattr(const std::string &name) const
     {
-        return loaded().has_attribute(name);
+        bool found = false;
+        lookup(name, c10::IValue(), found);
+        return found;
+    }
+    // Sets an attribute, whose type must be the declared one. The next run sees it.
+    void setattr(const std::string &name, c10::IValue value)
+    {
+        for (const taper::cpp::Slot &each : loaded().slots(path_)) {
+            if (each.name == name) {
+                const std::string type = value.type()->annotation_str();
+                if (!taper::cpp::is_subtype(type, each.type)) {
+                    throw c10::Error("Expected a value of type '" + each.type + "' for field '" + name +
+                                     "', but found '" + type + "'");
+                }
+                model_->set_attribute(taper::cpp::join_path(path_, name), value);
+                return;
+            }
+        }
+        throw c10::Error("Module has no attribute '" + name + "'");
     }
     int64_t bytecode_version() const
     {
         return loaded().bytecode_version();
     }
-    // Has no effect: models stay on the CPU, and gradients are not supported.
-    void to(c10::Device device, bool = false)
+    ObjectPtr _ivalue() const
     {
-        if (!device.is_cpu()) {
-            throw c10::NotImplementedError("a module is on " + device.str() + " when it is loaded for it");
-        }
+        return loaded().attribute(path_).toObject();
+    }
+    size_t num_slots() const
+    {
+        return loaded().slots(path_).size();
     }
 
   protected:
@@ -381,7 +163,61 @@ class ModuleBase
         }
         return *model_;
     }
+    c10::IValue lookup(const std::string &name, const c10::IValue &otherwise, bool &found) const
+    {
+        const std::string path = taper::cpp::join_path(path_, name);
+        found = loaded().has_attribute(path);
+        if (found) {
+            return model_->attribute(path);
+        }
+        const std::shared_ptr<const taper::cpp::ClassSource> source = model_->class_at(path_);
+        if (source != nullptr && model_->shows("")) {
+            for (const auto &each : source->constants) {
+                const c10::optional<c10::IValue> value =
+                    each.first == name ? c10::parse_literal(each.second) : c10::nullopt;
+                if (value.has_value()) {
+                    found = true;
+                    return *value;
+                }
+            }
+        }
+        return otherwise;
+    }
+    // Visits the attributes in PyTorch's order: each module before its own attributes.
+    template <class Visit>
+    void each_slot(const std::string &path, const std::string &name, bool recurse, const Visit &visit) const
+    {
+        for (const taper::cpp::Slot &slot : loaded().slots(path)) {
+            const std::string full = taper::cpp::join_path(name, slot.name);
+            visit(full, slot);
+            if (recurse && slot.is_module) {
+                each_slot(taper::cpp::join_path(path, slot.name), full, recurse, visit);
+            }
+        }
+    }
+    std::vector<NameTensor> tensors(bool recurse, bool of_parameters, bool of_buffers) const
+    {
+        std::vector<NameTensor> all;
+        each_slot(path_, "", recurse, [&](const std::string &name, const taper::cpp::Slot &slot) {
+            if (slot.is_parameter && of_parameters && slot.value.isTensor()) {
+                all.push_back({name, slot.value.toTensor()});
+            } else if (slot.is_buffer && of_buffers && slot.type == "Tensor") {
+                all.push_back({name, slot.value.toTensor()});
+            }
+        });
+        return all;
+    }
+    static std::vector<at::Tensor> values(const std::vector<NameTensor> &named)
+    {
+        std::vector<at::Tensor> all;
+        for (const NameTensor &each : named) {
+            all.push_back(each.value);
+        }
+        return all;
+    }
+
     std::shared_ptr<taper::cpp::LoadedModel> model_;
+    std::string path_; // path of this module below the root of the model; "" is the root
 };
 
 } // namespace detail
@@ -390,7 +226,288 @@ class Module : public detail::ModuleBase
 {
   public:
     using ModuleBase::ModuleBase;
+    Module() = default;
+    // Makes a module without attributes and methods, for attributes that are then saved.
+    explicit Module(const c10::QualifiedName &name);
+
+    // ---- attributes
+
+    parameter_list parameters(bool recurse = true) const
+    {
+        return parameter_list(values(tensors(recurse, true, false)));
+    }
+    named_parameter_list named_parameters(bool recurse = true) const
+    {
+        return named_parameter_list(tensors(recurse, true, false));
+    }
+    buffer_list buffers(bool recurse = true) const
+    {
+        return buffer_list(values(tensors(recurse, false, true)));
+    }
+    named_buffer_list named_buffers(bool recurse = true) const
+    {
+        return named_buffer_list(tensors(recurse, false, true));
+    }
+    named_attribute_list named_attributes(bool recurse = true) const
+    {
+        std::vector<NameValue> all;
+        each_slot(path_, "", recurse, [&](const std::string &name, const taper::cpp::Slot &slot) {
+            all.push_back({name, slot.value});
+        });
+        return named_attribute_list(std::move(all));
+    }
+    attribute_list attributes(bool recurse = true) const
+    {
+        std::vector<c10::IValue> all;
+        each_slot(path_, "", recurse,
+                  [&](const std::string &, const taper::cpp::Slot &slot) { all.push_back(slot.value); });
+        return attribute_list(std::move(all));
+    }
+    // The direct submodules; modules() has this module and all below it.
+    module_list children() const;
+    named_module_list named_children() const;
+    module_list modules() const;
+    named_module_list named_modules() const;
+    // Calls the function with the modules below this one, and then with this one.
+    void apply(const std::function<void(Module &)> &function);
+
+    void register_parameter(const std::string &name, at::Tensor value, bool is_buffer)
+    {
+        loaded().add_attribute(path_, {name, "Tensor", !is_buffer, is_buffer}, c10::IValue(std::move(value)));
+    }
+    void register_buffer(const std::string &name, at::Tensor value)
+    {
+        register_parameter(name, std::move(value), true);
+    }
+    void register_attribute(const std::string &name, const c10::TypePtr &type, c10::IValue value,
+                            bool is_parameter = false, bool is_buffer = false)
+    {
+        loaded().add_attribute(path_, {name, type->annotation_str(), is_parameter, is_buffer}, value);
+    }
+    void register_module(const std::string &name, const Module &)
+    {
+        throw c10::NotImplementedError("register_module(" + name +
+                                       "): a module of another file cannot become a part of this one");
+    }
+    void define(const std::string &, const void * = nullptr)
+    {
+        throw c10::NotImplementedError("Module::define(): TorchScript can be loaded from files only");
+    }
+
+    // ---- type and text
+
+    c10::ClassTypePtr type() const
+    {
+        return std::make_shared<c10::ClassType>(loaded().class_name(path_), model_->slots(path_),
+                                                model_->methods(path_), model_->is_module(path_));
+    }
+    // Returns PyTorch's description. The bodies of methods are Taper's graphs.
+    std::string dump_to_str(bool print_method_bodies, bool print_attr_values, bool print_param_values) const
+    {
+        std::ostringstream out;
+        describe(out, print_method_bodies, print_attr_values, print_param_values, "");
+        return out.str();
+    }
+    void dump(bool print_method_bodies, bool print_attr_values, bool print_param_values) const
+    {
+        std::cout << dump_to_str(print_method_bodies, print_attr_values, print_param_values) << std::endl;
+    }
+    bool is_optimized() const
+    {
+        return true;
+    }
+    void set_optimized(bool)
+    {
+    }
+
+    // ---- conversion
+
+    // Has no effect for the CPU; other devices are chosen when a module is loaded.
+    void to(c10::Device device, bool = false)
+    {
+        if (!device.is_cpu()) {
+            throw c10::NotImplementedError("a module is on " + device.str() + " when it is loaded for it");
+        }
+    }
+    // Converts all parameters and buffers.
+    void to(c10::ScalarType dtype, bool = false)
+    {
+        for (const NameTensor &each : tensors(true, true, true)) {
+            if (each.value.scalar_type() != dtype) {
+                model_->set_attribute(taper::cpp::join_path(path_, each.name), c10::IValue(each.value.to(dtype)));
+            }
+        }
+    }
+    void to(c10::Device device, c10::ScalarType dtype, bool non_blocking = false)
+    {
+        to(device);
+        to(dtype, non_blocking);
+    }
+
+    // ---- copies. They share no tensors with this module
+
+    Module copy() const
+    {
+        loaded();
+        return Module(model_->copy(path_));
+    }
+    Module deepcopy() const
+    {
+        return copy();
+    }
+    Module clone(bool = false) const
+    {
+        return copy();
+    }
+    bool operator==(const Module &other) const noexcept
+    {
+        return model_ == other.model_ && path_ == other.path_;
+    }
+
+    // ---- saving
+
+    void save(std::ostream &out, const ExtraFilesMap &extra_files = ExtraFilesMap()) const
+    {
+        loaded().save(path_, "archive", extra_files, taper::cpp::stream_sink(out));
+    }
+    void save(const std::string &filename, const ExtraFilesMap &extra_files = ExtraFilesMap()) const
+    {
+        loaded();
+        std::ofstream out = taper::cpp::open_to_write(filename);
+        model_->save(path_, taper::cpp::archive_folder(filename), extra_files, taper::cpp::stream_sink(out));
+    }
+    void _save_for_mobile(std::ostream &out, const ExtraFilesMap &extra_files = ExtraFilesMap(),
+                          bool save_mobile_debug_info = false, bool use_flatbuffer = false) const
+    {
+        loaded().save_lite(path_, extra_files, save_mobile_debug_info, use_flatbuffer, taper::cpp::stream_sink(out));
+    }
+    void _save_for_mobile(const std::string &filename, const ExtraFilesMap &extra_files = ExtraFilesMap(),
+                          bool save_mobile_debug_info = false, bool use_flatbuffer = false) const
+    {
+        loaded();
+        std::ofstream out = taper::cpp::open_to_write(filename);
+        _save_for_mobile(out, extra_files, save_mobile_debug_info, use_flatbuffer);
+    }
+
+    // Returns a copy whose other attributes and methods are hidden.
+    Module frozen(const std::vector<std::string> &preserved) const
+    {
+        const Module made = copy();
+        made.model_->freeze(preserved);
+        return made;
+    }
+
+  private:
+    // Returns the text of a value, whose lines after the first begin with the indent.
+    static std::string indented(const c10::IValue &value, const std::string &indent)
+    {
+        std::ostringstream out;
+        out << value;
+        std::string text = out.str();
+        for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
+            text.insert(at + 1, indent);
+        }
+        return text;
+    }
+    void describe(std::ostream &out, bool bodies, bool attributes, bool parameters, const std::string &indent) const;
 };
+
+inline void Module::describe(std::ostream &out, bool bodies, bool attributes, bool parameters,
+                             const std::string &indent) const
+{
+    std::ostringstream modules;
+    out << indent << "module " << loaded().class_name(path_) << " {\n" << indent << "  parameters {\n";
+    const std::vector<taper::cpp::Slot> slots = model_->slots(path_);
+    for (const taper::cpp::Slot &slot : slots) {
+        if (slot.is_parameter && slot.value.isTensor()) {
+            out << indent << "    " << slot.name << " = ";
+            out << (parameters ? indented(slot.value, indent + "    ") : "...") << "\n";
+        }
+    }
+    out << indent << "  }\n" << indent << "  attributes {\n";
+    for (const taper::cpp::Slot &slot : slots) {
+        out << indent << "    " << slot.name << " = "
+            << (!slot.value.isTensor() || attributes ? indented(slot.value, indent + "    ") : "...") << "\n";
+        if (slot.is_module) {
+            Module(model_, taper::cpp::join_path(path_, slot.name))
+                .describe(modules, bodies, attributes, parameters, indent + "    ");
+        }
+    }
+    out << indent << "  }\n" << indent << "  methods {\n";
+    for (const Method &method : get_methods()) {
+        out << indent << "    method " << method.name() << " {\n";
+        if (bodies) {
+            out << method.graph()->toString();
+        }
+        out << indent << "    }\n";
+    }
+    out << indent << "  }\n" << indent << "  submodules {\n" << modules.str() << indent << "  }\n" << indent << "}\n";
+}
+
+inline named_module_list Module::named_children() const
+{
+    std::vector<NameModule> all;
+    for (const taper::cpp::Slot &slot : loaded().slots(path_)) {
+        if (slot.is_module) {
+            all.push_back({slot.name, Module(model_, taper::cpp::join_path(path_, slot.name))});
+        }
+    }
+    return named_module_list(std::move(all));
+}
+inline named_module_list Module::named_modules() const
+{
+    std::vector<NameModule> all{{"", *this}};
+    each_slot(path_, "", true, [&](const std::string &name, const taper::cpp::Slot &slot) {
+        if (slot.is_module) {
+            all.push_back({name, Module(model_, taper::cpp::join_path(path_, name))});
+        }
+    });
+    return named_module_list(std::move(all));
+}
+inline module_list Module::children() const
+{
+    std::vector<Module> all;
+    for (const NameModule &each : named_children()) {
+        all.push_back(each.value);
+    }
+    return module_list(std::move(all));
+}
+inline module_list Module::modules() const
+{
+    std::vector<Module> all;
+    for (const NameModule &each : named_modules()) {
+        all.push_back(each.value);
+    }
+    return module_list(std::move(all));
+}
+inline void Module::apply(const std::function<void(Module &)> &function)
+{
+    for (Module each : children()) {
+        each.apply(function);
+    }
+    function(*this);
+}
+inline Module Method::owner() const
+{
+    return Module(model_, path_);
+}
+
+// Returns a copy in evaluation mode whose attributes are constants, except the preserved ones. Taper treats attributes
+// that no method sets as constants in any case.
+inline Module freeze(const Module &module, c10::optional<std::vector<std::string>> preserved_attrs = c10::nullopt,
+                     bool = true)
+{
+    if (module.hasattr("training") && module.is_training()) {
+        throw c10::Error(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() before freezing");
+    }
+    return module.frozen(preserved_attrs.has_value() ? *preserved_attrs : std::vector<std::string>());
+}
+// Freezes the module, unless it is frozen. Taper optimizes every module while it is loaded.
+inline Module optimize_for_inference(Module &module, const std::vector<std::string> &other_methods = {})
+{
+    return module.hasattr("training") ? freeze(module, other_methods) : module;
+}
 
 namespace script
 {
@@ -404,9 +521,40 @@ class Module : public detail::ModuleBase
 {
   public:
     using ModuleBase::ModuleBase;
+    Module() = default;
     std::string name() const
     {
-        return loaded().name();
+        return loaded().class_name(path_);
+    }
+    std::vector<c10::IValue> slots() const
+    {
+        return _ivalue()->slots();
+    }
+    // All tensors among the attributes, as in PyTorch.
+    std::vector<at::Tensor> parameters() const
+    {
+        std::vector<at::Tensor> all;
+        each_slot(path_, "", true, [&](const std::string &, const taper::cpp::Slot &slot) {
+            if (slot.value.isTensor()) {
+                all.push_back(slot.value.toTensor());
+            }
+        });
+        return all;
+    }
+    // The tensors that were saved with requires_grad, as in PyTorch.
+    std::map<std::string, at::Tensor> named_parameters() const
+    {
+        std::map<std::string, at::Tensor> all;
+        each_slot(path_, "", true, [&](const std::string &name, const taper::cpp::Slot &slot) {
+            if (slot.value.isTensor() && slot.value.toTensor().info().requires_grad) {
+                all[name] = slot.value.toTensor();
+            }
+        });
+        return all;
+    }
+    void to(c10::Device device, bool = false)
+    {
+        torch::jit::Module(model_, path_).to(device);
     }
 };
 using Method = ::torch::jit::Method;
@@ -414,5 +562,32 @@ using Method = ::torch::jit::Method;
 
 } // namespace jit
 } // namespace torch
+
+namespace c10
+{
+
+inline torch::jit::Module IValue::toModule() const
+{
+    expect(TAPER_KIND_OBJECT, "Object");
+    return torch::jit::Module(toObject());
+}
+inline bool IValue::isModule() const
+{
+    if (!isObject()) {
+        return false;
+    }
+    const intrusive_ptr<ivalue::Object> object = toObject();
+    return object->model() ? object->model()->is_module(object->path())
+                           : object->name().find("__torch__.torch.classes.") != 0;
+}
+inline void ivalue::Object::setAttr(const std::string &name, IValue value) const
+{
+    if (!model_) {
+        throw Error("the object is not an attribute of a module: its attribute '" + name + "' cannot be set");
+    }
+    model_->set_attribute(taper::cpp::join_path(path_, name), value);
+}
+
+} // namespace c10
 
 #endif

@@ -295,6 +295,8 @@ inline std::ostream &operator<<(std::ostream &out, const IValue &value)
         }
         return out << '}';
     }
+    case TAPER_KIND_OBJECT:
+        return out << '<' << value.type()->str() << " object at " << taper_value_identity(value.handle().get()) << '>';
     default:
         return out << '<' << value.type()->str() << '>';
     }

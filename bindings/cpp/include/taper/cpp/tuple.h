@@ -77,32 +77,6 @@ class ConstantString final : public intrusive_ptr_target
     std::string text_;
 };
 
-class Object final : public intrusive_ptr_target
-{
-  public:
-    explicit Object(const taper::cpp::Handle &value) : value_(value)
-    {
-    }
-    IValue getAttr(const std::string &name) const
-    {
-        const size_t count = taper_value_count(value_.get());
-        for (size_t i = 0; i < count; i++) {
-            const char *field = taper_value_field(value_.get(), i);
-            if (field != nullptr && name == field) {
-                return IValue(taper::cpp::item_of(value_, i));
-            }
-        }
-        throw Error("the object has no attribute '" + name + "'");
-    }
-    const taper::cpp::Handle &handle() const
-    {
-        return value_;
-    }
-
-  private:
-    taper::cpp::Handle value_;
-};
-
 } // namespace ivalue
 
 namespace impl
@@ -152,9 +126,6 @@ inline IValue::IValue(intrusive_ptr<ivalue::Tuple> tuple) : IValue(impl::present
 inline IValue::IValue(intrusive_ptr<ivalue::ConstantString> text) : IValue(impl::present(text).handle())
 {
 }
-inline IValue::IValue(intrusive_ptr<ivalue::Object> object) : IValue(impl::present(object).handle())
-{
-}
 template <class... T> IValue::IValue(const std::tuple<T...> &items) : box_(nullptr)
 {
     std::vector<IValue> all;
@@ -182,11 +153,6 @@ inline intrusive_ptr<ivalue::ConstantString> IValue::toString() const
     expect(TAPER_KIND_STRING, "String");
     return intrusive_ptr<ivalue::ConstantString>(
         const_cast<ivalue::ConstantString *>(&boxed<ivalue::ConstantString>()));
-}
-inline intrusive_ptr<ivalue::Object> IValue::toObject() const
-{
-    expect(TAPER_KIND_OBJECT, "Object");
-    return make_intrusive<ivalue::Object>(handle());
 }
 inline bool IValue::is(const IValue &other) const
 {

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// Archives of PyTorch, read and written through the C library (taper_archive.h).
+#ifndef TAPER_CPP_ARCHIVE_H
+#define TAPER_CPP_ARCHIVE_H
+
+#include <cerrno>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <unordered_map>
+
+#include <taper/cpp/handle.h>
+#include <taper/taper_archive.h>
+
+namespace taper
+{
+namespace cpp
+{
+
+using ExtraFiles = std::unordered_map<std::string, std::string>;
+
+// Receives the bytes of a file. It must not throw, because the library calls it from C; it returns 0 on success.
+struct ByteSink {
+    taper_save_function write;
+    void *user;
+};
+
+inline int append_to_string(void *user, const void *data, size_t size) noexcept
+{
+    try {
+        static_cast<std::string *>(user)->append(static_cast<const char *>(data), size);
+        return 0;
+    } catch (...) {
+        return 1;
+    }
+}
+inline ByteSink string_sink(std::string &to)
+{
+    return {append_to_string, &to};
+}
+inline int write_to_stream(void *user, const void *data, size_t size) noexcept
+{
+    try {
+        std::ostream &out = *static_cast<std::ostream *>(user);
+        return out.write(static_cast<const char *>(data), static_cast<std::streamsize>(size)) ? 0 : 1;
+    } catch (...) {
+        return 1;
+    }
+}
+inline ByteSink stream_sink(std::ostream &to)
+{
+    return {write_to_stream, &to};
+}
+
+// Returns the name of the folder in an archive: the name of the file without its folder and extension.
+inline std::string archive_folder(const std::string &path)
+{
+    const size_t slash = path.find_last_of("/\\");
+    const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+    const std::string stem = name.substr(0, name.find_last_of('.'));
+    return stem.empty() ? "archive" : stem;
+}
+
+// Opens a file for writing.
+inline std::ofstream open_to_write(const std::string &path)
+{
+    std::ofstream out(path, std::ios::binary);
+    if (!out) {
+        const size_t slash = path.find_last_of("/\\");
+        throw c10::Error(errno == ENOENT && slash != std::string::npos
+                             ? "Parent directory " + path.substr(0, slash) + " does not exist."
+                             : "the file " + path + " cannot be written");
+    }
+    return out;
+}
+
+class ArchiveWriter
+{
+  public:
+    ArchiveWriter(const std::string &folder, const ByteSink &sink) : writer_(nullptr)
+    {
+        ErrorScope error;
+        error.check(taper_archive_writer_create(context(), folder.c_str(), sink.write, sink.user, &writer_, error));
+    }
+    ~ArchiveWriter()
+    {
+        taper_archive_writer_release(writer_);
+    }
+    ArchiveWriter(const ArchiveWriter &) = delete;
+    ArchiveWriter &operator=(const ArchiveWriter &) = delete;
+
+    void record(const std::string &name, const void *data, size_t size)
+    {
+        ErrorScope error;
+        error.check(taper_archive_writer_record(writer_, name.c_str(), data, size, error));
+    }
+    void record(const std::string &name, const std::string &text)
+    {
+        record(name, text.data(), text.size());
+    }
+    void extra_files(const ExtraFiles &files)
+    {
+        for (const auto &each : files) {
+            record("extra/" + each.first, each.second);
+        }
+    }
+    void value(const std::string &name, const Handle &value)
+    {
+        ErrorScope error;
+        error.check(taper_archive_writer_value(writer_, name.c_str(), value.get(), error));
+    }
+    void session(const std::string &name, taper_session *session, const std::string &path)
+    {
+        ErrorScope error;
+        error.check(taper_archive_writer_session(writer_, name.c_str(), session, path.c_str(), error));
+    }
+    void finish()
+    {
+        ErrorScope error;
+        error.check(taper_archive_writer_finish(writer_, error));
+    }
+
+  private:
+    taper_archive_writer *writer_;
+};
+
+class ArchiveReader
+{
+  public:
+    explicit ArchiveReader(taper_archive_reader *reader) : reader_(reader)
+    {
+    }
+    ~ArchiveReader()
+    {
+        taper_archive_reader_release(reader_);
+    }
+    ArchiveReader(const ArchiveReader &) = delete;
+    ArchiveReader &operator=(const ArchiveReader &) = delete;
+
+    static taper_archive_reader *open(const std::string &path)
+    {
+        taper_archive_reader *reader = nullptr;
+        ErrorScope error;
+        error.check(taper_archive_reader_open(context(), path.c_str(), &reader, error));
+        return reader;
+    }
+    // Holds the bytes as long as the reader and its values.
+    static taper_archive_reader *open(std::shared_ptr<const std::string> bytes)
+    {
+        using Owner = std::shared_ptr<const std::string>;
+        std::unique_ptr<Owner> owner(new Owner(bytes));
+        taper_archive_reader *reader = nullptr;
+        ErrorScope error;
+        error.check(taper_archive_reader_open_memory(
+            context(), bytes->data(), bytes->size(), [](void *user) { delete static_cast<Owner *>(user); }, owner.get(),
+            &reader, error));
+        owner.release(); // the library owns it from here on
+        return reader;
+    }
+
+    size_t size() const
+    {
+        return taper_archive_reader_count(reader_);
+    }
+    std::string name(size_t index) const
+    {
+        size_t length = 0;
+        const char *text = taper_archive_reader_name(reader_, index, &length);
+        return text != nullptr ? std::string(text, length) : std::string();
+    }
+    std::string record(size_t index) const
+    {
+        const void *data = nullptr;
+        size_t size = 0;
+        ErrorScope error;
+        error.check(taper_archive_reader_record(reader_, index, &data, &size, error));
+        return std::string(static_cast<const char *>(data), size);
+    }
+    Handle value(const std::string &name) const
+    {
+        taper_value *value = nullptr;
+        ErrorScope error;
+        error.check(taper_archive_reader_value(reader_, name.c_str(), &value, error));
+        return Handle(value);
+    }
+
+  private:
+    taper_archive_reader *reader_;
+};
+
+} // namespace cpp
+} // namespace taper
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// c10::ivalue::Future: a value that another thread may compute.
+#ifndef TAPER_CPP_FUTURE_H
+#define TAPER_CPP_FUTURE_H
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <taper/cpp/ivalue.h>
+
+namespace c10
+{
+namespace ivalue
+{
+
+class Future final : public intrusive_ptr_target
+{
+  public:
+    explicit Future(TypePtr type, std::vector<Device> = {}) : type_(std::move(type))
+    {
+    }
+    void wait()
+    {
+        std::unique_lock<std::mutex> guard(lock_);
+        done_.wait(guard, [this] { return is_done_; });
+    }
+    // Waits, and throws the exception if there is one.
+    void waitAndThrow()
+    {
+        wait();
+        if (error_) {
+            std::rethrow_exception(error_);
+        }
+    }
+    bool completed() const
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return is_done_;
+    }
+    bool hasValue() const
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return is_done_ && !error_;
+    }
+    bool hasError() const
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return is_done_ && error_;
+    }
+    // Returns the value, or throws the exception. Throws if the future is not completed.
+    IValue value()
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (!is_done_) {
+            throw Error("the future is not completed");
+        }
+        if (error_) {
+            std::rethrow_exception(error_);
+        }
+        return value_;
+    }
+    const IValue &constValue() const
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (!is_done_ || error_) {
+            throw Error("the future has no value");
+        }
+        return value_;
+    }
+    std::exception_ptr exception_ptr() const
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return error_;
+    }
+    std::string tryRetrieveErrorMessage() const
+    {
+        try {
+            if (const std::exception_ptr error = exception_ptr()) {
+                std::rethrow_exception(error);
+            }
+        } catch (const std::exception &error) {
+            return error.what();
+        } catch (...) {
+            return "Unknown Exception Type";
+        }
+        throw Error("No error present on the future.");
+    }
+    void markCompleted(IValue value = IValue())
+    {
+        finish(std::move(value), nullptr);
+    }
+    void setError(std::exception_ptr error)
+    {
+        finish(IValue(), std::move(error));
+    }
+    // Calls the function when the future is completed, in the thread that completes it.
+    void addCallback(std::function<void(Future &)> callback)
+    {
+        {
+            const std::lock_guard<std::mutex> guard(lock_);
+            if (!is_done_) {
+                callbacks_.push_back(std::move(callback));
+                return;
+            }
+        }
+        callback(*this);
+    }
+    // Returns a future with the result of the function.
+    intrusive_ptr<Future> then(std::function<IValue(Future &)> callback, TypePtr type)
+    {
+        const intrusive_ptr<Future> next = make_intrusive<Future>(std::move(type));
+        addCallback([next, callback](Future &self) {
+            try {
+                next->markCompleted(callback(self));
+            } catch (...) {
+                next->setError(std::current_exception());
+            }
+        });
+        return next;
+    }
+    TypePtr elementType() const
+    {
+        return type_;
+    }
+
+  private:
+    void finish(IValue value, std::exception_ptr error)
+    {
+        std::vector<std::function<void(Future &)>> callbacks;
+        {
+            const std::lock_guard<std::mutex> guard(lock_);
+            if (is_done_) {
+                throw Error("Attempting to mark a completed Future as complete again. Note that a Future can only be "
+                            "marked completed once.");
+            }
+            value_ = std::move(value);
+            error_ = std::move(error);
+            is_done_ = true;
+            callbacks.swap(callbacks_);
+        }
+        done_.notify_all();
+        for (const std::function<void(Future &)> &each : callbacks) {
+            each(*this);
+        }
+    }
+
+    TypePtr type_;
+    mutable std::mutex lock_;
+    std::condition_variable done_;
+    bool is_done_ = false;
+    IValue value_;
+    std::exception_ptr error_;
+    std::vector<std::function<void(Future &)>> callbacks_;
+};
+
+} // namespace ivalue
+} // namespace c10
+
+#endif

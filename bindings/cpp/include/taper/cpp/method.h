@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// torch::jit::Method: a method of a module, its schema and its graph.
+#ifndef TAPER_CPP_METHOD_H
+#define TAPER_CPP_METHOD_H
+
+#include <functional>
+#include <iostream>
+#include <memory>
+
+#include <taper/cpp/future.h>
+#include <taper/cpp/loaded_model.h>
+
+namespace torch
+{
+namespace jit
+{
+
+using Kwargs = taper::cpp::Kwargs;
+using TaskLauncher = std::function<void(std::function<void()>)>;
+class Module;
+
+// The text of a graph: what Taper executes, which is not spelled as PyTorch spells its graphs.
+class Graph
+{
+  public:
+    explicit Graph(std::string text) : text_(std::move(text))
+    {
+    }
+    std::string toString(bool = true) const
+    {
+        return text_;
+    }
+    void dump() const
+    {
+        std::cout << text_;
+    }
+    friend std::ostream &operator<<(std::ostream &out, const Graph &graph)
+    {
+        return out << graph.text_;
+    }
+
+  private:
+    std::string text_;
+};
+
+// The module stays loaded as long as the method exists.
+class Method
+{
+  public:
+    Method(std::shared_ptr<taper::cpp::LoadedModel> model, std::string path, std::string name)
+        : model_(std::move(model)), path_(std::move(path)), name_(std::move(name))
+    {
+    }
+    c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
+    {
+        return model_->run(path_, name_.c_str(), std::move(inputs), kwargs);
+    }
+    void run(Stack &stack) const
+    {
+        c10::IValue result = model_->run(path_, name_.c_str(), stack);
+        stack.clear();
+        stack.push_back(std::move(result));
+    }
+    void run(Stack &&stack) const
+    {
+        run(stack);
+    }
+    // Runs the method in the thread that the launcher chooses; without one, in this thread before the function returns.
+    c10::intrusive_ptr<c10::ivalue::Future> run_async(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {},
+                                                      const TaskLauncher &launcher = nullptr) const
+    {
+        const c10::intrusive_ptr<c10::ivalue::Future> future =
+            c10::make_intrusive<c10::ivalue::Future>(function().getSchema().returns().at(0).type());
+        const Method method = *this;
+        const auto task = [method, inputs, kwargs, future] {
+            try {
+                future->markCompleted(method(inputs, kwargs));
+            } catch (...) {
+                future->setError(std::current_exception());
+            }
+        };
+        if (launcher) {
+            launcher(task);
+        } else {
+            task();
+        }
+        return future;
+    }
+    Module owner() const; // defined in module.h
+    const std::string &name() const
+    {
+        return name_;
+    }
+    size_t num_inputs() const
+    {
+        return function().num_inputs();
+    }
+    // Returns the schema, valid as long as the method. Throws for files of bytecode 3 and 4, which have no schemas.
+    const Function &function() const
+    {
+        if (!function_) {
+            function_ = std::make_shared<const Function>(model_->schema(path_, name_.c_str()));
+        }
+        return *function_;
+    }
+    std::shared_ptr<Graph> graph() const
+    {
+        return std::make_shared<Graph>(model_->graph(path_, name_.c_str()));
+    }
+
+  private:
+    std::shared_ptr<taper::cpp::LoadedModel> model_;
+    std::string path_, name_;
+    mutable std::shared_ptr<const Function> function_;
+};
+namespace script
+{
+using Method = ::torch::jit::Method;
+} // namespace script
+
+} // namespace jit
+} // namespace torch
+
+#endif
