@@ -233,23 +233,6 @@ inline std::string add_attributes(const std::string &text, const std::string &na
     return out + (at < text.size() ? text.substr(at) : "");
 }
 
-// Returns true if a value of type a may be stored where type b is declared. Both are texts such as "List[Tensor]".
-inline bool is_subtype(const std::string &a, const std::string &b)
-{
-    if (a == b || b == "Any" || (b == "number" && (a == "int" || a == "float" || a == "complex"))) {
-        return true;
-    }
-    const std::string optional = "Optional[";
-    if (b.compare(0, optional.size(), optional) == 0) {
-        const std::string inner = b.substr(optional.size(), b.size() - optional.size() - 1);
-        return a == "NoneType" || is_subtype(a, inner) ||
-               (a.compare(0, optional.size(), optional) == 0 &&
-                is_subtype(a.substr(optional.size(), a.size() - optional.size() - 1), inner));
-    }
-    return (a == "List[Any]" && b.compare(0, 5, "List[") == 0) ||
-           (a == "Dict[str, Any]" && b.compare(0, 5, "Dict[") == 0);
-}
-
 } // namespace cpp
 } // namespace taper
 

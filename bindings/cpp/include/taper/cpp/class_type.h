@@ -75,6 +75,7 @@ class QualifiedName
 class ClassType : public Type
 {
   public:
+    static constexpr TypeKind Kind = TypeKind::ClassType;
     ClassType(const std::string &name, std::vector<taper::cpp::Slot> slots, std::vector<std::string> methods,
               bool is_module)
         : Type(name), name_(name), slots_(std::move(slots)), methods_(std::move(methods)), is_module_(is_module)

@@ -124,7 +124,7 @@ template <class K, class V> class Dict final
     {
         const size_t index = index_of(key);
         if (index == size()) {
-            throw IndexError("Argument passed to at() was not in the map.");
+            throw std::out_of_range("Argument passed to at() was not in the map.");
         }
         return value_at(index);
     }
@@ -167,6 +167,24 @@ template <class K, class V> class Dict final
                                   {value_, IValue(key).handle()});
         return 1;
     }
+    void erase(iterator position) const
+    {
+        (void)erase(position->key());
+    }
+    void clear() const
+    {
+        if (!empty()) {
+            taper::cpp::call_operator(taper::cpp::operator_named(operator_for("aten::clear.", raw_key(0))), {value_});
+        }
+    }
+    Dict copy() const
+    {
+        Dict made(keyType(), valueType());
+        for (size_t i = 0; i < size(); i++) {
+            made.put(key_at(i), value_at(i));
+        }
+        return made;
+    }
     void reserve(size_t) const
     {
     }
@@ -196,7 +214,19 @@ template <class K, class V> class Dict final
     }
     bool is(const Dict &other) const
     {
-        return value_.get() == other.value_.get();
+        return taper_value_identity(value_.get()) == taper_value_identity(other.value_.get());
+    }
+    friend bool operator==(const Dict &a, const Dict &b)
+    {
+        return IValue(a) == IValue(b);
+    }
+    friend bool operator!=(const Dict &a, const Dict &b)
+    {
+        return !(a == b);
+    }
+    size_t use_count() const
+    {
+        return taper_value_use_count(value_.get());
     }
     const taper::cpp::Handle &handle() const
     {
@@ -226,7 +256,7 @@ template <class K, class V> class Dict final
         const IValue wanted(key);
         const size_t count = size();
         size_t index = 0;
-        while (index < count && !raw_key(index).is(wanted)) {
+        while (index < count && !raw_key(index).equals(wanted).toBool()) {
             index++;
         }
         return index;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // c10::ivalue::Future: a value that another thread may compute.
+#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
 #ifndef TAPER_CPP_FUTURE_H
 #define TAPER_CPP_FUTURE_H
 
@@ -10,14 +11,12 @@
 #include <mutex>
 #include <vector>
 
-#include <taper/cpp/ivalue.h>
-
 namespace c10
 {
 namespace ivalue
 {
 
-class Future final : public intrusive_ptr_target
+class Future final : public Foreign
 {
   public:
     explicit Future(TypePtr type, std::vector<Device> = {}) : type_(std::move(type))
@@ -158,6 +157,24 @@ class Future final : public intrusive_ptr_target
 };
 
 } // namespace ivalue
+
+inline IValue::IValue(intrusive_ptr<ivalue::Future> future)
+    : IValue("Future[" + future->elementType()->annotation_str() + "]", future.get())
+{
+}
+inline bool IValue::isFuture() const noexcept
+{
+    return foreign<ivalue::Future>() != nullptr;
+}
+inline intrusive_ptr<ivalue::Future> IValue::toFuture() const
+{
+    const ivalue::Future *future = foreign<ivalue::Future>();
+    if (future == nullptr) {
+        throw Error("Expected Future but got " + tagKind());
+    }
+    return intrusive_ptr<ivalue::Future>(const_cast<ivalue::Future *>(future));
+}
+
 } // namespace c10
 
 #endif

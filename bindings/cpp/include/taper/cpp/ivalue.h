@@ -3,6 +3,7 @@
 #ifndef TAPER_CPP_IVALUE_H
 #define TAPER_CPP_IVALUE_H
 
+#include <array>
 #include <atomic>
 #include <string>
 #include <tuple>
@@ -20,6 +21,7 @@ namespace jit
 {
 class Module;
 }
+class CustomClassHolder;
 } // namespace torch
 
 namespace c10
@@ -34,6 +36,12 @@ namespace ivalue
 class Tuple;
 class ConstantString;
 class Object;
+class Future;
+
+// The base of objects that only C++ has: futures, and classes of the app.
+class Foreign : public intrusive_ptr_target
+{
+};
 } // namespace ivalue
 
 namespace impl
@@ -124,6 +132,9 @@ struct IValue final {
     IValue(MemoryFormat format) : IValue(static_cast<int64_t>(format))
     {
     }
+    IValue(Layout layout) : IValue(static_cast<int64_t>(layout))
+    {
+    }
     IValue(Device device); // defined in device_value.h
     IValue(const std::string &text) : IValue(text.data(), text.size())
     {
@@ -137,6 +148,11 @@ struct IValue final {
     IValue(intrusive_ptr<ivalue::Tuple> tuple);
     IValue(intrusive_ptr<ivalue::ConstantString> text);
     IValue(intrusive_ptr<ivalue::Object> object);
+    IValue(intrusive_ptr<ivalue::Future> future); // defined in future.h
+    // An object of a class of the app; defined in custom_class.h.
+    template <class T, std::enable_if_t<std::is_base_of<torch::CustomClassHolder, T>::value, int> = 0>
+    IValue(intrusive_ptr<T> object);
+    template <class T, size_t N> IValue(const std::array<T, N> &items);
     template <class T> IValue(const List<T> &list);
     template <class K, class V> IValue(const Dict<K, V> &dict);
     template <class T> IValue(const std::vector<T> &items);
@@ -206,7 +222,60 @@ struct IValue final {
     }
     bool isObject() const noexcept
     {
-        return taper_kind_of() == TAPER_KIND_OBJECT;
+        return taper_kind_of() == TAPER_KIND_OBJECT && foreign<ivalue::Foreign>() == nullptr;
+    }
+    bool isFuture() const noexcept;      // defined in future.h
+    bool isCustomClass() const noexcept; // defined in custom_class.h
+    bool isCapsule() const noexcept
+    {
+        return isCustomClass();
+    }
+    // Taper has no values of these kinds.
+    bool isStorage() const noexcept
+    {
+        return false;
+    }
+    bool isBlob() const noexcept
+    {
+        return false;
+    }
+    bool isRRef() const noexcept
+    {
+        return false;
+    }
+    bool isQuantizer() const noexcept
+    {
+        return false;
+    }
+    bool isPyObject() const noexcept
+    {
+        return false;
+    }
+    bool isStream() const noexcept
+    {
+        return false;
+    }
+    bool isSymInt() const noexcept
+    {
+        return false;
+    }
+    bool isSymFloat() const noexcept
+    {
+        return false;
+    }
+    bool isGenerator() const
+    {
+        return taper_kind_of() == TAPER_KIND_OTHER && type_text() == "Generator";
+    }
+    bool isEnum() const noexcept
+    {
+        return false;
+    }
+    // True for a value that is not stored in the IValue itself in PyTorch: a tensor, a string, a container or an
+    // object.
+    bool isPtrType() const noexcept
+    {
+        return taper_kind_of() >= TAPER_KIND_STRING || isComplexDouble();
     }
     bool isModule() const; // defined in module.h
     bool isTensorList() const
@@ -225,6 +294,14 @@ struct IValue final {
     {
         return isList() && type_text() == "List[bool]";
     }
+    bool isComplexDoubleList() const
+    {
+        return isList() && type_text() == "List[complex]";
+    }
+    bool isOptionalTensorList() const
+    {
+        return isList() && type_text() == "List[Optional[Tensor]]";
+    }
     TypePtr type() const
     {
         return Type::of(isNone() ? "NoneType" : type_text());
@@ -234,6 +311,9 @@ struct IValue final {
     {
         static const char *const names[] = {"None",   "Bool",   "Int",         "Double", "ComplexDouble", "Device",
                                             "String", "Tensor", "GenericList", "Tuple",  "GenericDict",   "Object"};
+        if (taper_kind_of() == TAPER_KIND_OBJECT && !isObject()) {
+            return isFuture() ? "Future" : "Capsule";
+        }
         const size_t kind = static_cast<size_t>(taper_kind_of());
         return kind < sizeof names / sizeof names[0] ? names[kind] : "InvalidTag";
     }
@@ -298,10 +378,35 @@ struct IValue final {
         return isComplexDouble() ? Scalar(toComplexDouble()) : Scalar(toDouble());
     }
     Device toDevice() const; // defined in device_value.h
-    void toNone() const
+    std::string toNone() const
     {
         expect(TAPER_KIND_NONE, "None");
+        return "None";
     }
+    ScalarType toScalarType() const
+    {
+        return static_cast<ScalarType>(toInt());
+    }
+    Layout toLayout() const
+    {
+        return static_cast<Layout>(toInt());
+    }
+    MemoryFormat toMemoryFormat() const
+    {
+        return static_cast<MemoryFormat>(toInt());
+    }
+    int64_t toSymInt() const
+    {
+        return toInt();
+    }
+    double toSymFloat() const
+    {
+        return toDouble();
+    }
+    intrusive_ptr<ivalue::Future> toFuture() const; // defined in future.h
+    // Throw if the value is of no class of the app, or of another one; defined in custom_class.h.
+    template <class T> intrusive_ptr<T> toCustomClass() const;
+    intrusive_ptr<torch::CustomClassHolder> toCapsule() const;
     // Both references are valid as long as the IValue.
     const std::string &toStringRef() const;
     string_view toStringView() const
@@ -312,7 +417,15 @@ struct IValue final {
     intrusive_ptr<ivalue::Tuple> toTuple() const;
     const ivalue::Tuple &toTupleRef() const;
     intrusive_ptr<ivalue::Object> toObject() const;
+    const ivalue::Object &toObjectRef() const
+    {
+        return *toObject();
+    }
     torch::jit::Module toModule() const; // defined in module.h
+    List<complex<double>> toComplexDoubleList() const;
+    List<optional<at::Tensor>> toOptionalTensorList() const;
+    std::vector<complex<double>> toComplexDoubleVector() const;
+    std::vector<optional<at::Tensor>> toOptionalTensorVector() const;
     List<IValue> toList() const;
     ArrayRef<IValue> toListRef() const;
     List<at::Tensor> toTensorList() const;
@@ -333,15 +446,41 @@ struct IValue final {
         return isNone() ? optional<T>() : optional<T>(to<T>());
     }
 
-    // Returns true for the same value: equal numbers or strings, or two references to one object of another kind.
+    // Returns true for the same value: equal numbers, or two references to one string, tensor, container or object.
     bool is(const IValue &other) const;
+    bool isSameIdentity(const IValue &other) const
+    {
+        return is(other);
+    }
+    // True if the two share memory: one tensor or container, or tensors over one storage.
+    bool isAliasOf(const IValue &other) const;
+    // A bool, or a tensor with the comparison of each element if both are tensors. Containers compare their items.
+    IValue equals(const IValue &other) const;
+    // Throws for kinds that a dict cannot have as keys.
+    static size_t hash(const IValue &value);
+    IValue hash() const
+    {
+        return IValue(static_cast<int64_t>(hash(*this)));
+    }
+    // Returns a copy of the value that shares nothing with it, except objects and what only C++ has.
+    IValue deepcopy() const;
+    size_t use_count() const
+    {
+        return isPtrType() ? taper_value_use_count(handle().get()) : 1;
+    }
+    void dump() const; // prints the value and a newline; defined in print.h
+    friend bool operator==(const IValue &a, const IValue &b);
+    friend bool operator!=(const IValue &a, const IValue &b)
+    {
+        return !(a == b);
+    }
     const taper::cpp::Handle &handle() const noexcept
     {
         return held_.handle();
     }
     void expect(taper_kind kind, const char *name) const
     {
-        if (taper_kind_of() != kind) {
+        if (taper_kind_of() != kind || (kind == TAPER_KIND_OBJECT && !isObject())) {
             throw Error(std::string("Expected ") + name + " but got " + tagKind());
         }
     }
@@ -377,6 +516,14 @@ struct IValue final {
         return *static_cast<const Box *>(box);
     }
 
+    // The object of C++ to which this value refers, if it is of this class.
+    template <class T> const T *foreign() const noexcept
+    {
+        return dynamic_cast<const T *>(box_.load(std::memory_order_acquire));
+    }
+    // Makes a value of an object that only C++ has.
+    IValue(const std::string &class_name, const intrusive_ptr_target *target);
+
     at::Tensor held_; // the value, which need not be a tensor; an undefined tensor is None
     mutable std::atomic<const intrusive_ptr_target *> box_;
 };
@@ -396,6 +543,12 @@ using IValueList = std::vector<IValue>;
 #include <taper/cpp/convert.h>
 
 #include <taper/cpp/device_value.h>
+
+#include <taper/cpp/future.h>
+
+#include <taper/cpp/values.h>
+
+#include <taper/cpp/custom_class.h>
 
 namespace at
 {

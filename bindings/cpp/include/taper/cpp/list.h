@@ -4,7 +4,9 @@
 #ifndef TAPER_CPP_LIST_H
 #define TAPER_CPP_LIST_H
 
+#include <initializer_list>
 #include <iterator>
+#include <stdexcept>
 
 #include <taper/cpp/operators.h>
 #include <taper/cpp/type_name.h>
@@ -30,10 +32,21 @@ template <class T> class ListElementReference
     {
         return list_.get(index_);
     }
+    ListElementReference(const ListElementReference &) = default;
     ListElementReference &operator=(const T &value)
     {
         list_.set(index_, value);
         return *this;
+    }
+    ListElementReference &operator=(const ListElementReference &other)
+    {
+        return *this = other.get();
+    }
+    friend void swap(ListElementReference &&a, ListElementReference &&b)
+    {
+        const T kept = a.get();
+        a = b.get();
+        b = kept;
     }
 
   private:
@@ -44,11 +57,14 @@ template <class T> class ListElementReference
 template <class T> class ListIterator
 {
   public:
-    using iterator_category = std::input_iterator_tag;
+    using iterator_category = std::random_access_iterator_tag;
     using value_type = T;
     using difference_type = std::ptrdiff_t;
     using pointer = const T *;
     using reference = ListElementReference<T>;
+    ListIterator() : list_(nullptr), index_(0)
+    {
+    }
     ListIterator(const List<T> *list, size_t index) : list_(list), index_(index)
     {
     }
@@ -66,6 +82,53 @@ template <class T> class ListIterator
         ListIterator before(*this);
         ++index_;
         return before;
+    }
+    ListIterator &operator--()
+    {
+        --index_;
+        return *this;
+    }
+    ListIterator operator--(int)
+    {
+        ListIterator before(*this);
+        --index_;
+        return before;
+    }
+    ListIterator &operator+=(difference_type step)
+    {
+        return *this = *this + step;
+    }
+    ListIterator &operator-=(difference_type step)
+    {
+        return *this = *this + -step;
+    }
+    ListIterator operator-(difference_type step) const
+    {
+        return *this + -step;
+    }
+    reference operator[](difference_type step) const
+    {
+        return *(*this + step);
+    }
+    bool operator<(const ListIterator &other) const
+    {
+        return index_ < other.index_;
+    }
+    bool operator>(const ListIterator &other) const
+    {
+        return index_ > other.index_;
+    }
+    bool operator<=(const ListIterator &other) const
+    {
+        return index_ <= other.index_;
+    }
+    bool operator>=(const ListIterator &other) const
+    {
+        return index_ >= other.index_;
+    }
+    size_t index() const
+    {
+        return index_;
     }
     ListIterator operator+(difference_type step) const
     {
@@ -168,6 +231,49 @@ template <class T> class List final
         check(0);
         taper::cpp::call_operator(taper::cpp::operator_named("aten::Delete.t"), {value_, IValue(-1).handle()});
     }
+    void append(const List &other) const
+    {
+        taper::cpp::call_operator(taper::cpp::operator_named("aten::extend.t"), {value_, other.handle()});
+    }
+    // Inserts an item before the position, and returns the position of the item.
+    iterator insert(iterator position, const T &value) const
+    {
+        taper::cpp::call_operator(
+            taper::cpp::operator_named("aten::insert.t"),
+            {value_, IValue(static_cast<int64_t>(position.index())).handle(), IValue(value).handle()});
+        return iterator(this, position.index());
+    }
+    template <class... Args> iterator emplace(iterator position, Args &&...args) const
+    {
+        return insert(position, T(std::forward<Args>(args)...));
+    }
+    iterator erase(iterator position) const
+    {
+        check(position.index());
+        taper::cpp::call_operator(taper::cpp::operator_named("aten::Delete.t"),
+                                  {value_, IValue(static_cast<int64_t>(position.index())).handle()});
+        return iterator(this, position.index());
+    }
+    iterator erase(iterator first, iterator last) const
+    {
+        for (size_t i = first.index(); i < last.index(); i++) {
+            erase(first);
+        }
+        return iterator(this, first.index());
+    }
+    void resize(size_t count) const
+    {
+        resize(count, T());
+    }
+    void resize(size_t count, const T &value) const
+    {
+        while (size() > count) {
+            pop_back();
+        }
+        while (size() < count) {
+            push_back(value);
+        }
+    }
     void clear() const
     {
         taper::cpp::call_operator(taper::cpp::operator_named("aten::clear.t"), {value_});
@@ -207,7 +313,19 @@ template <class T> class List final
     }
     bool is(const List &other) const
     {
-        return value_.get() == other.value_.get();
+        return taper_value_identity(value_.get()) == taper_value_identity(other.value_.get());
+    }
+    friend bool operator==(const List &a, const List &b)
+    {
+        return IValue(a) == IValue(b);
+    }
+    friend bool operator!=(const List &a, const List &b)
+    {
+        return !(a == b);
+    }
+    size_t use_count() const
+    {
+        return taper_value_use_count(value_.get());
     }
     TypePtr elementType() const
     {
@@ -223,7 +341,8 @@ template <class T> class List final
     void check(size_t index) const
     {
         if (index >= size()) {
-            throw IndexError(str("list index ", index, " out of range: the list has ", size(), " items"));
+            throw std::out_of_range(
+                str("vector::_M_range_check: __n (which is ", index, ") >= this->size() (which is ", size(), ")"));
         }
     }
     taper::cpp::Handle value_;
@@ -241,10 +360,10 @@ template <class T> IValue::IValue(ArrayRef<T> items) : IValue(List<T>(items.vec(
 
 namespace impl
 {
-template <class T> List<T> list_of(const IValue &value, const char *type)
+template <class T> List<T> list_of(const IValue &value, const char *type, const char *name)
 {
     if (!value.isList() || (value.type()->annotation_str() != type && taper_value_count(value.handle().get()) != 0)) {
-        throw Error(std::string("Expected ") + type + " but got " + value.type()->annotation_str());
+        throw Error(std::string("Expected ") + name + " but got " + value.tagKind());
     }
     return List<T>(value.handle());
 }
@@ -257,19 +376,19 @@ inline List<IValue> IValue::toList() const
 }
 inline List<at::Tensor> IValue::toTensorList() const
 {
-    return impl::list_of<at::Tensor>(*this, "List[Tensor]");
+    return impl::list_of<at::Tensor>(*this, "List[Tensor]", "TensorList");
 }
 inline List<int64_t> IValue::toIntList() const
 {
-    return impl::list_of<int64_t>(*this, "List[int]");
+    return impl::list_of<int64_t>(*this, "List[int]", "IntList");
 }
 inline List<double> IValue::toDoubleList() const
 {
-    return impl::list_of<double>(*this, "List[float]");
+    return impl::list_of<double>(*this, "List[float]", "DoubleList");
 }
 inline List<bool> IValue::toBoolList() const
 {
-    return impl::list_of<bool>(*this, "List[bool]");
+    return impl::list_of<bool>(*this, "List[bool]", "BoolList");
 }
 inline std::vector<IValue> IValue::toListVector() const
 {

@@ -131,10 +131,10 @@ class ModuleBase
     {
         for (const taper::cpp::Slot &each : loaded().slots(path_)) {
             if (each.name == name) {
-                const std::string type = value.type()->annotation_str();
-                if (!taper::cpp::is_subtype(type, each.type)) {
-                    throw c10::Error("Expected a value of type '" + each.type + "' for field '" + name +
-                                     "', but found '" + type + "'");
+                const c10::TypePtr type = value.type(), declared = c10::Type::of(each.type);
+                if (!fits(value, *type, *declared)) {
+                    throw c10::Error("Expected a value of type '" + declared->repr_str() + "' for field '" + name +
+                                     "', but found '" + type->repr_str() + "'");
                 }
                 model_->set_attribute(taper::cpp::join_path(path_, name), value);
                 return;
@@ -156,6 +156,13 @@ class ModuleBase
     }
 
   protected:
+    // An empty list or dict may have no types of its own.
+    static bool fits(const c10::IValue &value, const c10::Type &type, const c10::Type &declared)
+    {
+        return type.isSubtypeOf(declared) ||
+               ((value.isList() || value.isGenericDict()) && type.kind() == declared.kind() &&
+                taper_value_count(value.handle().get()) == 0);
+    }
     taper::cpp::LoadedModel &loaded() const
     {
         if (!model_) {

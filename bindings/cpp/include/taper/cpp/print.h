@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <iomanip>
+#include <iostream>
 #include <ostream>
 
 #include <taper/cpp/std_print.h>
@@ -207,6 +208,15 @@ inline void print_double(std::ostream &out, double number)
     }
 }
 
+// Prints a complex number of an IValue, for example "1.-2.j".
+inline void print_complex(std::ostream &out, c10::complex<double> number)
+{
+    print_double(out, number.real());
+    out << (number.imag() >= 0 ? "+" : "");
+    print_double(out, number.imag());
+    out << 'j';
+}
+
 } // namespace cpp
 } // namespace taper
 
@@ -261,7 +271,8 @@ inline std::ostream &operator<<(std::ostream &out, const IValue &value)
         taper::cpp::print_double(out, value.toDouble());
         return out;
     case TAPER_KIND_COMPLEX:
-        return out << value.toComplexDouble();
+        taper::cpp::print_complex(out, value.toComplexDouble());
+        return out;
     case TAPER_KIND_STRING:
         return out << value.toStringRef();
     case TAPER_KIND_DEVICE:
@@ -278,7 +289,7 @@ inline std::ostream &operator<<(std::ostream &out, const IValue &value)
         return out << ']';
     }
     case TAPER_KIND_TUPLE: {
-        const std::vector<IValue> &items = value.toTupleRef().elements();
+        const ivalue::TupleElements &items = value.toTupleRef().elements();
         out << '(';
         for (size_t i = 0; i < items.size(); i++) {
             out << (i == 0 ? "" : ", ") << items[i];
@@ -296,10 +307,18 @@ inline std::ostream &operator<<(std::ostream &out, const IValue &value)
         return out << '}';
     }
     case TAPER_KIND_OBJECT:
+        if (!value.isObject()) {
+            return out << value.tagKind();
+        }
         return out << '<' << value.type()->str() << " object at " << taper_value_identity(value.handle().get()) << '>';
     default:
         return out << '<' << value.type()->str() << '>';
     }
+}
+
+inline void IValue::dump() const
+{
+    std::cout << *this << std::endl;
 }
 
 } // namespace c10

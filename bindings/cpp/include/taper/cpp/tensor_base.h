@@ -66,7 +66,8 @@ class TensorBase
     }
     bool is_same(const TensorBase &other) const noexcept
     {
-        return value_.get() == other.value_.get();
+        return value_.get() == other.value_.get() ||
+               (defined() && taper_value_identity(value_.get()) == taper_value_identity(other.value_.get()));
     }
     // Returns the number of references to the tensor: those of Tensors, lists, modules and so on.
     size_t use_count() const noexcept

@@ -9,16 +9,77 @@ namespace c10
 namespace ivalue
 {
 
+// The elements of a tuple, as an array.
+class TupleElements
+{
+  public:
+    using iterator = std::vector<IValue>::iterator;
+    using const_iterator = std::vector<IValue>::const_iterator;
+    TupleElements() = default;
+    explicit TupleElements(std::vector<IValue> all) : all_(std::move(all))
+    {
+    }
+    std::vector<IValue> vec() const
+    {
+        return all_;
+    }
+    ArrayRef<IValue> asArrayRef() const
+    {
+        return all_;
+    }
+    operator const std::vector<IValue> &() const
+    {
+        return all_;
+    }
+    operator ArrayRef<IValue>() const
+    {
+        return all_;
+    }
+    const IValue &operator[](size_t index) const
+    {
+        return all_[index];
+    }
+    const IValue &at(size_t index) const
+    {
+        return all_.at(index);
+    }
+    const IValue &back() const
+    {
+        return all_.back();
+    }
+    const_iterator begin() const
+    {
+        return all_.begin();
+    }
+    const_iterator end() const
+    {
+        return all_.end();
+    }
+    size_t size() const
+    {
+        return all_.size();
+    }
+    bool empty() const
+    {
+        return all_.empty();
+    }
+
+  private:
+    std::vector<IValue> all_;
+};
+
 class Tuple final : public intrusive_ptr_target
 {
   public:
     explicit Tuple(const taper::cpp::Handle &value) : value_(value)
     {
+        std::vector<IValue> all;
         const size_t count = taper_value_count(value.get());
-        elements_.reserve(count);
+        all.reserve(count);
         for (size_t i = 0; i < count; i++) {
-            elements_.emplace_back(taper::cpp::item_of(value, i));
+            all.emplace_back(taper::cpp::item_of(value, i));
         }
+        elements_ = TupleElements(std::move(all));
     }
     // By value, because the template would take an lvalue as a single element.
     static intrusive_ptr<Tuple> create(std::vector<IValue> elements);
@@ -26,9 +87,17 @@ class Tuple final : public intrusive_ptr_target
     {
         return create(std::vector<IValue>{IValue(std::forward<T>(elements))...});
     }
-    const std::vector<IValue> &elements() const
+    const TupleElements &elements() const
     {
         return elements_;
+    }
+    ArrayRef<IValue> elementsArrayRef() const
+    {
+        return elements_.asArrayRef();
+    }
+    TypePtr type() const
+    {
+        return IValue(value_).type();
     }
     size_t size() const
     {
@@ -41,7 +110,7 @@ class Tuple final : public intrusive_ptr_target
 
   private:
     taper::cpp::Handle value_;
-    std::vector<IValue> elements_;
+    TupleElements elements_;
 };
 
 class ConstantString final : public intrusive_ptr_target
@@ -58,6 +127,10 @@ class ConstantString final : public intrusive_ptr_target
     static intrusive_ptr<ConstantString> create(const std::string &text)
     {
         return IValue(text).toString();
+    }
+    c10::string_view string_view() const
+    {
+        return text_;
     }
     const std::string &string() const
     {
@@ -168,10 +241,12 @@ inline bool IValue::is(const IValue &other) const
         return toInt() == other.toInt();
     case TAPER_KIND_DOUBLE:
         return !(toDouble() < other.toDouble()) && !(toDouble() > other.toDouble());
-    case TAPER_KIND_STRING:
-        return toStringRef() == other.toStringRef();
-    default:
+    case TAPER_KIND_DEVICE:
+        return toDevice() == other.toDevice();
+    case TAPER_KIND_COMPLEX:
         return handle().get() == other.handle().get();
+    default:
+        return taper_value_identity(handle().get()) == taper_value_identity(other.handle().get());
     }
 }
 

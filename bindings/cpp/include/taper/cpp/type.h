@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Types of values at run time. Two types are equal if their names are.
+// Types of values. A type is its text in TorchScript: two types are equal if their texts are.
 #ifndef TAPER_CPP_TYPE_H
 #define TAPER_CPP_TYPE_H
 
@@ -9,20 +9,28 @@
 #include <vector>
 
 #include <taper/cpp/array_ref.h>
+#include <taper/cpp/error.h>
 
-// Rows of (name of the kind, begin of the text of its types).
-#define TAPER_CPP_TYPE_KINDS(row)                                                                                      \
+// Rows of (name of the kind, text of its types). The types of the second list have types inside; their text only begins
+// with the text in the row.
+#define TAPER_CPP_LEAF_KINDS(row)                                                                                      \
     row(AnyType, "Any") row(TensorType, "Tensor") row(IntType, "int") row(FloatType, "float") row(BoolType, "bool")    \
-        row(ComplexType, "complex") row(StringType, "str") row(NoneType, "NoneType") row(NumberType, "Scalar")         \
-            row(DeviceObjType, "Device") row(ListType, "List[") row(TupleType, "Tuple[") row(DictType, "Dict[")        \
-                row(OptionalType, "Optional[")
+        row(ComplexType, "complex") row(StringType, "str") row(NoneType, "NoneType") row(NumberType, "number")         \
+            row(DeviceObjType, "Device") row(GeneratorType, "Generator") row(StorageType, "Storage")                   \
+                row(StreamObjType, "Stream") row(CapsuleType, "Capsule") row(AnyListType, "list")                      \
+                    row(AnyTupleType, "tuple") row(AnyEnumType, "AnyEnumType") row(LayoutType, "Layout")               \
+                        row(ScalarTypeType, "ScalarType") row(MemoryFormatType, "MemoryFormat")                        \
+                            row(QSchemeType, "QScheme") row(SymIntType, "SymInt")
+#define TAPER_CPP_NODE_KINDS(row)                                                                                      \
+    row(ListType, "List[") row(TupleType, "Tuple[") row(DictType, "Dict[") row(OptionalType, "Optional[")              \
+        row(UnionType, "Union[") row(FutureType, "Future[")
 
 namespace c10
 {
 
 enum class TypeKind {
 #define TAPER_CPP_KIND(kind, text) kind,
-    TAPER_CPP_TYPE_KINDS(TAPER_CPP_KIND)
+    TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND) TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
 #undef TAPER_CPP_KIND
         ClassType
 };
@@ -33,7 +41,8 @@ inline const char *typeKindToString(TypeKind kind)
 #define TAPER_CPP_KIND(kind_, text)                                                                                    \
     case TypeKind::kind_:                                                                                              \
         return #kind_;
-        TAPER_CPP_TYPE_KINDS(TAPER_CPP_KIND)
+        TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
+        TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
 #undef TAPER_CPP_KIND
     case TypeKind::ClassType:
         return "ClassType";
@@ -45,16 +54,15 @@ class Type;
 using TypePtr = std::shared_ptr<Type>;
 using ConstTypePtr = std::shared_ptr<const Type>;
 
-class Type
+class Type : public std::enable_shared_from_this<Type>
 {
   public:
-    explicit Type(std::string text) : text_(std::move(text))
+    static constexpr bool is_base = true;
+    explicit Type(std::string text) : text_(std::move(text)), kind_(kind_of(text_))
     {
     }
-    static TypePtr of(std::string text)
-    {
-        return std::make_shared<Type>(std::move(text));
-    }
+    virtual ~Type() = default;
+    static TypePtr of(std::string text); // an object of the class of the kind
     // Returns the text in schemas, for example "Tensor[]", "(int, str)", "Dict(str, int)" or "Tensor?".
     std::string str() const
     {
@@ -72,17 +80,11 @@ class Type
     }
     TypeKind kind() const
     {
-#define TAPER_CPP_KIND(kind, text)                                                                                     \
-    if (begins(text)) {                                                                                                \
-        return TypeKind::kind;                                                                                         \
-    }
-        TAPER_CPP_TYPE_KINDS(TAPER_CPP_KIND)
-#undef TAPER_CPP_KIND
-        return TypeKind::ClassType;
+        return kind_;
     }
     TypeKind dynamicKind() const
     {
-        return kind();
+        return kind_;
     }
     // Return the types inside a list, a dict, an optional or a tuple.
     size_t containedTypeSize() const
@@ -97,16 +99,44 @@ class Type
     {
         return contained();
     }
-    // Returns this type, because one class represents all types.
+    // Returns true if each value of this type may be where a value of the other type is wanted.
+    bool isSubtypeOf(const Type &other) const;
+    bool isSubtypeOf(const TypePtr &other) const
+    {
+        return isSubtypeOf(*other);
+    }
+    // The type as an object of class T, such as ListType: cast returns null and expect throws if it has another kind.
+    template <class T> std::shared_ptr<T> cast()
+    {
+        return kind_ == T::Kind ? std::static_pointer_cast<T>(shared_from_this()) : nullptr;
+    }
+    template <class T> std::shared_ptr<const T> cast() const
+    {
+        return kind_ == T::Kind ? std::static_pointer_cast<const T>(shared_from_this()) : nullptr;
+    }
+    template <class T> T *castRaw()
+    {
+        return kind_ == T::Kind ? static_cast<T *>(this) : nullptr;
+    }
+    template <class T> const T *castRaw() const
+    {
+        return kind_ == T::Kind ? static_cast<const T *>(this) : nullptr;
+    }
+    template <class T> std::shared_ptr<T> expect()
+    {
+        expectRef<T>();
+        return std::static_pointer_cast<T>(shared_from_this());
+    }
+    // Returns this type. DynamicType, the type of the lite interpreter, is Type itself.
     template <class T> T &expectRef()
     {
-        static_assert(std::is_same<T, Type>::value, "types are of one class: compare kind()");
-        return *this;
+        check_kind(static_cast<T *>(nullptr));
+        return static_cast<T &>(*this);
     }
     template <class T> const T &expectRef() const
     {
-        static_assert(std::is_same<T, Type>::value, "types are of one class: compare kind()");
-        return *this;
+        check_kind(static_cast<T *>(nullptr));
+        return static_cast<const T &>(*this);
     }
     bool operator==(const Type &other) const
     {
@@ -118,26 +148,40 @@ class Type
     }
     friend std::ostream &operator<<(std::ostream &out, const Type &type)
     {
-        return out << type.str();
+        return type.kind_ == TypeKind::FutureType ? out << "Future[" << *type.containedType(0) << ']'
+                                                  : out << type.str();
     }
 
   private:
+    void check_kind(const Type *) const
+    {
+    }
+    template <class T> void check_kind(const T *) const
+    {
+        if (kind_ != T::Kind) {
+            throw Error(text_ + " is not a " + typeKindToString(T::Kind));
+        }
+    }
     // Converts annotation_str to str. A stack of closing brackets allows a single pass over the text.
     static std::string short_form(const std::string &text)
     {
         std::string out, open;
         for (size_t i = 0; i < text.size(); i++) {
-            const char *const names[] = {"List[", "Tuple[", "Dict[", "Optional["};
+            const char *const names[] = {"List[", "Tuple[", "Dict[", "Optional[", "Future["};
+            const char *const shorts[] = {"", "(", "Dict(", "", "Future("}, *const ends[] = {"[]", ")", ")", "?", ")"};
             size_t kind = 0;
-            while (kind < 4 && text.compare(i, std::char_traits<char>::length(names[kind]), names[kind]) != 0) {
+            while (kind < 5 && text.compare(i, std::char_traits<char>::length(names[kind]), names[kind]) != 0) {
                 kind++;
             }
-            if (kind < 4) {
-                out += kind == 1 ? "(" : kind == 2 ? "Dict(" : "";
+            if (kind < 5) {
+                out += shorts[kind];
                 open += static_cast<char>(kind);
                 i += std::char_traits<char>::length(names[kind]) - 1;
+            } else if (text.compare(i, 6, "number") == 0 && (i == 0 || text[i - 1] == '[' || text[i - 1] == ' ')) {
+                out += "Scalar";
+                i += 5;
             } else if (text[i] == ']' && !open.empty()) {
-                out += open.back() == 0 ? "[]" : open.back() == 3 ? "?" : ")";
+                out += ends[static_cast<size_t>(open.back())];
                 open.pop_back();
             } else {
                 out += text[i];
@@ -165,60 +209,216 @@ class Type
         }
         return all;
     }
-    bool begins(const std::string &with) const
+    static TypeKind kind_of(const std::string &text)
     {
-        return with.back() == '[' ? text_.compare(0, with.size(), with) == 0 : text_ == with;
+#define TAPER_CPP_KIND(kind, name)                                                                                     \
+    if (text == name) {                                                                                                \
+        return TypeKind::kind;                                                                                         \
+    }
+        TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
+#undef TAPER_CPP_KIND
+#define TAPER_CPP_KIND(kind, name)                                                                                     \
+    if (text.compare(0, sizeof name - 1, name) == 0) {                                                                 \
+        return TypeKind::kind;                                                                                         \
+    }
+        TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
+#undef TAPER_CPP_KIND
+        return text == "Scalar" ? TypeKind::NumberType : TypeKind::ClassType;
     }
     std::string text_;
+    TypeKind kind_;
 };
 
 // PyTorch's lite interpreter has a type class of its own.
 using DynamicType = Type;
 
-// Defines, for example, TensorType::get().
+// Defines, for example, TensorType with TensorType::get().
 #define TAPER_CPP_KIND(kind, text)                                                                                     \
-    struct kind {                                                                                                      \
+    struct kind : public Type {                                                                                        \
+        using Type::Type;                                                                                              \
         static constexpr TypeKind Kind = TypeKind::kind;                                                               \
         static TypePtr get()                                                                                           \
         {                                                                                                              \
             return Type::of(text);                                                                                     \
         }                                                                                                              \
-    };
-#define TAPER_CPP_LEAF_KINDS(row)                                                                                      \
-    row(AnyType, "Any") row(TensorType, "Tensor") row(IntType, "int") row(FloatType, "float") row(BoolType, "bool")    \
-        row(ComplexType, "complex") row(StringType, "str") row(NoneType, "NoneType") row(NumberType, "Scalar")         \
-            row(DeviceObjType, "Device")
+        static TypePtr create()                                                                                        \
+        {                                                                                                              \
+            return get();                                                                                              \
+        }                                                                                                              \
+    };                                                                                                                 \
+    using kind##Ptr = std::shared_ptr<kind>;
 TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
-#undef TAPER_CPP_LEAF_KINDS
 #undef TAPER_CPP_KIND
 
-struct ListType {
+// A type with one type inside: a list, an optional or a future.
+#define TAPER_CPP_KIND(kind, text)                                                                                     \
+    struct kind : public Type {                                                                                        \
+        using Type::Type;                                                                                              \
+        static constexpr TypeKind Kind = TypeKind::kind;                                                               \
+        static TypePtr create(const TypePtr &element)                                                                  \
+        {                                                                                                              \
+            return Type::of(text + element->annotation_str() + "]");                                                   \
+        }                                                                                                              \
+        TypePtr getElementType() const                                                                                 \
+        {                                                                                                              \
+            return containedType(0);                                                                                   \
+        }                                                                                                              \
+    };                                                                                                                 \
+    using kind##Ptr = std::shared_ptr<kind>;
+TAPER_CPP_KIND(OptionalType, "Optional[")
+TAPER_CPP_KIND(FutureType, "Future[")
+#undef TAPER_CPP_KIND
+
+struct ListType : public Type {
+    using Type::Type;
     static constexpr TypeKind Kind = TypeKind::ListType;
     static TypePtr create(const TypePtr &element)
     {
         return Type::of("List[" + element->annotation_str() + "]");
     }
+    TypePtr getElementType() const
+    {
+        return containedType(0);
+    }
+    static TypePtr ofTensors()
+    {
+        return Type::of("List[Tensor]");
+    }
+    static TypePtr ofInts()
+    {
+        return Type::of("List[int]");
+    }
+    static TypePtr ofFloats()
+    {
+        return Type::of("List[float]");
+    }
+    static TypePtr ofBools()
+    {
+        return Type::of("List[bool]");
+    }
+    static TypePtr ofStrings()
+    {
+        return Type::of("List[str]");
+    }
 };
-struct DictType {
+using ListTypePtr = std::shared_ptr<ListType>;
+
+struct DictType : public Type {
+    using Type::Type;
     static constexpr TypeKind Kind = TypeKind::DictType;
     static TypePtr create(const TypePtr &key, const TypePtr &value)
     {
         return Type::of("Dict[" + key->annotation_str() + ", " + value->annotation_str() + "]");
     }
-};
-struct OptionalType {
-    static constexpr TypeKind Kind = TypeKind::OptionalType;
-    static TypePtr create(const TypePtr &element)
+    TypePtr getKeyType() const
     {
-        return Type::of("Optional[" + element->annotation_str() + "]");
+        return containedType(0);
+    }
+    TypePtr getValueType() const
+    {
+        return containedType(1);
     }
 };
+using DictTypePtr = std::shared_ptr<DictType>;
+
+// A type with any number of types inside.
+#define TAPER_CPP_KIND(kind, text)                                                                                     \
+    struct kind : public Type {                                                                                        \
+        using Type::Type;                                                                                              \
+        static constexpr TypeKind Kind = TypeKind::kind;                                                               \
+        static TypePtr create(const std::vector<TypePtr> &inside)                                                      \
+        {                                                                                                              \
+            std::string all;                                                                                           \
+            for (const TypePtr &each : inside) {                                                                       \
+                all += (all.empty() ? "" : ", ") + each->annotation_str();                                             \
+            }                                                                                                          \
+            return Type::of(text + all + "]");                                                                         \
+        }                                                                                                              \
+        std::vector<TypePtr> elements() const                                                                          \
+        {                                                                                                              \
+            return containedTypes();                                                                                   \
+        }                                                                                                              \
+    };                                                                                                                 \
+    using kind##Ptr = std::shared_ptr<kind>;
+TAPER_CPP_KIND(TupleType, "Tuple[")
+TAPER_CPP_KIND(UnionType, "Union[")
+#undef TAPER_CPP_KIND
+
+inline TypePtr Type::of(std::string text)
+{
+    switch (kind_of(text)) {
+#define TAPER_CPP_KIND(kind, name)                                                                                     \
+    case TypeKind::kind:                                                                                               \
+        return std::make_shared<c10::kind>(std::move(text));
+        TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
+        TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
+#undef TAPER_CPP_KIND
+    case TypeKind::ClassType:
+        break;
+    }
+    return std::make_shared<Type>(std::move(text));
+}
+
+inline bool Type::isSubtypeOf(const Type &other) const
+{
+    if (*this == other || other.kind_ == TypeKind::AnyType) {
+        return true;
+    }
+    const bool is_number = kind_ == TypeKind::IntType || kind_ == TypeKind::FloatType || kind_ == TypeKind::ComplexType;
+    const std::vector<TypePtr> mine = contained(), others = other.contained();
+    switch (other.kind_) {
+    case TypeKind::NumberType:
+        return is_number || kind_ == TypeKind::NumberType;
+    case TypeKind::AnyListType:
+        return kind_ == TypeKind::ListType;
+    case TypeKind::AnyTupleType:
+        return kind_ == TypeKind::TupleType;
+    case TypeKind::OptionalType:
+    case TypeKind::UnionType:
+        if (kind_ == TypeKind::OptionalType) {
+            return mine.at(0)->isSubtypeOf(other) && Type("NoneType").isSubtypeOf(other);
+        }
+        if (kind_ == TypeKind::UnionType) {
+            for (const TypePtr &each : mine) {
+                if (!each->isSubtypeOf(other)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+        for (const TypePtr &each : others) {
+            if (isSubtypeOf(*each)) {
+                return true;
+            }
+        }
+        return other.kind_ == TypeKind::OptionalType && kind_ == TypeKind::NoneType;
+    case TypeKind::TupleType:
+        for (size_t i = 0; i < mine.size() && i < others.size(); i++) {
+            if (!mine[i]->isSubtypeOf(*others[i])) {
+                return false;
+            }
+        }
+        return kind_ == TypeKind::TupleType && mine.size() == others.size();
+    default:
+        return false;
+    }
+}
 
 } // namespace c10
 
 namespace torch
 {
 using namespace at;
-}
+namespace jit
+{
+using c10::Type;
+using c10::TypeKind;
+using c10::TypePtr;
+#define TAPER_CPP_KIND(kind, text) using c10::kind;
+TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
+TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
+#undef TAPER_CPP_KIND
+} // namespace jit
+} // namespace torch
 
 #endif

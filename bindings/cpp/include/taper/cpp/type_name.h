@@ -27,6 +27,8 @@ TAPER_CPP_TYPE_NAME(float, "float")
 TAPER_CPP_TYPE_NAME(bool, "bool")
 TAPER_CPP_TYPE_NAME(std::string, "str")
 TAPER_CPP_TYPE_NAME(at::Tensor, "Tensor")
+TAPER_CPP_TYPE_NAME(complex<double>, "complex")
+TAPER_CPP_TYPE_NAME(Device, "Device")
 #undef TAPER_CPP_TYPE_NAME
 
 template <> struct TypeName<IValue> {
@@ -34,6 +36,18 @@ template <> struct TypeName<IValue> {
     static std::string text()
     {
         return "Any";
+    }
+};
+template <class... T> struct TypeName<std::tuple<T...>> {
+    static constexpr bool known = true;
+    static std::string text()
+    {
+        const std::string all[] = {std::string(), TypeName<T>::text()...};
+        std::string inside;
+        for (size_t i = 1; i <= sizeof...(T); i++) {
+            inside += (i == 1 ? "" : ", ") + all[i];
+        }
+        return "Tuple[" + inside + "]";
     }
 };
 template <class T> struct TypeName<List<T>> {
