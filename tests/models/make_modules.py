@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """make_modules.py: writes tests/models/data/modules.pt, a model in training mode with submodules, parameters, buffers and attributes of many
 types, and modules_cuda.pt, the same model as if it had been saved on a GPU. All weights are multiples of 1/8, so that results are exact.
-tests/cpp/same_module.cpp and module_test.cpp load them. Needs PyTorch 1.13."""
+tests/cpp/same_module.cpp loads them. Writes saved_values.pt too, which torch.save wrote, for same_archives.cpp. Needs PyTorch 1.13."""
 import os
 import zipfile
 from typing import Dict, List, Optional, Tuple
@@ -78,6 +78,7 @@ def main():
             if name.endswith("/data.pkl"):
                 data = data.replace(b"X\3\0\0\0cpu", b"X\6\0\0\0cuda:0")
             target.writestr(zipfile.ZipInfo(name), data)
+    torch.save({"a": torch.arange(4), "b": [1, 2.5, "x"], "c": (None, True)}, os.path.join(folder, "saved_values.pt"))
 
 
 if __name__ == "__main__":

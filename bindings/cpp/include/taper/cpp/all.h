@@ -26,6 +26,7 @@
 #include <taper/cpp/library.h>
 #include <taper/cpp/load.h>
 #include <taper/cpp/print.h>
+#include <taper/cpp/serialize.h>
 #include <taper/cpp/stack_operator.h>
 #include <taper/cpp/timer.h>
 

@@ -4,12 +4,19 @@
 #define TAPER_CPP_ARCHIVE_H
 
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/stat.h>
+#endif
 
 #include <taper/cpp/handle.h>
 #include <taper/taper_archive.h>
@@ -20,6 +27,7 @@ namespace cpp
 {
 
 using ExtraFiles = std::unordered_map<std::string, std::string>;
+using Sources = std::vector<std::pair<std::string, std::string>>; // names of TorchScript modules, and their texts
 
 // Receives the bytes of a file. It must not throw, because the library calls it from C; it returns 0 on success.
 struct ByteSink {
@@ -63,18 +71,58 @@ inline std::string archive_folder(const std::string &path)
     return stem.empty() ? "archive" : stem;
 }
 
-// Opens a file for writing.
-inline std::ofstream open_to_write(const std::string &path)
+// A file that is written. A regular file of that name is replaced when the new one is complete, because a loaded model
+// may still use the bytes of the old one.
+class OutputFile
 {
-    std::ofstream out(path, std::ios::binary);
-    if (!out) {
-        const size_t slash = path.find_last_of("/\\");
-        throw c10::Error(errno == ENOENT && slash != std::string::npos
-                             ? "Parent directory " + path.substr(0, slash) + " does not exist."
-                             : "the file " + path + " cannot be written");
+  public:
+    explicit OutputFile(const std::string &path) : path_(path), written_(replaces(path) ? path + ".partial" : path)
+    {
+        out_.open(written_, std::ios::binary);
+        if (!out_) {
+            const size_t slash = path.find_last_of("/\\");
+            throw c10::Error(errno == ENOENT && slash != std::string::npos
+                                 ? "Parent directory " + path.substr(0, slash) + " does not exist."
+                                 : "the file " + path + " cannot be written");
+        }
     }
-    return out;
-}
+    ~OutputFile()
+    {
+        if (out_.is_open() && written_ != path_) {
+            out_.close();
+            std::remove(written_.c_str());
+        }
+    }
+    OutputFile(const OutputFile &) = delete;
+    OutputFile &operator=(const OutputFile &) = delete;
+
+    std::ostream &stream()
+    {
+        return out_;
+    }
+    void finish()
+    {
+        out_.close();
+        if (!out_ || (written_ != path_ && std::rename(written_.c_str(), path_.c_str()) != 0)) {
+            std::remove(written_.c_str());
+            throw c10::Error("the file " + path_ + " could not be written");
+        }
+    }
+
+  private:
+    static bool replaces(const std::string &path)
+    {
+#ifdef S_ISREG
+        struct stat found;
+        return lstat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
+#else
+        (void)path;
+        return false;
+#endif
+    }
+    const std::string path_, written_;
+    std::ofstream out_;
+};
 
 class ArchiveWriter
 {

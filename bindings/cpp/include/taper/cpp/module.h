@@ -380,8 +380,9 @@ class Module : public detail::ModuleBase
     void save(const std::string &filename, const ExtraFilesMap &extra_files = ExtraFilesMap()) const
     {
         loaded();
-        std::ofstream out = taper::cpp::open_to_write(filename);
-        model_->save(path_, taper::cpp::archive_folder(filename), extra_files, taper::cpp::stream_sink(out));
+        taper::cpp::OutputFile file(filename);
+        model_->save(path_, taper::cpp::archive_folder(filename), extra_files, taper::cpp::stream_sink(file.stream()));
+        file.finish();
     }
     void _save_for_mobile(std::ostream &out, const ExtraFilesMap &extra_files = ExtraFilesMap(),
                           bool save_mobile_debug_info = false, bool use_flatbuffer = false) const
@@ -392,8 +393,9 @@ class Module : public detail::ModuleBase
                           bool save_mobile_debug_info = false, bool use_flatbuffer = false) const
     {
         loaded();
-        std::ofstream out = taper::cpp::open_to_write(filename);
-        _save_for_mobile(out, extra_files, save_mobile_debug_info, use_flatbuffer);
+        taper::cpp::OutputFile file(filename);
+        _save_for_mobile(file.stream(), extra_files, save_mobile_debug_info, use_flatbuffer);
+        file.finish();
     }
 
     // Returns a copy whose other attributes and methods are hidden.
@@ -497,6 +499,24 @@ inline void Module::apply(const std::function<void(Module &)> &function)
 inline Module Method::owner() const
 {
     return Module(model_, path_);
+}
+
+inline Module::Module(const c10::QualifiedName &name)
+{
+    const std::string full = name.prefix().empty() ? "__torch__." + name.name() : name.qualifiedName();
+    const c10::QualifiedName qualified(full);
+    std::string record = "code/" + qualified.prefix() + ".py";
+    std::replace(record.begin(), record.end() - 3, '.', '/');
+    taper::cpp::ModelSource source;
+    source.bytes = std::make_shared<std::string>();
+    taper::cpp::ArchiveWriter writer("archive", taper::cpp::string_sink(*source.bytes));
+    writer.value("data",
+                 taper::cpp::make_value(taper_value_object, full.c_str(), static_cast<const char *const *>(nullptr),
+                                        static_cast<taper_value *const *>(nullptr), size_t(0)));
+    writer.record(record, "class " + qualified.name() + "(Module):\n  __parameters__ = []\n  __buffers__ = []\n");
+    writer.record("version", "3\n");
+    writer.finish();
+    model_ = std::make_shared<taper::cpp::LoadedModel>(std::move(source));
 }
 
 // Returns a copy in evaluation mode whose attributes are constants, except the preserved ones. Taper treats attributes

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_TORCH_SERIALIZE_H
+#define TAPER_CPP_AS_TORCH_SERIALIZE_H
+
+#include <taper/cpp/serialize.h>
+
+#endif
