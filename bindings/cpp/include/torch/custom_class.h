@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_TORCH_CUSTOM_CLASS_H
 #define TAPER_CPP_AS_TORCH_CUSTOM_CLASS_H
 
-#include <taper/cpp/custom_class.h>
+#include <taper/cpp/custom_class_def.h>
 
 #endif

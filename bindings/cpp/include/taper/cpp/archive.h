@@ -218,13 +218,19 @@ class ArchiveReader
         const char *text = taper_archive_reader_name(reader_, index, &length);
         return text != nullptr ? std::string(text, length) : std::string();
     }
-    std::string record(size_t index) const
+    // Returns the contents of a record, which the reader owns.
+    std::pair<const void *, size_t> bytes(size_t index) const
     {
         const void *data = nullptr;
         size_t size = 0;
         ErrorScope error;
         error.check(taper_archive_reader_record(reader_, index, &data, &size, error));
-        return std::string(static_cast<const char *>(data), size);
+        return {data, size};
+    }
+    std::string record(size_t index) const
+    {
+        const std::pair<const void *, size_t> all = bytes(index);
+        return std::string(static_cast<const char *>(all.first), all.second);
     }
     Handle value(const std::string &name) const
     {

@@ -34,6 +34,12 @@ TAPER_CPP_CONVERT(intrusive_ptr<ivalue::ConstantString>, value.toString())
 TAPER_CPP_CONVERT(intrusive_ptr<ivalue::Object>, value.toObject())
 #undef TAPER_CPP_CONVERT
 
+template <class T> struct Convert<intrusive_ptr<T>> {
+    static intrusive_ptr<T> from(const IValue &value)
+    {
+        return value.toCustomClass<T>();
+    }
+};
 template <class T> struct Convert<List<T>> {
     static List<T> from(const IValue &value)
     {

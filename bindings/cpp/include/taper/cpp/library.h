@@ -3,6 +3,7 @@
 #ifndef TAPER_CPP_LIBRARY_H
 #define TAPER_CPP_LIBRARY_H
 
+#include <taper/cpp/custom_class_def.h>
 #include <taper/cpp/operator_registry.h>
 
 namespace torch
@@ -81,6 +82,11 @@ class Library final
         const CppFunction made(std::forward<Function>(function));
         done_.define(qualified(name_or_schema), key_for(made), made.function_, where_);
         return *this;
+    }
+    // Registers a class of the app in this namespace.
+    template <class Class> torch::class_<Class> class_(const std::string &name)
+    {
+        return torch::class_<Class>(space_, name);
     }
     template <class Function> Library &impl(const std::string &name, Function &&function) &
     {

@@ -48,6 +48,47 @@ TAPER_CPP_LOAD(_load_for_mobile, mobile::Module, std::unique_ptr<caffe2::seriali
                from_adapter(std::move(from)))
 #undef TAPER_CPP_LOAD
 
+// Fills in the extra files that are requested, and drops the module.
+inline void _load_extra_only_for_mobile(const std::string &filename, c10::optional<c10::Device> device,
+                                        ExtraFilesMap &extra_files)
+{
+    _load_for_mobile(filename, device, extra_files);
+}
+enum MobileModuleLoadOptions { OPERATOR_CHECK = 1, PARSE_ALL_EXTRA_FILE_MAPS = 2 };
+const uint64_t kDefaultMobileLoadOptions = OPERATOR_CHECK;
+// The options have no effect: operators are always checked.
+inline mobile::Module _load_for_mobile(const std::string &filename, c10::optional<c10::Device> device,
+                                       ExtraFilesMap &extra_files, uint64_t)
+{
+    return _load_for_mobile(filename, device, extra_files);
+}
+inline mobile::Module _load_for_mobile(std::unique_ptr<caffe2::serialize::ReadAdapterInterface> from,
+                                       c10::optional<c10::Device> device, ExtraFilesMap &extra_files, uint64_t)
+{
+    return _load_for_mobile(std::move(from), device, extra_files);
+}
+// libtorch's first parameter is the owner of the module's classes.
+inline Module import_ir_module(const std::shared_ptr<CompilationUnit> &, const std::string &filename,
+                               c10::optional<c10::Device> device = c10::nullopt)
+{
+    return load(filename, device);
+}
+inline Module import_ir_module(const std::shared_ptr<CompilationUnit> &, std::istream &in,
+                               c10::optional<c10::Device> device = c10::nullopt)
+{
+    return load(in, device);
+}
+inline Module import_ir_module(const std::shared_ptr<CompilationUnit> &, const std::string &filename,
+                               c10::optional<c10::Device> device, ExtraFilesMap &extra_files)
+{
+    return load(filename, device, extra_files);
+}
+inline Module import_ir_module(const std::shared_ptr<CompilationUnit> &, std::istream &in,
+                               c10::optional<c10::Device> device, ExtraFilesMap &extra_files)
+{
+    return load(in, device, extra_files);
+}
+
 } // namespace jit
 } // namespace torch
 

@@ -220,6 +220,21 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         const char *text = taper_model_name(model_.get());
         return text != nullptr ? text : "";
     }
+    int64_t operator_version()
+    {
+        const Locked guard(*this);
+        return taper_model_operator_version(model_.get());
+    }
+    std::vector<std::string> operators()
+    {
+        const Locked guard(*this);
+        std::vector<std::string> all;
+        const size_t count = taper_model_operator_count(model_.get());
+        for (size_t i = 0; i < count; i++) {
+            all.emplace_back(taper_model_operator_name(model_.get(), i));
+        }
+        return all;
+    }
     int64_t bytecode_version()
     {
         const Locked guard(*this);

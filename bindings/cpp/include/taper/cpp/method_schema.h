@@ -47,6 +47,43 @@ class Argument
     {
         return kwarg_only_;
     }
+    bool is_out() const
+    {
+        return kwarg_only_ && is_write();
+    }
+    // The mark of what an argument shares memory with, such as "(a!)"; "!" says that the operator writes to it.
+    const std::string &alias_text() const
+    {
+        return alias_;
+    }
+    void set_alias_text(std::string text)
+    {
+        alias_ = std::move(text);
+    }
+    bool is_write() const
+    {
+        return alias_.find('!') != std::string::npos;
+    }
+    bool is_inferred_type() const
+    {
+        return false;
+    }
+    Argument cloneWithType(TypePtr type) const
+    {
+        Argument made = *this;
+        made.type_ = std::move(type);
+        return made;
+    }
+    friend bool operator==(const Argument &a, const Argument &b)
+    {
+        return a.name_ == b.name_ && *a.type_ == *b.type_ && a.kwarg_only_ == b.kwarg_only_ && a.alias_ == b.alias_ &&
+               a.length_ == b.length_ && a.default_.has_value() == b.default_.has_value() &&
+               (!a.default_.has_value() || *a.default_ == *b.default_);
+    }
+    friend bool operator!=(const Argument &a, const Argument &b)
+    {
+        return !(a == b);
+    }
 
   private:
     std::string name_;
@@ -54,6 +91,7 @@ class Argument
     optional<int32_t> length_;
     optional<IValue> default_;
     bool kwarg_only_;
+    std::string alias_;
 };
 
 class FunctionSchema
@@ -93,6 +131,59 @@ class FunctionSchema
     {
         return is_varret_;
     }
+    bool is_mutable() const
+    {
+        for (const Argument &each : arguments_) {
+            if (each.is_write()) {
+                return true;
+            }
+        }
+        return false;
+    }
+    bool is_mutable(string_view name) const
+    {
+        const optional<int> index = argumentIndexWithName(std::string(name.data(), name.size()));
+        if (!index.has_value()) {
+            throw Error(str("Schema has no argument named ", name));
+        }
+        return arguments_[static_cast<size_t>(*index)].is_write();
+    }
+    bool hasAnyAliasInfo() const
+    {
+        for (const Argument &each : arguments_) {
+            if (!each.alias_text().empty()) {
+                return true;
+            }
+        }
+        return false;
+    }
+    optional<string_view> getNamespace() const
+    {
+        const size_t colons = name_.find("::");
+        return colons == std::string::npos ? optional<string_view>() : string_view(name_.data(), colons);
+    }
+    FunctionSchema cloneWithName(std::string name, std::string overload_name) const
+    {
+        return FunctionSchema(std::move(name), std::move(overload_name), arguments_, returns_, is_vararg_, is_varret_);
+    }
+    FunctionSchema cloneWithArguments(std::vector<Argument> arguments) const
+    {
+        return FunctionSchema(name_, overload_name_, std::move(arguments), returns_, is_vararg_, is_varret_);
+    }
+    FunctionSchema cloneWithReturns(std::vector<Argument> returns) const
+    {
+        return FunctionSchema(name_, overload_name_, arguments_, std::move(returns), is_vararg_, is_varret_);
+    }
+    void dump() const; // prints the schema and a newline
+    friend bool operator==(const FunctionSchema &a, const FunctionSchema &b)
+    {
+        return a.name_ == b.name_ && a.overload_name_ == b.overload_name_ && a.arguments_ == b.arguments_ &&
+               a.returns_ == b.returns_ && a.is_vararg_ == b.is_vararg_ && a.is_varret_ == b.is_varret_;
+    }
+    friend bool operator!=(const FunctionSchema &a, const FunctionSchema &b)
+    {
+        return !(a == b);
+    }
     optional<int> argumentIndexWithName(const std::string &name) const
     {
         for (size_t i = 0; i < arguments_.size(); i++) {
@@ -111,7 +202,16 @@ class FunctionSchema
 
 inline std::ostream &operator<<(std::ostream &out, const Argument &argument)
 {
-    out << argument.type()->str() << " " << argument.name();
+    std::string type = argument.type()->str();
+    if (argument.N().has_value()) { // the length of a list such as int[2]
+        const size_t end = type.find_last_of(']');
+        type.insert(end == std::string::npos ? type.size() : end, std::to_string(*argument.N()));
+    }
+    if (!argument.alias_text().empty()) { // after the innermost type: Tensor(a!)[]
+        const size_t end = type.find_first_of("[?");
+        type.insert(end == std::string::npos ? type.size() : end, argument.alias_text());
+    }
+    out << type << (argument.name().empty() ? "" : " ") << argument.name();
     if (argument.default_value().has_value()) {
         const IValue &value = *argument.default_value();
         out << "=";
@@ -137,12 +237,25 @@ inline std::ostream &operator<<(std::ostream &out, const FunctionSchema &schema)
     }
     const std::vector<Argument> &returns = schema.returns();
     out << (schema.is_vararg() ? schema.arguments().empty() ? "..." : ", ..." : "") << ") -> ";
+    if (schema.is_varret() && returns.empty()) {
+        return out << "...";
+    }
     out << (returns.size() == 1 ? "" : "(");
     for (size_t i = 0; i < returns.size(); i++) {
-        out << (i == 0 ? "" : ", ") << returns[i].type()->str() << (returns[i].name().empty() ? "" : " ")
-            << returns[i].name();
+        out << (i == 0 ? "" : ", ") << returns[i];
     }
-    return out << (returns.size() == 1 ? "" : ")");
+    return out << (schema.is_varret() ? ", ..." : "") << (returns.size() == 1 ? "" : ")");
+}
+
+inline std::string toString(const FunctionSchema &schema)
+{
+    std::ostringstream out;
+    out << schema;
+    return out.str();
+}
+inline void FunctionSchema::dump() const
+{
+    std::cout << *this << "\n";
 }
 
 // Returns the value that a literal of TorchScript stands for. Other expressions give an empty optional.

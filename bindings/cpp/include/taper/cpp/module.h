@@ -8,234 +8,23 @@
 #include <map>
 #include <unordered_set>
 
-#include <taper/cpp/class_type.h>
-#include <taper/cpp/method.h>
-#include <taper/cpp/slot_list.h>
+#include <taper/cpp/module_object.h>
 
 namespace torch
 {
 namespace jit
 {
 
-using ExtraFilesMap = std::unordered_map<std::string, std::string>;
-using ObjectPtr = c10::intrusive_ptr<c10::ivalue::Object>;
-using ModulePtr = ObjectPtr;
-using c10::ClassTypePtr;
-using c10::QualifiedName;
-
-// An attribute that an object does not have was requested.
-struct ObjectAttributeError : public std::runtime_error {
-    ObjectAttributeError(const std::string &what) : std::runtime_error(what)
-    {
-    }
-};
-
-namespace detail
-{
-
-// The common base of both kinds of modules.
-class ModuleBase
+class Module : public Object
 {
   public:
-    ModuleBase() = default;
-    explicit ModuleBase(std::shared_ptr<taper::cpp::LoadedModel> model, std::string path = "")
-        : model_(std::move(model)), path_(std::move(path))
-    {
-    }
-    explicit ModuleBase(const ObjectPtr &object)
-    {
-        if (object == nullptr || !object->model()) {
-            throw c10::Error("the object is not an attribute of a module, so it has no methods");
-        }
-        model_ = object->model();
-        path_ = object->path();
-    }
-
-    c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
-    {
-        return loaded().run(path_, "forward", std::move(inputs), kwargs);
-    }
-    c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
-    {
-        return forward(std::move(inputs), kwargs);
-    }
-    template <class... T> c10::IValue run_method(const std::string &name, T &&...inputs) const
-    {
-        return get_method(name)(std::vector<c10::IValue>{c10::IValue(std::forward<T>(inputs))...});
-    }
-    Method get_method(const std::string &name) const
-    {
-        const c10::optional<Method> found = find_method(name);
-        if (!found.has_value()) {
-            throw c10::Error("Method '" + name + "' is not defined.");
-        }
-        return *found;
-    }
-    c10::optional<Method> find_method(const std::string &name) const
-    {
-        for (const std::string &each : loaded().methods(path_)) {
-            if (each == name && (!path_.empty() || model_->shows(name))) {
-                return Method(model_, path_, name);
-            }
-        }
-        return c10::nullopt;
-    }
-    std::vector<Method> get_methods() const
-    {
-        std::vector<Method> all;
-        for (const std::string &each : loaded().methods(path_)) {
-            if (!path_.empty() || model_->shows(each)) {
-                all.emplace_back(model_, path_, each);
-            }
-        }
-        return all;
-    }
-
-    void eval()
-    {
-        train(false);
-    }
-    void train(bool on = true)
-    {
-        loaded().train(path_, on);
-    }
-    bool is_training() const
-    {
-        return attr("training", true).toBool();
-    }
-    // Returns an attribute by its path; names of submodules are separated by points: "layer1.weight".
-    c10::IValue attr(const std::string &name) const
-    {
-        bool found = false;
-        c10::IValue value = lookup(name, c10::IValue(), found);
-        if (!found) {
-            throw ObjectAttributeError(c10::str(loaded().class_name(path_), " (of Python compilation unit at: ",
-                                                static_cast<const void *>(model_.get()),
-                                                ") does not have a field with name '", name, "'"));
-        }
-        return value;
-    }
-    c10::IValue attr(const std::string &name, c10::IValue otherwise) const
-    {
-        bool found = false;
-        return lookup(name, otherwise, found);
-    }
-    bool hasattr(const std::string &name) const
-    {
-        bool found = false;
-        lookup(name, c10::IValue(), found);
-        return found;
-    }
-    // Sets an attribute, whose type must be the declared one. The next run sees it.
-    void setattr(const std::string &name, c10::IValue value)
-    {
-        for (const taper::cpp::Slot &each : loaded().slots(path_)) {
-            if (each.name == name) {
-                const c10::TypePtr type = value.type(), declared = c10::Type::of(each.type);
-                if (!fits(value, *type, *declared)) {
-                    throw c10::Error("Expected a value of type '" + declared->repr_str() + "' for field '" + name +
-                                     "', but found '" + type->repr_str() + "'");
-                }
-                model_->set_attribute(taper::cpp::join_path(path_, name), value);
-                return;
-            }
-        }
-        throw c10::Error("Module has no attribute '" + name + "'");
-    }
-    int64_t bytecode_version() const
-    {
-        return loaded().bytecode_version();
-    }
-    ObjectPtr _ivalue() const
-    {
-        return loaded().attribute(path_).toObject();
-    }
-    size_t num_slots() const
-    {
-        return loaded().slots(path_).size();
-    }
-
-  protected:
-    // An empty list or dict may have no types of its own.
-    static bool fits(const c10::IValue &value, const c10::Type &type, const c10::Type &declared)
-    {
-        return type.isSubtypeOf(declared) ||
-               ((value.isList() || value.isGenericDict()) && type.kind() == declared.kind() &&
-                taper_value_count(value.handle().get()) == 0);
-    }
-    taper::cpp::LoadedModel &loaded() const
-    {
-        if (!model_) {
-            throw c10::Error("the module is empty: it was default-constructed or moved from");
-        }
-        return *model_;
-    }
-    c10::IValue lookup(const std::string &name, const c10::IValue &otherwise, bool &found) const
-    {
-        const std::string path = taper::cpp::join_path(path_, name);
-        found = loaded().has_attribute(path);
-        if (found) {
-            return model_->attribute(path);
-        }
-        const std::shared_ptr<const taper::cpp::ClassSource> source = model_->class_at(path_);
-        if (source != nullptr && model_->shows("")) {
-            for (const auto &each : source->constants) {
-                const c10::optional<c10::IValue> value =
-                    each.first == name ? c10::parse_literal(each.second) : c10::nullopt;
-                if (value.has_value()) {
-                    found = true;
-                    return *value;
-                }
-            }
-        }
-        return otherwise;
-    }
-    // Visits the attributes in PyTorch's order: each module before its own attributes.
-    template <class Visit>
-    void each_slot(const std::string &path, const std::string &name, bool recurse, const Visit &visit) const
-    {
-        for (const taper::cpp::Slot &slot : loaded().slots(path)) {
-            const std::string full = taper::cpp::join_path(name, slot.name);
-            visit(full, slot);
-            if (recurse && slot.is_module) {
-                each_slot(taper::cpp::join_path(path, slot.name), full, recurse, visit);
-            }
-        }
-    }
-    std::vector<NameTensor> tensors(bool recurse, bool of_parameters, bool of_buffers) const
-    {
-        std::vector<NameTensor> all;
-        each_slot(path_, "", recurse, [&](const std::string &name, const taper::cpp::Slot &slot) {
-            if (slot.is_parameter && of_parameters && slot.value.isTensor()) {
-                all.push_back({name, slot.value.toTensor()});
-            } else if (slot.is_buffer && of_buffers && slot.type == "Tensor") {
-                all.push_back({name, slot.value.toTensor()});
-            }
-        });
-        return all;
-    }
-    static std::vector<at::Tensor> values(const std::vector<NameTensor> &named)
-    {
-        std::vector<at::Tensor> all;
-        for (const NameTensor &each : named) {
-            all.push_back(each.value);
-        }
-        return all;
-    }
-
-    std::shared_ptr<taper::cpp::LoadedModel> model_;
-    std::string path_; // path of this module below the root of the model; "" is the root
-};
-
-} // namespace detail
-
-class Module : public detail::ModuleBase
-{
-  public:
-    using ModuleBase::ModuleBase;
+    using Object::Object;
     Module() = default;
     // Makes a module without attributes and methods, for attributes that are then saved.
     explicit Module(const c10::QualifiedName &name);
+    Module(const c10::QualifiedName &name, const std::shared_ptr<CompilationUnit> &, bool = false) : Module(name)
+    {
+    }
 
     // ---- attributes
 
@@ -296,18 +85,8 @@ class Module : public detail::ModuleBase
         throw c10::NotImplementedError("register_module(" + name +
                                        "): a module of another file cannot become a part of this one");
     }
-    void define(const std::string &, const void * = nullptr)
-    {
-        throw c10::NotImplementedError("Module::define(): TorchScript can be loaded from files only");
-    }
-
     // ---- type and text
 
-    c10::ClassTypePtr type() const
-    {
-        return std::make_shared<c10::ClassType>(loaded().class_name(path_), model_->slots(path_),
-                                                model_->methods(path_), model_->is_module(path_));
-    }
     // Returns PyTorch's description. The bodies of methods are Taper's graphs.
     std::string dump_to_str(bool print_method_bodies, bool print_attr_values, bool print_param_values) const
     {
@@ -351,6 +130,12 @@ class Module : public detail::ModuleBase
         to(dtype, non_blocking);
     }
 
+    // Keeps memory of the app as long as the module.
+    void set_delete_memory(std::shared_ptr<char> memory)
+    {
+        memory_ = std::move(memory);
+    }
+
     // ---- copies. They share no tensors with this module
 
     Module copy() const
@@ -365,6 +150,26 @@ class Module : public detail::ModuleBase
     Module clone(bool = false) const
     {
         return copy();
+    }
+    // Returns a copy without these methods and attributes.
+    Module clone(bool, const std::unordered_set<std::string> &ignored_methods,
+                 const std::unordered_set<std::string> &ignored_attributes) const
+    {
+        if (ignored_methods.empty() && ignored_attributes.empty()) {
+            return copy();
+        }
+        std::vector<std::string> kept;
+        for (const std::string &name : model_->methods(path_)) {
+            if (ignored_methods.count(name) == 0) {
+                kept.push_back(name);
+            }
+        }
+        for (const taper::cpp::Slot &slot : model_->slots(path_)) {
+            if (ignored_attributes.count(slot.name) == 0) {
+                kept.push_back(slot.name);
+            }
+        }
+        return frozen(kept);
     }
     bool operator==(const Module &other) const noexcept
     {
@@ -419,6 +224,7 @@ class Module : public detail::ModuleBase
         return text;
     }
     void describe(std::ostream &out, bool bodies, bool attributes, bool parameters, const std::string &indent) const;
+    std::shared_ptr<char> memory_;
 };
 
 inline void Module::describe(std::ostream &out, bool bodies, bool attributes, bool parameters,
@@ -536,18 +342,32 @@ inline Module optimize_for_inference(Module &module, const std::vector<std::stri
     return module.hasattr("training") ? freeze(module, other_methods) : module;
 }
 
+inline Module freeze_module(const Module &module, std::vector<std::string> preserved_attrs = {}, bool = true,
+                            bool = false)
+{
+    return freeze(module, std::move(preserved_attrs));
+}
+inline void freeze_module_inplace(Module *module, std::vector<std::string> preserved_attrs = {}, bool = true,
+                                  bool = false)
+{
+    *module = freeze(*module, std::move(preserved_attrs));
+}
+using ModuleLookup = std::function<Module(const std::vector<std::string> &)>;
+
 namespace script
 {
 using Module = ::torch::jit::Module;
+using Object = ::torch::jit::Object;
+using CompilationUnit = ::torch::jit::CompilationUnit;
 using ExtraFilesMap = ::torch::jit::ExtraFilesMap;
 } // namespace script
 
 namespace mobile
 {
-class Module : public detail::ModuleBase
+class Module : public Object
 {
   public:
-    using ModuleBase::ModuleBase;
+    using Object::Object;
     Module() = default;
     std::string name() const
     {
@@ -568,6 +388,45 @@ class Module : public detail::ModuleBase
         });
         return all;
     }
+    int64_t operator_version() const
+    {
+        return loaded().operator_version();
+    }
+    int64_t min_operator_version() const
+    {
+        return loaded().operator_version();
+    }
+    // The names of the operators that the module calls.
+    std::vector<std::string> operators() const
+    {
+        return loaded().operators();
+    }
+    // The texts that the app has set.
+    std::unordered_map<std::string, std::string> getMetadata() const
+    {
+        return metadata_;
+    }
+    void setMetadata(const std::unordered_map<std::string, std::string> &metadata)
+    {
+        metadata_ = metadata;
+    }
+    void set_delete_memory(std::shared_ptr<char> memory)
+    {
+        memory_ = std::move(memory);
+    }
+    // Errors of runs name modules and source lines, so that no handle has to be looked up.
+    std::string get_forward_method_debug_info(int64_t) const
+    {
+        return "debug_handle:-1";
+    }
+    std::string getModuleHierarchy(int64_t) const
+    {
+        return get_forward_method_debug_info(0);
+    }
+    std::string getCallStack(int64_t) const
+    {
+        return get_forward_method_debug_info(0);
+    }
     // The tensors that were saved with requires_grad, as in PyTorch.
     std::map<std::string, at::Tensor> named_parameters() const
     {
@@ -583,6 +442,10 @@ class Module : public detail::ModuleBase
     {
         torch::jit::Module(model_, path_).to(device);
     }
+
+  private:
+    std::unordered_map<std::string, std::string> metadata_;
+    std::shared_ptr<char> memory_; // memory of the app, kept as long as the module
 };
 using Method = ::torch::jit::Method;
 } // namespace mobile

@@ -60,13 +60,6 @@ inline bool is_identifier(const std::string &name)
 
 namespace torch
 {
-namespace jit
-{
-// Exists so that code compiles which passes one to an archive.
-struct CompilationUnit {
-};
-} // namespace jit
-
 namespace serialize
 {
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// c10::Dispatcher: finds operators by name, and calls them with C++ values or with a stack.
+#ifndef TAPER_CPP_DISPATCHER_H
+#define TAPER_CPP_DISPATCHER_H
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <taper/cpp/ivalue.h>
+#include <taper/cpp/schema_text.h>
+#include <taper/cpp/stack_operator.h>
+
+namespace c10
+{
+
+namespace impl
+{
+
+// Converts the results of a call to the type that the app has named.
+template <class R> struct CallResult {
+    static R of(const std::vector<taper::cpp::Handle> &results)
+    {
+        if (results.size() != 1) {
+            throw Error("the operator has another number of results than the type of the call");
+        }
+        return IValue(results[0]).to<std::decay_t<R>>();
+    }
+};
+template <> struct CallResult<void> {
+    static void of(const std::vector<taper::cpp::Handle> &)
+    {
+    }
+};
+template <class... T> struct CallResult<std::tuple<T...>> {
+    static std::tuple<T...> of(const std::vector<taper::cpp::Handle> &results)
+    {
+        if (results.size() == 1) {
+            return IValue(results[0]).to<std::tuple<T...>>();
+        }
+        if (results.size() != sizeof...(T)) {
+            throw Error("the operator has another number of results than the type of the call");
+        }
+        return each(results, std::index_sequence_for<T...>());
+    }
+
+  private:
+    template <size_t... I>
+    static std::tuple<T...> each(const std::vector<taper::cpp::Handle> &results, std::index_sequence<I...>)
+    {
+        return std::tuple<T...>(IValue(results[I]).to<std::decay_t<T>>()...);
+    }
+};
+
+inline std::vector<taper::cpp::Handle> call_stack(const std::string &name, const std::vector<IValue> &values)
+{
+    std::vector<taper::cpp::Handle> arguments;
+    for (const IValue &each : values) {
+        arguments.push_back(each.isNone() ? taper::cpp::make_value(taper_value_none) : each.handle());
+    }
+    return taper::cpp::call_operator(taper::cpp::operator_named(name), arguments);
+}
+
+} // namespace impl
+
+template <class Function> class TypedOperatorHandle;
+
+class OperatorHandle
+{
+  public:
+    explicit OperatorHandle(OperatorName name, std::string schema) : name_(std::move(name)), schema_(std::move(schema))
+    {
+    }
+    const OperatorName &operator_name() const
+    {
+        return name_;
+    }
+    bool hasSchema() const
+    {
+        return true;
+    }
+    FunctionSchema schema() const
+    {
+        return torch::jit::parseSchema(schema_);
+    }
+    std::string debug() const
+    {
+        return schema_;
+    }
+    // All operators compute on the CPU.
+    bool hasKernelForDispatchKey(DispatchKey key) const
+    {
+        return key == DispatchKey::CPU;
+    }
+    // The type of the call is not compared with the schema: wrong arguments are errors of the call.
+    template <class Function> TypedOperatorHandle<Function> typed() const
+    {
+        return TypedOperatorHandle<Function>(*this);
+    }
+    // Replaces the arguments, which are the last values of the stack, by the results.
+    void callBoxed(std::vector<IValue> &stack) const
+    {
+        const size_t count = schema().arguments().size();
+        if (stack.size() < count) {
+            throw Error("the stack has fewer values than " + toString(name_) + " has arguments");
+        }
+        const auto first = stack.end() - static_cast<std::ptrdiff_t>(count);
+        const std::vector<taper::cpp::Handle> results =
+            impl::call_stack(toString(name_), std::vector<IValue>(first, stack.end()));
+        stack.erase(first, stack.end());
+        for (const taper::cpp::Handle &each : results) {
+            stack.emplace_back(each);
+        }
+    }
+    void callBoxed(std::vector<IValue> *stack) const
+    {
+        callBoxed(*stack);
+    }
+
+  private:
+    OperatorName name_;
+    std::string schema_;
+};
+
+template <class R, class... Args> class TypedOperatorHandle<R(Args...)> final : public OperatorHandle
+{
+  public:
+    explicit TypedOperatorHandle(const OperatorHandle &from) : OperatorHandle(from)
+    {
+    }
+    R call(Args... arguments) const
+    {
+        return result(static_cast<R *>(nullptr),
+                      impl::call_stack(toString(operator_name()), std::vector<IValue>{IValue(arguments)...}),
+                      arguments...);
+    }
+
+  private:
+    template <class T, class... Rest>
+    static T result(T *, const std::vector<taper::cpp::Handle> &results, const Rest &...)
+    {
+        return impl::CallResult<T>::of(results);
+    }
+};
+
+// An operator that returns one of its arguments by reference.
+template <class... Args> class TypedOperatorHandle<at::Tensor &(Args...)> final : public OperatorHandle
+{
+  public:
+    explicit TypedOperatorHandle(const OperatorHandle &from) : OperatorHandle(from)
+    {
+    }
+    at::Tensor &call(Args... arguments) const
+    {
+        impl::call_stack(toString(operator_name()), std::vector<IValue>{IValue(arguments)...});
+        return written(nullptr, arguments...);
+    }
+
+  private:
+    // Returns the last argument that is a tensor which may be written.
+    static at::Tensor &written(at::Tensor *found)
+    {
+        return found != nullptr ? *found : throw Error("the operator writes no argument");
+    }
+    template <class... Rest> static at::Tensor &written(at::Tensor *, at::Tensor &first, Rest &...rest)
+    {
+        return written(&first, rest...);
+    }
+    template <class T, class... Rest> static at::Tensor &written(at::Tensor *found, T &, Rest &...rest)
+    {
+        return written(found, rest...);
+    }
+};
+
+class Dispatcher final
+{
+  public:
+    static Dispatcher &singleton()
+    {
+        static Dispatcher dispatcher;
+        return dispatcher;
+    }
+    static Dispatcher &realSingleton()
+    {
+        return singleton();
+    }
+    optional<OperatorHandle> findSchema(const OperatorName &name)
+    {
+        taper_operator *found = nullptr;
+        if (taper_operator_find(taper::cpp::context(), toString(name).c_str(), &found, nullptr) != TAPER_OK) {
+            return nullopt;
+        }
+        std::string schema = taper_operator_schema(found);
+        taper_operator_release(found);
+        return OperatorHandle(name, std::move(schema));
+    }
+    optional<OperatorHandle> findOp(const OperatorName &name)
+    {
+        return findSchema(name);
+    }
+    OperatorHandle findSchemaOrThrow(const char *name, const char *overload_name)
+    {
+        const optional<OperatorHandle> found = findSchema(OperatorName(name, overload_name));
+        if (!found.has_value()) {
+            throw Error(std::string("Could not find schema for ") + name + "." + overload_name);
+        }
+        return *found;
+    }
+    template <class R, class... Args> R call(const TypedOperatorHandle<R(Args...)> &op, Args... arguments) const
+    {
+        return op.call(arguments...);
+    }
+    void callBoxed(const OperatorHandle &op, std::vector<IValue> *stack) const
+    {
+        op.callBoxed(*stack);
+    }
+
+  private:
+    Dispatcher() = default;
+};
+
+} // namespace c10
+
+#endif
