@@ -248,6 +248,49 @@ void conversions()
               << all[0].toOptional<int64_t>().has_value() << "\n";
 }
 
+void insides()
+{
+    const at::Tensor tensor = torch::ones({1});
+    c10::Dict<std::string, at::Tensor> dict;
+    dict.insert("x", tensor);
+    const IValue value(c10::ivalue::Tuple::create({IValue(dict), IValue("text"), IValue(std::vector<int64_t>{1, 2})}));
+    size_t count = 0;
+    value.visit([&](const IValue &each) {
+        count++;
+        return each.isGenericDict();
+    });
+    IValue::HashAliasedIValues all;
+    value.getSubValues(all);
+    std::cout << count << " " << all.count(IValue(tensor)) << all.count(IValue(torch::ones({1})))
+              << value.overlaps(tensor) << value.overlaps(torch::ones({1})) << "\n";
+    value.repr(std::cout, [](std::ostream &out, const IValue &each) {
+        if (each.isTensor()) {
+            out << "a tensor";
+        }
+        return each.isTensor();
+    });
+    std::cout << "\n";
+    std::vector<IValue> words{"b", "c", "a"};
+    std::sort(words.begin(), words.end(), c10::getLessThanComparator(words[0]));
+    std::cout << words[0] << words[2] << c10::getGreaterThanComparator(IValue(1))(IValue(2), IValue(1)) << "\n";
+    failing("comparator", [&] { c10::getLessThanComparator(IValue(dict)); });
+    const c10::List<int64_t> numbers({1, 2});
+    c10::impl::GenericList generic = c10::impl::toList(numbers);
+    std::cout << generic.get(0) << c10::impl::toTypedList<int64_t>(generic).get(1)
+              << c10::getTypePtr<std::string>()->str() << c10::getTypePtr<c10::List<double>>()->str()
+              << c10::getTypePtr<c10::optional<at::Tensor>>()->str() << "\n";
+    std::cout << c10::scalarTypeFromJitType(*c10::IntType::get())
+              << c10::tryScalarTypeFromJitType(*c10::StringType::get()).has_value() << IValue(at::kStrided).toLayout()
+              << IValue(at::MemoryFormat::ChannelsLast).toMemoryFormat() << c10::ivalue::from(3) << "\n";
+    torch::jit::Stack stack;
+    torch::jit::push(stack, 1, "two", 3.0);
+    std::cout << torch::jit::peek(stack, 0, 2) << torch::jit::last(stack, 1)[0] << torch::jit::pop(stack)
+              << stack.size();
+    torch::jit::drop(stack, 1);
+    torch::jit::pack(stack, std::vector<int64_t>{4});
+    std::cout << stack.size() << stack[1] << "\n";
+}
+
 } // namespace
 
 int main()
@@ -260,6 +303,7 @@ int main()
     futures();
     types();
     conversions();
+    insides();
     std::cout << "models\n";
     return 0;
 }

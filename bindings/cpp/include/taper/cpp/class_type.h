@@ -26,6 +26,12 @@ class QualifiedName
     QualifiedName(const char *name) : QualifiedName(std::string(name))
     {
     }
+    explicit QualifiedName(const std::vector<std::string> &atoms)
+    {
+        for (const std::string &each : atoms) {
+            name_ += (name_.empty() ? "" : ".") + each;
+        }
+    }
     QualifiedName(const QualifiedName &prefix, const std::string &name) : QualifiedName(prefix.name_ + "." + name)
     {
     }
@@ -85,7 +91,7 @@ class ClassType : public Type
     {
         return name_;
     }
-    bool is_module() const
+    bool is_module() const override
     {
         return is_module_;
     }

@@ -65,6 +65,10 @@ inline intrusive_ptr<torch::CustomClassHolder> IValue::toCapsule() const
     }
     return intrusive_ptr<torch::CustomClassHolder>(const_cast<torch::CustomClassHolder *>(object));
 }
+inline IValue IValue::make_capsule(intrusive_ptr<torch::CustomClassHolder> object)
+{
+    return IValue("Capsule", static_cast<const intrusive_ptr_target *>(object.get()));
+}
 template <class T> intrusive_ptr<T> IValue::toCustomClass() const
 {
     T *const object = dynamic_cast<T *>(toCapsule().get());

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <taper/cpp/intrusive_ptr.h>
@@ -133,6 +135,9 @@ struct IValue final {
     {
     }
     IValue(Layout layout) : IValue(static_cast<int64_t>(layout))
+    {
+    }
+    IValue(QScheme scheme) : IValue(static_cast<int64_t>(scheme))
     {
     }
     IValue(Device device); // defined in device_value.h
@@ -395,6 +400,61 @@ struct IValue final {
     {
         return static_cast<MemoryFormat>(toInt());
     }
+    QScheme toQScheme() const
+    {
+        return static_cast<QScheme>(toInt());
+    }
+    const IValue &toIValue() const
+    {
+        return *this;
+    }
+    IValue &toIValue()
+    {
+        return *this;
+    }
+    std::vector<int64_t> toDimVector() const;
+    optional<std::reference_wrapper<const std::string>> toOptionalStringRef() const
+    {
+        return isNone() ? optional<std::reference_wrapper<const std::string>>()
+                        : optional<std::reference_wrapper<const std::string>>(std::cref(toStringRef()));
+    }
+    // Taper has no values of these kinds, so these functions throw.
+    [[noreturn]] void toBlob() const
+    {
+        refuse("Blob");
+    }
+    [[noreturn]] void toStorage() const
+    {
+        refuse("Storage");
+    }
+    [[noreturn]] void toRRef() const
+    {
+        refuse("RRef");
+    }
+    [[noreturn]] void toQuantizer() const
+    {
+        refuse("Quantizer");
+    }
+    [[noreturn]] void toStream() const
+    {
+        refuse("Stream");
+    }
+    [[noreturn]] void toGenerator() const
+    {
+        refuse("Generator");
+    }
+    [[noreturn]] void toPyObjectHolder() const
+    {
+        refuse("PyObject");
+    }
+    [[noreturn]] void toPyObject() const
+    {
+        refuse("PyObject");
+    }
+    [[noreturn]] void toEnumHolder() const
+    {
+        refuse("Enum");
+    }
     int64_t toSymInt() const
     {
         return toInt();
@@ -468,6 +528,36 @@ struct IValue final {
     {
         return isPtrType() ? taper_value_use_count(handle().get()) : 1;
     }
+    // Sets of values in which two references to one object are the same value.
+    struct HashAliasedIValue {
+        size_t operator()(const IValue &value) const;
+    };
+    struct CompAliasedIValues {
+        bool operator()(const IValue &a, const IValue &b) const
+        {
+            return a.isAliasOf(b);
+        }
+    };
+    using HashAliasedIValues = std::unordered_set<IValue, HashAliasedIValue, CompAliasedIValues>;
+    using HashAliasedIValueMap = std::unordered_map<IValue, IValue, HashAliasedIValue, CompAliasedIValues>;
+    // True if the two values, or what is inside them, share memory.
+    bool overlaps(const IValue &other) const;
+    // Inserts the value and all that is inside it and can be shared.
+    void getSubValues(HashAliasedIValues &values) const;
+    // Calls the function with the value and all that is inside it, unless the function returns true for what is around.
+    void visit(const std::function<bool(const IValue &)> &visitor) const;
+    // Writes the value as Python's repr does, except what the function writes and returns true for.
+    std::ostream &repr(std::ostream &out,
+                       std::function<bool(std::ostream &, const IValue &)> customized = nullptr) const;
+    const void *internalToPointer() const
+    {
+        return taper_value_identity(handle().get());
+    }
+    static IValue uninitialized()
+    {
+        return IValue();
+    }
+    static IValue make_capsule(intrusive_ptr<torch::CustomClassHolder> object); // defined in custom_class.h
     void dump() const; // prints the value and a newline; defined in print.h
     friend bool operator==(const IValue &a, const IValue &b);
     friend bool operator!=(const IValue &a, const IValue &b)
@@ -486,6 +576,10 @@ struct IValue final {
     }
 
   private:
+    [[noreturn]] void refuse(const char *kind) const
+    {
+        throw Error(std::string("Expected ") + kind + " but got " + tagKind());
+    }
     IValue(const char *text, size_t length) : IValue(taper::cpp::make_value(taper_value_string, text, length))
     {
     }

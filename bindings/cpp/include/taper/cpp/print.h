@@ -316,6 +316,46 @@ inline std::ostream &operator<<(std::ostream &out, const IValue &value)
     }
 }
 
+inline std::ostream &IValue::repr(std::ostream &out,
+                                  std::function<bool(std::ostream &, const IValue &)> customized) const
+{
+    if (customized && customized(out, *this)) {
+        return out;
+    }
+    const char *between = "";
+    const auto next = [&](const IValue &item) {
+        out << between;
+        between = ", ";
+        item.repr(out, customized);
+    };
+    if (isString()) {
+        out << '"' << toStringRef() << '"';
+    } else if (isList()) {
+        out << '[';
+        for (const IValue &each : toListRef()) {
+            next(each);
+        }
+        out << ']';
+    } else if (isTuple()) {
+        out << '(';
+        for (const IValue &each : toTupleRef().elements()) {
+            next(each);
+        }
+        out << (toTupleRef().size() == 1 ? ",)" : ")");
+    } else if (isGenericDict()) {
+        out << '{';
+        for (const auto &each : toGenericDict()) {
+            next(each.key());
+            out << ": ";
+            between = "";
+            next(each.value());
+        }
+        out << '}';
+    } else {
+        out << *this;
+    }
+    return out;
+}
 inline void IValue::dump() const
 {
     std::cout << *this << std::endl;

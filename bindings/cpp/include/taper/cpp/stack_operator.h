@@ -63,6 +63,60 @@ template <class... T> void pop(Stack &stack, T &...values)
     drop(stack, sizeof...(T));
 }
 
+inline IValue &peek(Stack *stack, size_t i, size_t n)
+{
+    return peek(*stack, i, n);
+}
+inline const IValue &peek(const Stack &stack, size_t i, size_t n)
+{
+    return peek(const_cast<Stack &>(stack), i, n);
+}
+inline const IValue &peek(const Stack *stack, size_t i, size_t n)
+{
+    return peek(*stack, i, n);
+}
+// Returns `count` values, from value i of the last n values on.
+inline std::vector<IValue> peekSlice(const Stack &stack, size_t i, size_t count, size_t n)
+{
+    const std::vector<IValue> all = last(stack, n);
+    if (i + count > n) {
+        throw c10::Error("there is too little on the stack");
+    }
+    return {all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(i + count)};
+}
+inline std::vector<IValue> last(const Stack *stack, size_t n)
+{
+    return last(*stack, n);
+}
+inline void drop(Stack *stack, size_t n)
+{
+    drop(*stack, n);
+}
+inline std::vector<IValue> pop(Stack &stack, size_t n)
+{
+    std::vector<IValue> values = last(stack, n);
+    drop(stack, n);
+    return values;
+}
+template <class T> void push_one(Stack &stack, T &&value)
+{
+    stack.emplace_back(std::forward<T>(value));
+}
+template <class T> void push_list_elements(Stack &stack, const c10::List<T> &list)
+{
+    for (const T each : list) {
+        stack.emplace_back(each);
+    }
+}
+template <class T> void pack(Stack &stack, T &&value)
+{
+    stack.emplace_back(std::forward<T>(value));
+}
+template <class T> void pack(Stack *stack, T &&value)
+{
+    pack(*stack, std::forward<T>(value));
+}
+
 class Operation
 {
   public:

@@ -19,6 +19,31 @@ class TupleElements
     explicit TupleElements(std::vector<IValue> all) : all_(std::move(all))
     {
     }
+    explicit TupleElements(ArrayRef<IValue> all) : all_(all.begin(), all.end())
+    {
+    }
+    explicit TupleElements(IValue &&first) : all_{std::move(first)}
+    {
+    }
+    TupleElements(IValue &&first, IValue &&second) : all_{std::move(first), std::move(second)}
+    {
+    }
+    TupleElements(IValue &&first, IValue &&second, IValue &&third)
+        : all_{std::move(first), std::move(second), std::move(third)}
+    {
+    }
+    void setContents(std::vector<IValue> &&all)
+    {
+        all_ = std::move(all);
+    }
+    const_iterator cbegin() const
+    {
+        return all_.begin();
+    }
+    const_iterator cend() const
+    {
+        return all_.end();
+    }
     std::vector<IValue> vec() const
     {
         return all_;
@@ -87,6 +112,10 @@ class Tuple final : public intrusive_ptr_target
     {
         return create(std::vector<IValue>{IValue(std::forward<T>(elements))...});
     }
+    static intrusive_ptr<Tuple> createNamed(std::vector<IValue> elements, const TypePtr &)
+    {
+        return create(std::move(elements)); // the names of fields are lost
+    }
     const TupleElements &elements() const
     {
         return elements_;
@@ -116,6 +145,13 @@ class Tuple final : public intrusive_ptr_target
 class ConstantString final : public intrusive_ptr_target
 {
   public:
+    explicit ConstantString(const std::string &text)
+        : ConstantString(taper::cpp::make_value(taper_value_string, text.data(), text.size()))
+    {
+    }
+    explicit ConstantString(c10::string_view text) : ConstantString(std::string(text.data(), text.size()))
+    {
+    }
     explicit ConstantString(const taper::cpp::Handle &value) : value_(value)
     {
         const char *text = nullptr;
@@ -123,6 +159,14 @@ class ConstantString final : public intrusive_ptr_target
         taper::cpp::ErrorScope error;
         error.check(taper_value_get_string(value.get(), &text, &length, error));
         text_.assign(text, length);
+    }
+    static intrusive_ptr<ConstantString> create(c10::string_view text)
+    {
+        return make_intrusive<ConstantString>(text);
+    }
+    static intrusive_ptr<ConstantString> create(const char *text)
+    {
+        return make_intrusive<ConstantString>(c10::string_view(text));
     }
     static intrusive_ptr<ConstantString> create(const std::string &text)
     {

@@ -3,6 +3,7 @@
 #ifndef TAPER_CPP_TYPE_H
 #define TAPER_CPP_TYPE_H
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -10,6 +11,7 @@
 
 #include <taper/cpp/array_ref.h>
 #include <taper/cpp/error.h>
+#include <taper/cpp/optional.h>
 
 // Rows of (name of the kind, text of its types). The types of the second list have types inside; their text only begins
 // with the text in the row.
@@ -20,10 +22,12 @@
                 row(StreamObjType, "Stream") row(CapsuleType, "Capsule") row(AnyListType, "list")                      \
                     row(AnyTupleType, "tuple") row(AnyEnumType, "AnyEnumType") row(LayoutType, "Layout")               \
                         row(ScalarTypeType, "ScalarType") row(MemoryFormatType, "MemoryFormat")                        \
-                            row(QSchemeType, "QScheme") row(SymIntType, "SymInt")
+                            row(QSchemeType, "QScheme") row(SymIntType, "SymInt") row(SymFloatType, "SymFloat")        \
+                                row(QuantizerType, "Quantizer") row(PyObjectType, "PyObject")                          \
+                                    row(AnyClassType, "AnyClassType")
 #define TAPER_CPP_NODE_KINDS(row)                                                                                      \
     row(ListType, "List[") row(TupleType, "Tuple[") row(DictType, "Dict[") row(OptionalType, "Optional[")              \
-        row(UnionType, "Union[") row(FutureType, "Future[")
+        row(UnionType, "Union[") row(FutureType, "Future[") row(RRefType, "RRef[")
 
 namespace c10
 {
@@ -32,7 +36,9 @@ enum class TypeKind {
 #define TAPER_CPP_KIND(kind, text) kind,
     TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND) TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
 #undef TAPER_CPP_KIND
-        ClassType
+        ClassType,
+    EnumType, // an enum has the text of a class
+    DynamicType
 };
 
 inline const char *typeKindToString(TypeKind kind)
@@ -46,6 +52,10 @@ inline const char *typeKindToString(TypeKind kind)
 #undef TAPER_CPP_KIND
     case TypeKind::ClassType:
         return "ClassType";
+    case TypeKind::EnumType:
+        return "EnumType";
+    case TypeKind::DynamicType:
+        return "DynamicType";
     }
     return "";
 }
@@ -57,7 +67,9 @@ using ConstTypePtr = std::shared_ptr<const Type>;
 class Type : public std::enable_shared_from_this<Type>
 {
   public:
-    static constexpr bool is_base = true;
+    using Ptr = std::shared_ptr<Type>;
+    using TypePtr = std::shared_ptr<Type>;
+    using ElementType = Type;
     explicit Type(std::string text) : text_(std::move(text)), kind_(kind_of(text_))
     {
     }
@@ -104,6 +116,60 @@ class Type : public std::enable_shared_from_this<Type>
     bool isSubtypeOf(const TypePtr &other) const
     {
         return isSubtypeOf(*other);
+    }
+    // Writes to why_not, unless it is null, why the result is false.
+    bool isSubtypeOfExt(const Type &other, std::ostream *why_not) const
+    {
+        const bool is = isSubtypeOf(other);
+        if (!is && why_not != nullptr) {
+            *why_not << repr_str() << " is not a subtype of " << other.repr_str();
+        }
+        return is;
+    }
+    template <class T> bool isSubtypeOfExt(const std::shared_ptr<T> &other, std::ostream *why_not) const
+    {
+        return isSubtypeOfExt(*other, why_not);
+    }
+    bool equals(const Type &other) const
+    {
+        return *this == other;
+    }
+    // Types of schemas that may be any type are not types of values.
+    bool hasFreeVariables() const
+    {
+        return false;
+    }
+    bool requires_grad() const
+    {
+        return false;
+    }
+    // Modules are told apart by their classes, ClassType::is_module.
+    virtual bool is_module() const
+    {
+        return false;
+    }
+    // Returns the text in which the printer, if there is one, replaces types for which it gives a text.
+    std::string annotation_str(const std::function<optional<std::string>(const Type &)> &printer) const
+    {
+        const optional<std::string> text = printer ? printer(*this) : nullopt;
+        return text.has_value() ? *text : text_;
+    }
+    // Returns a type of this kind with other types inside.
+    TypePtr createWithContained(const std::vector<TypePtr> &inside) const
+    {
+        const size_t open = text_.find('[');
+        if (open == std::string::npos) {
+            return of(text_);
+        }
+        std::string all;
+        for (const TypePtr &each : inside) {
+            all += (all.empty() ? "" : ", ") + each->text_;
+        }
+        return of(text_.substr(0, open + 1) + all + "]");
+    }
+    TypePtr withContained(const std::vector<TypePtr> &inside) const
+    {
+        return createWithContained(inside);
     }
     // The type as an object of class T, such as ListType: cast returns null and expect throws if it has another kind.
     template <class T> std::shared_ptr<T> cast()
@@ -250,7 +316,7 @@ using DynamicType = Type;
 TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
 #undef TAPER_CPP_KIND
 
-// A type with one type inside: a list, an optional or a future.
+// A type with one type inside: an optional, a future or a remote reference.
 #define TAPER_CPP_KIND(kind, text)                                                                                     \
     struct kind : public Type {                                                                                        \
         using Type::Type;                                                                                              \
@@ -265,9 +331,31 @@ TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
         }                                                                                                              \
     };                                                                                                                 \
     using kind##Ptr = std::shared_ptr<kind>;
-TAPER_CPP_KIND(OptionalType, "Optional[")
 TAPER_CPP_KIND(FutureType, "Future[")
+TAPER_CPP_KIND(RRefType, "RRef[")
 #undef TAPER_CPP_KIND
+
+struct OptionalType : public Type {
+    using Type::Type;
+    static constexpr TypeKind Kind = TypeKind::OptionalType;
+    static TypePtr create(const TypePtr &element)
+    {
+        return Type::of("Optional[" + element->annotation_str() + "]");
+    }
+    static TypePtr get(const TypePtr &element)
+    {
+        return create(element);
+    }
+    static TypePtr ofTensor()
+    {
+        return Type::of("Optional[Tensor]");
+    }
+    TypePtr getElementType() const
+    {
+        return containedType(0);
+    }
+};
+using OptionalTypePtr = std::shared_ptr<OptionalType>;
 
 struct ListType : public Type {
     using Type::Type;
@@ -296,6 +384,18 @@ struct ListType : public Type {
     {
         return Type::of("List[bool]");
     }
+    static TypePtr get(const std::string &, const TypePtr &element)
+    {
+        return create(element);
+    }
+    static TypePtr ofOptionalTensors()
+    {
+        return Type::of("List[Optional[Tensor]]");
+    }
+    static TypePtr ofComplexDoubles()
+    {
+        return Type::of("List[complex]");
+    }
     static TypePtr ofStrings()
     {
         return Type::of("List[str]");
@@ -309,6 +409,10 @@ struct DictType : public Type {
     static TypePtr create(const TypePtr &key, const TypePtr &value)
     {
         return Type::of("Dict[" + key->annotation_str() + ", " + value->annotation_str() + "]");
+    }
+    static TypePtr get(const std::string &, const TypePtr &key, const TypePtr &value)
+    {
+        return create(key, value);
     }
     TypePtr getKeyType() const
     {
@@ -353,10 +457,31 @@ inline TypePtr Type::of(std::string text)
         TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
         TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
 #undef TAPER_CPP_KIND
-    case TypeKind::ClassType:
+    default:
         break;
     }
     return std::make_shared<Type>(std::move(text));
+}
+
+using TypePrinter = std::function<optional<std::string>(const Type &)>;
+using SharedType = Type;
+
+inline std::string toString(const Type &type)
+{
+    return type.str();
+}
+inline std::string toString(const TypePtr &type)
+{
+    return type->str();
+}
+// Taper's types have no sizes of tensors.
+inline TypePtr unshapedType(const TypePtr &type)
+{
+    return type;
+}
+inline bool containsAnyType(const TypePtr &type)
+{
+    return type->annotation_str().find("Any") != std::string::npos;
 }
 
 inline bool Type::isSubtypeOf(const Type &other) const

@@ -58,6 +58,14 @@ inline bool IValue::isAliasOf(const IValue &other) const
 
 namespace impl
 {
+// Returns key `index` of a dict.
+inline taper::cpp::Handle key_of(const taper::cpp::Handle &dict, size_t index)
+{
+    taper_value *key = nullptr;
+    taper::cpp::ErrorScope error;
+    error.check(taper_value_key(dict.get(), index, &key, error));
+    return taper::cpp::Handle(key);
+}
 // Compares the items of two lists, tuples or dicts of the same kind.
 inline bool equal_items(const IValue &a, const IValue &b)
 {
@@ -191,6 +199,136 @@ inline IValue IValue::deepcopy() const
 {
     std::map<const void *, IValue> copies;
     return impl::deep_copy(*this, copies);
+}
+
+inline size_t IValue::HashAliasedIValue::operator()(const IValue &value) const
+{
+    return value.isTensor() ? std::hash<const void *>()(value.toTensor().const_data_ptr())
+                            : std::hash<const void *>()(value.internalToPointer());
+}
+inline void IValue::visit(const std::function<bool(const IValue &)> &visitor) const
+{
+    if (visitor(*this) || !(isList() || isTuple() || isGenericDict() || isObject())) {
+        return;
+    }
+    const size_t count = taper_value_count(handle().get());
+    for (size_t i = 0; i < count; i++) {
+        if (isGenericDict()) {
+            IValue(impl::key_of(handle(), i)).visit(visitor);
+        }
+        IValue(taper::cpp::item_of(handle(), i)).visit(visitor);
+    }
+}
+inline void IValue::getSubValues(HashAliasedIValues &values) const
+{
+    visit([&values](const IValue &each) {
+        return each.internalToPointer() != nullptr && !each.isString() && !values.insert(each).second;
+    });
+}
+inline bool IValue::overlaps(const IValue &other) const
+{
+    HashAliasedIValues mine, others;
+    getSubValues(mine);
+    other.getSubValues(others);
+    for (const IValue &each : others) {
+        if (mine.count(each) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+inline std::vector<int64_t> IValue::toDimVector() const
+{
+    return toIntVector();
+}
+
+// Compare numbers, strings, bools and tensors of one element, for sorting.
+using IValueComparator = std::function<bool(const IValue &, const IValue &)>;
+inline IValueComparator getLessThanComparator(const IValue &value)
+{
+    if (value.isTensor()) {
+        return [](const IValue &a, const IValue &b) { return a.toTensor().lt(b.toTensor()).is_nonzero(); };
+    }
+    if (value.isDouble()) {
+        return [](const IValue &a, const IValue &b) { return a.toDouble() < b.toDouble(); };
+    }
+    if (value.isInt()) {
+        return [](const IValue &a, const IValue &b) { return a.toInt() < b.toInt(); };
+    }
+    if (value.isBool()) {
+        return [](const IValue &a, const IValue &b) { return !a.toBool() && b.toBool(); };
+    }
+    if (value.isString()) {
+        return [](const IValue &a, const IValue &b) { return a.toStringRef() < b.toStringRef(); };
+    }
+    throw Error("IValues of type: " + value.tagKind() + " are not comparable");
+}
+inline IValueComparator getGreaterThanComparator(const IValue &value)
+{
+    const IValueComparator less = getLessThanComparator(value);
+    return [less](const IValue &a, const IValue &b) { return less(b, a); };
+}
+
+namespace impl
+{
+// Lists and dicts share their items after these conversions. The types of the items are checked when they are read.
+template <class T> List<T> toTypedList(const List<IValue> &list)
+{
+    return List<T>(list.handle());
+}
+template <class T> List<IValue> toList(const List<T> &list)
+{
+    return List<IValue>(list.handle());
+}
+template <class K, class V> Dict<K, V> toTypedDict(const Dict<IValue, IValue> &dict)
+{
+    return Dict<K, V>(dict.handle());
+}
+template <class K, class V> Dict<IValue, IValue> toGenericDict(const Dict<K, V> &dict)
+{
+    return Dict<IValue, IValue>(dict.handle());
+}
+} // namespace impl
+
+namespace ivalue
+{
+template <class T> IValue from(T &&value)
+{
+    return IValue(std::forward<T>(value));
+}
+} // namespace ivalue
+
+// Returns the type of the values of a C++ type.
+template <class T> TypePtr getTypePtr()
+{
+    return Type::of(impl::TypeName<T>::text());
+}
+template <class T> TypePtr getTypePtrCopy()
+{
+    return getTypePtr<T>();
+}
+inline optional<ScalarType> tryScalarTypeFromJitType(const Type &type)
+{
+    switch (type.kind()) {
+    case TypeKind::FloatType:
+        return kDouble; // a float of TorchScript has 64 bits
+    case TypeKind::IntType:
+        return kLong;
+    case TypeKind::BoolType:
+        return kBool;
+    case TypeKind::ComplexType:
+        return kComplexDouble;
+    default:
+        return nullopt;
+    }
+}
+inline ScalarType scalarTypeFromJitType(const Type &type)
+{
+    const optional<ScalarType> found = tryScalarTypeFromJitType(type);
+    if (!found.has_value()) {
+        throw Error("Add new condition, expected Float, Complex, Int, or Bool but got" + type.str());
+    }
+    return *found;
 }
 
 } // namespace c10
