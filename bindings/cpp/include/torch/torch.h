@@ -3,5 +3,6 @@
 #define TAPER_CPP_AS_TORCH_TORCH_H
 
 #include <taper/cpp/all.h>
+#include <taper/cpp/serialize.h>
 
 #endif

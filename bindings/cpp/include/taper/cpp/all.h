@@ -25,9 +25,8 @@
 #include <taper/cpp/indexing.h>
 #include <taper/cpp/library.h>
 #include <taper/cpp/load.h>
-#include <taper/cpp/mobile_module.h>
+#include <taper/cpp/pickle.h>
 #include <taper/cpp/print.h>
-#include <taper/cpp/serialize.h>
 #include <taper/cpp/stack_operator.h>
 #include <taper/cpp/timer.h>
 

@@ -160,4 +160,13 @@ using ClassTypePtr = std::shared_ptr<ClassType>;
 
 } // namespace c10
 
+namespace torch
+{
+namespace jit
+{
+using c10::ClassType;
+using c10::DynamicType;
+} // namespace jit
+} // namespace torch
+
 #endif

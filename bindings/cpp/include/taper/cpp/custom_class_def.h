@@ -273,6 +273,7 @@ inline std::vector<std::string> getAllCustomClassesNames()
 namespace jit
 {
 using ::torch::class_;
+using ::torch::CustomClassHolder;
 using ::torch::getCustomClass;
 using ::torch::init;
 using ::torch::isCustomClass;

@@ -100,6 +100,7 @@ inline taper::cpp::Handle make_dict(const char *key, const char *value, const st
 template <class K, class V> class Dict final
 {
   public:
+    using size_type = size_t;
     using key_type = K;
     using mapped_type = V;
     using iterator = impl::DictIterator<K, V>;

@@ -4,6 +4,7 @@
 #ifndef TAPER_CPP_FUTURE_H
 #define TAPER_CPP_FUTURE_H
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -173,6 +174,25 @@ inline intrusive_ptr<ivalue::Future> IValue::toFuture() const
         throw Error("Expected Future but got " + tagKind());
     }
     return intrusive_ptr<ivalue::Future>(const_cast<ivalue::Future *>(future));
+}
+
+// Returns a future with the list of these futures, completed when all of them are.
+inline intrusive_ptr<ivalue::Future> collectAll(const std::vector<intrusive_ptr<ivalue::Future>> &futures)
+{
+    const intrusive_ptr<ivalue::Future> all =
+        make_intrusive<ivalue::Future>(ListType::create(FutureType::create(AnyType::get())));
+    const std::shared_ptr<std::atomic<size_t>> left = std::make_shared<std::atomic<size_t>>(futures.size());
+    if (futures.empty()) {
+        all->markCompleted();
+    }
+    for (const intrusive_ptr<ivalue::Future> &each : futures) {
+        each->addCallback([all, left](ivalue::Future &done) {
+            if (left->fetch_sub(1) == 1) {
+                done.hasError() ? all->setError(done.exception_ptr()) : all->markCompleted();
+            }
+        });
+    }
+    return all;
 }
 
 } // namespace c10

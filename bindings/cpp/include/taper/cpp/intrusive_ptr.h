@@ -120,6 +120,15 @@ template <class T, class... Args> intrusive_ptr<T> make_intrusive(Args &&...args
     return intrusive_ptr<T>(new T(std::forward<Args>(args)...));
 }
 
+template <class T, class U> intrusive_ptr<T> static_intrusive_pointer_cast(const intrusive_ptr<U> &pointer)
+{
+    return intrusive_ptr<T>(static_cast<T *>(pointer.get()));
+}
+template <class T, class U> intrusive_ptr<T> dynamic_intrusive_pointer_cast(const intrusive_ptr<U> &pointer)
+{
+    return intrusive_ptr<T>(dynamic_cast<T *>(pointer.get()));
+}
+
 } // namespace c10
 
 #endif

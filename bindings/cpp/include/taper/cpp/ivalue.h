@@ -482,10 +482,11 @@ struct IValue final {
         return *toObject();
     }
     torch::jit::Module toModule() const; // defined in module.h
-    List<complex<double>> toComplexDoubleList() const;
-    List<optional<at::Tensor>> toOptionalTensorList() const;
-    std::vector<complex<double>> toComplexDoubleVector() const;
-    std::vector<optional<at::Tensor>> toOptionalTensorVector() const;
+    // These and other rare functions are templates, so that only programs that call them compile them.
+    template <class T = complex<double>> List<T> toComplexDoubleList() const;
+    template <class T = optional<at::Tensor>> List<T> toOptionalTensorList() const;
+    template <class T = complex<double>> std::vector<T> toComplexDoubleVector() const;
+    template <class T = optional<at::Tensor>> std::vector<T> toOptionalTensorVector() const;
     List<IValue> toList() const;
     ArrayRef<IValue> toListRef() const;
     List<at::Tensor> toTensorList() const;
@@ -523,7 +524,7 @@ struct IValue final {
         return IValue(static_cast<int64_t>(hash(*this)));
     }
     // Returns a copy of the value that shares nothing with it, except objects and what only C++ has.
-    IValue deepcopy() const;
+    template <class Unused = void> IValue deepcopy() const;
     size_t use_count() const
     {
         return isPtrType() ? taper_value_use_count(handle().get()) : 1;
@@ -541,14 +542,13 @@ struct IValue final {
     using HashAliasedIValues = std::unordered_set<IValue, HashAliasedIValue, CompAliasedIValues>;
     using HashAliasedIValueMap = std::unordered_map<IValue, IValue, HashAliasedIValue, CompAliasedIValues>;
     // True if the two values, or what is inside them, share memory.
-    bool overlaps(const IValue &other) const;
+    template <class Unused = void> bool overlaps(const IValue &other) const;
     // Inserts the value and all that is inside it and can be shared.
-    void getSubValues(HashAliasedIValues &values) const;
+    template <class Values> void getSubValues(Values &values) const;
     // Calls the function with the value and all that is inside it, unless the function returns true for what is around.
     void visit(const std::function<bool(const IValue &)> &visitor) const;
     // Writes the value as Python's repr does, except what the function writes and returns true for.
-    std::ostream &repr(std::ostream &out,
-                       std::function<bool(std::ostream &, const IValue &)> customized = nullptr) const;
+    template <class Customized> std::ostream &repr(std::ostream &out, Customized customized) const;
     const void *internalToPointer() const
     {
         return taper_value_identity(handle().get());

@@ -41,10 +41,11 @@ inline std::string join_path(const std::string &path, const std::string &name)
     return path.empty() ? name : path + "." + name;
 }
 
-class LoadedModel : public std::enable_shared_from_this<LoadedModel>
+// All of LoadedModel. It is a template so that a program compiles only the functions that it calls.
+template <class Self> class LoadedModelOf : public std::enable_shared_from_this<Self>
 {
   public:
-    explicit LoadedModel(ModelSource source) : source_(std::move(source))
+    explicit LoadedModelOf(ModelSource source) : source_(std::move(source))
     {
         open(false);
         is_trained_ = taper_model_is_training(model_.get()) != 0;
@@ -63,7 +64,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         ErrorScope error;
         const GuardedAllocator *guarded = guarded_allocator();
         if (guarded != nullptr && guarded->ran != nullptr) {
-            guarded->ran(guarded->user, shared_from_this());
+            guarded->ran(guarded->user, this->shared_from_this());
         }
         const Locked guard(*this);
         renew();
@@ -273,12 +274,12 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         }
     }
     // Returns a model with copies of the attributes, below `path`.
-    std::shared_ptr<LoadedModel> copy(const std::string &path)
+    std::shared_ptr<Self> copy(const std::string &path)
     {
         if (!path.empty()) {
-            return std::make_shared<LoadedModel>(part(path));
+            return std::make_shared<Self>(part(path));
         }
-        const std::shared_ptr<LoadedModel> made(new LoadedModel);
+        const std::shared_ptr<Self> made(new Self);
         const Locked guard(*this);
         taper_session *session = nullptr;
         ErrorScope error;
@@ -339,6 +340,9 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         error.check(taper_draft_save(draft, &how, sink.write, sink.user, error));
     }
 
+  protected:
+    LoadedModelOf() = default;
+
   private:
     struct ReleaseDraft {
         void operator()(taper_draft *draft) const
@@ -353,7 +357,6 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         }
     };
 
-    LoadedModel() = default;
     bool is_mine() const
     {
         return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
@@ -363,7 +366,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     class Locked
     {
       public:
-        explicit Locked(LoadedModel &model) : model_(model)
+        explicit Locked(LoadedModelOf &model) : model_(model)
         {
             if (model.is_mine()) {
                 throw c10::Error("the module is running: what it calls cannot use it");
@@ -380,7 +383,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         Locked &operator=(const Locked &) = delete;
 
       private:
-        LoadedModel &model_;
+        LoadedModelOf &model_;
     };
 
     // ---- all functions below are called with the lock held, or from the constructor
@@ -413,13 +416,13 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         }
     }
     // Returns the model whose root is the module at `path`. It has copies of the attributes.
-    std::shared_ptr<LoadedModel> child(const std::string &path)
+    std::shared_ptr<Self> child(const std::string &path)
     {
         const Locked guard(*this);
-        std::shared_ptr<LoadedModel> &kept = children_[path];
+        std::shared_ptr<Self> &kept = children_[path];
         if (kept == nullptr) {
             try {
-                kept = std::make_shared<LoadedModel>(source_of(path));
+                kept = std::make_shared<Self>(source_of(path));
             } catch (...) {
                 children_.erase(path);
                 throw;
@@ -485,7 +488,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     c10::IValue owned(Handle value, const std::string &path)
     {
         if (value.kind() == TAPER_KIND_OBJECT) {
-            return c10::IValue(c10::make_intrusive<c10::ivalue::Object>(value, shared_from_this(), path));
+            return c10::IValue(c10::make_intrusive<c10::ivalue::Object>(value, this->shared_from_this(), path));
         }
         return c10::IValue(std::move(value));
     }
@@ -629,11 +632,18 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     std::unique_ptr<taper_session, DestroySession> session_;
     std::shared_ptr<const ClassTable> classes_;                // null until needed
     std::map<std::string, std::vector<ClassAttribute>> added_; // attributes that the sources do not have, by class
-    std::map<std::string, std::shared_ptr<LoadedModel>> children_;
+    std::map<std::string, std::shared_ptr<Self>> children_;
     std::set<std::string> shown_; // if the model is frozen
     bool is_trained_ = false;     // true if the file was saved in training mode
     bool is_changed_ = false;     // true if attributes were set since the model was loaded
     bool has_run_ = false, is_frozen_ = false;
+};
+
+class LoadedModel final : public LoadedModelOf<LoadedModel>
+{
+  public:
+    using LoadedModelOf<LoadedModel>::LoadedModelOf;
+    LoadedModel() = default; // for copies
 };
 
 } // namespace cpp

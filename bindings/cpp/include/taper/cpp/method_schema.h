@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ostream>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <taper/cpp/ivalue.h>
@@ -174,6 +175,53 @@ class FunctionSchema
     {
         return FunctionSchema(name_, overload_name_, arguments_, std::move(returns), is_vararg_, is_varret_);
     }
+    // Sets the namespace of the name, if it has none, and returns true.
+    bool setNamespaceIfNotSet(const char *space)
+    {
+        if (getNamespace().has_value()) {
+            return false;
+        }
+        name_ = std::string(space) + "::" + name_;
+        return true;
+    }
+    // Returns why these names of arguments do not fit the schema.
+    std::string findErrorInKwargs(const std::vector<std::string> &names) const
+    {
+        for (const std::string &each : names) {
+            if (!argumentIndexWithName(each).has_value()) {
+                return "Unknown keyword argument '" + each + "' for operator '" + name_ + "'. Schema: " + text();
+            }
+        }
+        return "";
+    }
+    // Puts arguments by name, and defaults, at their places behind the inputs, and compares the types.
+    void checkAndNormalizeInputs(std::vector<IValue> &inputs,
+                                 const std::unordered_map<std::string, IValue> &named = {}) const
+    {
+        if (inputs.size() > arguments_.size() && !is_vararg_) {
+            throw Error(str("Expected at most ", arguments_.size(), " argument(s) for operator '", name_,
+                            "', but received ", inputs.size(), " argument(s). Declaration: ", text()));
+        }
+        size_t used = 0;
+        for (size_t i = 0; i < arguments_.size(); i++) {
+            if (i >= inputs.size()) {
+                const auto found = named.find(arguments_[i].name());
+                used += found != named.end() ? 1 : 0;
+                if (found == named.end() && !arguments_[i].default_value().has_value()) {
+                    throw Error(name_ + "() is missing value for argument '" + arguments_[i].name() +
+                                "'. Declaration: " + text());
+                }
+                inputs.push_back(found != named.end() ? found->second : *arguments_[i].default_value());
+            }
+        }
+        if (used != named.size()) {
+            std::vector<std::string> names;
+            for (const auto &each : named) {
+                names.push_back(each.first);
+            }
+            throw Error(findErrorInKwargs(names));
+        }
+    }
     void dump() const; // prints the schema and a newline
     friend bool operator==(const FunctionSchema &a, const FunctionSchema &b)
     {
@@ -195,6 +243,7 @@ class FunctionSchema
     }
 
   private:
+    std::string text() const;
     std::string name_, overload_name_;
     std::vector<Argument> arguments_, returns_;
     bool is_vararg_, is_varret_;
@@ -252,6 +301,10 @@ inline std::string toString(const FunctionSchema &schema)
     std::ostringstream out;
     out << schema;
     return out.str();
+}
+inline std::string FunctionSchema::text() const
+{
+    return toString(*this);
 }
 inline void FunctionSchema::dump() const
 {
@@ -351,6 +404,15 @@ class Function
     size_t num_inputs() const
     {
         return schema_.arguments().size();
+    }
+    const std::string &doc_string() const
+    {
+        static const std::string none;
+        return none;
+    }
+    bool isGraphFunction() const
+    {
+        return true;
     }
 
   private:

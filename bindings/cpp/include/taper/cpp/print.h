@@ -316,10 +316,9 @@ inline std::ostream &operator<<(std::ostream &out, const IValue &value)
     }
 }
 
-inline std::ostream &IValue::repr(std::ostream &out,
-                                  std::function<bool(std::ostream &, const IValue &)> customized) const
+template <class Customized> std::ostream &IValue::repr(std::ostream &out, Customized customized) const
 {
-    if (customized && customized(out, *this)) {
+    if (customized(out, *this)) {
         return out;
     }
     const char *between = "";

@@ -124,6 +124,10 @@ class Tuple final : public intrusive_ptr_target
     {
         return elements_.asArrayRef();
     }
+    static size_t hash(const Tuple &tuple)
+    {
+        return IValue::hash(IValue(tuple.value_));
+    }
     TypePtr type() const
     {
         return IValue(value_).type();

@@ -448,12 +448,13 @@ TAPER_CPP_KIND(TupleType, "Tuple[")
 TAPER_CPP_KIND(UnionType, "Union[")
 #undef TAPER_CPP_KIND
 
+// One kind of shared pointer serves all classes, because each kind costs time to compile.
 inline TypePtr Type::of(std::string text)
 {
     switch (kind_of(text)) {
 #define TAPER_CPP_KIND(kind, name)                                                                                     \
     case TypeKind::kind:                                                                                               \
-        return std::make_shared<c10::kind>(std::move(text));
+        return TypePtr(static_cast<Type *>(new c10::kind(std::move(text))));
         TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
         TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
 #undef TAPER_CPP_KIND

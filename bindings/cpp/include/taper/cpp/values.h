@@ -27,21 +27,21 @@ IValue::IValue(const std::array<T, N> &items) : IValue(std::vector<T>(items.begi
 {
 }
 
-inline List<complex<double>> IValue::toComplexDoubleList() const
+template <class T> List<T> IValue::toComplexDoubleList() const
 {
-    return impl::list_of<complex<double>>(*this, "List[complex]", "ComplexDoubleList");
+    return impl::list_of<T>(*this, "List[complex]", "ComplexDoubleList");
 }
-inline std::vector<complex<double>> IValue::toComplexDoubleVector() const
+template <class T> std::vector<T> IValue::toComplexDoubleVector() const
 {
-    return toComplexDoubleList().vec();
+    return toComplexDoubleList<T>().vec();
 }
-inline List<optional<at::Tensor>> IValue::toOptionalTensorList() const
+template <class T> List<T> IValue::toOptionalTensorList() const
 {
-    return impl::list_of<optional<at::Tensor>>(*this, "List[Optional[Tensor]]", "OptionalTensorList");
+    return impl::list_of<T>(*this, "List[Optional[Tensor]]", "OptionalTensorList");
 }
-inline std::vector<optional<at::Tensor>> IValue::toOptionalTensorVector() const
+template <class T> std::vector<T> IValue::toOptionalTensorVector() const
 {
-    return toOptionalTensorList().vec();
+    return toOptionalTensorList<T>().vec();
 }
 
 inline bool IValue::isAliasOf(const IValue &other) const
@@ -159,7 +159,7 @@ inline size_t IValue::hash(const IValue &value)
 namespace impl
 {
 // Objects that occur several times in the value occur as often in the copy.
-inline IValue deep_copy(const IValue &value, std::map<const void *, IValue> &copies)
+template <class Copies> IValue deep_copy(const IValue &value, Copies &copies)
 {
     const void *identity = taper_value_identity(value.handle().get());
     const auto known = copies.find(identity);
@@ -195,9 +195,9 @@ inline IValue deep_copy(const IValue &value, std::map<const void *, IValue> &cop
 }
 } // namespace impl
 
-inline IValue IValue::deepcopy() const
+template <class Unused> IValue IValue::deepcopy() const
 {
-    std::map<const void *, IValue> copies;
+    std::map<const void *, std::conditional_t<std::is_void<Unused>::value, IValue, Unused>> copies;
     return impl::deep_copy(*this, copies);
 }
 
@@ -219,15 +219,15 @@ inline void IValue::visit(const std::function<bool(const IValue &)> &visitor) co
         IValue(taper::cpp::item_of(handle(), i)).visit(visitor);
     }
 }
-inline void IValue::getSubValues(HashAliasedIValues &values) const
+template <class Values> void IValue::getSubValues(Values &values) const
 {
     visit([&values](const IValue &each) {
         return each.internalToPointer() != nullptr && !each.isString() && !values.insert(each).second;
     });
 }
-inline bool IValue::overlaps(const IValue &other) const
+template <class Unused> bool IValue::overlaps(const IValue &other) const
 {
-    HashAliasedIValues mine, others;
+    std::conditional_t<std::is_void<Unused>::value, HashAliasedIValues, Unused> mine, others;
     getSubValues(mine);
     other.getSubValues(others);
     for (const IValue &each : others) {
@@ -244,7 +244,7 @@ inline std::vector<int64_t> IValue::toDimVector() const
 
 // Compare numbers, strings, bools and tensors of one element, for sorting.
 using IValueComparator = std::function<bool(const IValue &, const IValue &)>;
-inline IValueComparator getLessThanComparator(const IValue &value)
+template <class Value> IValueComparator getLessThanComparator(const Value &value)
 {
     if (value.isTensor()) {
         return [](const IValue &a, const IValue &b) { return a.toTensor().lt(b.toTensor()).is_nonzero(); };
@@ -263,7 +263,7 @@ inline IValueComparator getLessThanComparator(const IValue &value)
     }
     throw Error("IValues of type: " + value.tagKind() + " are not comparable");
 }
-inline IValueComparator getGreaterThanComparator(const IValue &value)
+template <class Value> IValueComparator getGreaterThanComparator(const Value &value)
 {
     const IValueComparator less = getLessThanComparator(value);
     return [less](const IValue &a, const IValue &b) { return less(b, a); };

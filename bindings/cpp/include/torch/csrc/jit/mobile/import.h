@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_TORCH_CSRC_JIT_MOBILE_IMPORT_H
 #define TAPER_CPP_AS_TORCH_CSRC_JIT_MOBILE_IMPORT_H
 
-#include <taper/cpp/load.h>
+#include <taper/cpp/mobile_module.h>
 
 #endif

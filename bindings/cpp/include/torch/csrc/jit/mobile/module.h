@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_TORCH_CSRC_JIT_MOBILE_MODULE_H
 #define TAPER_CPP_AS_TORCH_CSRC_JIT_MOBILE_MODULE_H
 
-#include <taper/cpp/module.h>
+#include <taper/cpp/mobile_module.h>
 
 #endif
