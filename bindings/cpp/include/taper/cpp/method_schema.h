@@ -194,7 +194,7 @@ class FunctionSchema
         }
         return "";
     }
-    // Puts arguments by name, and defaults, at their places behind the inputs, and compares the types.
+    // Puts arguments by name, and defaults, at their places after the inputs, and compares the types.
     void checkAndNormalizeInputs(std::vector<IValue> &inputs,
                                  const std::unordered_map<std::string, IValue> &named = {}) const
     {
