@@ -119,6 +119,13 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_register
                                                                                  taper_operator_function function,
                                                                                  void *user, taper_error *error);
 
+/* Calls task(argument, i) once for every i in [0, count), in any order, in the calling thread and in threads of the
+ * context. Returns when all these calls have returned. If the threads are busy, or if context is NULL, the calling
+ * thread makes more or all of the calls. A task may run models and may call this function. Any thread may call it. */
+TAPER_API TAPER_EXPERIMENTAL void taper_context_run_tasks(taper_context *context,
+                                                          void (*task)(void *argument, size_t index), void *argument,
+                                                          size_t count);
+
 /* Sets the status and the message of error, and returns status. It is for use in a taper_operator_function. message is
  * one line, which is copied. If error is NULL, the function only returns status. */
 TAPER_API TAPER_EXPERIMENTAL taper_status taper_error_set(taper_error *error, taper_status status, const char *message);

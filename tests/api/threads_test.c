@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -354,10 +355,48 @@ static void shared_generator(void **state)
     taper_context_release(context);
 }
 
+typedef struct counted_tasks {
+    taper_context *context;
+    atomic_uint calls[64], inner;
+} counted_tasks;
+
+static void count_inner(void *argument, size_t index)
+{
+    (void)index;
+    atomic_fetch_add(&((counted_tasks *)argument)->inner, 1u);
+}
+
+static void count_task(void *argument, size_t index)
+{
+    counted_tasks *tasks = argument;
+    atomic_fetch_add(&tasks->calls[index], 1u);
+    taper_context_run_tasks(tasks->context, count_inner, argument, index % 3);
+}
+
+// Every task is called once, also tasks of tasks, and without a context.
+static void tasks_of_the_host(void **state)
+{
+    (void)state;
+    taper_context *context;
+    const taper_context_options options = {.struct_size = sizeof options, .threads = THREADS};
+    assert_int_equal(taper_context_create(&options, &context, NULL), TAPER_OK);
+    for (int with_context = 0; with_context < 2; with_context++) {
+        counted_tasks tasks = {.context = with_context ? context : NULL};
+        taper_context_run_tasks(tasks.context, count_task, &tasks, 64);
+        for (size_t i = 0; i < 64; i++) {
+            assert_int_equal(atomic_load(&tasks.calls[i]), 1);
+        }
+        assert_int_equal(atomic_load(&tasks.inner), 63);
+    }
+    taper_context_run_tasks(context, NULL, NULL, 2);
+    taper_context_release(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_sample),       cmocka_unit_test(with_a_pool),
                                        cmocka_unit_test(released_elsewhere), cmocka_unit_test(shared_inputs),
-                                       cmocka_unit_test(shared_by_products), cmocka_unit_test(shared_generator)};
+                                       cmocka_unit_test(shared_by_products), cmocka_unit_test(shared_generator),
+                                       cmocka_unit_test(tasks_of_the_host)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
