@@ -353,7 +353,8 @@ void test_the_rest()
     CHECK_THROWS(c10::IntArrayRef({1, 2}).at(2), "index");
     CHECK_THROWS(c10::Device("cpu:x"), "cpu:x");
     CHECK_THROWS(c10::Device("cuda:999"), "cuda:999");
-    const c10::Half half{0x3c00}, tiny{1}, infinite{0xfc00};
+    const c10::Half half(0x3c00, c10::Half::from_bits()), tiny(1, c10::Half::from_bits()),
+        infinite(0xfc00, c10::Half::from_bits());
     CHECK(static_cast<float>(half) == 1.0F && static_cast<float>(tiny) == 1.0F / 16777216.0F &&
           static_cast<float>(infinite) < -1e38F);
     CHECK(torch::tensor({1.5F}).to(at::kHalf).item<float>() == 1.5F);

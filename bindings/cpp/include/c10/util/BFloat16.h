@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_C10_UTIL_BFLOAT16_H
 #define TAPER_CPP_AS_C10_UTIL_BFLOAT16_H
 
-#include <taper/cpp/scalar_type.h>
+#include <taper/cpp/half.h>
 
 #endif

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// ArrayRef: a pointer and a length that do not own the memory; string_view.
+// ArrayRef: a pointer and a length that do not own the memory.
 #ifndef TAPER_CPP_ARRAY_REF_H
 #define TAPER_CPP_ARRAY_REF_H
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <ostream>
-#include <string>
 #include <vector>
 
-#include <taper/cpp/error.h>
+#include <taper/cpp/check.h>
+#include <taper/cpp/string_view.h>
 
 namespace c10
 {
@@ -33,6 +32,16 @@ template <class T> class ArrayRef final
     {
     }
     constexpr ArrayRef(const T *data, size_t size) : data_(data), size_(size)
+    {
+    }
+    // Other containers of contiguous elements, such as SmallVector.
+    template <
+        class C,
+        class = std::enable_if_t<
+            std::is_convertible<decltype(std::declval<const C &>().data()), const T *>::value &&
+            std::is_same<std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<C &>().data())>>, T>::value &&
+            std::is_convertible<decltype(std::declval<const C &>().size()), size_t>::value>>
+    ArrayRef(const C &all) : data_(all.data()), size_(all.size())
     {
     }
     constexpr ArrayRef(const T *first, const T *last) : data_(first), size_(static_cast<size_t>(last - first))
@@ -62,6 +71,14 @@ template <class T> class ArrayRef final
     {
         return data_ + size_;
     }
+    constexpr const_iterator cbegin() const
+    {
+        return data_;
+    }
+    constexpr const_iterator cend() const
+    {
+        return data_ + size_;
+    }
     reverse_iterator rbegin() const
     {
         return reverse_iterator(end());
@@ -84,11 +101,13 @@ template <class T> class ArrayRef final
     }
     const T &front() const
     {
-        return at(0);
+        TORCH_CHECK(!empty(), "ArrayRef: attempted to access front() of empty list");
+        return data_[0];
     }
     const T &back() const
     {
-        return at(size_ - 1);
+        TORCH_CHECK(!empty(), "ArrayRef: attempted to access back() of empty list");
+        return data_[size_ - 1];
     }
     constexpr const T &operator[](size_t index) const
     {
@@ -96,21 +115,19 @@ template <class T> class ArrayRef final
     }
     const T &at(size_t index) const
     {
-        if (index >= size_) {
-            throw Error(str("ArrayRef: invalid index ", index, "; Length = ", size_));
-        }
+        TORCH_CHECK(index < size_, "ArrayRef: invalid index Index = ", index, "; Length = ", size_);
         return data_[index];
     }
     ArrayRef slice(size_t first, size_t count) const
     {
-        if (first > size_ || count > size_ - first) {
-            throw Error(str("ArrayRef: invalid slice of ", count, " from ", first, "; Length = ", size_));
-        }
+        TORCH_CHECK(first <= size_ && count <= size_ - first, "ArrayRef: invalid slice, N = ", first, "; M = ", count,
+                    "; size = ", size_);
         return ArrayRef(data_ + first, count);
     }
     ArrayRef slice(size_t first) const
     {
-        return slice(first, first > size_ ? 0 : size_ - first);
+        TORCH_CHECK(first <= size_, "ArrayRef: invalid slice, N = ", first, "; size = ", size_);
+        return slice(first, size_ - first);
     }
     bool equals(ArrayRef other) const
     {
@@ -155,69 +172,37 @@ template <class T> std::ostream &operator<<(std::ostream &out, ArrayRef<T> all)
     return out << ']';
 }
 
-using IntArrayRef = ArrayRef<int64_t>;
-
-// A string_view with only the functions that apps use: comparing, printing and converting to a string.
-class string_view final
+template <class T> ArrayRef<T> makeArrayRef(const T &one)
 {
-  public:
-    constexpr string_view() : data_(""), size_(0)
-    {
-    }
-    string_view(const char *text) : data_(text), size_(std::strlen(text))
-    {
-    }
-    constexpr string_view(const char *text, size_t size) : data_(text), size_(size)
-    {
-    }
-    string_view(const std::string &text) : data_(text.data()), size_(text.size())
-    {
-    }
-    explicit operator std::string() const
-    {
-        return std::string(data_, size_);
-    }
-    constexpr const char *data() const
-    {
-        return data_;
-    }
-    constexpr size_t size() const
-    {
-        return size_;
-    }
-    constexpr bool empty() const
-    {
-        return size_ == 0;
-    }
-    constexpr const char *begin() const
-    {
-        return data_;
-    }
-    constexpr const char *end() const
-    {
-        return data_ + size_;
-    }
-    constexpr char operator[](size_t index) const
-    {
-        return data_[index];
-    }
-    friend bool operator==(string_view a, string_view b)
-    {
-        return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
-    }
-    friend bool operator!=(string_view a, string_view b)
-    {
-        return !(a == b);
-    }
-    friend std::ostream &operator<<(std::ostream &out, string_view text)
-    {
-        return out.write(text.data_, static_cast<std::streamsize>(text.size_));
-    }
+    return one;
+}
+template <class T> ArrayRef<T> makeArrayRef(const T *data, size_t size)
+{
+    return ArrayRef<T>(data, size);
+}
+template <class T> ArrayRef<T> makeArrayRef(const T *first, const T *last)
+{
+    return ArrayRef<T>(first, last);
+}
+template <class T> ArrayRef<T> makeArrayRef(const std::vector<T> &all)
+{
+    return all;
+}
+template <class T, size_t N> ArrayRef<T> makeArrayRef(const std::array<T, N> &all)
+{
+    return all;
+}
+template <class T> ArrayRef<T> makeArrayRef(const ArrayRef<T> &all)
+{
+    return all;
+}
+template <class T, size_t N> ArrayRef<T> makeArrayRef(const T (&all)[N])
+{
+    return ArrayRef<T>(all);
+}
 
-  private:
-    const char *data_;
-    size_t size_;
-};
+using IntArrayRef = ArrayRef<int64_t>;
+using IntList = ArrayRef<int64_t>;
 
 } // namespace c10
 

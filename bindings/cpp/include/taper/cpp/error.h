@@ -1,128 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Errors: c10::Error and its subclasses, TORCH_CHECK, and the conversion from taper_status. All exceptions of these
-// headers are derived from std::exception, and what() returns the library's message.
+// The conversion of errors of the C library to exceptions, whose what() is the library's message.
 #ifndef TAPER_CPP_ERROR_H
 #define TAPER_CPP_ERROR_H
 
-#include <exception>
-#include <sstream>
 #include <string>
-#include <utility>
 
+#include <taper/cpp/check.h>
+#include <taper/cpp/error_kind.h>
 #include <taper/taper.h>
-
-namespace c10
-{
-
-class Error : public std::exception
-{
-  public:
-    explicit Error(std::string message) : message_(std::move(message)), what_(message_)
-    {
-    }
-    Error(std::string message, std::string detail) : message_(std::move(message)), backtrace_(std::move(detail))
-    {
-        describe();
-    }
-
-    const char *what() const noexcept override
-    {
-        return what_.c_str();
-    }
-    const std::string &msg() const noexcept
-    {
-        return message_;
-    }
-    // Returns the library's details beyond the message, such as the place in the model's code.
-    const std::string &backtrace() const noexcept
-    {
-        return backtrace_;
-    }
-    const char *what_without_backtrace() const noexcept
-    {
-        return message_.c_str();
-    }
-    void add_context(const std::string &line)
-    {
-        message_ += "\n" + line;
-        describe();
-    }
-
-  private:
-    void describe()
-    {
-        what_ = backtrace_.empty() ? message_ : message_ + "\n" + backtrace_;
-    }
-    std::string message_, backtrace_, what_;
-};
-
-class IndexError : public Error
-{
-    using Error::Error;
-};
-class ValueError : public Error
-{
-    using Error::Error;
-};
-class TypeError : public Error
-{
-    using Error::Error;
-};
-class NotImplementedError : public Error
-{
-    using Error::Error;
-};
-
-namespace detail
-{
-inline void append(std::ostringstream &)
-{
-}
-template <class T, class... Rest> void append(std::ostringstream &out, const T &first, const Rest &...rest)
-{
-    out << first;
-    append(out, rest...);
-}
-} // namespace detail
-
-// Returns the arguments as concatenated text.
-template <class... T> std::string str(const T &...parts)
-{
-    std::ostringstream out;
-    detail::append(out, parts...);
-    return out.str();
-}
-
-namespace detail
-{
-// condition: the checked condition, which is false.
-template <class Condition, class... T> std::string check_message(const Condition &, const T &...parts)
-{
-    return sizeof...(T) == 0 ? "a condition that must hold does not" : str(parts...);
-}
-} // namespace detail
-
-} // namespace c10
-
-namespace at
-{
-using namespace c10;
-}
-
-// The arguments after the condition are the message, which may be omitted.
-#define TAPER_CPP_CHECK(kind, condition, ...)                                                                          \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            throw ::c10::kind(::c10::detail::check_message(__VA_ARGS__));                                              \
-        }                                                                                                              \
-    } while (false)
-#define TAPER_CPP_FIRST(first, ...) first
-#define TORCH_CHECK(...) TAPER_CPP_CHECK(Error, (TAPER_CPP_FIRST(__VA_ARGS__, 0)), __VA_ARGS__)
-#define TORCH_CHECK_INDEX(...) TAPER_CPP_CHECK(IndexError, (TAPER_CPP_FIRST(__VA_ARGS__, 0)), __VA_ARGS__)
-#define TORCH_CHECK_VALUE(...) TAPER_CPP_CHECK(ValueError, (TAPER_CPP_FIRST(__VA_ARGS__, 0)), __VA_ARGS__)
-#define TORCH_CHECK_TYPE(...) TAPER_CPP_CHECK(TypeError, (TAPER_CPP_FIRST(__VA_ARGS__, 0)), __VA_ARGS__)
-#define TORCH_INTERNAL_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
-#define AT_ERROR(...) throw ::c10::Error(::c10::str(__VA_ARGS__))
 
 namespace taper
 {
@@ -175,10 +60,7 @@ class ErrorScope
         if (!about.empty()) {
             message = about + ": " + message;
         }
-        if (status == TAPER_ERROR_UNSUPPORTED) {
-            throw c10::NotImplementedError(message, detail);
-        }
-        throw c10::Error(message, detail);
+        throw_error(status, message, detail);
     }
 
   private:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// at::globalContext(), numbers of threads, and available devices.
+// at::globalContext() and available devices.
 #ifndef TAPER_CPP_GLOBAL_CONTEXT_H
 #define TAPER_CPP_GLOBAL_CONTEXT_H
 
@@ -8,14 +8,32 @@
 #include <string>
 #include <vector>
 
-#include <taper/cpp/handle.h>
+#include <taper/cpp/parallel.h>
+#include <taper/cpp/string_view.h>
 #include <taper/taper_device.h>
+
+namespace c10
+{
+enum class QEngine : uint8_t { NoQEngine = 0, FBGEMM = 1, QNNPACK = 2, ONEDNN = 3, X86 = 4 };
+constexpr QEngine kNoQEngine = QEngine::NoQEngine, kFBGEMM = QEngine::FBGEMM, kQNNPACK = QEngine::QNNPACK;
+constexpr QEngine kONEDNN = QEngine::ONEDNN, kX86 = QEngine::X86;
+inline std::string toString(QEngine engine)
+{
+    static const char *const names[] = {"NoQEngine", "FBGEMM", "QNNPACK", "ONEDNN", "X86"};
+    TORCH_CHECK(engine <= QEngine::X86, "Unrecognized Quantized Engine: ", static_cast<int>(engine));
+    return names[static_cast<int>(engine)];
+}
+} // namespace c10
 
 namespace at
 {
 
-enum class QEngine : uint8_t { NoQEngine = 0, FBGEMM = 1, QNNPACK = 2, ONEDNN = 3 };
-constexpr QEngine kNoQEngine = QEngine::NoQEngine, kFBGEMM = QEngine::FBGEMM, kQNNPACK = QEngine::QNNPACK;
+using c10::kFBGEMM;
+using c10::kNoQEngine;
+using c10::kONEDNN;
+using c10::kQNNPACK;
+using c10::QEngine;
+enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
 
 class Context
 {
@@ -33,18 +51,153 @@ class Context
     void setQEngine(QEngine engine)
     {
         const std::vector<QEngine> &all = supportedQEngines();
-        if (std::find(all.begin(), all.end(), engine) == all.end()) {
-            throw c10::Error("quantized engine is not supported");
-        }
+        TORCH_CHECK(std::find(all.begin(), all.end(), engine) != all.end(), "quantized engine ", toString(engine),
+                    " is not supported");
         engine_ = engine;
     }
-    static bool hasCUDA()
+
+// Defines a function that says if this library has a part of libtorch.
+#define TAPER_CPP_HAS(name, value)                                                                                     \
+    static bool name()                                                                                                 \
+    {                                                                                                                  \
+        return value;                                                                                                  \
+    }
+    TAPER_CPP_HAS(hasOpenMP, false)
+    TAPER_CPP_HAS(hasMKL, false)
+    TAPER_CPP_HAS(hasLAPACK, true)
+    TAPER_CPP_HAS(hasMKLDNN, false)
+    TAPER_CPP_HAS(hasMAGMA, false)
+    TAPER_CPP_HAS(hasCUDA, false)
+    TAPER_CPP_HAS(hasCUDART, false)
+    TAPER_CPP_HAS(hasCuDNN, false)
+    TAPER_CPP_HAS(hasCuSOLVER, false)
+    TAPER_CPP_HAS(hasHIP, false)
+    TAPER_CPP_HAS(hasIPU, false)
+    TAPER_CPP_HAS(hasXLA, false)
+    TAPER_CPP_HAS(hasLazy, false)
+    TAPER_CPP_HAS(hasMPS, false)
+    TAPER_CPP_HAS(hasORT, false)
+    TAPER_CPP_HAS(isXNNPACKAvailable, true)
+#undef TAPER_CPP_HAS
+    static long versionCUDART()
+    {
+        TORCH_CHECK(false, "Cannot query CUDART version without ATen_cuda library. PyTorch splits its backend into two "
+                           "shared libraries: a CPU library and a CUDA library; this error has occurred because you "
+                           "are trying to use some CUDA functionality, but the CUDA library has not been loaded by the "
+                           "dynamic linker for some reason.");
+        return 0;
+    }
+    static long versionCuDNN()
+    {
+        TORCH_CHECK(false, "Cannot query cuDNN version without ATen_cuda library. PyTorch splits its backend into two "
+                           "shared libraries: a CPU library and a CUDA library; this error has occurred because you "
+                           "are trying to use some CUDA functionality, but the CUDA library has not been loaded by the "
+                           "dynamic linker for some reason.");
+        return 0;
+    }
+    void lazyInitCUDA()
+    {
+    }
+    void lazyInitHIP()
+    {
+    }
+    static bool isPinnedPtr(const void *)
+    {
+        return false;
+    }
+    static void setDefaultMobileCPUAllocator()
+    {
+    }
+    static void unsetDefaultMobileCPUAllocator()
+    {
+    }
+    // Runs treat denormal numbers as the models that they run; returns whether the mode could be set.
+    static bool setFlushDenormal(bool)
     {
         return false;
     }
 
+// Settings that are kept and have no effect.
+#define TAPER_CPP_SETTING(name, get, type, initial)                                                                    \
+  public:                                                                                                              \
+    void set##name(type value)                                                                                         \
+    {                                                                                                                  \
+        get##_ = value;                                                                                                \
+    }                                                                                                                  \
+    type get() const                                                                                                   \
+    {                                                                                                                  \
+        return get##_;                                                                                                 \
+    }                                                                                                                  \
+                                                                                                                       \
+  private:                                                                                                             \
+    std::atomic<type> get##_{initial};
+    TAPER_CPP_SETTING(UserEnabledCuDNN, userEnabledCuDNN, bool, true)
+    TAPER_CPP_SETTING(UserEnabledMkldnn, userEnabledMkldnn, bool, true)
+    TAPER_CPP_SETTING(BenchmarkCuDNN, benchmarkCuDNN, bool, false)
+    TAPER_CPP_SETTING(BenchmarkLimitCuDNN, benchmarkLimitCuDNN, int, 10)
+    TAPER_CPP_SETTING(DeterministicCuDNN, deterministicCuDNN, bool, false)
+    TAPER_CPP_SETTING(AllowTF32CuDNN, allowTF32CuDNN, bool, true)
+    TAPER_CPP_SETTING(AllowFP16ReductionCuBLAS, allowFP16ReductionCuBLAS, bool, true)
+    TAPER_CPP_SETTING(ReleaseWeightsWhenPrepacking, releaseWeightsWhenPrepacking, bool, false)
+    TAPER_CPP_SETTING(DisplayVmapFallbackWarnings, areVmapFallbackWarningsEnabled, bool, false)
+    TAPER_CPP_SETTING(SDPUseFlash, userEnabledFlashSDP, bool, true)
+    TAPER_CPP_SETTING(SDPUseMath, userEnabledMathSDP, bool, true)
+#undef TAPER_CPP_SETTING
+
+  public:
+    bool deterministicAlgorithms() const
+    {
+        return deterministic_;
+    }
+    bool deterministicAlgorithmsWarnOnly() const
+    {
+        return deterministic_warns_;
+    }
+    // Results never depend on threads.
+    void setDeterministicAlgorithms(bool value, bool warn_only = false)
+    {
+        deterministic_ = value;
+        deterministic_warns_ = warn_only;
+    }
+    static void alertNotDeterministic(const c10::string_view &)
+    {
+    }
+    void alertCuBLASConfigNotDeterministic() const
+    {
+    }
+    Float32MatmulPrecision float32MatmulPrecision() const
+    {
+        return precision_;
+    }
+    void setFloat32MatmulPrecision(Float32MatmulPrecision precision)
+    {
+        precision_ = precision;
+    }
+    void setFloat32MatmulPrecision(const std::string &name)
+    {
+        static const char *const names[] = {"highest", "high", "medium"};
+        const size_t found = static_cast<size_t>(std::find(names, names + 3, name) - names);
+        if (found == 3) {
+            TORCH_WARN(name,
+                       " is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call "
+                       "has no effect.");
+            return;
+        }
+        precision_ = static_cast<Float32MatmulPrecision>(found);
+    }
+    bool allowTF32CuBLAS() const
+    {
+        return precision_ != Float32MatmulPrecision::HIGHEST;
+    }
+    void setAllowTF32CuBLAS(bool value)
+    {
+        precision_ = value ? Float32MatmulPrecision::HIGH : Float32MatmulPrecision::HIGHEST;
+    }
+
   private:
     std::atomic<QEngine> engine_{QEngine::QNNPACK};
+    std::atomic<bool> deterministic_{false}, deterministic_warns_{false};
+    std::atomic<Float32MatmulPrecision> precision_{Float32MatmulPrecision::HIGHEST};
 };
 
 inline Context &globalContext()
@@ -75,30 +228,163 @@ inline bool is_vulkan_available()
     return found;
 }
 
-inline int get_num_threads()
+inline bool hasCUDA()
 {
-    return static_cast<int>(taper_context_threads(taper::cpp::context()));
+    return Context::hasCUDA();
 }
-inline void set_num_threads(int count)
+inline bool hasHIP()
 {
-    if (count < 1) {
-        throw c10::Error(c10::str("Expected positive number of threads, but got ", count));
+    return Context::hasHIP();
+}
+inline bool hasIPU()
+{
+    return Context::hasIPU();
+}
+inline bool hasXLA()
+{
+    return Context::hasXLA();
+}
+inline bool hasMPS()
+{
+    return Context::hasMPS();
+}
+inline bool hasORT()
+{
+    return Context::hasORT();
+}
+inline bool hasOpenMP()
+{
+    return Context::hasOpenMP();
+}
+inline bool hasMKL()
+{
+    return Context::hasMKL();
+}
+inline bool hasLAPACK()
+{
+    return Context::hasLAPACK();
+}
+inline bool hasMAGMA()
+{
+    return Context::hasMAGMA();
+}
+inline bool hasMKLDNN()
+{
+    return Context::hasMKLDNN();
+}
+inline size_t getNumGPUs()
+{
+    return 0;
+}
+inline void init()
+{
+}
+inline std::string show_config()
+{
+    return c10::str("PyTorch built with:\n  - Taper ", taper_version(), "\n");
+}
+inline std::string get_cxx_flags()
+{
+    return "";
+}
+inline std::string get_mkl_version()
+{
+    return "MKL not found";
+}
+inline std::string get_mkldnn_version()
+{
+    return "MKLDNN not found";
+}
+inline std::string get_openmp_version()
+{
+    return "OpenMP not found";
+}
+inline std::string get_cpu_capability()
+{
+    return "DEFAULT";
+}
+struct NoTF32Guard {
+    NoTF32Guard() : before_(disabled())
+    {
+        disabled() = true;
     }
-    taper_context_set_threads(taper::cpp::context(), static_cast<unsigned>(count));
-}
+    ~NoTF32Guard()
+    {
+        disabled() = before_;
+    }
+    NoTF32Guard(const NoTF32Guard &) = delete;
+    NoTF32Guard &operator=(const NoTF32Guard &) = delete;
+    static bool should_disable_tf32()
+    {
+        return disabled();
+    }
+
+  private:
+    static bool &disabled()
+    {
+        static thread_local bool flag = false;
+        return flag;
+    }
+    bool before_;
+};
 
 } // namespace at
 
 namespace torch
 {
 using namespace at;
+
+// There is no CUDA, which these functions say as libtorch does without CUDA.
 namespace cuda
+{
+inline size_t device_count()
+{
+    return 0;
+}
+inline bool is_available()
+{
+    return false;
+}
+inline bool cudnn_is_available()
+{
+    return false;
+}
+inline void manual_seed(uint64_t)
+{
+}
+inline void manual_seed_all(uint64_t)
+{
+}
+inline void synchronize(int64_t = -1)
+{
+    TORCH_CHECK(false, "No CUDA GPUs are available");
+}
+} // namespace cuda
+namespace mps
 {
 inline bool is_available()
 {
     return false;
 }
-} // namespace cuda
+inline void manual_seed(uint64_t)
+{
+}
+inline void synchronize()
+{
+    TORCH_CHECK(false, "PyTorch is not linked with support for mps devices");
+}
+} // namespace mps
+namespace xpu
+{
+inline size_t device_count()
+{
+    return 0;
+}
+inline bool is_available()
+{
+    return false;
+}
+} // namespace xpu
 } // namespace torch
 
 #endif

@@ -1,17 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::optional, which is the same class in every C++ standard.
+// c10::optional: std::optional since C++17, so that programs may use both names, and a class like it in C++14.
 #ifndef TAPER_CPP_OPTIONAL_H
 #define TAPER_CPP_OPTIONAL_H
 
-#include <new>
-#include <stdexcept>
-#include <type_traits>
-#include <utility>
+#include <taper/cpp/exception.h>
 
-#include <taper/cpp/error.h>
+#if __cplusplus >= 201703L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+
+#include <optional>
 
 namespace c10
 {
+using std::bad_optional_access;
+using std::in_place;
+using std::in_place_index_t;
+using std::in_place_t;
+using std::in_place_type_t;
+using std::make_optional;
+using std::nullopt;
+using std::nullopt_t;
+using std::optional;
+} // namespace c10
+
+#else
+
+#include <initializer_list>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+
+namespace c10
+{
+
+struct in_place_t {
+    explicit in_place_t() = default;
+};
+template <size_t> struct in_place_index_t {
+    explicit in_place_index_t() = default;
+};
+template <class T> struct in_place_type_t {
+    explicit in_place_type_t() = default;
+};
+constexpr in_place_t in_place{};
 
 struct nullopt_t {
     struct init {
@@ -59,6 +89,23 @@ template <class T> class optional
     optional(U &&value) : nothing_()
     {
         emplace(std::forward<U>(value));
+    }
+    template <class U, class = std::enable_if_t<std::is_constructible<T, const U &>::value &&
+                                                !std::is_convertible<const optional<U> &, T>::value>>
+    optional(const optional<U> &other) : nothing_()
+    {
+        if (other.has_value()) {
+            emplace(*other);
+        }
+    }
+    template <class... Args> explicit optional(in_place_t, Args &&...args) : nothing_()
+    {
+        emplace(std::forward<Args>(args)...);
+    }
+    template <class U, class... Args>
+    explicit optional(in_place_t, std::initializer_list<U> items, Args &&...args) : nothing_()
+    {
+        emplace(items, std::forward<Args>(args)...);
     }
     ~optional()
     {
@@ -147,6 +194,17 @@ template <class T> class optional
         return has_ ? value_ : static_cast<T>(std::forward<U>(other));
     }
 
+    void swap(optional &other)
+    {
+        optional kept(std::move(other));
+        other = std::move(*this);
+        *this = std::move(kept);
+    }
+    friend void swap(optional &a, optional &b)
+    {
+        a.swap(b);
+    }
+
     friend bool operator==(const optional &a, const optional &b)
     {
         return a.has_ == b.has_ && (!a.has_ || a.value_ == b.value_);
@@ -155,11 +213,36 @@ template <class T> class optional
     {
         return !(a == b);
     }
+    // Nothing is less than every value.
+    friend bool operator<(const optional &a, const optional &b)
+    {
+        return b.has_ && (!a.has_ || a.value_ < b.value_);
+    }
+    friend bool operator>(const optional &a, const optional &b)
+    {
+        return b < a;
+    }
+    friend bool operator<=(const optional &a, const optional &b)
+    {
+        return !(b < a);
+    }
+    friend bool operator>=(const optional &a, const optional &b)
+    {
+        return !(a < b);
+    }
     friend bool operator==(const optional &a, nullopt_t)
     {
         return !a.has_;
     }
+    friend bool operator==(nullopt_t, const optional &a)
+    {
+        return !a.has_;
+    }
     friend bool operator!=(const optional &a, nullopt_t)
+    {
+        return a.has_;
+    }
+    friend bool operator!=(nullopt_t, const optional &a)
     {
         return a.has_;
     }
@@ -177,6 +260,17 @@ template <class T> optional<std::decay_t<T>> make_optional(T &&value)
     return optional<std::decay_t<T>>(std::forward<T>(value));
 }
 
+} // namespace c10
+
+#endif
+
+namespace c10
+{
+// Returns the value, or what the function returns if there is none.
+template <class T, class F> T value_or_else(const optional<T> &value, F &&otherwise)
+{
+    return value.has_value() ? *value : static_cast<T>(otherwise());
+}
 } // namespace c10
 
 namespace torch

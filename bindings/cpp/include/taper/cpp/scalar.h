@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <taper/cpp/scalar_type.h>
+#include <taper/cpp/type_cast.h>
 
 namespace c10
 {
@@ -16,26 +17,30 @@ class Scalar
     Scalar() : Scalar(int64_t{0})
     {
     }
-    template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0> Scalar(T number)
-    {
-        if (std::is_same<T, bool>::value) {
-            type_ = kBool;
-        } else {
-            type_ = std::is_integral<T>::value ? kLong : kDouble;
-        }
-        int_ = std::is_integral<T>::value ? static_cast<int64_t>(number) : 0;
-        re_ = static_cast<double>(number);
-    }
-    Scalar(Half number) : Scalar(static_cast<float>(number))
+    template <class T, std::enable_if_t<std::is_integral<T>::value, int> = 0>
+    Scalar(T number)
+        : type_(std::is_same<T, bool>::value ? kBool : kLong), int_(static_cast<int64_t>(number)),
+          re_(static_cast<double>(number))
     {
     }
-    Scalar(BFloat16 number) : Scalar(static_cast<float>(number))
+    template <class T, std::enable_if_t<std::is_floating_point<T>::value, int> = 0>
+    Scalar(T number) : type_(kDouble), int_(0), re_(static_cast<double>(number))
     {
     }
-    Scalar(c10::complex<float> number) : Scalar(c10::complex<double>(number.real(), number.imag()))
+    Scalar(Half number) : Scalar(static_cast<double>(static_cast<float>(number)))
     {
     }
-    Scalar(c10::complex<double> number) : type_(kComplexDouble), int_(0), re_(number.real()), im_(number.imag())
+    Scalar(BFloat16 number) : Scalar(static_cast<double>(static_cast<float>(number)))
+    {
+    }
+    Scalar(complex<double> number) : type_(kComplexDouble), int_(0), re_(number.real()), im_(number.imag())
+    {
+    }
+    Scalar(complex<float> number) : Scalar(complex<double>(number))
+    {
+    }
+    Scalar(complex<Half> number)
+        : Scalar(complex<double>(static_cast<float>(number.real()), static_cast<float>(number.imag())))
     {
     }
 
@@ -59,43 +64,102 @@ class Scalar
     {
         return type_ == kLong || (with_bool && type_ == kBool);
     }
+    bool isSymInt() const
+    {
+        return false;
+    }
+    bool isSymFloat() const
+    {
+        return false;
+    }
+    bool isSymbolic() const
+    {
+        return false;
+    }
+
+    // Conversions throw if the type cannot hold the number.
     template <class T> T to() const
     {
-        return isIntegral(true) ? static_cast<T>(int_) : static_cast<T>(re_);
+        return checked<T>(typeid(T).name());
     }
-    c10::complex<double> toComplexDouble() const
-    {
-        return {re_, im_};
+#define TAPER_CPP_TO(type, name)                                                                                       \
+    type to##name() const                                                                                              \
+    {                                                                                                                  \
+        return checked<type>(#type);                                                                                   \
     }
-    double toDouble() const
+    AT_FORALL_SCALAR_TYPES_WITH_COMPLEX(TAPER_CPP_TO)
+#undef TAPER_CPP_TO
+
+    template <class T, std::enable_if_t<!is_complex<T>::value, int> = 0> bool equal(T number) const
     {
-        return to<double>();
+        if (isComplex()) {
+            return re_ == static_cast<double>(number) && im_ == 0;
+        }
+        if (isFloatingPoint()) {
+            return re_ == static_cast<double>(number);
+        }
+        return isIntegral(false) && int_ == static_cast<int64_t>(number);
     }
-    float toFloat() const
+    template <class T, std::enable_if_t<is_complex<T>::value, int> = 0> bool equal(T number) const
     {
-        return to<float>();
+        const double re = static_cast<double>(number.real()), im = static_cast<double>(number.imag());
+        return !isBoolean() && (isIntegral(false) ? static_cast<double>(int_) : re_) == re && im_ == im;
     }
-    int64_t toLong() const
+    bool equal(bool flag) const
     {
-        return to<int64_t>();
+        return isBoolean() && (int_ != 0) == flag;
     }
-    int toInt() const
+    Scalar operator-() const
     {
-        return to<int>();
+        TORCH_CHECK(!isBoolean(), "torch boolean negative, the `-` operator, is not supported.");
+        return isComplex() ? Scalar(-toComplexDouble()) : isFloatingPoint() ? Scalar(-re_) : Scalar(-int_);
     }
-    bool toBool() const
+    Scalar conj() const
     {
-        return isIntegral(true) ? int_ != 0 : re_ != 0 || im_ != 0;
+        return isComplex() ? Scalar(std::conj(toComplexDouble())) : *this;
+    }
+    Scalar log() const
+    {
+        return isComplex() ? Scalar(std::log(toComplexDouble()))
+                           : Scalar(std::log(isFloatingPoint() ? re_ : static_cast<double>(int_)));
     }
 
   private:
+    template <class T> T checked(const char *name) const
+    {
+        switch (type_) {
+        case kDouble:
+            return checked_convert<T>(re_, name);
+        case kComplexDouble:
+            return checked_convert<T>(complex<double>(re_, im_), name);
+        case kBool:
+            return checked_convert<T>(int_ != 0, name);
+        default:
+            return checked_convert<T>(int_, name);
+        }
+    }
     ScalarType type_;
     int64_t int_;
     double re_, im_ = 0;
 };
-template <> inline bool Scalar::to<bool>() const
+#define TAPER_CPP_TO(type, name)                                                                                       \
+    template <> inline type Scalar::to<type>() const                                                                   \
+    {                                                                                                                  \
+        return to##name();                                                                                             \
+    }
+AT_FORALL_SCALAR_TYPES_WITH_COMPLEX(TAPER_CPP_TO)
+#undef TAPER_CPP_TO
+
+inline std::ostream &operator<<(std::ostream &out, const Scalar &number)
 {
-    return toBool();
+    return number.isFloatingPoint() ? out << number.toDouble()
+           : number.isComplex()     ? out << number.toComplexDouble()
+           : number.isBoolean()     ? out << (number.toBool() ? "true" : "false")
+                                    : out << number.toLong();
+}
+inline std::string toString(const Scalar &number)
+{
+    return str(number);
 }
 
 } // namespace c10

@@ -1,66 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Element types: ScalarType (with the numbers of taper_dtype), the C++ type of each, and TypeMeta.
+// Element types: ScalarType (with the numbers of taper_dtype), the C++ type of each, and their arithmetic.
 #ifndef TAPER_CPP_SCALAR_TYPE_H
 #define TAPER_CPP_SCALAR_TYPE_H
 
-#include <complex>
-#include <cstdint>
-#include <cstring>
-#include <ostream>
-
+#include <taper/cpp/check.h>
+#include <taper/cpp/complex.h>
 #include <taper/cpp/error.h>
-
-// Rows of (C++ type of an element, name of the enumerator).
-#define TAPER_CPP_SCALAR_TYPES(row)                                                                                    \
-    row(uint8_t, Byte) row(int8_t, Char) row(int16_t, Short) row(int, Int) row(int64_t, Long) row(c10::Half, Half)     \
-        row(float, Float) row(double, Double) row(c10::complex<float>, ComplexFloat)                                   \
-            row(c10::complex<double>, ComplexDouble) row(bool, Bool) row(c10::qint8, QInt8) row(c10::quint8, QUInt8)   \
-                row(c10::qint32, QInt32) row(c10::BFloat16, BFloat16)
+#include <taper/cpp/scalar_type_macros.h>
 
 namespace c10
 {
 
-// A 16-bit float, which is widened for arithmetic.
-struct Half {
-    uint16_t x;
-    operator float() const
-    {
-        const uint32_t sign = static_cast<uint32_t>(x & 0x8000U) << 16, bits = x & 0x7fffU;
-        uint32_t wide;
-        if (bits >= 0x7c00U) { // infinity or NaN
-            wide = 0x7f800000U | (bits << 13);
-        } else if (bits >= 0x0400U) {
-            wide = (bits << 13) + 0x38000000U;
-        } else { // subnormal: a multiple of 2^-24
-            const float small = static_cast<float>(bits) * (1.0F / 16777216.0F);
-            std::memcpy(&wide, &small, sizeof wide);
-        }
-        wide |= sign;
-        float result;
-        std::memcpy(&result, &wide, sizeof result);
-        return result;
-    }
-};
-struct BFloat16 {
-    uint16_t x;
-    operator float() const
-    {
-        const uint32_t wide = static_cast<uint32_t>(x) << 16;
-        float result;
-        std::memcpy(&result, &wide, sizeof result);
-        return result;
-    }
-};
-struct qint8 {
-    int8_t val_;
-};
-struct quint8 {
+// The numbers of quantized tensors.
+#define TAPER_CPP_QUANTIZED(name, number)                                                                              \
+    struct alignas(sizeof(number)) name {                                                                              \
+        using underlying = number;                                                                                     \
+        number val_;                                                                                                   \
+        name() = default;                                                                                              \
+        explicit name(number value) : val_(value)                                                                      \
+        {                                                                                                              \
+        }                                                                                                              \
+    };
+TAPER_CPP_QUANTIZED(qint8, int8_t)
+TAPER_CPP_QUANTIZED(quint8, uint8_t)
+TAPER_CPP_QUANTIZED(qint32, int32_t)
+#undef TAPER_CPP_QUANTIZED
+struct alignas(1) quint4x2 {
+    using underlying = uint8_t;
     uint8_t val_;
 };
-struct qint32 {
-    int32_t val_;
+struct alignas(1) quint2x4 {
+    using underlying = uint8_t;
+    uint8_t val_;
 };
-template <class T> using complex = std::complex<T>;
 
 enum class ScalarType : int8_t {
     Byte = 0,
@@ -81,21 +53,18 @@ enum class ScalarType : int8_t {
     BFloat16 = 15,
     QUInt4x2 = 16,
     QUInt2x4 = 17,
-    Undefined = 18
+    Undefined = 18,
+    NumOptions
 };
+constexpr uint16_t NumScalarTypes = static_cast<uint16_t>(ScalarType::NumOptions);
 
-constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte;
-constexpr ScalarType kChar = ScalarType::Char, kInt8 = ScalarType::Char;
-constexpr ScalarType kShort = ScalarType::Short, kInt16 = ScalarType::Short;
-constexpr ScalarType kInt = ScalarType::Int, kInt32 = ScalarType::Int;
-constexpr ScalarType kLong = ScalarType::Long, kInt64 = ScalarType::Long;
-constexpr ScalarType kHalf = ScalarType::Half, kFloat16 = ScalarType::Half;
-constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = ScalarType::Float;
-constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = ScalarType::Double;
-constexpr ScalarType kComplexHalf = ScalarType::ComplexHalf, kComplexFloat = ScalarType::ComplexFloat;
-constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble, kBool = ScalarType::Bool;
-constexpr ScalarType kQInt8 = ScalarType::QInt8, kQUInt8 = ScalarType::QUInt8, kQInt32 = ScalarType::QInt32;
-constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
+#define TAPER_CPP_CONSTANT(type, name) constexpr ScalarType k##name = ScalarType::name;
+AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(TAPER_CPP_CONSTANT)
+#undef TAPER_CPP_CONSTANT
+constexpr ScalarType kUInt8 = kByte, kInt8 = kChar, kInt16 = kShort, kInt32 = kInt, kInt64 = kLong;
+constexpr ScalarType kFloat16 = kHalf, kFloat32 = kFloat, kFloat64 = kDouble;
+constexpr ScalarType kU8 = kByte, kI8 = kChar, kI16 = kShort, kI32 = kInt, kI64 = kLong;
+constexpr ScalarType kF16 = kHalf, kF32 = kFloat, kF64 = kDouble;
 
 inline const char *toString(ScalarType type)
 {
@@ -103,18 +72,11 @@ inline const char *toString(ScalarType type)
 #define TAPER_CPP_NAME(type_, name)                                                                                    \
     case ScalarType::name:                                                                                             \
         return #name;
-        TAPER_CPP_SCALAR_TYPES(TAPER_CPP_NAME)
+        AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(TAPER_CPP_NAME)
 #undef TAPER_CPP_NAME
-    case ScalarType::ComplexHalf:
-        return "ComplexHalf";
-    case ScalarType::QUInt4x2:
-        return "QUInt4x2";
-    case ScalarType::QUInt2x4:
-        return "QUInt2x4";
-    case ScalarType::Undefined:
-        break;
+    default:
+        return "UNKNOWN_SCALAR";
     }
-    return "UNKNOWN_SCALAR";
 }
 inline std::ostream &operator<<(std::ostream &out, ScalarType type)
 {
@@ -123,7 +85,9 @@ inline std::ostream &operator<<(std::ostream &out, ScalarType type)
 
 inline size_t elementSize(ScalarType type)
 {
-    return taper_dtype_size(static_cast<taper_dtype>(type));
+    return type == ScalarType::QUInt4x2 || type == ScalarType::QUInt2x4
+               ? 1
+               : taper_dtype_size(static_cast<taper_dtype>(type));
 }
 inline bool isIntegralType(ScalarType type, bool with_bool = false)
 {
@@ -133,126 +97,150 @@ inline bool isFloatingType(ScalarType type)
 {
     return (type >= ScalarType::Half && type <= ScalarType::Double) || type == ScalarType::BFloat16;
 }
+inline bool isReducedFloatingType(ScalarType type)
+{
+    return type == ScalarType::Half || type == ScalarType::BFloat16;
+}
 inline bool isComplexType(ScalarType type)
 {
     return type >= ScalarType::ComplexHalf && type <= ScalarType::ComplexDouble;
 }
-inline bool isSignedType(ScalarType type)
-{
-    return type != ScalarType::Byte && type != ScalarType::Bool && type != ScalarType::QUInt8;
-}
 inline bool isQIntType(ScalarType type)
 {
-    return type >= ScalarType::QInt8 && type <= ScalarType::QInt32;
+    return (type >= ScalarType::QInt8 && type <= ScalarType::QInt32) || type == ScalarType::QUInt4x2 ||
+           type == ScalarType::QUInt2x4;
+}
+// The quantized type over a type of integers, and the reverse. Other types are returned unchanged.
+inline ScalarType toQIntType(ScalarType type)
+{
+    return type == ScalarType::Byte   ? ScalarType::QUInt8
+           : type == ScalarType::Char ? ScalarType::QInt8
+           : type == ScalarType::Int  ? ScalarType::QInt32
+                                      : type;
+}
+inline ScalarType toUnderlying(ScalarType type)
+{
+    switch (type) {
+    case ScalarType::QUInt8:
+    case ScalarType::QUInt4x2:
+    case ScalarType::QUInt2x4:
+        return ScalarType::Byte;
+    case ScalarType::QInt8:
+        return ScalarType::Char;
+    case ScalarType::QInt32:
+        return ScalarType::Int;
+    default:
+        return type;
+    }
+}
+inline bool isUnderlying(ScalarType type, ScalarType quantized)
+{
+    return type == toUnderlying(quantized);
+}
+inline bool isSignedType(ScalarType type)
+{
+    TORCH_CHECK(!isQIntType(type), "isSignedType not supported for quantized types");
+    TORCH_CHECK(type < ScalarType::Undefined, "Unknown ScalarType");
+    return type != ScalarType::Byte && type != ScalarType::Bool;
+}
+inline ScalarType toRealValueType(ScalarType type)
+{
+    return type == ScalarType::ComplexHalf     ? ScalarType::Half
+           : type == ScalarType::ComplexFloat  ? ScalarType::Float
+           : type == ScalarType::ComplexDouble ? ScalarType::Double
+                                               : type;
+}
+inline ScalarType toValueType(ScalarType type)
+{
+    return toRealValueType(type);
+}
+inline ScalarType toComplexType(ScalarType type)
+{
+    switch (type) {
+    case ScalarType::BFloat16: // there is no complex type of bfloat16
+    case ScalarType::Float:
+        return ScalarType::ComplexFloat;
+    case ScalarType::Half:
+        return ScalarType::ComplexHalf;
+    case ScalarType::Double:
+        return ScalarType::ComplexDouble;
+    default:
+        TORCH_CHECK(isComplexType(type), "Unknown Complex ScalarType for ", type);
+        return type;
+    }
+}
+// Returns true if a result of the first type can be stored as the second. The kinds are bool, integer, float and
+// complex; a number can become its own kind or a later one.
+inline bool canCast(const ScalarType from, const ScalarType to)
+{
+    return !(isComplexType(from) && !isComplexType(to)) && !(isFloatingType(from) && isIntegralType(to, false)) &&
+           !(from != ScalarType::Bool && to == ScalarType::Bool);
+}
+
+// Returns the type of the result of an operation of the two types.
+inline ScalarType promoteTypes(ScalarType a, ScalarType b)
+{
+    if (a == ScalarType::Undefined || b == ScalarType::Undefined) {
+        return ScalarType::Undefined;
+    }
+    if (a == b) {
+        return a;
+    }
+    TORCH_CHECK(!isQIntType(a) && !isQIntType(b),
+                "promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, "
+                "offending types: ",
+                toString(a), " ", toString(b));
+    if (isComplexType(a) || isComplexType(b)) {
+        const ScalarType real = promoteTypes(toRealValueType(a), toRealValueType(b));
+        return isFloatingType(real) ? toComplexType(real) : toComplexType(toRealValueType(isComplexType(a) ? a : b));
+    }
+    if (isFloatingType(a) && isFloatingType(b)) {
+        const bool halves = isReducedFloatingType(a) && isReducedFloatingType(b);
+        const ScalarType wider =
+            a == ScalarType::Double || b == ScalarType::Double ? ScalarType::Double : ScalarType::Float;
+        return halves ? ScalarType::Float : wider;
+    }
+    if (isFloatingType(a) || isFloatingType(b)) {
+        return isFloatingType(a) ? a : b;
+    }
+    if (a == ScalarType::Bool || b == ScalarType::Bool) {
+        return a == ScalarType::Bool ? b : a;
+    }
+    // The wider one of two integers, and int16 for uint8 with int8.
+    const ScalarType wider = a > b ? a : b;
+    return wider == ScalarType::Char ? ScalarType::Short : wider;
 }
 
 // CppTypeToScalarType<float>::value. Other types have none, so that data_ptr of such a type does not compile.
 template <class T> struct CppTypeToScalarType;
 #define TAPER_CPP_TYPE(type, name)                                                                                     \
-    template <> struct CppTypeToScalarType<type> {                                                                     \
-        static constexpr ScalarType value = ScalarType::name;                                                          \
+    template <> struct CppTypeToScalarType<type> : std::integral_constant<ScalarType, ScalarType::name> {              \
     };
-TAPER_CPP_SCALAR_TYPES(TAPER_CPP_TYPE)
+AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(TAPER_CPP_TYPE)
 #undef TAPER_CPP_TYPE
-
-} // namespace c10
-
-namespace caffe2
-{
-
-// The type of Tensor::dtype(), which compares equal to its ScalarType.
-class TypeMeta
-{
-  public:
-    TypeMeta() = default;
-    TypeMeta(c10::ScalarType type) : type_(type)
-    {
-    }
-    c10::ScalarType toScalarType() const
-    {
-        return type_;
-    }
-    size_t itemsize() const
-    {
-        return c10::elementSize(type_);
-    }
-    const char *name() const
-    {
-        switch (type_) {
-        case c10::ScalarType::Byte:
-            return "unsigned char";
-        case c10::ScalarType::Char:
-            return "signed char";
-        case c10::ScalarType::Short:
-            return "short int";
-        case c10::ScalarType::Long:
-            return sizeof(long) == 8 ? "long int" : "long long int";
-#define TAPER_CPP_NAME(type, name)                                                                                     \
-    case c10::ScalarType::name:                                                                                        \
-        return #type;
-            TAPER_CPP_NAME(int, Int)
-            TAPER_CPP_NAME(c10::Half, Half)
-            TAPER_CPP_NAME(float, Float)
-            TAPER_CPP_NAME(double, Double)
-            TAPER_CPP_NAME(bool, Bool)
-            TAPER_CPP_NAME(c10::complex<float>, ComplexFloat)
-            TAPER_CPP_NAME(c10::complex<double>, ComplexDouble)
-            TAPER_CPP_NAME(c10::qint8, QInt8)
-            TAPER_CPP_NAME(c10::quint8, QUInt8)
-            TAPER_CPP_NAME(c10::qint32, QInt32)
-            TAPER_CPP_NAME(c10::BFloat16, BFloat16)
-#undef TAPER_CPP_NAME
-        default:
-            return "nullptr (uninitialized)";
-        }
-    }
-    template <class T> static TypeMeta Make()
-    {
-        return TypeMeta(c10::CppTypeToScalarType<T>::value);
-    }
-    template <class T> bool Match() const
-    {
-        return type_ == c10::CppTypeToScalarType<T>::value;
-    }
-    friend bool operator==(const TypeMeta &a, const TypeMeta &b)
-    {
-        return a.type_ == b.type_;
-    }
-    friend bool operator!=(const TypeMeta &a, const TypeMeta &b)
-    {
-        return a.type_ != b.type_;
-    }
-    friend std::ostream &operator<<(std::ostream &out, const TypeMeta &type)
-    {
-        return out << type.name();
-    }
-
-  private:
-    c10::ScalarType type_ = c10::ScalarType::Undefined;
+// The type of 64 bits that int64_t is not.
+template <>
+struct CppTypeToScalarType<std::conditional_t<std::is_same<int64_t, long>::value, long long, long>>
+    : std::integral_constant<ScalarType, sizeof(long) == 4 && std::is_same<int64_t, long long>::value
+                                             ? ScalarType::Int
+                                             : ScalarType::Long> {
 };
 
-} // namespace caffe2
+namespace impl
+{
+template <ScalarType> struct ScalarTypeToCPPType;
+#define TAPER_CPP_TYPE(type_, name)                                                                                    \
+    template <> struct ScalarTypeToCPPType<ScalarType::name> {                                                         \
+        using type = type_;                                                                                            \
+        static type_ t;                                                                                                \
+    };
+AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(TAPER_CPP_TYPE)
+#undef TAPER_CPP_TYPE
+template <ScalarType type> using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<type>::type;
+} // namespace impl
 
-namespace c10
-{
-inline ScalarType typeMetaToScalarType(const caffe2::TypeMeta &type)
-{
-    return type.toScalarType();
-}
-inline caffe2::TypeMeta scalarTypeToTypeMeta(ScalarType type)
-{
-    return caffe2::TypeMeta(type);
-}
 } // namespace c10
 
-namespace caffe2
-{
-using c10::typeMetaToScalarType;
-}
-namespace torch
-{
-using namespace at;
-using Dtype = c10::ScalarType;
-} // namespace torch
+#include <taper/cpp/type_meta.h>
 
 #endif
