@@ -14,22 +14,13 @@
 #include <torch/torch.h>
 
 #include <cstring>
-#include <iostream>
 #include <mutex>
 #include <set>
 
+#include "show.h"
+
 namespace
 {
-
-#define SHOW(...) std::cout << #__VA_ARGS__ << " = " << (__VA_ARGS__) << "\n"
-#define ERROR(...)                                                                                                     \
-    try {                                                                                                              \
-        std::cout << #__VA_ARGS__ << " = " << (__VA_ARGS__) << "\n";                                                   \
-    } catch (const c10::Error &e) {                                                                                    \
-        std::cout << e.what_without_backtrace() << "\n";                                                               \
-    } catch (const std::exception &e) {                                                                                \
-        std::cout << e.what() << "\n";                                                                                 \
-    }
 
 uint32_t bits_of(float value)
 {

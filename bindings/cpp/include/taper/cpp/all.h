@@ -19,6 +19,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include <taper/cpp/autograd.h>
+#include <taper/cpp/device_guard.h>
+#include <taper/cpp/dispatch.h>
 #include <taper/cpp/functions.h>
 #include <taper/cpp/global_context.h>
 #include <taper/cpp/guards.h>
@@ -28,6 +31,8 @@
 #include <taper/cpp/pickle.h>
 #include <taper/cpp/print.h>
 #include <taper/cpp/stack_operator.h>
+#include <taper/cpp/utility.h>
+#include <taper/cpp/tensor_checks.h>
 #include <taper/cpp/timer.h>
 
 #endif

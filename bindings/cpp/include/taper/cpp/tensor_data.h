@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <taper/cpp/from_blob.h>
+#include <taper/cpp/std_print.h>
 #include <taper/cpp/tensor_ops.h>
 
 namespace torch

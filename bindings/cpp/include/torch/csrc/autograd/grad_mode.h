@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_TORCH_CSRC_AUTOGRAD_GRAD_MODE_H
 #define TAPER_CPP_AS_TORCH_CSRC_AUTOGRAD_GRAD_MODE_H
 
-#include <taper/cpp/guards.h>
+#include <taper/cpp/autograd.h>
 
 #endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_ATEN_OPMATHTYPE_H
+#define TAPER_CPP_AS_ATEN_OPMATHTYPE_H
+
+#include <taper/cpp/scalar_type.h>
+
+#endif

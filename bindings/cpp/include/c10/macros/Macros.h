@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_C10_MACROS_MACROS_H
+#define TAPER_CPP_AS_C10_MACROS_MACROS_H
+
+#include <taper/cpp/macros.h>
+
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_C10_UTIL_QUINT8_H
+#define TAPER_CPP_AS_C10_UTIL_QUINT8_H
+
+#include <taper/cpp/scalar_type.h>
+
+#endif

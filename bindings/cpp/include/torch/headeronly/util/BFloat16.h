@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_TORCH_HEADERONLY_UTIL_BFLOAT16_H
+#define TAPER_CPP_AS_TORCH_HEADERONLY_UTIL_BFLOAT16_H
+
+#include <taper/cpp/half.h>
+
+#endif
