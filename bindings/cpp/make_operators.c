@@ -498,6 +498,23 @@ static void print_both(FILE *methods, FILE *functions, const operator* op, unsig
     }
 }
 
+// Prints the function of at::fft_fft, for example, also as torch::fft::fft.
+static void print_spaced(FILE *to, const operator* op)
+{
+    static const char *const spaces[] = {"fft", "linalg", "special"};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+        const size_t length = strlen(spaces[i]);
+        if (begins(op->name, spaces[i]) && op->name[length] == '_') {
+            operator shorter;
+            memcpy(&shorter, op, sizeof shorter);
+            copy(shorter.name, sizeof shorter.name, op->name + length + 1, strlen(op->name) - length - 1);
+            fprintf(to, "namespace %s\n{\n", spaces[i]);
+            print_functions(to, &shorter);
+            fputs("}\n", to);
+        }
+    }
+}
+
 static FILE *create(const char *path)
 {
     FILE *const file = fopen(path, "w");
@@ -540,10 +557,11 @@ static unsigned read_row(const char *schema, const char *cpp, operator* op)
 int main(int argc, char **argv)
 {
     static operator op;
-    if (argc != 4) {
+    if (argc != 5) {
         fail("wanted", "the names of the files to write");
     }
     FILE *const methods = create(argv[1]), *const functions = create(argv[2]), *const vision = create(argv[3]);
+    FILE *const spaces = create(argv[4]);
     fputs("// Inside class Tensor.\n", methods);
     fputs("#ifndef TAPER_CPP_GENERATED_FUNCTIONS_H\n#define TAPER_CPP_GENERATED_FUNCTIONS_H\n\n"
           "#include <taper/cpp/call.h>\n\nnamespace at\n{\n\n",
@@ -551,6 +569,9 @@ int main(int argc, char **argv)
     fputs("#ifndef TAPER_CPP_GENERATED_VISION_H\n#define TAPER_CPP_GENERATED_VISION_H\n\n"
           "#include <taper/cpp/call.h>\n\nnamespace vision\n{\nnamespace ops\n{\n\n",
           vision);
+    fputs("#ifndef TAPER_CPP_GENERATED_SPACES_H\n#define TAPER_CPP_GENERATED_SPACES_H\n\n"
+          "#include <taper/cpp/call.h>\n\nnamespace torch\n{\n\n",
+          spaces);
     const size_t count = expand_rows();
     for (size_t i = 0; i < count; i++) {
         if (begins(rows[i].schema, "torchvision::")) {
@@ -558,7 +579,11 @@ int main(int argc, char **argv)
                 print_functions(vision, &op);
             }
         } else if (begins(rows[i].schema, "aten::")) {
-            print_both(methods, functions, &op, read_row(rows[i].schema, own_word(&rows[i], "CPP"), &op));
+            const unsigned kinds = read_row(rows[i].schema, own_word(&rows[i], "CPP"), &op);
+            print_both(methods, functions, &op, kinds);
+            if ((kinds & FUNCTION) != 0) {
+                print_spaced(spaces, &op);
+            }
         }
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -566,5 +591,6 @@ int main(int argc, char **argv)
     }
     fputs("\n} // namespace at\n\n#endif\n", functions);
     fputs("\n} // namespace ops\n} // namespace vision\n\n#endif\n", vision);
-    return fclose(methods) != 0 || fclose(functions) != 0 || fclose(vision) != 0;
+    fputs("\n} // namespace torch\n\n#endif\n", spaces);
+    return fclose(methods) != 0 || fclose(functions) != 0 || fclose(vision) != 0 || fclose(spaces) != 0;
 }

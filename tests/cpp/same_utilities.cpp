@@ -389,6 +389,21 @@ void switches()
     SHOW(toString(at::QEngine::QNNPACK));
 }
 
+void spaces()
+{
+    const at::Tensor x = torch::arange(6).to(at::kFloat).view({2, 3}) + 1, square = x.mm(x.t());
+    SHOW(torch::fft::rfft(x).abs());
+    SHOW(torch::fft::fftn(x).abs());
+    SHOW(torch::fft::fftfreq(4));
+    SHOW(torch::fft::fftfreq(4, torch::kDouble));
+    SHOW(torch::linalg::norm(x, c10::nullopt, c10::nullopt, false, c10::nullopt));
+    SHOW(torch::linalg::det(square));
+    SHOW(torch::linalg::inv(square));
+    SHOW(torch::special::expit(x));
+    SHOW(torch::special::gammaln(x));
+    SHOW(torch::special::xlogy(x, 2.0));
+}
+
 } // namespace
 
 int main()
@@ -402,6 +417,7 @@ int main()
     strings();
     optionals_and_arrays();
     dispatch();
+    spaces();
     threads();
     modes();
     switches();

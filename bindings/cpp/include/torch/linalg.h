@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_TORCH_LINALG_H
 #define TAPER_CPP_AS_TORCH_LINALG_H
 
-#include <taper/cpp/all.h>
+#include <taper/cpp/spaces.h>
 
 #endif
