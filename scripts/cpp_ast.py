@@ -143,7 +143,8 @@ class Reader:
             self.found.abstract.add(self.path())
         const = re.search(r"\)( const)?( &{1,2})?( noexcept)?$", signature.split(" -> ")[0])
         qualifiers = ("const" if const and const.group(1) else "") + ((const.group(2) or "") if const else "")
-        entry = self.add(FUNCTIONS[kind], typed.group(1), qualifiers, " static" in flags)
+        name = typed.group(1).split("<")[0] if kind == "CXXConstructorDecl" else typed.group(1)
+        entry = self.add(FUNCTIONS[kind], name, qualifiers, " static" in flags)
         self.enter(depth, "function").entry = entry
 
     def type(self, kind, depth, rest):

@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_ATEN_OPMATHTYPE_H
 #define TAPER_CPP_AS_ATEN_OPMATHTYPE_H
 
-#include <taper/cpp/scalar_type.h>
+#include <taper/cpp/accumulate_type.h>
 
 #endif

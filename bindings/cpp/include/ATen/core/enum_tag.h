@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_ATEN_CORE_ENUM_TAG_H
 #define TAPER_CPP_AS_ATEN_CORE_ENUM_TAG_H
 
-#include <taper/cpp/function_schema.h>
+#include <taper/cpp/default_dtype.h>
 
 #endif

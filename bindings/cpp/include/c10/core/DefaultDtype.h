@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_C10_CORE_DEFAULTDTYPE_H
 #define TAPER_CPP_AS_C10_CORE_DEFAULTDTYPE_H
 
-#include <taper/cpp/tensor_options.h>
+#include <taper/cpp/default_dtype.h>
 
 #endif

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <taper/cpp/autograd.h>
+#include <taper/cpp/default_dtype.h>
 #include <taper/cpp/device_guard.h>
 #include <taper/cpp/dispatch.h>
 #include <taper/cpp/functions.h>

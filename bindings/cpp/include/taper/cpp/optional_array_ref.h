@@ -62,10 +62,32 @@ template <class T> class OptionalArrayRef final
         return all_.value_or(std::forward<U>(other));
     }
 
+    template <class... Args> ArrayRef<T> &emplace(Args &&...args)
+    {
+        all_ = ArrayRef<T>(std::forward<Args>(args)...);
+        return *all_;
+    }
+    void reset() noexcept
+    {
+        all_.reset();
+    }
+    void swap(OptionalArrayRef &other)
+    {
+        std::swap(all_, other.all_);
+    }
+
   private:
     optional<ArrayRef<T>> all_;
 };
 using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
+inline bool operator==(const OptionalIntArrayRef &a, const IntArrayRef &b)
+{
+    return a.has_value() && a.value().equals(b);
+}
+inline bool operator==(const IntArrayRef &a, const OptionalIntArrayRef &b)
+{
+    return b == a;
+}
 
 } // namespace c10
 
