@@ -347,18 +347,24 @@ TAPER_KERNEL(taper_op_resize_as)
     return ret_resized(call, x, like->rank, like->sizes, format);
 }
 
-// Makes self a view of source's storage.
-static taper_status set_to(taper_call *call, taper_tensor *x, const taper_tensor *source, const taper_view *view)
+static taper_status expect_same_dtype(taper_call *call, const taper_tensor *x, const taper_tensor *source)
 {
     if (x->dtype != source->dtype) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "set_: the tensors have different dtypes, %s and %s",
                           taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name((taper_dtype)source->dtype));
     }
+    return TAPER_OK;
+}
+
+// Makes self a view of source's storage.
+static taper_status set_to(taper_call *call, taper_tensor *x, const taper_tensor *source, const taper_view *view)
+{
     taper_tensor *checked;
     TAPER_TRY(taper_view_make(call->run, source, view, &checked));
     taper_obj_retain(&source->storage->head);
     taper_obj_release(&x->storage->head);
     x->storage = source->storage;
+    x->dtype = source->dtype;
     x->hidden_nhwc = false;
     x->rank = (uint8_t)view->rank;
     x->offset = view->offset;
@@ -369,16 +375,21 @@ static taper_status set_to(taper_call *call, taper_tensor *x, const taper_tensor
     return status;
 }
 
-// set_(source) and set_data use the second argument's storage and shape.
+// set_(source) and set_data use the second argument's storage and shape. The host's call of set_data, which has no
+// result, also takes its dtype; a program does not, because its other operators may rely on the dtype of self.
 TAPER_KERNEL(taper_op_set)
 {
     taper_tensor *x, *source;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_plain(call, 1, &source));
+    const bool returns = call->ret_count > 0;
+    if (returns || call->operands != NULL) {
+        TAPER_TRY(expect_same_dtype(call, x, source));
+    }
     taper_view view;
     taper_view_of(source, &view);
     TAPER_TRY(set_to(call, x, source, &view));
-    if (call->ret_count > 0) {
+    if (returns) {
         taper_view_ret_same(call, 0, x);
     }
     return TAPER_OK;
@@ -389,6 +400,7 @@ TAPER_KERNEL(taper_op_set_strided)
     taper_tensor *x, *source;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_plain(call, 1, &source));
+    TAPER_TRY(expect_same_dtype(call, x, source));
     taper_view view;
     size_t count;
     TAPER_TRY(taper_arg_int(call, 2, &view.offset));
