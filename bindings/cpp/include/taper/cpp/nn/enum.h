@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// The named values of options of torch::nn, such as torch::kReflect. Each is the only value of a type of its own.
+#ifndef TAPER_CPP_NN_ENUM_H
+#define TAPER_CPP_NN_ENUM_H
+
+#include <string>
+
+#include <taper/cpp/array_ref.h>
+#include <taper/cpp/nn/variant.h>
+
+#define TAPER_CPP_NN_ENUMS(E)                                                                                          \
+    E(Linear)                                                                                                          \
+    E(Conv1D)                                                                                                          \
+    E(Conv2D) E(Conv3D) E(ConvTranspose1D) E(ConvTranspose2D) E(ConvTranspose3D) E(Sigmoid) E(Tanh) E(ReLU) E(GELU)    \
+        E(SiLU) E(Mish) E(LeakyReLU) E(FanIn) E(FanOut) E(Constant) E(Reflect) E(Replicate) E(Circular) E(Nearest)     \
+            E(Bilinear) E(Bicubic) E(Trilinear) E(Area) E(NearestExact) E(Sum) E(Mean) E(Max) E(None) E(BatchMean)     \
+                E(Zeros) E(Border) E(Reflection) E(RNN_TANH) E(RNN_RELU) E(LSTM) E(GRU) E(Valid) E(Same)
+
+namespace at
+{
+namespace Reduction
+{
+enum Reduction { None, Mean, Sum, END };
+}
+} // namespace at
+
+namespace torch
+{
+using namespace at;
+
+namespace enumtype
+{
+#define TAPER_CPP_NN_TYPE(name)                                                                                        \
+    struct k##name {                                                                                                   \
+        constexpr k##name()                                                                                            \
+        {                                                                                                              \
+        }                                                                                                              \
+        static const char *text()                                                                                      \
+        {                                                                                                              \
+            return "k" #name;                                                                                          \
+        }                                                                                                              \
+    };
+TAPER_CPP_NN_ENUMS(TAPER_CPP_NN_TYPE)
+#undef TAPER_CPP_NN_TYPE
+
+struct _compute_enum_name {
+    template <class Value> std::string operator()(const Value &) const
+    {
+        return Value::text();
+    }
+};
+template <class Variant> std::string get_enum_name(const Variant &value)
+{
+    return c10::visit(_compute_enum_name(), value);
+}
+
+template <class Variant> at::Reduction::Reduction reduction_get_enum(const Variant &value)
+{
+    const std::string name = get_enum_name(value);
+    if (name == "kNone") {
+        return at::Reduction::None;
+    }
+    TORCH_CHECK(name == "kMean" || name == "kSum", name, " is not a valid value for reduction");
+    return name == "kMean" ? at::Reduction::Mean : at::Reduction::Sum;
+}
+} // namespace enumtype
+
+#define TAPER_CPP_NN_VALUE(name) constexpr enumtype::k##name k##name;
+TAPER_CPP_NN_ENUMS(TAPER_CPP_NN_VALUE)
+#undef TAPER_CPP_NN_VALUE
+
+} // namespace torch
+
+#undef TAPER_CPP_NN_ENUMS
+
+#endif
