@@ -3,12 +3,15 @@
 #ifndef TAPER_CPP_NN_ALL_H
 #define TAPER_CPP_NN_ALL_H
 
-#include <taper/cpp/nn/activation.h>
+#include <taper/cpp/nn/adaptive.h>
 #include <taper/cpp/nn/archive.h>
 #include <taper/cpp/nn/batchnorm.h>
 #include <taper/cpp/nn/conv.h>
-#include <taper/cpp/nn/dropout.h>
-#include <taper/cpp/nn/linear.h>
-#include <taper/cpp/nn/sequential.h>
+#include <taper/cpp/nn/embedding.h>
+#include <taper/cpp/nn/loss.h>
+#include <taper/cpp/nn/pooling.h>
+#include <taper/cpp/nn/recurrent.h>
+#include <taper/cpp/nn/transformer.h>
+#include <taper/cpp/nn/vision.h>
 
 #endif

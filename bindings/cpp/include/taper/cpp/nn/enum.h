@@ -8,13 +8,36 @@
 #include <taper/cpp/array_ref.h>
 #include <taper/cpp/nn/variant.h>
 
+// Constructors of options from one of the values of an option.
+#define TORCH_OPTIONS_CTOR_VARIANT_ARG3(name, option, A, B, C)                                                         \
+    name()                                                                                                             \
+    {                                                                                                                  \
+    }                                                                                                                  \
+    name(torch::enumtype::A option) : option##_(option)                                                                \
+    {                                                                                                                  \
+    }                                                                                                                  \
+    name(torch::enumtype::B option) : option##_(option)                                                                \
+    {                                                                                                                  \
+    }                                                                                                                  \
+    name(torch::enumtype::C option) : option##_(option)                                                                \
+    {                                                                                                                  \
+    }
+#define TORCH_OPTIONS_CTOR_VARIANT_ARG4(name, option, A, B, C, D)                                                      \
+    TORCH_OPTIONS_CTOR_VARIANT_ARG3(name, option, A, B, C)                                                             \
+    name(torch::enumtype::D option) : option##_(option)                                                                \
+    {                                                                                                                  \
+    }
+
 #define TAPER_CPP_NN_ENUMS(E)                                                                                          \
     E(Linear)                                                                                                          \
     E(Conv1D)                                                                                                          \
-    E(Conv2D) E(Conv3D) E(ConvTranspose1D) E(ConvTranspose2D) E(ConvTranspose3D) E(Sigmoid) E(Tanh) E(ReLU) E(GELU)    \
-        E(SiLU) E(Mish) E(LeakyReLU) E(FanIn) E(FanOut) E(Constant) E(Reflect) E(Replicate) E(Circular) E(Nearest)     \
-            E(Bilinear) E(Bicubic) E(Trilinear) E(Area) E(NearestExact) E(Sum) E(Mean) E(Max) E(None) E(BatchMean)     \
-                E(Zeros) E(Border) E(Reflection) E(RNN_TANH) E(RNN_RELU) E(LSTM) E(GRU) E(Valid) E(Same)
+    E(Conv2D)                                                                                                          \
+    E(Conv3D)                                                                                                          \
+    E(ConvTranspose1D)                                                                                                 \
+    E(ConvTranspose2D) E(ConvTranspose3D) E(Sigmoid) E(Tanh) E(ReLU) E(GELU) E(SiLU) E(Mish) E(LeakyReLU) E(FanIn)     \
+        E(FanOut) E(Constant) E(Reflect) E(Replicate) E(Circular) E(Nearest) E(Bilinear) E(Bicubic) E(Trilinear)       \
+            E(Area) E(NearestExact) E(Sum) E(Mean) E(Max) E(None) E(BatchMean) E(Zeros) E(Border) E(Reflection)        \
+                E(RNN_TANH) E(RNN_RELU) E(LSTM) E(GRU) E(Valid) E(Same)
 
 namespace at
 {

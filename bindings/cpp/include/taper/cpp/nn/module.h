@@ -266,6 +266,11 @@ class Module : public std::enable_shared_from_this<Module>
         return std::move(arguments);
     }
 
+    void set_name(std::string name)
+    {
+        name_ = std::move(name);
+    }
+
     OrderedDict<std::string, Tensor> parameters_;
 
   private:

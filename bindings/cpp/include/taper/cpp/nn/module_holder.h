@@ -103,8 +103,8 @@ template <class Contained> class ModuleHolder : torch::detail::ModuleHolderIndic
     {
         return ptr().get();
     }
-    template <class... Args>
-    auto operator()(Args &&...args) -> decltype(std::declval<Contained &>().forward(std::forward<Args>(args)...))
+    template <class... Args, class C = Contained>
+    auto operator()(Args &&...args) -> decltype(std::declval<C &>().forward(std::forward<Args>(args)...))
     {
         return get()->forward(std::forward<Args>(args)...);
     }
