@@ -13,7 +13,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$1/taper/cpp/generated"
 "${TAPER_HOST_CC:-cc}" -O1 -I"$root/src" -o "$scratch/make_operators" "$root/bindings/cpp/make_operators.c"
-"$scratch/make_operators" "$1/taper/cpp/generated/methods.inc" "$1/taper/cpp/generated/functions.h"
+"$scratch/make_operators" "$1/taper/cpp/generated/methods.inc" "$1/taper/cpp/generated/functions.h" \
+    "$1/taper/cpp/generated/vision.h" "$1/taper/cpp/generated/spaces.h"
 # Where a file system ignores case, each spelling finds the one that is there.
 [ ! -e "$1/LIBTORCH.H" ] || exit 0
 sed -n '/^foreach(spelling/,/)$/p' "$root/bindings/cpp/CMakeLists.txt" | tr ' ()' '\n\n\n' | grep '\.h$' | while read -r spelling; do

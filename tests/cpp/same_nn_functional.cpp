@@ -261,6 +261,20 @@ void losses()
     ATTEMPT(nn::AdaptiveLogSoftmaxWithLoss(4, 8, std::vector<int64_t>{5, 2})->head->weight);
 }
 
+// The families of operators that have namespaces of their own.
+void spaces()
+{
+    const Tensor x = torch::tensor({1.F, 2.F, 3.F, 5.F}).view({2, 2});
+    ATTEMPT(torch::fft::rfft(x).abs());
+    ATTEMPT(torch::fft::fft2(x, torch::nullopt, {0, 1}).abs());
+    ATTEMPT(torch::fft::fftfreq(4));
+    ATTEMPT(torch::linalg::det(x));
+    ATTEMPT(torch::linalg::inv(x));
+    ATTEMPT(torch::linalg::norm(x, c10::nullopt, c10::nullopt, false, c10::nullopt));
+    ATTEMPT(torch::special::expit(x));
+    ATTEMPT(torch::special::logsumexp(x, {1}, false));
+}
+
 void parameters()
 {
     nn::Linear linear(2, 2);
@@ -282,6 +296,7 @@ int main()
     pictures();
     losses();
     parameters();
+    spaces();
     std::cout << "models\n";
     return 0;
 }

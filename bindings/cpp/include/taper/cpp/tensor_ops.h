@@ -130,7 +130,7 @@ inline Tensor Tensor::variable_data() const
 }
 inline void Tensor::set_data(const Tensor &from) const
 {
-    const_cast<Tensor *>(this)->set_(from);
+    taper::cpp::run("WT aten::set_data", this, &from);
 }
 
 // ---- gradients
