@@ -4,7 +4,6 @@
 #define TAPER_CPP_NN_ALL_H
 
 #include <taper/cpp/nn/adaptive.h>
-#include <taper/cpp/nn/archive.h>
 #include <taper/cpp/nn/batchnorm.h>
 #include <taper/cpp/nn/conv.h>
 #include <taper/cpp/nn/embedding.h>

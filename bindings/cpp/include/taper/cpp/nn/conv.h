@@ -300,8 +300,8 @@ template <size_t D, class Derived> class ConvTransposeNdImpl : public ConvNdImpl
             extra[d] = asked[d] - least[d];
             fits = fits && asked[d] >= least[d] && asked[d] <= most[d];
         }
-        TORCH_CHECK(fits, "requested an output size of ", asked, ", but valid sizes range from ", detail::spaced(least),
-                    " to ", detail::spaced(most), " (for an input of ", input.sizes().slice(2), ")");
+        TORCH_CHECK(fits, "requested an output size of ", asked, ", but valid sizes range from ", least, " to ", most,
+                    " (for an input of ", input.sizes().slice(2), ")");
         return extra;
     }
     Tensor upsample(const Tensor &input, const c10::optional<IntArrayRef> &output_size) const

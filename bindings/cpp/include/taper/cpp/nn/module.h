@@ -201,7 +201,8 @@ class Module : public std::enable_shared_from_this<Module>
         return dynamic_cast<const M *>(this);
     }
 
-    // Both are defined in archive.h. Were they not inline here, every unit would hold the class's virtual functions.
+    // Both are defined in archive.h, which this header includes. Were they not inline here, every unit would hold the
+    // class's virtual functions.
     inline virtual void save(serialize::OutputArchive &archive) const;
     inline virtual void load(serialize::InputArchive &archive);
     virtual bool is_serializable() const
@@ -472,5 +473,7 @@ template <class Derived> class Cloneable : public Module
         }                                                                                                              \
         return std::move(arguments);                                                                                   \
     }
+
+#include <taper/cpp/nn/archive.h>
 
 #endif

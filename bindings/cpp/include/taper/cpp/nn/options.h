@@ -43,16 +43,6 @@ namespace nn
 namespace detail
 {
 
-// Returns the numbers as libtorch's errors print a vector.
-inline std::string spaced(const std::vector<int64_t> &numbers)
-{
-    std::string text;
-    for (int64_t each : numbers) {
-        text += (text.empty() ? "" : " ") + std::to_string(each);
-    }
-    return text;
-}
-
 // A module without parameters: it keeps its options and has nothing to reset.
 template <class Derived, class Options> class PlainModule : public Cloneable<Derived>
 {

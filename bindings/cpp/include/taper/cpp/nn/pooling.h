@@ -131,8 +131,8 @@ inline std::vector<int64_t> _unpool_output_size(const Tensor &input, const IntAr
                 kernel.size() + 2, " elements, but it has a length of '", asked.size(), "'");
     for (size_t d = 0; d < kernel.size(); d++) {
         const int64_t least = usual[d] - stride[d], most = usual[d] + stride[d];
-        TORCH_CHECK(least <= asked[d] && asked[d] <= most, "invalid output_size ", torch::nn::detail::spaced(asked),
-                    " (dim ", d, " must be between ", least, " and ", most, ")");
+        TORCH_CHECK(least <= asked[d] && asked[d] <= most, "invalid output_size ", asked, " (dim ", d,
+                    " must be between ", least, " and ", most, ")");
     }
     return asked;
 }

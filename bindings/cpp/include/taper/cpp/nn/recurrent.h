@@ -201,7 +201,7 @@ template <class Derived> class RNNImplBase : public Cloneable<Derived>
     {
         const int64_t batch = batch_sizes.defined() ? batch_sizes[0].item<int64_t>() : batch_of(input);
         const std::vector<int64_t> wanted = {options_base.num_layers() * directions(), batch, size};
-        TORCH_CHECK(hidden.sizes() == IntArrayRef(wanted), "Expected hidden", what, " size ", spaced(wanted), ", got ",
+        TORCH_CHECK(hidden.sizes() == IntArrayRef(wanted), "Expected hidden", what, " size ", wanted, ", got ",
                     hidden.sizes());
     }
 

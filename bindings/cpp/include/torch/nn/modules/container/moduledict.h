@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_TORCH_NN_MODULES_CONTAINER_MODULEDICT_H
+#define TAPER_CPP_AS_TORCH_NN_MODULES_CONTAINER_MODULEDICT_H
+
+#include <taper/cpp/nn/lists.h>
+
+#endif

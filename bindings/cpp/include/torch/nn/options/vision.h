@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_TORCH_NN_OPTIONS_VISION_H
+#define TAPER_CPP_AS_TORCH_NN_OPTIONS_VISION_H
+
+#include <taper/cpp/nn/vision.h>
+
+#endif
