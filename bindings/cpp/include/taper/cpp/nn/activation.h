@@ -218,7 +218,7 @@ inline Tensor softmax2d(const Tensor &input)
     class name##Impl : public detail::PlainModule<name##Impl, name##Options>                                           \
     {                                                                                                                  \
       public:                                                                                                          \
-        explicit name##Impl(const name##Options &from defaults) : PlainModule(from)                                    \
+        TAPER_CPP_NN_LATE explicit name##Impl(const name##Options &from defaults) : PlainModule(from)                  \
         {                                                                                                              \
         }                                                                                                              \
         void pretty_print(std::ostream &out) const override                                                            \
@@ -254,10 +254,10 @@ TAPER_CPP_NN_ACTIVATION(LogSoftmax, log_softmax(input, options.dim()), , "dim=" 
 class ThresholdImpl : public detail::PlainModule<ThresholdImpl, ThresholdOptions>
 {
   public:
-    ThresholdImpl(double threshold, double value) : ThresholdImpl(ThresholdOptions(threshold, value))
+    TAPER_CPP_NN_LATE ThresholdImpl(double threshold, double value) : ThresholdImpl(ThresholdOptions(threshold, value))
     {
     }
-    explicit ThresholdImpl(const ThresholdOptions &from) : PlainModule(from)
+    TAPER_CPP_NN_LATE explicit ThresholdImpl(const ThresholdOptions &from) : PlainModule(from)
     {
     }
     void pretty_print(std::ostream &out) const override
@@ -275,7 +275,7 @@ TORCH_MODULE(Threshold);
 class HardtanhImpl : public detail::PlainModule<HardtanhImpl, HardtanhOptions>
 {
   public:
-    explicit HardtanhImpl(const HardtanhOptions &from = {}) : PlainModule(from)
+    TAPER_CPP_NN_LATE explicit HardtanhImpl(const HardtanhOptions &from = {}) : PlainModule(from)
     {
         HardtanhImpl::reset();
     }
@@ -298,7 +298,7 @@ TORCH_MODULE(Hardtanh);
 class RReLUImpl : public detail::PlainModule<RReLUImpl, RReLUOptions>
 {
   public:
-    explicit RReLUImpl(const RReLUOptions &from = {}) : PlainModule(from)
+    TAPER_CPP_NN_LATE explicit RReLUImpl(const RReLUOptions &from = {}) : PlainModule(from)
     {
     }
     void pretty_print(std::ostream &out) const override
@@ -320,7 +320,7 @@ TORCH_MODULE(RReLU);
 class PReLUImpl : public Cloneable<PReLUImpl>
 {
   public:
-    explicit PReLUImpl(const PReLUOptions &from = {}) : options(from)
+    TAPER_CPP_NN_LATE explicit PReLUImpl(const PReLUOptions &from = {}) : options(from)
     {
         PReLUImpl::reset();
     }

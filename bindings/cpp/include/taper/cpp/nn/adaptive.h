@@ -37,11 +37,12 @@ struct ASMoutput {
 class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLossImpl>
 {
   public:
-    AdaptiveLogSoftmaxWithLossImpl(int64_t in, int64_t classes, std::vector<int64_t> first)
+    TAPER_CPP_NN_LATE AdaptiveLogSoftmaxWithLossImpl(int64_t in, int64_t classes, std::vector<int64_t> first)
         : AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions(in, classes, std::move(first)))
     {
     }
-    explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions from) : options(std::move(from))
+    TAPER_CPP_NN_LATE explicit AdaptiveLogSoftmaxWithLossImpl(AdaptiveLogSoftmaxWithLossOptions from)
+        : options(std::move(from))
     {
         AdaptiveLogSoftmaxWithLossImpl::reset();
     }

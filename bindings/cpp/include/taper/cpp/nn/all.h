@@ -9,7 +9,7 @@
 #include <taper/cpp/nn/embedding.h>
 #include <taper/cpp/nn/loss.h>
 #include <taper/cpp/nn/pooling.h>
-#include <taper/cpp/nn/recurrent.h>
+#include <taper/cpp/nn/recurrent_cells.h>
 #include <taper/cpp/nn/transformer.h>
 #include <taper/cpp/nn/vision.h>
 

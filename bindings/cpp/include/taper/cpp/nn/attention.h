@@ -210,11 +210,11 @@ inline std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor &que
 class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl>
 {
   public:
-    MultiheadAttentionImpl(int64_t width, int64_t heads)
+    TAPER_CPP_NN_LATE MultiheadAttentionImpl(int64_t width, int64_t heads)
         : MultiheadAttentionImpl(MultiheadAttentionOptions(width, heads))
     {
     }
-    explicit MultiheadAttentionImpl(const MultiheadAttentionOptions &from) : options(from)
+    TAPER_CPP_NN_LATE explicit MultiheadAttentionImpl(const MultiheadAttentionOptions &from) : options(from)
     {
         set_name("torch::nn::MultiheadAttention");
         MultiheadAttentionImpl::reset();

@@ -318,11 +318,11 @@ template <size_t D, class Derived> class ConvTransposeNdImpl : public ConvNdImpl
     class Conv##D##dImpl : public ConvNdImpl<D, Conv##D##dImpl>                                                        \
     {                                                                                                                  \
       public:                                                                                                          \
-        Conv##D##dImpl(int64_t in, int64_t out, ExpandingArray<D> kernel)                                              \
+        TAPER_CPP_NN_LATE Conv##D##dImpl(int64_t in, int64_t out, ExpandingArray<D> kernel)                            \
             : Conv##D##dImpl(Conv##D##dOptions(in, out, kernel))                                                       \
         {                                                                                                              \
         }                                                                                                              \
-        explicit Conv##D##dImpl(Conv##D##dOptions from)                                                                \
+        TAPER_CPP_NN_LATE explicit Conv##D##dImpl(Conv##D##dOptions from)                                              \
             : ConvNdImpl(detail::ConvNdOptions<D>(from.in_channels(), from.out_channels(), from.kernel_size())         \
                              .stride(from.stride())                                                                    \
                              .padding(from.padding())                                                                  \
@@ -347,11 +347,11 @@ template <size_t D, class Derived> class ConvTransposeNdImpl : public ConvNdImpl
     class ConvTranspose##D##dImpl : public ConvTransposeNdImpl<D, ConvTranspose##D##dImpl>                             \
     {                                                                                                                  \
       public:                                                                                                          \
-        ConvTranspose##D##dImpl(int64_t in, int64_t out, ExpandingArray<D> kernel)                                     \
+        TAPER_CPP_NN_LATE ConvTranspose##D##dImpl(int64_t in, int64_t out, ExpandingArray<D> kernel)                   \
             : ConvTranspose##D##dImpl(ConvTranspose##D##dOptions(in, out, kernel))                                     \
         {                                                                                                              \
         }                                                                                                              \
-        explicit ConvTranspose##D##dImpl(ConvTranspose##D##dOptions from)                                              \
+        TAPER_CPP_NN_LATE explicit ConvTranspose##D##dImpl(ConvTranspose##D##dOptions from)                            \
             : ConvTransposeNdImpl(                                                                                     \
                   detail::ConvNdOptions<D>(from.in_channels(), from.out_channels(), from.kernel_size())                \
                       .stride(from.stride())                                                                           \

@@ -42,7 +42,7 @@ inline Tensor pdist(const Tensor &input, double p = 2.0)
     class name##Impl : public detail::PlainModule<name##Impl, name##Options>                                           \
     {                                                                                                                  \
       public:                                                                                                          \
-        explicit name##Impl(const name##Options &from = {}) : PlainModule(from)                                        \
+        TAPER_CPP_NN_LATE explicit name##Impl(const name##Options &from = {}) : PlainModule(from)                      \
         {                                                                                                              \
         }                                                                                                              \
         void pretty_print(std::ostream &out) const override                                                            \

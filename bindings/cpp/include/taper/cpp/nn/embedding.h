@@ -232,7 +232,7 @@ class EmbeddingImpl : public detail::TableModule<EmbeddingImpl, EmbeddingOptions
 {
   public:
     using detail::TableModule<EmbeddingImpl, EmbeddingOptions>::TableModule;
-    EmbeddingImpl(int64_t rows, int64_t columns) : TableModule(EmbeddingOptions(rows, columns))
+    TAPER_CPP_NN_LATE EmbeddingImpl(int64_t rows, int64_t columns) : TableModule(EmbeddingOptions(rows, columns))
     {
     }
     void pretty_print(std::ostream &out) const override
@@ -264,7 +264,7 @@ class EmbeddingBagImpl : public detail::TableModule<EmbeddingBagImpl, EmbeddingB
 {
   public:
     using detail::TableModule<EmbeddingBagImpl, EmbeddingBagOptions>::TableModule;
-    EmbeddingBagImpl(int64_t rows, int64_t columns) : TableModule(EmbeddingBagOptions(rows, columns))
+    TAPER_CPP_NN_LATE EmbeddingBagImpl(int64_t rows, int64_t columns) : TableModule(EmbeddingBagOptions(rows, columns))
     {
     }
     void pretty_print(std::ostream &out) const override

@@ -88,10 +88,10 @@ TORCH_MODULE(Identity);
 class LinearImpl : public Cloneable<LinearImpl>
 {
   public:
-    LinearImpl(int64_t in, int64_t out) : LinearImpl(LinearOptions(in, out))
+    TAPER_CPP_NN_LATE LinearImpl(int64_t in, int64_t out) : LinearImpl(LinearOptions(in, out))
     {
     }
-    explicit LinearImpl(const LinearOptions &from) : options(from)
+    TAPER_CPP_NN_LATE explicit LinearImpl(const LinearOptions &from) : options(from)
     {
         LinearImpl::reset();
     }
@@ -127,10 +127,10 @@ TORCH_MODULE(Linear);
 class BilinearImpl : public Cloneable<BilinearImpl>
 {
   public:
-    BilinearImpl(int64_t in1, int64_t in2, int64_t out) : BilinearImpl(BilinearOptions(in1, in2, out))
+    TAPER_CPP_NN_LATE BilinearImpl(int64_t in1, int64_t in2, int64_t out) : BilinearImpl(BilinearOptions(in1, in2, out))
     {
     }
-    explicit BilinearImpl(const BilinearOptions &from) : options(from)
+    TAPER_CPP_NN_LATE explicit BilinearImpl(const BilinearOptions &from) : options(from)
     {
         BilinearImpl::reset();
     }
@@ -168,7 +168,7 @@ TORCH_MODULE(Bilinear);
 class FlattenImpl : public detail::PlainModule<FlattenImpl, FlattenOptions>
 {
   public:
-    explicit FlattenImpl(const FlattenOptions &from = {}) : PlainModule(from)
+    TAPER_CPP_NN_LATE explicit FlattenImpl(const FlattenOptions &from = {}) : PlainModule(from)
     {
     }
     void pretty_print(std::ostream &out) const override
@@ -185,14 +185,15 @@ TORCH_MODULE(Flatten);
 class UnflattenImpl : public detail::PlainModule<UnflattenImpl, UnflattenOptions>
 {
   public:
-    UnflattenImpl(int64_t dim, std::vector<int64_t> sizes) : UnflattenImpl(UnflattenOptions(dim, std::move(sizes)))
+    TAPER_CPP_NN_LATE UnflattenImpl(int64_t dim, std::vector<int64_t> sizes)
+        : UnflattenImpl(UnflattenOptions(dim, std::move(sizes)))
     {
     }
-    UnflattenImpl(std::string name, UnflattenOptions::namedshape_t shape)
+    TAPER_CPP_NN_LATE UnflattenImpl(std::string name, UnflattenOptions::namedshape_t shape)
         : UnflattenImpl(UnflattenOptions(std::move(name), std::move(shape)))
     {
     }
-    explicit UnflattenImpl(UnflattenOptions from) : PlainModule(std::move(from))
+    TAPER_CPP_NN_LATE explicit UnflattenImpl(UnflattenOptions from) : PlainModule(std::move(from))
     {
     }
     void pretty_print(std::ostream &out) const override

@@ -240,7 +240,7 @@ template <class Derived, class Options> class PositiveWeightedLoss : public Weig
 // A module of a loss. inputs: the arguments of forward, their names, and what it prints after its name.
 #define TAPER_CPP_NN_LOSS(base, name, function, inputs, names, ...)                                                    \
     struct name##Impl : detail::base<name##Impl, name##Options> {                                                      \
-        explicit name##Impl(const name##Options &from = {}) : base(from)                                               \
+        TAPER_CPP_NN_LATE explicit name##Impl(const name##Options &from = {}) : base(from)                             \
         {                                                                                                              \
         }                                                                                                              \
         void pretty_print(std::ostream &out) const override                                                            \

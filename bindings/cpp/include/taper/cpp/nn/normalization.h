@@ -138,10 +138,10 @@ template <class Derived, class Options> class AffineModule : public Cloneable<De
 class LayerNormImpl : public detail::AffineModule<LayerNormImpl, LayerNormOptions>
 {
   public:
-    LayerNormImpl(std::vector<int64_t> shape) : LayerNormImpl(LayerNormOptions(std::move(shape)))
+    TAPER_CPP_NN_LATE LayerNormImpl(std::vector<int64_t> shape) : LayerNormImpl(LayerNormOptions(std::move(shape)))
     {
     }
-    explicit LayerNormImpl(const LayerNormOptions &from) : AffineModule(from)
+    TAPER_CPP_NN_LATE explicit LayerNormImpl(const LayerNormOptions &from) : AffineModule(from)
     {
         LayerNormImpl::reset();
     }
@@ -164,10 +164,11 @@ TORCH_MODULE(LayerNorm);
 class GroupNormImpl : public detail::AffineModule<GroupNormImpl, GroupNormOptions>
 {
   public:
-    GroupNormImpl(int64_t groups, int64_t channels) : GroupNormImpl(GroupNormOptions(groups, channels))
+    TAPER_CPP_NN_LATE GroupNormImpl(int64_t groups, int64_t channels)
+        : GroupNormImpl(GroupNormOptions(groups, channels))
     {
     }
-    explicit GroupNormImpl(const GroupNormOptions &from) : AffineModule(from)
+    TAPER_CPP_NN_LATE explicit GroupNormImpl(const GroupNormOptions &from) : AffineModule(from)
     {
         GroupNormImpl::reset();
     }
@@ -190,7 +191,7 @@ TORCH_MODULE(GroupNorm);
 class LocalResponseNormImpl : public detail::PlainModule<LocalResponseNormImpl, LocalResponseNormOptions>
 {
   public:
-    explicit LocalResponseNormImpl(const LocalResponseNormOptions &from) : PlainModule(from)
+    TAPER_CPP_NN_LATE explicit LocalResponseNormImpl(const LocalResponseNormOptions &from) : PlainModule(from)
     {
     }
     void pretty_print(std::ostream &out) const override
@@ -208,7 +209,7 @@ TORCH_MODULE(LocalResponseNorm);
 class CrossMapLRN2dImpl : public detail::PlainModule<CrossMapLRN2dImpl, CrossMapLRN2dOptions>
 {
   public:
-    explicit CrossMapLRN2dImpl(const CrossMapLRN2dOptions &from) : PlainModule(from)
+    TAPER_CPP_NN_LATE explicit CrossMapLRN2dImpl(const CrossMapLRN2dOptions &from) : PlainModule(from)
     {
     }
     void pretty_print(std::ostream &out) const override

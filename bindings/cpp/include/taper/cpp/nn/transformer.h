@@ -119,11 +119,12 @@ class TransformerEncoderLayerImpl
     : public detail::TransformerLayer<TransformerEncoderLayerImpl, TransformerEncoderLayerOptions>
 {
   public:
-    TransformerEncoderLayerImpl(int64_t width, int64_t heads)
+    TAPER_CPP_NN_LATE TransformerEncoderLayerImpl(int64_t width, int64_t heads)
         : TransformerEncoderLayerImpl(TransformerEncoderLayerOptions(width, heads))
     {
     }
-    explicit TransformerEncoderLayerImpl(const TransformerEncoderLayerOptions &from) : TransformerLayer(from)
+    TAPER_CPP_NN_LATE explicit TransformerEncoderLayerImpl(const TransformerEncoderLayerOptions &from)
+        : TransformerLayer(from)
     {
         TransformerEncoderLayerImpl::reset();
     }
@@ -158,11 +159,12 @@ class TransformerDecoderLayerImpl
     : public detail::TransformerLayer<TransformerDecoderLayerImpl, TransformerDecoderLayerOptions>
 {
   public:
-    TransformerDecoderLayerImpl(int64_t width, int64_t heads)
+    TAPER_CPP_NN_LATE TransformerDecoderLayerImpl(int64_t width, int64_t heads)
         : TransformerDecoderLayerImpl(TransformerDecoderLayerOptions(width, heads))
     {
     }
-    explicit TransformerDecoderLayerImpl(const TransformerDecoderLayerOptions &from) : TransformerLayer(from)
+    TAPER_CPP_NN_LATE explicit TransformerDecoderLayerImpl(const TransformerDecoderLayerOptions &from)
+        : TransformerLayer(from)
     {
         TransformerDecoderLayerImpl::reset();
     }
@@ -270,11 +272,12 @@ class TransformerEncoderImpl
     : public detail::TransformerStack<TransformerEncoderImpl, TransformerEncoderOptions, TransformerEncoderLayerImpl>
 {
   public:
-    TransformerEncoderImpl(TransformerEncoderLayer layer, int64_t count)
+    TAPER_CPP_NN_LATE TransformerEncoderImpl(TransformerEncoderLayer layer, int64_t count)
         : TransformerEncoderImpl(TransformerEncoderOptions(layer, count))
     {
     }
-    explicit TransformerEncoderImpl(TransformerEncoderOptions from) : TransformerStack(std::move(from))
+    TAPER_CPP_NN_LATE explicit TransformerEncoderImpl(TransformerEncoderOptions from)
+        : TransformerStack(std::move(from))
     {
         TransformerEncoderImpl::reset();
     }
@@ -296,11 +299,12 @@ class TransformerDecoderImpl
     : public detail::TransformerStack<TransformerDecoderImpl, TransformerDecoderOptions, TransformerDecoderLayerImpl>
 {
   public:
-    TransformerDecoderImpl(TransformerDecoderLayer layer, int64_t count)
+    TAPER_CPP_NN_LATE TransformerDecoderImpl(TransformerDecoderLayer layer, int64_t count)
         : TransformerDecoderImpl(TransformerDecoderOptions(layer, count))
     {
     }
-    explicit TransformerDecoderImpl(TransformerDecoderOptions from) : TransformerStack(std::move(from))
+    TAPER_CPP_NN_LATE explicit TransformerDecoderImpl(TransformerDecoderOptions from)
+        : TransformerStack(std::move(from))
     {
         TransformerDecoderImpl::reset();
     }
@@ -323,7 +327,7 @@ TORCH_MODULE(TransformerDecoder);
 class TransformerImpl : public Cloneable<TransformerImpl>
 {
   public:
-    explicit TransformerImpl(TransformerOptions from) : options(std::move(from))
+    TAPER_CPP_NN_LATE explicit TransformerImpl(TransformerOptions from) : options(std::move(from))
     {
         TransformerImpl::reset();
     }

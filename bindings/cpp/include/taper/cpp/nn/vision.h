@@ -235,7 +235,7 @@ inline Tensor unfold(const Tensor &input, const UnfoldFuncOptions &options)
 class UpsampleImpl : public detail::PlainModule<UpsampleImpl, UpsampleOptions>
 {
   public:
-    explicit UpsampleImpl(const UpsampleOptions &from = {}) : PlainModule(from)
+    TAPER_CPP_NN_LATE explicit UpsampleImpl(const UpsampleOptions &from = {}) : PlainModule(from)
     {
     }
     void pretty_print(std::ostream &out) const override
@@ -283,7 +283,8 @@ class FoldImpl : public detail::PlainModule<FoldImpl, FoldOptions>
 {
   public:
     using detail::PlainModule<FoldImpl, FoldOptions>::PlainModule;
-    FoldImpl(ExpandingArray<2> size, ExpandingArray<2> kernel) : PlainModule(FoldOptions(size, kernel))
+    TAPER_CPP_NN_LATE FoldImpl(ExpandingArray<2> size, ExpandingArray<2> kernel)
+        : PlainModule(FoldOptions(size, kernel))
     {
     }
     void pretty_print(std::ostream &out) const override
@@ -303,7 +304,7 @@ class UnfoldImpl : public detail::PlainModule<UnfoldImpl, UnfoldOptions>
 {
   public:
     using detail::PlainModule<UnfoldImpl, UnfoldOptions>::PlainModule;
-    UnfoldImpl(ExpandingArray<2> kernel) : PlainModule(UnfoldOptions(kernel))
+    TAPER_CPP_NN_LATE UnfoldImpl(ExpandingArray<2> kernel) : PlainModule(UnfoldOptions(kernel))
     {
     }
     void pretty_print(std::ostream &out) const override

@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_TORCH_NN_MODULES_RNN_H
 #define TAPER_CPP_AS_TORCH_NN_MODULES_RNN_H
 
-#include <taper/cpp/nn/recurrent.h>
+#include <taper/cpp/nn/recurrent_cells.h>
 
 #endif
