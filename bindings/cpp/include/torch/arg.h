@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_TORCH_ARG_H
 #define TAPER_CPP_AS_TORCH_ARG_H
 
-#include <taper/cpp/all.h>
+#include <taper/cpp/nn/expanding_array.h>
 
 #endif

@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_C10_UTIL_VARIANT_H
 #define TAPER_CPP_AS_C10_UTIL_VARIANT_H
 
-#include <taper/cpp/utility.h>
+#include <taper/cpp/nn/variant.h>
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <taper/cpp/array_ref.h>
 #include <taper/cpp/nn/variant.h>
+#include <taper/cpp/utility.h>
 
 // Constructors of options from one of the values of an option.
 #define TORCH_OPTIONS_CTOR_VARIANT_ARG3(name, option, A, B, C)                                                         \
@@ -37,18 +38,10 @@
     E(ConvTranspose2D)                                                                                                 \
     E(ConvTranspose3D)                                                                                                 \
     E(Sigmoid)                                                                                                         \
-    E(Tanh) E(ReLU) E(GELU) E(SiLU) E(Mish) E(LeakyReLU) E(FanIn) E(FanOut) E(Constant) E(Reflect) E(Replicate)        \
-        E(Circular) E(Nearest) E(Bilinear) E(Bicubic) E(Trilinear) E(Area) E(NearestExact) E(Sum) E(Mean) E(Max)       \
-            E(None) E(BatchMean) E(Zeros) E(Border) E(Reflection) E(RNN_TANH) E(RNN_RELU) E(LSTM) E(GRU) E(Valid)      \
-                E(Same)
-
-namespace at
-{
-namespace Reduction
-{
-enum Reduction { None, Mean, Sum, END };
-}
-} // namespace at
+    E(Tanh)                                                                                                            \
+    E(ReLU) E(GELU) E(SiLU) E(Mish) E(LeakyReLU) E(FanIn) E(FanOut) E(Constant) E(Reflect) E(Replicate) E(Circular)    \
+        E(Nearest) E(Bilinear) E(Bicubic) E(Trilinear) E(Area) E(NearestExact) E(Sum) E(Mean) E(Max) E(None)           \
+            E(BatchMean) E(Zeros) E(Border) E(Reflection) E(RNN_TANH) E(RNN_RELU) E(LSTM) E(GRU) E(Valid) E(Same)
 
 namespace torch
 {
