@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_archives FOLDER WRITE MODELS: writes files of tensors and values to FOLDER if WRITE is 1, then reads the files
-// there and in MODELS, and prints them. The output must be the same with these headers and with PyTorch's headers, and
-// each must read the files of the other.
+// same_archives FOLDER WRITE MODELS: writes files of tensors, values and modules to FOLDER if WRITE is 1, then reads
+// the files there and in MODELS, and prints them. The output must be the same with these headers and with PyTorch's
+// headers, and each must read the files of the other.
 #include <torch/torch.h>
 
 #include <torch/script.h>
@@ -41,8 +41,48 @@ c10::IValue value()
                                        c10::IValue(c10::complex<double>(1, 2)), c10::IValue(at::Device("cpu"))});
 }
 
+// A network with parameters, buffers, and a child that is not saved.
+struct NetImpl : torch::nn::Module {
+    NetImpl()
+    {
+        convolution = register_module("convolution", torch::nn::Conv2d(1, 2, 3));
+        norm = register_module("norm", torch::nn::BatchNorm2d(2));
+        last =
+            register_module("last", torch::nn::Sequential(torch::nn::Linear(2, 3), torch::nn::Functional(torch::relu),
+                                                          torch::nn::Linear(3, 1)));
+        weight = register_parameter("weight", torch::full({2}, 0.5));
+        eval();
+    }
+    at::Tensor forward(const at::Tensor &x)
+    {
+        return last->forward(norm(convolution(x)).mean({2, 3}) * weight);
+    }
+    torch::nn::Conv2d convolution{nullptr};
+    torch::nn::BatchNorm2d norm{nullptr};
+    torch::nn::Sequential last;
+    at::Tensor weight;
+};
+TORCH_MODULE(Net);
+
+void read_network(const std::string &path)
+{
+    torch::manual_seed(2);
+    Net net;
+    torch::load(net, path);
+    std::cout << net->forward(torch::ones({1, 1, 5, 5})) << "\n";
+    const auto same = std::make_shared<NetImpl>();
+    torch::load(same, path);
+    std::cout << same->forward(torch::ones({1, 1, 5, 5})) << "\n";
+    failing("another module", [&] {
+        torch::nn::LSTM other(2, 2);
+        torch::load(other, path);
+    });
+}
+
 void write(const std::string &folder)
 {
+    torch::manual_seed(1);
+    torch::save(Net(), folder + "/net.pt");
     torch::save(torch::arange(6, torch::kFloat).view({2, 3}), folder + "/tensor.pt");
     torch::save(
         std::vector<at::Tensor>{torch::ones({2}), torch::zeros({1, 2}, torch::kLong), torch::ones({2}, torch::kHalf)},
@@ -182,6 +222,7 @@ int main(int argc, char **argv)
     read(argv[1], argv[3]);
     replace(argv[1], argv[3]);
     in_memory();
+    read_network(std::string(argv[1]) + "/net.pt");
     std::cout << "models\n";
     return 0;
 }
