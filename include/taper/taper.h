@@ -46,7 +46,7 @@
 extern "C" {
 #endif
 
-/* A program that uses Taper as a DLL of Windows defines TAPER_SHARED; the DLL's own build defines TAPER_API. */
+/* A program that uses Taper as a DLL of Windows defines TAPER_SHARED. The build of the DLL defines the macro itself. */
 #if defined(TAPER_SHARED) && defined(_WIN32)
 #define TAPER_API __declspec(dllimport)
 #elif defined(__GNUC__) && !defined(TAPER_API)

@@ -5,7 +5,7 @@
 #include <taper/taper_inspect.h>
 
 #include "base/arguments.h"
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "platform/platform.h"
 #include "runtime/session.h"
 
