@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_containers: tests containers, pointers and calculations with sizes of c10 and at. The output must be the same
-// with these headers and with PyTorch's headers.
+// same_containers: tests containers, pointers, schemas and calculations with sizes of c10 and at. The output must be
+// the same with these headers and with PyTorch's headers.
 #include <ATen/ExpandUtils.h>
 #include <ATen/InferSize.h>
 #include <ATen/TensorUtils.h>
@@ -15,6 +15,7 @@
 #include <c10/util/intrusive_ptr.h>
 #include <c10/util/irange.h>
 #include <c10/util/safe_numerics.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/script.h>
 
 #include <set>
@@ -154,12 +155,51 @@ void sizes()
     check([&] { at::checkDeviceType("f", {x}, at::kCUDA); });
 }
 
+// Which schemas may stand for an older one, and what is said of arguments of other types.
+void schema_checks()
+{
+    using torch::jit::parseSchema;
+    const c10::FunctionSchema old = parseSchema("my::f(Tensor a, int b=1, *, Tensor(a!) out) -> Tensor(a!)");
+    const char *const texts[] = {"my::f(Tensor a, int b=1, *, Tensor(a!) out) -> Tensor(a!)",
+                                 "my::f(Tensor a, int b=1, int c=2, *, Tensor(a!) out) -> Tensor(a!)",
+                                 "my::f(Tensor a, int b=1, *, int c, Tensor(a!) out) -> Tensor(a!)",
+                                 "my::f(Tensor a, int b=1, int[] c=[1, 2], *, Tensor(a!) out) -> Tensor(a!)",
+                                 "my::f(Tensor? a, int b=1, *, Tensor(a!) out) -> Tensor(a!)",
+                                 "my::f(Tensor a, int b=2, *, Tensor(a!) out) -> Tensor(a!)",
+                                 "my::f(Tensor a, int b, *, Tensor(a!) out) -> Tensor(a!)",
+                                 "my::f(Tensor a, int b=1) -> Tensor",
+                                 "my::f(Tensor a, *, int b=1, Tensor(a!) out) -> Tensor(a!)",
+                                 "my::f(Tensor a, int b=1, *, Tensor(b!) out) -> Tensor(b!)",
+                                 "my::g(Tensor a, int b=1, *, Tensor(a!) out) -> Tensor(a!)"};
+    for (const char *text : texts) {
+        const c10::FunctionSchema made = parseSchema(text);
+        std::ostringstream back, forward, sub;
+        std::cout << made.isBackwardCompatibleWith(old, &back) << " " << back.str() << "; "
+                  << made.isForwardCompatibleWith(old, forward) << " " << forward.str() << "; "
+                  << made.isSubtypeOf(old, false, &sub) << " " << sub.str() << made.isSubtypeOf(old, true) << " "
+                  << c10::findFirstOutArg(made.arguments()) << "\n";
+    }
+    std::cout << old.formatTypeMismatchMsg(old.arguments()[0], "int", size_t(3), std::string("7")) << "\n"
+              << old.formatTypeMismatchMsg(old.arguments()[1], "str") << "\n"
+              << old.arguments()[0].formatTypeMismatchMsg("List[int]");
+    for (size_t i = 0; i < 3; i++) {
+        const c10::SchemaArgument argument(c10::SchemaArgType::input, i);
+        std::cout << old.is_aliasing(argument) << old.is_mutable(argument) << " ";
+    }
+    const c10::SchemaArgument result(c10::SchemaArgType::output, 0);
+    std::cout << old.is_aliasing(result) << old.is_mutable(result) << old.getCorrectList(result.type).size()
+              << (result == c10::SchemaArgument(c10::SchemaArgType::input, 0)) << "\n"
+              << old.cloneWithRemappedTypes([](c10::TypePtr type) { return c10::OptionalType::create(type); }) << " "
+              << old.cloneWithRealTypes() << " " << *old.argumentIndexWithName("out") << "\n";
+}
+
 } // namespace
 
 int main()
 {
     containers();
     sizes();
+    schema_checks();
     std::cout << "models\n";
     return 0;
 }

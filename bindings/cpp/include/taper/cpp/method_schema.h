@@ -75,6 +75,21 @@ class Argument
         made.type_ = std::move(type);
         return made;
     }
+    // Returns the lines that say that an argument has a value of another type.
+    std::string formatTypeMismatchMsg(const std::string &actual_type) const;
+    // Returns true if calls written for the old argument are right for this one. Writes to why_not, unless it is null,
+    // why the types do not fit.
+    bool isBackwardCompatibleWith(const Argument &old, std::ostream *why_not = nullptr) const
+    {
+        return has_same_form(old) && old.type_->isSubtypeOfExt(*type_, why_not) &&
+               (!old.default_.has_value() || has_default_of(old));
+    }
+    // Returns true if calls written for this argument are right for the old one.
+    bool isForwardCompatibleWith(const Argument &old, std::ostream *why_not = nullptr) const
+    {
+        return has_same_form(old) && type_->isSubtypeOfExt(*old.type_, why_not) &&
+               (old.default_.has_value() ? has_default_of(old) : !default_.has_value());
+    }
     friend bool operator==(const Argument &a, const Argument &b)
     {
         return a.name_ == b.name_ && *a.type_ == *b.type_ && a.kwarg_only_ == b.kwarg_only_ && a.alias_ == b.alias_ &&
@@ -87,6 +102,15 @@ class Argument
     }
 
   private:
+    bool has_same_form(const Argument &old) const
+    {
+        return name_ == old.name_ && length_ == old.length_ && alias_ == old.alias_ &&
+               (!kwarg_only_ || old.kwarg_only_);
+    }
+    bool has_default_of(const Argument &old) const
+    {
+        return default_.has_value() && *default_ == *old.default_;
+    }
     std::string name_;
     TypePtr type_;
     optional<int32_t> length_;
@@ -94,6 +118,39 @@ class Argument
     bool kwarg_only_;
     std::string alias_;
 };
+
+// One of the arguments or of the results of a schema.
+enum class SchemaArgType { input, output };
+struct SchemaArgument {
+    SchemaArgType type;
+    size_t index;
+    SchemaArgument(SchemaArgType type_, size_t index_) : type(type_), index(index_)
+    {
+    }
+    bool operator==(const SchemaArgument &other) const
+    {
+        return type == other.type && index == other.index;
+    }
+};
+
+// Returns the index of the first argument that the operator writes its result to, or the number of arguments.
+inline size_t findFirstOutArg(const std::vector<Argument> &arguments)
+{
+    size_t index = 0;
+    while (index < arguments.size() && !arguments[index].is_out()) {
+        index++;
+    }
+    return index;
+}
+// Returns true if the names are equal, and each type of the child is a subtype of the parent's.
+inline bool isSubtypeOfList(ArrayRef<Argument> child, ArrayRef<Argument> parent, std::ostream *why_not)
+{
+    bool is = child.size() == parent.size();
+    for (size_t i = 0; is && i < child.size(); i++) {
+        is = child[i].name() == parent[i].name() && child[i].type()->isSubtypeOfExt(*parent[i].type(), why_not);
+    }
+    return is;
+}
 
 class FunctionSchema
 {
@@ -141,9 +198,22 @@ class FunctionSchema
         }
         return false;
     }
+    // Returns the arguments or the results.
+    const std::vector<Argument> &getCorrectList(SchemaArgType type) const
+    {
+        return type == SchemaArgType::input ? arguments_ : returns_;
+    }
+    bool is_aliasing(const SchemaArgument &argument) const
+    {
+        return !listed(argument).alias_text().empty();
+    }
+    bool is_mutable(const SchemaArgument &argument) const
+    {
+        return listed(argument).is_write();
+    }
     bool is_mutable(string_view name) const
     {
-        const optional<int> index = argumentIndexWithName(std::string(name.data(), name.size()));
+        const optional<int> index = argumentIndexWithName(name);
         if (!index.has_value()) {
             throw Error(str("Schema has no argument named ", name));
         }
@@ -222,6 +292,35 @@ class FunctionSchema
             throw Error(findErrorInKwargs(names));
         }
     }
+    std::string formatTypeMismatchMsg(const Argument &expected, const std::string &actual_type,
+                                      optional<size_t> position = nullopt, optional<std::string> value = nullopt) const;
+    FunctionSchema cloneWithRemappedTypes(const std::function<TypePtr(TypePtr)> &map) const
+    {
+        FunctionSchema made = *this;
+        for (std::vector<Argument> *list : {&made.arguments_, &made.returns_}) {
+            for (Argument &each : *list) {
+                each = each.cloneWithType(map(each.type()));
+            }
+        }
+        return made;
+    }
+    // The types of schemas are those of the text, as in real_type().
+    FunctionSchema cloneWithRealTypes(bool = true) const
+    {
+        return *this;
+    }
+    // Returns true if functions of this schema may stand for functions of the other. as_method: the first argument is
+    // the object, whose types are not compared.
+    bool isSubtypeOf(const FunctionSchema &other, bool as_method, std::ostream *why_not = nullptr) const
+    {
+        const size_t start = as_method ? 1 : 0;
+        return isSubtypeOfList(ArrayRef<Argument>(other.arguments_).slice(start),
+                               ArrayRef<Argument>(arguments_).slice(start), why_not) &&
+               isSubtypeOfList(returns_, other.returns_, why_not);
+    }
+    // Return true if calls written for the old schema are right for this one, or the other way round.
+    bool isBackwardCompatibleWith(const FunctionSchema &old, std::ostream *why_not = nullptr) const;
+    bool isForwardCompatibleWith(const FunctionSchema &old, std::ostringstream &why_not) const;
     void dump() const; // prints the schema and a newline
     friend bool operator==(const FunctionSchema &a, const FunctionSchema &b)
     {
@@ -232,10 +331,10 @@ class FunctionSchema
     {
         return !(a == b);
     }
-    optional<int> argumentIndexWithName(const std::string &name) const
+    optional<int> argumentIndexWithName(string_view name) const
     {
         for (size_t i = 0; i < arguments_.size(); i++) {
-            if (arguments_[i].name() == name) {
+            if (name == arguments_[i].name()) {
                 return static_cast<int>(i);
             }
         }
@@ -244,6 +343,17 @@ class FunctionSchema
 
   private:
     std::string text() const;
+    const Argument &listed(const SchemaArgument &argument) const
+    {
+        const std::vector<Argument> &list = getCorrectList(argument.type);
+        TORCH_INTERNAL_ASSERT(argument.index < list.size(), "Invalid index for schema.");
+        return list[argument.index];
+    }
+    bool has_same_form(const FunctionSchema &old) const
+    {
+        return name_ == old.name_ && overload_name_ == old.overload_name_ && is_vararg_ == old.is_vararg_ &&
+               is_varret_ == old.is_varret_ && returns_.size() == old.returns_.size();
+    }
     std::string name_, overload_name_;
     std::vector<Argument> arguments_, returns_;
     bool is_vararg_, is_varret_;
@@ -424,5 +534,7 @@ using Function = torch::jit::Function;
 }
 } // namespace jit
 } // namespace torch
+
+#include <taper/cpp/schema_checks.h>
 
 #endif
