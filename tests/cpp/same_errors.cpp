@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_errors: tests the types and texts of errors, and the macros that throw them. The output must be the same with
 // these headers and with PyTorch's headers.
+#include <torch/csrc/jit/runtime/jit_exception.h>
 #include <torch/script.h>
 
 #include <iostream>
@@ -326,6 +327,17 @@ void warnings()
     }
 }
 
+void jit_exceptions()
+{
+    using torch::jit::JITException;
+    const JITException plain("the text"), made("the text", std::string("builtins.KeyError"), std::string("the key"));
+    std::cout << plain.what() << " " << plain.getPythonClassName().has_value() << plain.getOriginalMsg().has_value()
+              << " " << *made.getPythonClassName() << " " << *made.getOriginalMsg() << "\n";
+    JITException::setCaughtOriginalMsg("first");
+    JITException::setCaughtPythonClassName("second");
+    std::cout << JITException::getCaughtOriginalMsg() << " " << JITException::getCaughtPythonClassName() << "\n";
+}
+
 } // namespace
 
 int main()
@@ -337,5 +349,6 @@ int main()
     macros();
     warnings();
     std::cout << "models\n";
+    jit_exceptions();
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_text SAMPLES MODELS DEMO [NETWORK…]: prints what an app sees. The output must be the same with these headers and
 // with PyTorch's, except the last digits of models' results, which are printed after the line "models".
+#include <torch/csrc/jit/runtime/jit_exception.h>
 #include <torch/script.h>
 
 #include <torch/csrc/jit/mobile/import.h>
@@ -179,6 +180,9 @@ void run_models(Module (*load)(const std::string &), const std::string &path, co
         c10::InferenceMode guard;
         Module module = load(path);
         std::cout << module.get_method(method)(inputs) << "\n";
+    } catch (const torch::jit::JITException &error) {
+        std::cout << "the model raised " << error.getPythonClassName().value_or("an exception") << ": "
+                  << error.getOriginalMsg().value_or("as what() says") << "\n";
     } catch (const std::exception &error) {
         std::cout << "raised: " << (std::string(error.what()).empty() ? "nothing" : "a message") << "\n";
     }
@@ -243,6 +247,7 @@ int main(int argc, char **argv)
         {"s03_control_flow.pt", "forward", {floats({2, 3}), 4}},
         {"s04_containers.pt", "forward", {floats({3, 4})}},
         {"s05_methods.pt", "forward", {floats({3, 2})}},
+        {"s06_raise.pt", "forward", {floats({2, 2}), 1}},
         {"s06_raise.pt", "forward", {floats({2, 2}), 3}},
         {"s18_storages.pt", "forward", {floats({2})}},
         {"s20_div_v3.pt", "forward", {ints, ints}},

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include <taper/cpp/exception.h>
+#include <taper/cpp/jit_exception.h>
 #include <taper/taper.h>
 
 namespace taper
@@ -96,6 +97,40 @@ inline std::string pytorch_text(const std::string &text)
     return text.compare(0, 28, "index out of range in self: ") == 0 ? "index out of range in self" : text;
 }
 
+inline bool ends_with(const std::string &text, const std::string &end)
+{
+    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+// Returns true if the line that the traceback marks raises an exception.
+inline bool marks_raise(const std::string &detail)
+{
+    const size_t mark = detail.rfind("<--- HERE"), end = detail.rfind('\n', mark);
+    if (mark == std::string::npos || end == std::string::npos || end == 0) {
+        return false;
+    }
+    const std::string call = "ops.prim.RaiseException(";
+    const size_t line = detail.find_first_not_of(" \n", detail.rfind('\n', end - 1));
+    return line != std::string::npos && detail.compare(line, call.size(), call) == 0;
+}
+// Throws the exception that a model raised, with the traceback after its text. If the error is another one of a run,
+// the function returns. Exceptions of lite models have no text apart from what(), as in PyTorch.
+inline void throw_raised(const std::string &message, const std::string &detail)
+{
+    const bool is_lite = ends_with(detail, ".prim::RaiseException");
+    if (!is_lite && !marks_raise(detail)) {
+        return;
+    }
+    const std::string begin = "raised as ";
+    c10::optional<std::string> name, original;
+    if (detail.compare(0, begin.size(), begin) == 0) {
+        name = detail.substr(begin.size(), detail.find('\n') - begin.size());
+    }
+    if (!is_lite) {
+        original = message;
+    }
+    throw torch::jit::JITException(message + "\n" + detail, std::move(name), std::move(original));
+}
+
 // detail: the arguments of the call of an operator, or the places in the model's code, in more than one line. A program
 // that called the operator itself gets PyTorch's text, and the operator's name with the arguments.
 [[noreturn]] inline void throw_error(taper_status status, const std::string &message, std::string detail)
@@ -104,6 +139,9 @@ inline std::string pytorch_text(const std::string &text)
     const std::string op = message.substr(0, prefix), text = pytorch_text(message.substr(prefix));
     while (!detail.empty() && detail.back() == '\n') {
         detail.pop_back();
+    }
+    if (status == TAPER_ERROR_RAISED) {
+        throw_raised(message, detail);
     }
     const bool called = prefix != 0 && detail.find('\n') == std::string::npos;
     const std::string &said = called ? text : message;
