@@ -5,6 +5,7 @@
 #include <ATen/InferSize.h>
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/util/MaybeOwned.h>
 #include <c10/util/ScopeExit.h>
@@ -16,6 +17,7 @@
 #include <c10/util/irange.h>
 #include <c10/util/safe_numerics.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
+#include <torch/csrc/jit/runtime/operator.h>
 #include <torch/script.h>
 
 #include <set>
@@ -193,6 +195,23 @@ void schema_checks()
               << old.cloneWithRealTypes() << " " << *old.argumentIndexWithName("out") << "\n";
 }
 
+void operators_by_name()
+{
+    const c10::OperatorNameView view = c10::OperatorNameView::parse("aten::add.Tensor"),
+                                plain = c10::OperatorNameView::parse("aten::add");
+    std::cout << view.name << " " << view.overload_name << " " << plain.name << plain.overload_name.size() << "\n";
+    const c10::OperatorHandle handle = c10::Dispatcher::singleton().findSchemaOrThrow("aten::mul", "Tensor");
+    c10::Stack stack = {torch::full({2}, 3), torch::full({2}, 4)};
+    handle.callBoxedForDispatchKey(c10::DispatchKey::CPU, stack);
+    std::cout << stack.size() << " " << stack[0].toTensor()[1].item<int64_t>() << "\n";
+    const torch::jit::Operation none = nullptr, some = [](torch::jit::Stack &) {};
+    const torch::jit::Operator op("my::g(Tensor a) -> Tensor", some, c10::AliasAnalysisKind::FROM_SCHEMA);
+    std::cout << static_cast<bool>(none) << static_cast<bool>(some) << " " << op.schema() << " " << op.isC10Op()
+              << op.hasOperation() << "\n";
+    std::cout << c10::is_contiguous_strides({2, 3}, {3, 1}) << c10::is_contiguous_strides({2, 3}, {1, 2})
+              << c10::is_contiguous_strides({}, {}) << c10::is_contiguous_strides({2}, {2}) << "\n";
+}
+
 } // namespace
 
 int main()
@@ -200,6 +219,7 @@ int main()
     containers();
     sizes();
     schema_checks();
+    operators_by_name();
     std::cout << "models\n";
     return 0;
 }

@@ -14,6 +14,8 @@
 namespace c10
 {
 
+using Stack = std::vector<IValue>;
+
 namespace impl
 {
 
@@ -116,6 +118,11 @@ class OperatorHandle
     {
         callBoxed(*stack);
     }
+    // Calls the function for the CPU, whichever the key.
+    void callBoxedForDispatchKey(DispatchKey, std::vector<IValue> &stack) const
+    {
+        callBoxed(stack);
+    }
 
   private:
     OperatorName name_;
@@ -213,6 +220,14 @@ class Dispatcher final
     void callBoxed(const OperatorHandle &op, std::vector<IValue> *stack) const
     {
         op.callBoxed(*stack);
+    }
+    void callBoxedForDispatchKey(const OperatorHandle &op, DispatchKey key, std::vector<IValue> *stack) const
+    {
+        op.callBoxedForDispatchKey(key, *stack);
+    }
+    bool hasBackendFallbackForDispatchKey(DispatchKey) const
+    {
+        return false;
     }
 
   private:

@@ -55,6 +55,11 @@ inline std::string schema(const char *text, c10::AliasAnalysisKind)
     return text;
 }
 
+inline std::string schema(const c10::FunctionSchema &schema)
+{
+    return c10::toString(schema);
+}
+
 class Library final
 {
   public:

@@ -511,6 +511,9 @@ class Function
     {
         return schema_.name();
     }
+    void ensure_defined() const
+    {
+    }
     size_t num_inputs() const
     {
         return schema_.arguments().size();

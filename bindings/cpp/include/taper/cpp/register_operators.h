@@ -3,6 +3,7 @@
 #ifndef TAPER_CPP_REGISTER_OPERATORS_H
 #define TAPER_CPP_REGISTER_OPERATORS_H
 
+#include <taper/cpp/method_schema.h>
 #include <taper/cpp/operator_registry.h>
 
 namespace c10
@@ -26,6 +27,10 @@ class RegisterOperators final
             }
             schema_ = name_or_schema;
             return std::move(*this);
+        }
+        Options &&schema(FunctionSchema &&schema) &&
+        {
+            return std::move(*this).schema(toString(schema));
         }
         template <class Function, Function *address> Options &&kernel(DispatchKey key) &&
         {
@@ -105,6 +110,11 @@ class RegisterOperators final
     {
         add(std::move(options));
         return *this;
+    }
+    RegisterOperators &&op(FunctionSchema schema, Options &&options) &&
+    {
+        add(std::move(options).schema(std::move(schema)));
+        return std::move(*this);
     }
     RegisterOperators &&op(const std::string &name_or_schema, Options &&options = Options()) &&
     {

@@ -49,6 +49,22 @@ inline std::ostream &operator<<(std::ostream &out, const OperatorName &name)
     return out << toString(name);
 }
 
+// A name whose texts belong to others, which must outlive it.
+struct OperatorNameView final {
+    string_view name, overload_name;
+    constexpr OperatorNameView(string_view name_, string_view overload_name_)
+        : name(name_), overload_name(overload_name_)
+    {
+    }
+    // Splits a text such as "aten::add.Tensor" at the dot.
+    static OperatorNameView parse(string_view text)
+    {
+        const size_t dot = text.find('.');
+        return dot == string_view::npos ? OperatorNameView(text, string_view())
+                                        : OperatorNameView(text.substr(0, dot), text.substr(dot + 1));
+    }
+};
+
 namespace impl
 {
 

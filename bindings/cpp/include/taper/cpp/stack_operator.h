@@ -4,6 +4,7 @@
 #define TAPER_CPP_STACK_OPERATOR_H
 
 #include <taper/cpp/register_operators.h>
+#include <taper/cpp/schema_text.h>
 
 namespace torch
 {
@@ -120,6 +121,13 @@ template <class T> void pack(Stack *stack, T &&value)
 class Operation
 {
   public:
+    Operation(std::nullptr_t)
+    {
+    }
+    explicit operator bool() const noexcept
+    {
+        return static_cast<bool>(function_);
+    }
     template <class Function, class = decltype(std::declval<Function &>()(std::declval<Stack &>()))>
     Operation(Function function) : function_(std::move(function))
     {
@@ -140,6 +148,19 @@ class Operator
     Operator(std::string schema, Operation operation, c10::AliasAnalysisKind = c10::AliasAnalysisKind::FROM_SCHEMA)
         : schema_(std::move(schema)), operation_(std::move(operation))
     {
+    }
+    FunctionSchema schema() const
+    {
+        return parseSchema(schema_);
+    }
+    // Operators made here have functions of their own, which no dispatcher chooses.
+    bool isC10Op() const
+    {
+        return false;
+    }
+    bool hasOperation() const
+    {
+        return true;
     }
 
   private:

@@ -475,6 +475,26 @@ inline std::string toString(const TypePtr &type)
 {
     return type->str();
 }
+// Which parts of the types of tensors are printed. Taper's types have no sizes, so that all values print the same.
+enum class TypeVerbosity { None, Type, TypeAndStride, Full, Symbolic, Default = Full };
+inline TypeVerbosity type_verbosity()
+{
+    return TypeVerbosity::Default;
+}
+using NameList = std::vector<std::string>;
+using OptNameList = optional<NameList>;
+using AliasTypeSet = std::vector<TypePtr>;
+// Returns true if elements of a tensor lie one after the other.
+inline bool is_contiguous_strides(const IntArrayRef sizes, const IntArrayRef strides)
+{
+    int64_t step = 1;
+    for (size_t i = sizes.size(); i-- > 0; step = strides[i] * sizes[i]) {
+        if (strides[i] != step) {
+            return false;
+        }
+    }
+    return true;
+}
 // Taper's types have no sizes of tensors.
 inline TypePtr unshapedType(const TypePtr &type)
 {
