@@ -236,4 +236,15 @@ class Dispatcher final
 
 } // namespace c10
 
+namespace torch
+{
+namespace jit
+{
+inline FunctionSchema Operator::schema() const
+{
+    return parseSchema(schema_);
+}
+} // namespace jit
+} // namespace torch
+
 #endif

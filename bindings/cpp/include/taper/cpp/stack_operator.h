@@ -4,7 +4,6 @@
 #define TAPER_CPP_STACK_OPERATOR_H
 
 #include <taper/cpp/register_operators.h>
-#include <taper/cpp/schema_text.h>
 
 namespace torch
 {
@@ -149,10 +148,7 @@ class Operator
         : schema_(std::move(schema)), operation_(std::move(operation))
     {
     }
-    FunctionSchema schema() const
-    {
-        return parseSchema(schema_);
-    }
+    FunctionSchema schema() const; // defined in dispatcher.h, because parsing schemas costs time to compile
     // Operators made here have functions of their own, which no dispatcher chooses.
     bool isC10Op() const
     {

@@ -484,7 +484,7 @@ inline TypeVerbosity type_verbosity()
 using NameList = std::vector<std::string>;
 using OptNameList = optional<NameList>;
 using AliasTypeSet = std::vector<TypePtr>;
-// Returns true if elements of a tensor lie one after the other.
+// Returns true if the elements of a tensor are stored one after the other.
 inline bool is_contiguous_strides(const IntArrayRef sizes, const IntArrayRef strides)
 {
     int64_t step = 1;

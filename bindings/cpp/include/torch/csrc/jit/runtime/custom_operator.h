@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_TORCH_CSRC_JIT_RUNTIME_CUSTOM_OPERATOR_H
 #define TAPER_CPP_AS_TORCH_CSRC_JIT_RUNTIME_CUSTOM_OPERATOR_H
 
-#include <taper/cpp/stack_operator.h>
+#include <taper/cpp/dispatcher.h>
 
 #endif
