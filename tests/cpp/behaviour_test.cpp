@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // behaviour_test SAMPLES MODELS DEMO: tests behaviour that apps rely on: ownership, sharing by copies, exceptions.
+#include <torch/data.h>
+#include <torch/optim.h>
 #include <torch/script.h>
 
 #include <LibTorch-Lite/LibTorch-Lite.h>
@@ -375,6 +377,17 @@ static void test_quantizers()
     CHECK_THROWS(x.q_per_channel_axis(), "q_per_channel_axis");
 }
 
+static void test_training()
+{
+    const std::vector<at::Tensor> parameters = {torch::ones({2})};
+    CHECK_THROWS(torch::optim::SGD(parameters, 0.1), "torch::optim::SGD: there is no training");
+    CHECK_THROWS(torch::optim::Adam(parameters), "torch::optim::Adam: there is no training");
+    CHECK_THROWS(torch::data::datasets::MNIST("data"), "torch::data::datasets::MNIST");
+    CHECK_THROWS(torch::data::samplers::RandomSampler(3), "torch::data::samplers::RandomSampler");
+    const torch::data::datasets::TensorDataset set(torch::ones({2, 2}));
+    CHECK_THROWS(torch::data::make_data_loader(set, 2), "torch::data::make_data_loader");
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4) {
@@ -393,5 +406,6 @@ int main(int argc, char **argv)
     test_threads();
     test_the_rest();
     test_quantizers();
+    test_training();
     return check_report();
 }

@@ -10,6 +10,8 @@
 #include <torch/csrc/jit/codegen/cuda/interface.h>
 #include <torch/csrc/jit/passes/tensorexpr_fuser.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/data.h>
+#include <torch/optim.h>
 #include <torch/script.h>
 #include <torch/torch.h>
 
@@ -404,6 +406,53 @@ void spaces()
     SHOW(torch::special::xlogy(x, 2.0));
 }
 
+struct Numbers : torch::data::datasets::Dataset<Numbers> {
+    torch::data::Example<> get(size_t index) override
+    {
+        const int64_t number = static_cast<int64_t>(index);
+        return {torch::full({1, 2, 2}, static_cast<double>(number)), torch::full({1}, number)};
+    }
+    torch::optional<size_t> size() const override
+    {
+        return 7;
+    }
+};
+
+void data_sets()
+{
+    namespace transforms = torch::data::transforms;
+    auto set = Numbers().map(transforms::Normalize<>(0.5, 0.25)).map(transforms::Stack<>());
+    const std::vector<size_t> indices = {1, 5};
+    const torch::data::Example<> batch = set.get_batch(indices);
+    SHOW(batch.data);
+    SHOW(batch.target);
+    SHOW(set.size().value());
+    auto shared = torch::data::datasets::make_shared_dataset<torch::data::datasets::TensorDataset>(torch::eye(3));
+    SHOW(shared->get(1).data);
+    SHOW(shared.map(transforms::Stack<torch::data::TensorExample>()).get_batch(indices[0]).data);
+    SHOW(torch::data::FullDataLoaderOptions(torch::data::DataLoaderOptions(8).workers(3)).max_jobs);
+}
+
+void optimizer_options()
+{
+    torch::optim::AdamOptions adam(0.5);
+    adam.betas(std::make_tuple(0.25, 0.75)).eps(2);
+    SHOW(adam.get_lr() + std::get<1>(adam.betas()) + adam.eps() + adam.weight_decay());
+    SHOW(torch::optim::SGDOptions(0.125).momentum(0.5).nesterov(true).nesterov());
+    SHOW(torch::optim::AdamWOptions().weight_decay());
+    SHOW(torch::optim::RMSpropOptions().alpha());
+    SHOW(torch::optim::AdagradOptions().lr());
+    SHOW(torch::optim::LBFGSOptions().history_size());
+    torch::optim::OptimizerParamGroup group({torch::ones({2})}, std::make_unique<torch::optim::AdamOptions>(adam));
+    const torch::optim::OptimizerParamGroup copy = group;
+    group.options().set_lr(4);
+    SHOW(copy.options().get_lr());
+    SHOW(copy.params().size());
+    ERROR(torch::optim::OptimizerOptions().clone() == nullptr);
+    ERROR(torch::optim::OptimizerParamState().clone() == nullptr);
+    ERROR(torch::optim::OptimizerOptions().get_lr());
+}
+
 } // namespace
 
 int main()
@@ -421,6 +470,8 @@ int main()
     threads();
     modes();
     switches();
+    data_sets();
+    optimizer_options();
     std::cout << "models\n";
     return 0;
 }
