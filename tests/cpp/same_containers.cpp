@@ -6,6 +6,7 @@
 #include <ATen/TensorUtils.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/CPUAllocator.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/util/MaybeOwned.h>
 #include <c10/util/ScopeExit.h>
@@ -212,10 +213,66 @@ void operators_by_name()
               << c10::is_contiguous_strides({}, {}) << c10::is_contiguous_strides({2}, {2}) << "\n";
 }
 
+int freed = 0;
+void count(void *)
+{
+    freed++;
+}
+
+void memory()
+{
+    int context = 0;
+    char bytes[8];
+    {
+        c10::DataPtr data(bytes, &context, count, at::Device("cpu"));
+        SHOW(data.get() == bytes && data.get_context() == &context && data.get_deleter() == count);
+        SHOW(data.cast_context<int>(count) == &context);
+        SHOW(data.compare_exchange_deleter(c10::NoDelete, count));
+        SHOW(data != nullptr);
+        c10::DataPtr moved = std::move(data);
+        SHOW(freed);
+    }
+    SHOW(freed);
+    const c10::DataPtr held = c10::InefficientStdFunctionContext::makeDataPtr(bytes, count, at::kCPU);
+    SHOW(held.get() == bytes);
+    c10::Allocator *const allocator = c10::GetAllocator(at::kCPU);
+    void *const block = allocator->raw_allocate(100);
+    SHOW(reinterpret_cast<uintptr_t>(block) % c10::gAlignment);
+    allocator->raw_deallocate(block);
+    SHOW(allocator->allocate(0).get() == nullptr);
+    c10::Storage storage(c10::Storage::use_byte_size_t(), 16, allocator, true);
+    SHOW(storage.nbytes());
+    SHOW(storage.resizable() && storage.allocator() == allocator);
+    storage.set_data_ptr(c10::DataPtr(bytes, nullptr, count, at::kCPU));
+    SHOW(storage.data() == bytes);
+    storage.reset_legacy();
+    SHOW(storage.nbytes());
+}
+
+void blobs()
+{
+    float numbers[6] = {0, 1, 2, 3, 4, 5};
+    SHOW(at::for_blob(numbers, {2, 2}).strides(at::IntArrayRef({3, 1})).storage_offset(1).make_tensor());
+    SHOW(at::for_blob(numbers, {3}).options(at::kInt).make_tensor().dtype());
+    freed = 0;
+    {
+        const at::Tensor x = at::for_blob(numbers, {6}).context(numbers, count).make_tensor();
+        SHOW(x[5].item<float>());
+        SHOW(freed);
+    }
+    SHOW(freed);
+    SHOW(at::for_blob(numbers, {2}).deleter([](void *) { freed++; }).make_tensor());
+    SHOW(freed);
+    SHOW(at::globalContext().defaultGenerator(at::kCPU).defined());
+    SHOW(at::globalContext().defaultGenerator(at::kCPU).device());
+}
+
 } // namespace
 
 int main()
 {
+    memory();
+    blobs();
     containers();
     sizes();
     schema_checks();

@@ -126,6 +126,81 @@ inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, cons
     return taper::cpp::blob(data, sizes, &strides, deleter, options);
 }
 
+// Makes a tensor over the app's memory from parts that functions set.
+class TensorMaker
+{
+  public:
+    using ContextDeleter = c10::DeleterFnPtr;
+
+    TensorMaker &strides(c10::OptionalIntArrayRef value) noexcept
+    {
+        strides_ = value;
+        return *this;
+    }
+    // The number of elements before the first that the tensor has.
+    TensorMaker &storage_offset(c10::optional<int64_t> value) noexcept
+    {
+        offset_ = value.value_or(0);
+        return *this;
+    }
+    TensorMaker &deleter(std::function<void(void *)> value) noexcept
+    {
+        deleter_ = std::move(value);
+        return *this;
+    }
+    // The deleter takes the context when the tensor's memory is no longer used.
+    TensorMaker &context(void *value, ContextDeleter deleter = nullptr) noexcept
+    {
+        context_ = {value, deleter != nullptr ? deleter : c10::detail::deleteNothing};
+        return *this;
+    }
+    TensorMaker &target_device(c10::optional<c10::Device>) noexcept
+    {
+        return *this;
+    }
+    TensorMaker &options(c10::TensorOptions value) noexcept
+    {
+        options_ = value;
+        return *this;
+    }
+    Tensor make_tensor()
+    {
+        TORCH_CHECK(!deleter_ || !context_, "The deleter and context arguments are mutually exclusive.");
+        TORCH_CHECK_VALUE(offset_ >= 0, "the storage offset ", offset_, " is negative");
+        if (context_) {
+            const std::shared_ptr<void> context(std::move(context_));
+            deleter_ = [context](void *) {};
+        }
+        if (strides_.has_value()) {
+            return from_blob(data_, sizes_, *strides_, offset_, deleter_, options_);
+        }
+        const size_t before = static_cast<size_t>(offset_) * c10::elementSize(options_.dtype().toScalarType());
+        const std::function<void(void *)> deleter = deleter_;
+        void *const data = data_;
+        return taper::cpp::blob(static_cast<char *>(data) + before, sizes_, nullptr,
+                                deleter ? taper::cpp::Deleter([deleter, data](void *) { deleter(data); }) : nullptr,
+                                options_);
+    }
+
+  private:
+    friend TensorMaker for_blob(void *data, IntArrayRef sizes) noexcept;
+    TensorMaker(void *data, IntArrayRef sizes) noexcept : data_(data), sizes_(sizes)
+    {
+    }
+    void *data_;
+    IntArrayRef sizes_;
+    c10::OptionalIntArrayRef strides_;
+    int64_t offset_ = 0;
+    std::function<void(void *)> deleter_;
+    std::unique_ptr<void, ContextDeleter> context_{nullptr, c10::detail::deleteNothing};
+    c10::TensorOptions options_;
+};
+
+inline TensorMaker for_blob(void *data, IntArrayRef sizes) noexcept
+{
+    return TensorMaker(data, sizes);
+}
+
 } // namespace at
 
 namespace torch

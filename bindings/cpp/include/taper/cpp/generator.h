@@ -4,10 +4,12 @@
 #define TAPER_CPP_GENERATOR_H
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
+#include <taper/cpp/device.h>
 #include <taper/cpp/handle.h>
 #include <taper/taper_operator.h>
 
@@ -135,6 +137,26 @@ class Generator
     uint64_t current_seed() const
     {
         return state().seed();
+    }
+    // Seeds the generator with a number that differs from call to call, and returns it.
+    uint64_t seed() const
+    {
+        static std::atomic<uint64_t> calls{0};
+        const uint64_t now = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+        uint64_t mixed = now + 0x9e3779b97f4a7c15 * (1 + calls.fetch_add(1, std::memory_order_relaxed));
+        mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+        mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+        set_current_seed(mixed ^ (mixed >> 31));
+        return current_seed();
+    }
+    c10::Device device() const
+    {
+        return c10::Device(c10::kCPU);
+    }
+    // The state of a generator cannot be read: a seed makes its numbers again.
+    Generator clone() const
+    {
+        throw c10::NotImplementedError("Generator::clone: the state of a generator cannot be read");
     }
     std::mutex &mutex() const
     {

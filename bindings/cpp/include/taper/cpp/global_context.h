@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <taper/cpp/generator.h>
 #include <taper/cpp/parallel.h>
 #include <taper/cpp/string_view.h>
 #include <taper/taper_device.h>
@@ -100,6 +101,17 @@ class Context
     }
     void lazyInitHIP()
     {
+    }
+    const Generator &defaultGenerator(c10::Device device)
+    {
+        TORCH_CHECK(device.is_cpu(), device.type(), " device type not enabled.");
+        static const Generator generator = detail::getDefaultCPUGenerator();
+        return generator;
+    }
+    c10::Device getDeviceFromPtr(void *, c10::DeviceType type)
+    {
+        TORCH_CHECK(type == c10::kCPU, "only cpu device type supported, got: ", c10::DeviceTypeName(type, true));
+        return c10::Device(c10::kCPU);
     }
     static bool isPinnedPtr(const void *)
     {
