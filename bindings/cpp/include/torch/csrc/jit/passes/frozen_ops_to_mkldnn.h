@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TAPER_CPP_AS_TORCH_CSRC_JIT_PASSES_FROZEN_OPS_TO_MKLDNN_H
+#define TAPER_CPP_AS_TORCH_CSRC_JIT_PASSES_FROZEN_OPS_TO_MKLDNN_H
+
+#include <taper/cpp/all.h>
+
+#endif
