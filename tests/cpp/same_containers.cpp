@@ -265,6 +265,13 @@ void blobs()
     SHOW(freed);
     SHOW(at::globalContext().defaultGenerator(at::kCPU).defined());
     SHOW(at::globalContext().defaultGenerator(at::kCPU).device());
+    SHOW(at::kFloat == caffe2::TypeMeta::Make<float>());
+    SHOW(at::ones({1}, at::kInt).dtype() != at::kFloat);
+    SHOW(at::TensorOptions().dtype(c10::optional<caffe2::TypeMeta>(at::ones({1}).dtype())).dtype());
+    SHOW(at::TensorOptions().device_index(1).device());
+    SHOW(at::TensorOptions().merge_memory_format(at::MemoryFormat::ChannelsLast).memory_format_opt().value());
+    SHOW(at::TensorOptions().is_sparse_csr());
+    SHOW(at::CPU(at::kFloat).options(c10::optional<at::Device>()).layout_opt().has_value());
 }
 
 } // namespace

@@ -22,6 +22,25 @@ inline at::Tensor rfftfreq(int64_t n, const at::TensorOptions &options)
 }
 } // namespace fft
 
+// Names of functions with the space once more.
+namespace linalg
+{
+inline at::Tensor linalg_det(const at::Tensor &self)
+{
+    return linalg::det(self);
+}
+inline at::Tensor linalg_norm(const at::Tensor &self, const c10::optional<c10::Scalar> &order,
+                              c10::OptionalIntArrayRef dim, bool keepdim, c10::optional<c10::ScalarType> dtype)
+{
+    return linalg::norm(self, order, dim, keepdim, dtype);
+}
+inline at::Tensor linalg_norm(const at::Tensor &self, c10::string_view order, c10::OptionalIntArrayRef dim,
+                              bool keepdim, c10::optional<c10::ScalarType> dtype)
+{
+    return linalg::norm(self, order, dim, keepdim, dtype);
+}
+} // namespace linalg
+
 } // namespace torch
 
 #endif

@@ -47,6 +47,21 @@ class TensorOptions
     {
         return dtype(optional<ScalarType>(dtype_of.toScalarType()));
     }
+    TensorOptions dtype(optional<caffe2::TypeMeta> dtype_of) const
+    {
+        return dtype_of.has_value() ? dtype(*dtype_of) : dtype(optional<ScalarType>());
+    }
+    // The index is that of a CUDA device.
+    TensorOptions device_index(DeviceIndex index) const
+    {
+        return device(kCUDA, index);
+    }
+    TensorOptions merge_memory_format(optional<MemoryFormat> format) const
+    {
+        TensorOptions copy(*this);
+        merge(copy.format_, format);
+        return copy;
+    }
     TensorOptions device(optional<Device> device) const
     {
         TensorOptions copy(*this);
@@ -127,6 +142,10 @@ class TensorOptions
     bool is_sparse() const
     {
         return layout() == kSparse;
+    }
+    bool is_sparse_csr() const
+    {
+        return layout() == kSparseCsr;
     }
     bool requires_grad() const
     {

@@ -17,6 +17,10 @@ inline const char *toString(Backend backend)
 {
     return backend == Backend::CPU ? "CPU" : backend == Backend::QuantizedCPU ? "QuantizedCPU" : "UNKNOWN_BACKEND";
 }
+inline Layout layout_from_backend(Backend)
+{
+    return kStrided;
+}
 inline std::ostream &operator<<(std::ostream &out, Backend backend)
 {
     return out << toString(backend);
@@ -71,6 +75,10 @@ class DeprecatedTypeProperties
     {
         return *this;
     }
+    DeprecatedTypeProperties toBackend(Backend backend) const
+    {
+        return DeprecatedTypeProperties(backend, type_);
+    }
     DeprecatedTypeProperties toScalarType(c10::ScalarType type) const
     {
         return DeprecatedTypeProperties(backend_, type);
@@ -84,7 +92,16 @@ class DeprecatedTypeProperties
     }
     c10::TensorOptions options() const
     {
-        return c10::TensorOptions(type_).device(c10::kCPU);
+        return c10::TensorOptions(type_).device(c10::kCPU).layout(c10::kStrided);
+    }
+    c10::TensorOptions options(int16_t) const
+    {
+        return options();
+    }
+    // device: that of the options; the CPU if unset.
+    c10::TensorOptions options(c10::optional<c10::Device> device) const
+    {
+        return device.has_value() ? options().device(*device) : options();
     }
     operator c10::TensorOptions() const
     {
@@ -106,6 +123,14 @@ class DeprecatedTypeProperties
 inline std::ostream &operator<<(std::ostream &out, const DeprecatedTypeProperties &type)
 {
     return out << type.toString();
+}
+inline DeprecatedTypeProperties getDeprecatedTypeProperties(Backend backend, c10::ScalarType type)
+{
+    return DeprecatedTypeProperties(backend, type);
+}
+inline DeprecatedTypeProperties CPU(c10::ScalarType type)
+{
+    return DeprecatedTypeProperties(Backend::CPU, type);
 }
 
 } // namespace at

@@ -176,6 +176,26 @@ namespace caffe2
 {
 using c10::typeMetaToScalarType;
 }
+namespace c10
+{
+inline bool operator==(ScalarType a, caffe2::TypeMeta b) noexcept
+{
+    return b.isScalarType(a);
+}
+inline bool operator==(caffe2::TypeMeta a, ScalarType b) noexcept
+{
+    return a.isScalarType(b);
+}
+inline bool operator!=(ScalarType a, caffe2::TypeMeta b) noexcept
+{
+    return !(a == b);
+}
+inline bool operator!=(caffe2::TypeMeta a, ScalarType b) noexcept
+{
+    return !(a == b);
+}
+} // namespace c10
+
 namespace at
 {
 using c10::typeMetaToScalarType;
