@@ -453,13 +453,6 @@ static void models_are_inspected(void **state)
     close_world(&w);
 }
 
-static void no_task(void *argument, size_t index)
-{
-    (void)argument;
-    (void)index;
-    fail_msg("a task was called");
-}
-
 static taper_status no_function(void *user, taper_context *context, taper_value *const *args, size_t count,
                                 taper_value **results, size_t result_count, taper_error *error)
 {
@@ -487,9 +480,8 @@ static void operators_are_called(void **state)
     FAILS("", taper_error_set(E, TAPER_ERROR_ARGUMENT, NULL));
     assert_int_equal(taper_error_set(NULL, TAPER_ERROR_ARGUMENT, "words"), TAPER_ERROR_ARGUMENT);
     assert_string_equal(taper_operator_schema(NULL), "");
-    assert_int_equal(taper_operator_result_count(NULL), 0);
-    assert_int_equal(taper_value_use_count(NULL), 0);
-    taper_context_run_tasks(NULL, no_task, NULL, 0);
+    assert_int_equal(taper_operator_result_count(NULL) + taper_value_use_count(NULL), 0);
+    taper_context_run_tasks(NULL, NULL, NULL, 0);
     taper_operator_seed(NULL, 0);
     const int64_t numbers[] = {1, 2};
     FAILS("context is NULL", taper_value_list_int(NULL, numbers, 2, &result, E));
@@ -500,8 +492,7 @@ static void operators_are_called(void **state)
     FAILS("generator is NULL", taper_generator_create(w.context, 1, NULL, E));
     taper_generator_seed(NULL, 1);
     taper_generator_release(NULL);
-    taper_operator_draw_from(NULL, NULL);
-    taper_operator_draw_from(op, NULL);
+    taper_operator_draw_from(NULL, NULL), taper_operator_draw_from(op, NULL);
     taper_session_draw_from(NULL, NULL);
     taper_operator_release(op);
     taper_operator_release(NULL);
