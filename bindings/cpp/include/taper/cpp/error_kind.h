@@ -121,14 +121,11 @@ inline void throw_raised(const std::string &message, const std::string &detail)
         return;
     }
     const std::string begin = "raised as ";
-    c10::optional<std::string> name, original;
-    if (detail.compare(0, begin.size(), begin) == 0) {
-        name = detail.substr(begin.size(), detail.find('\n') - begin.size());
-    }
-    if (!is_lite) {
-        original = message;
-    }
-    throw torch::jit::JITException(message + "\n" + detail, std::move(name), std::move(original));
+    using Text = c10::optional<std::string>;
+    const Text name = detail.compare(0, begin.size(), begin) == 0
+                          ? Text(detail.substr(begin.size(), detail.find('\n') - begin.size()))
+                          : Text();
+    throw torch::jit::JITException(message + "\n" + detail, name, is_lite ? Text() : Text(message));
 }
 
 // detail: the arguments of the call of an operator, or the places in the model's code, in more than one line. A program
