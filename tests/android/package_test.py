@@ -207,7 +207,8 @@ def archives(repository):
             for folder in ("include", "bindings/cpp/include"):
                 for path, data in package.tree(os.path.join(ROOT, folder)).items():
                     check(headers.pop(path, None) == data, what + "headers/" + path)
-            check(sorted(headers) == ["taper/cpp/generated/functions.h", "taper/cpp/generated/methods.inc"], what + "generated headers")
+            made = ["functions.h", "methods.inc", "spaces.h", "vision.h"]
+            check(sorted(headers) == ["taper/cpp/generated/" + name for name in made], what + "generated headers")
         for suffix, ending in (("-sources.jar", ".java"), ("-javadoc.jar", "")):
             check(any(n.endswith(ending) for n in repository.archive(artifact.name, suffix)), artifact.name + suffix)
     both = set(classes["pytorch_android"]) | set(classes["pytorch_android_torchvision"])
