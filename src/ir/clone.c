@@ -289,11 +289,6 @@ static taper_status clone_some(taper_heap *heap, taper_clone_memo **memo, clone_
     enum { MOST_STEPS = 100000 };
     size_t steps = MOST_STEPS;
     *copy = value;
-    // Most values are numbers and tensors that need no copy.
-    if (!taper_val_is_object(value) ||
-        (*memo == NULL && value.tag == TAPER_TENSOR && !is_cloned(kind, value.as.tensor))) {
-        return TAPER_OK;
-    }
     const taper_obj *known = *memo != NULL && taper_val_is_object(value) ? lookup(*memo, value.as.obj) : NULL;
     const bool holds = known == NULL && holds_cloned(kind, value, 0, &steps);
     if (known == value.as.obj || (known == NULL && !holds && (steps == MOST_STEPS || kind != CLONE_GRADIENTS))) {

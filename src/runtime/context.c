@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <taper/taper_operator.h>
-
 #include "base/arguments.h"
 #include "platform/isa.h"
 #include "platform/platform.h"
@@ -142,42 +140,6 @@ void taper_context_set_threads(taper_context *context, unsigned threads)
 {
     if (context != NULL) {
         taper_pool_set_threads(context->pool, threads);
-    }
-}
-
-typedef struct host_tasks {
-    void (*task)(void *argument, size_t index);
-    void *argument;
-} host_tasks;
-
-static void run_host_tasks(void *argument, size_t begin, size_t end)
-{
-    const host_tasks *tasks = argument;
-    for (size_t i = begin; i < end; i++) {
-        tasks->task(tasks->argument, i);
-    }
-}
-
-static bool go_on(void *user)
-{
-    (void)user;
-    return true;
-}
-
-void taper_context_run_tasks(taper_context *context, void (*task)(void *argument, size_t index), void *argument,
-                             size_t count)
-{
-    host_tasks tasks = {task, argument};
-    taper_pool *pool = context != NULL && count > 1 ? context->pool : NULL;
-    if (task == NULL) {
-        return;
-    }
-    if (pool != NULL) {
-        taper_pool_enter(pool, true);
-    }
-    (void)taper_pool_run(pool, run_host_tasks, &tasks, count, 1, go_on, NULL);
-    if (pool != NULL) {
-        taper_pool_leave(pool);
     }
 }
 

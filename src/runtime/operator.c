@@ -175,14 +175,17 @@ static taper_status gather(taper_operator *op, taper_value *const *args, size_t 
 {
     const taper_schema *schema = op->schema;
     for (size_t i = 0; i < count; i++) {
-        vals[i] = taper_val_none();
-        if (args[i] != NULL) {
-            TAPER_TRY(taper_clone_constants(op->run.heap, constants, args[i]->val, &vals[i], op->run.error));
+        vals[i] = args[i] != NULL ? args[i]->val : taper_val_none();
+        const bool object = taper_val_is_object(vals[i]); // most other arguments are numbers, which need only fit
+        if (object) {
+            TAPER_TRY(taper_clone_constants(op->run.heap, constants, vals[i], &vals[i], op->run.error));
         }
         if (i < schema->arg_count) {
             TAPER_TRY(taper_fit(&schema->args[i], "argument", i, &vals[i], op->run.error));
         }
-        TAPER_TRY(taper_settle(&op->run, vals[i]));
+        if (object) {
+            TAPER_TRY(taper_settle(&op->run, vals[i]));
+        }
     }
     for (size_t i = count; i < schema->arg_count; i++) {
         vals[i] = schema->args[i].default_value;
@@ -335,6 +338,44 @@ taper_status taper_value_list_int(taper_context *context, const int64_t *numbers
         return taper_fail_memory(error);
     }
     return TAPER_OK;
+}
+
+// ---- tasks of the host
+
+typedef struct host_tasks {
+    void (*task)(void *argument, size_t index);
+    void *argument;
+} host_tasks;
+
+static void run_host_tasks(void *argument, size_t begin, size_t end)
+{
+    const host_tasks *tasks = argument;
+    for (size_t i = begin; i < end; i++) {
+        tasks->task(tasks->argument, i);
+    }
+}
+
+static bool go_on(void *user)
+{
+    (void)user;
+    return true;
+}
+
+void taper_context_run_tasks(taper_context *context, void (*task)(void *argument, size_t index), void *argument,
+                             size_t count)
+{
+    host_tasks tasks = {task, argument};
+    taper_pool *pool = context != NULL && count > 1 ? context->pool : NULL;
+    if (task == NULL) {
+        return;
+    }
+    if (pool != NULL) {
+        taper_pool_enter(pool, true);
+    }
+    (void)taper_pool_run(pool, run_host_tasks, &tasks, count, 1, go_on, NULL);
+    if (pool != NULL) {
+        taper_pool_leave(pool);
+    }
 }
 
 // ---- registering operators

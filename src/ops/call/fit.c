@@ -23,9 +23,7 @@ taper_status taper_fit(const taper_schema_arg *declared, const char *what, size_
                        taper_error *error)
 {
     const taper_type *type = declared->type;
-    const bool plain = (type->kind == TAPER_TYPE_TENSOR && value->tag == TAPER_TENSOR) ||
-                       (type->kind == TAPER_TYPE_INT && value->tag == TAPER_INT);
-    if (plain || taper_val_is_a(*value, type)) {
+    if (taper_val_is_a(*value, type)) {
         return TAPER_OK;
     }
     const taper_type *base = type->kind == TAPER_TYPE_OPTIONAL ? type->items[0] : type;

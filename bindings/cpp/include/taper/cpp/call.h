@@ -74,6 +74,9 @@ class Arguments
         const Drawing drawing(lease.get(), generator_);
         const size_t made = op.result_count();
         taper_value *places[most_results];
+        if (made > most_results) {
+            throw c10::Error("an operator has more results than a call has places for");
+        }
         ErrorScope error;
         error.check(taper_operator_call(lease.get(), values_, count_, places, made, error));
         for (size_t i = 0; i < made; i++) {
