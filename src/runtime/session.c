@@ -203,25 +203,24 @@ void taper_session_cancel(taper_session *session)
 
 taper_status taper_session_at(const taper_session *session, const char *path, taper_val *found, taper_error *error)
 {
-    taper_val at = session->root;
-    const char *rest = path;
-    while (*rest != '\0') {
+    const taper_val *at = &session->root;
+    for (const char *rest = path; *rest != '\0';) {
         char name[256];
         const size_t length = strcspn(rest, ".");
-        if (length >= sizeof name || at.tag != TAPER_OBJECT) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no attribute %s", path);
+        int64_t slot = -1;
+        if (length < sizeof name && at->tag == TAPER_OBJECT) {
+            memcpy(name, rest, length);
+            name[length] = '\0';
+            slot = taper_object_slot(at->as.object, name);
         }
-        memcpy(name, rest, length);
-        name[length] = '\0';
-        const int64_t slot = taper_object_slot(at.as.object, name);
         if (slot < 0) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no attribute %s: %s has no %s", path,
-                       taper_val_kind_name(at), name);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no attribute %s: %s has no %.*s", path,
+                       taper_val_kind_name(*at), (int)length, rest);
         }
-        at = at.as.object->slots[slot];
+        at = &at->as.object->slots[slot];
         rest += length + (rest[length] == '.');
     }
-    *found = at;
+    *found = *at;
     return TAPER_OK;
 }
 
