@@ -206,6 +206,11 @@ void test_blobs()
     CHECK_THROWS((tensor.accessor<float, 3>()), "3 dims");
     CHECK_THROWS(tensor.view({5}), "");
     CHECK_THROWS(at::Tensor().strides(), "undefined");
+    float two[2] = {1, 2};
+    CHECK(at::from_blob(two, {1}, {1}, 1, nullptr, at::kFloat).item<float>() == 2);
+    for (const int64_t offset : {int64_t{-1}, std::numeric_limits<int64_t>::max()}) {
+        CHECK_THROWS(at::from_blob(two, {1}, {1}, offset, nullptr, at::kFloat), "storage offset");
+    }
     CHECK_THROWS(at::Tensor().cpu(), "undefined");
     // Without a GPU, the tensor must stay on the CPU.
     CHECK(tensor.vulkan().data_ptr<float>() == data.data() && !tensor.vulkan().is_vulkan());

@@ -92,6 +92,19 @@ inline at::Tensor blob(void *data, c10::IntArrayRef sizes, const c10::IntArrayRe
     return at::Tensor(Handle(value));
 }
 
+// As blob(), for a tensor whose first element is `offset` elements after `data`, which the deleter gets.
+inline at::Tensor blob_from(void *data, int64_t offset, c10::IntArrayRef sizes, const c10::IntArrayRef *strides,
+                            const Deleter &deleter, const c10::TensorOptions &options)
+{
+    const size_t element = c10::elementSize(options.dtype().toScalarType());
+    if (offset < 0 || element == 0 ||
+        static_cast<uint64_t>(offset) > std::numeric_limits<size_t>::max() / 2 / element) {
+        throw c10::ValueError(c10::str("the storage offset ", offset, " is negative or too large"));
+    }
+    return blob(static_cast<char *>(data) + static_cast<size_t>(offset) * element, sizes, strides,
+                deleter ? Deleter([deleter, data](void *) { deleter(data); }) : nullptr, options);
+}
+
 } // namespace cpp
 } // namespace taper
 
@@ -110,10 +123,7 @@ inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, cons
 inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset,
                         const taper::cpp::Deleter &deleter, const c10::TensorOptions &options = {})
 {
-    const size_t before = static_cast<size_t>(storage_offset) * c10::elementSize(options.dtype().toScalarType());
-    return taper::cpp::blob(static_cast<char *>(data) + before, sizes, &strides,
-                            deleter ? taper::cpp::Deleter([deleter, data](void *) { deleter(data); }) : nullptr,
-                            options);
+    return taper::cpp::blob_from(data, storage_offset, sizes, &strides, deleter, options);
 }
 inline Tensor from_blob(void *data, IntArrayRef sizes, const taper::cpp::Deleter &deleter,
                         const c10::TensorOptions &options = {}, c10::optional<c10::Device> = c10::nullopt)
@@ -166,20 +176,13 @@ class TensorMaker
     Tensor make_tensor()
     {
         TORCH_CHECK(!deleter_ || !context_, "The deleter and context arguments are mutually exclusive.");
-        TORCH_CHECK_VALUE(offset_ >= 0, "the storage offset ", offset_, " is negative");
         if (context_) {
             const std::shared_ptr<void> context(std::move(context_));
             deleter_ = [context](void *) {};
         }
-        if (strides_.has_value()) {
-            return from_blob(data_, sizes_, *strides_, offset_, deleter_, options_);
-        }
-        const size_t before = static_cast<size_t>(offset_) * c10::elementSize(options_.dtype().toScalarType());
-        const std::function<void(void *)> deleter = deleter_;
-        void *const data = data_;
-        return taper::cpp::blob(static_cast<char *>(data) + before, sizes_, nullptr,
-                                deleter ? taper::cpp::Deleter([deleter, data](void *) { deleter(data); }) : nullptr,
-                                options_);
+        const IntArrayRef strides = strides_.has_value() ? *strides_ : IntArrayRef();
+        return taper::cpp::blob_from(data_, offset_, sizes_, strides_.has_value() ? &strides : nullptr, deleter_,
+                                     options_);
     }
 
   private:
