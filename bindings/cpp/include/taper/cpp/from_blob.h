@@ -92,7 +92,7 @@ inline at::Tensor blob(void *data, c10::IntArrayRef sizes, const c10::IntArrayRe
     return at::Tensor(Handle(value));
 }
 
-// As blob(), for a tensor whose first element is `offset` elements after `data`, which the deleter gets.
+// Does the work of blob() for a tensor whose first element is `offset` elements after `data`, which the deleter gets.
 inline at::Tensor blob_from(void *data, int64_t offset, c10::IntArrayRef sizes, const c10::IntArrayRef *strides,
                             const Deleter &deleter, const c10::TensorOptions &options)
 {
