@@ -21,9 +21,13 @@ set(TAPER_OP_CONFIG_FLAG)
 if(TAPER_OP_CONFIG)
     set(TAPER_OP_CONFIG_FLAG "-DTAPER_OP_CONFIG=\"${TAPER_OP_CONFIG}\"")
 endif()
+set(TAPER_GRADIENTS_FLAG)
+if(TAPER_WITH_GRADIENTS)
+    set(TAPER_GRADIENTS_FLAG -DTAPER_WITH_GRADIENTS=1)
+endif()
 add_custom_command(
     OUTPUT ${TAPER_GENERATED}/make_op_table
-    COMMAND ${TAPER_HOST_CC} -O1 -I${PROJECT_SOURCE_DIR}/src -I${TAPER_GENERATED} ${TAPER_OP_CONFIG_FLAG} -o ${TAPER_GENERATED}/make_op_table
+    COMMAND ${TAPER_HOST_CC} -O1 -I${PROJECT_SOURCE_DIR}/src -I${TAPER_GENERATED} ${TAPER_OP_CONFIG_FLAG} ${TAPER_GRADIENTS_FLAG} -o ${TAPER_GENERATED}/make_op_table
             ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c
     DEPENDS ${TAPER_OP_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h
             ${TAPER_NAMED_ROWS} ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h
@@ -37,3 +41,26 @@ add_custom_command(
     COMMENT "Packing the operator list" VERBATIM)
 list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h ${TAPER_GENERATED}/ops/list/op_rows.h
      ${TAPER_NAMED_ROWS})
+
+# gradient_table.inc: the derivatives of ops/gradient/gradient_list.h as code, checked against the schemas of the list.
+if(TAPER_WITH_GRADIENTS)
+    file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/gradient)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/gradient/gradient_list.h)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/src/ops/gradient/gradient_list.h TAPER_GRADIENT_LISTS REGEX "^#include \"ops/gradient/gradients_")
+    list(TRANSFORM TAPER_GRADIENT_LISTS REPLACE "^#include \"(.*)\"" "${PROJECT_SOURCE_DIR}/src/\\1")
+    add_custom_command(
+        OUTPUT ${TAPER_GENERATED}/make_gradients
+        COMMAND ${TAPER_HOST_CC} -O1 -I${PROJECT_SOURCE_DIR}/src -I${TAPER_GENERATED} ${TAPER_OP_CONFIG_FLAG} ${TAPER_GRADIENTS_FLAG} -o ${TAPER_GENERATED}/make_gradients
+                ${PROJECT_SOURCE_DIR}/src/ops/gradient/make_gradients.c
+        DEPENDS ${TAPER_OP_LISTS} ${TAPER_GRADIENT_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/gradient/make_gradients.c
+                ${PROJECT_SOURCE_DIR}/src/ops/gradient/gradient_list.h ${PROJECT_SOURCE_DIR}/src/ops/gradient/gradient_code.h
+                ${PROJECT_SOURCE_DIR}/src/ops/gradient/formula_text.h ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h
+                ${PROJECT_SOURCE_DIR}/src/ops/list/expand_rows.h ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${TAPER_OP_CONFIG}
+        COMMENT "Compiling make_gradients for this machine" VERBATIM)
+    add_custom_command(
+        OUTPUT ${TAPER_GENERATED}/ops/gradient/gradient_table.inc
+        COMMAND ${TAPER_GENERATED}/make_gradients ${TAPER_GENERATED}/ops/gradient/gradient_table.inc
+        DEPENDS ${TAPER_GENERATED}/make_gradients
+        COMMENT "Checking the table of derivatives" VERBATIM)
+    list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/gradient/gradient_table.inc)
+endif()

@@ -11,7 +11,7 @@ RANK = {"base": 0, "platform": 1, "ir": 2, "format": 3, "ops": 4, "frontend": 5,
 ALSO = {"compiler_hook.h": 5}  # the table by which the runtime calls the compiler
 # The rooms of ops, each over those before it. list/ has what every room shows (the prototypes of kernels) and the tables that are made of
 # all of them, so it stands beside the order.
-ROOMS = ["kernels", "call", "engine", "math", "lang", "tensor", "nn", "linalg", "signal", "vision", "quantized"]
+ROOMS = ["kernels", "call", "engine", "gradient", "math", "lang", "tensor", "nn", "linalg", "signal", "vision", "quantized"]
 BESIDE = {"list"}
 SHARED = {"tools/common/json_value.c": "base/json.h", "tools/common/json_fail.c": "base/status.h"}  # the library's reader of JSON is the programs', too
 top = pathlib.Path(__file__).resolve().parent.parent

@@ -92,10 +92,11 @@ wanted = {word[len("WANTS("):-1] for rows in groups.values() for row in rows for
 asked = set(re.findall(r"\bTAPER_WANTS\(([A-Z_]+)\)", (top / "src/ops/list/op_features.h").read_text()))
 bad += [f"src/ops/list/op_features.h: {what} is {'asked for by no code' if what in wanted else 'wanted by no row'}" for what in sorted(wanted ^ asked)]
 
-# Without the word a call with a quantized tensor is refused, which these are made for, or do not mind.
+# Without the word a call with a quantized tensor is refused, which these are made for, or do not mind. Gradients are never quantized.
+gradients = set(re.findall(r"^OP\((\w+)", (top / "src/ops/list/list_derivative.inc").read_text(), re.M))
 for row in (row for rows in groups.values() for row in rows):
     taken = row.schema[row.schema.index("("):row.schema.rindex("->")]
-    if re.match(r"_?quantized::|prim::|taper::", row.name) and re.search(r"Tensor|\.\.\.", taken) and not any(word.startswith("ON_QUANTIZED(") for word in row.own):
+    if re.match(r"_?quantized::|prim::|taper::", row.name) and row.id not in gradients and re.search(r"Tensor|\.\.\.", taken) and not any(word.startswith("ON_QUANTIZED(") for word in row.own):
         bad.append(f"{row.id}: say ON_QUANTIZED(ANY), or what else it does with quantized tensors")
 
 # Their functional rows make doubles, they none.

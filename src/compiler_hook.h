@@ -62,6 +62,7 @@ typedef struct taper_compilation {
     const char *const *disabled; // names of the passes to skip
     size_t disabled_count;
     bool portable; // true if the graphs will be written to a file
+    bool takes_gradients; // true if runs of the graphs record for gradients, so that operators must stay as they are
     // True if the graphs will be saved and not run, so that the compiler may compute scaled weights
     // (ir/scaled_storage.h).
     bool to_save;

@@ -131,6 +131,22 @@ static bool is_left_out(const taper_compilation *compilation, const char *name)
     return false;
 }
 
+// Returns true for a pass that makes operators without derivatives, if runs of the graphs record for gradients.
+static bool hides_gradients(const taper_compilation *compilation, const pass *p)
+{
+    static const taper_pass_function hiding[] = {
+#ifdef TAPER_WITH_PASSES
+        taper_pass_narrow_weights, taper_pass_signed_products, taper_pass_expanded_heads, taper_pass_recompose,
+#endif
+        taper_pass_segments};
+    for (size_t i = 0; compilation->takes_gradients && i < sizeof hiding / sizeof *hiding; i++) {
+        if (p->run == hiding[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void forget(taper_compilation *compilation)
 {
     taper_pass_freeze_end(compilation);
@@ -142,7 +158,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
     const bool packs = compilation->preparer != NULL && compilation->preparer->packer != TAPER_PACKER_NONE;
     for (size_t p = 0; p < PASSES; p++) {
         if ((passes[p].stages & stage) == 0 || is_left_out(compilation, passes[p].name) ||
-            passes[p].layers == (packs ? PLAIN : PACKED)) {
+            passes[p].layers == (packs ? PLAIN : PACKED) || hides_gradients(compilation, &passes[p])) {
             continue;
         }
         if (passes[p].run == taper_pass_freeze) {

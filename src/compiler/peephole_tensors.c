@@ -33,7 +33,8 @@ static taper_status views(taper_peephole *p, taper_node *node, bool *done)
         const bool undone = inner != NULL && ((same_ints(node, 1, inner, 1) && same_ints(node, 2, inner, 2)) ||
                                               (same_ints(node, 1, inner, 2) && same_ints(node, 2, inner, 1)));
         value = undone ? taper_node_in(inner, 0) : NULL;
-    } else if (taper_node_calls(node, TAPER_OP(aten_detach)) && !is_used_by(output, TAPER_OP(prim_requires_grad))) {
+    } else if (taper_node_calls(node, TAPER_OP(aten_detach)) && !p->compilation->takes_gradients &&
+               !is_used_by(output, TAPER_OP(prim_requires_grad))) {
         value = taper_node_in(node, 0);
     }
     bool written = true;

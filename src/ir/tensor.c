@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Creates tensors and reads their layout. tensor_copy.c copies elements.
 #include "ir/tensor.h"
+#include "ir/history.h"
 #include "ir/storage.h"
 
 #include "base/half.h"
@@ -354,6 +355,11 @@ taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int6
 
 void taper_tensor_free(taper_tensor *tensor)
 {
+#ifdef TAPER_WITH_GRADIENTS
+    if (tensor->history != NULL) {
+        taper_history_drop(tensor);
+    }
+#endif
     drop_quantizer(tensor, tensor->quantizer);
     taper_heap *heap = tensor->head.heap;
     taper_obj_release(&tensor->storage->head);

@@ -102,13 +102,14 @@ struct taper_tensor {
     uint8_t dtype;  // a taper_dtype
     uint8_t rank;
     bool hidden_nhwc;
-    bool requires_grad;  // copied from the file; only prim::requires_grad reads it
+    bool requires_grad;  // true if a gradient for the tensor may be asked for; copied from the file
     bool wrapped_number; // true if made from a Python number, so that type promotion treats it as a number
     bool reshaped; // true if shape or storage was changed in place, so that data prepared for the tensor is invalid
     taper_quantizer *quantizer; // for quantized dtypes: a block of the heap; otherwise NULL
     // Entries from index `rank` on are 0 in a new tensor.
     int64_t sizes[TAPER_MAX_RANK];
     int64_t strides[TAPER_MAX_RANK];
+    struct taper_history *history; // ir/history.h; NULL unless a run that records for gradients made the tensor
 };
 
 inline bool taper_tensor_is_away(const taper_tensor *tensor) // true if the elements are on a device

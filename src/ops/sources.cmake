@@ -258,6 +258,24 @@ if(TAPER_PROFILE STREQUAL "full")
         src/ops/tensor/reduce_index_lines.c
     )
 endif()
+if(TAPER_WITH_GRADIENTS)
+    list(APPEND TAPER_SOURCES
+        src/ir/history.c
+        src/ops/gradient/backward.c
+        src/ops/gradient/formula.c
+        src/ops/gradient/gradient.c
+        src/ops/gradient/gradient_ops.c
+        src/ops/gradient/helpers_index.c
+        src/ops/gradient/helpers_layer.c
+        src/ops/gradient/helpers_product.c
+        src/ops/gradient/helpers_shape.c
+        src/ops/gradient/record.c
+        src/ops/gradient/steps.c
+        src/ops/gradient/tape.c
+    )
+else()
+    list(APPEND TAPER_SOURCES src/ops/gradient/gradient_none.c)
+endif()
 if(NOT TAPER_PROFILE STREQUAL "one") # which has the headers of src/one
     list(APPEND TAPER_SOURCES src/ops/call/packs_keeping.c)
 endif()

@@ -2,6 +2,7 @@
 // The interpreter: runs a program on the registers of a frame.
 #include "ir/tensor.h"
 #include "ops/backend.h"
+#include "ops/gradient/tape.h"
 #include "ops/lang/torchbind.h"
 #include "runtime/device.h"
 #include "runtime/recording.h"
@@ -171,6 +172,21 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     return status;
 }
 
+#ifdef TAPER_WITH_GRADIENTS
+// Runs the kernel, and records the call if the run records.
+static taper_status run_recorded(const frame *f, const taper_instruction *in, taper_call *call)
+{
+    if (f->source->run->tape == NULL) {
+        return run_kernel(f, in, call);
+    }
+    taper_tape_call noted;
+    TAPER_TRY(taper_tape_before(call, &noted));
+    return taper_tape_after(call, &noted, run_kernel(f, in, call));
+}
+#else
+#define run_recorded run_kernel
+#endif
+
 static bool is_observed(const frame *f)
 {
     return f->source->session != NULL && f->source->session->observe != NULL;
@@ -230,7 +246,7 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
     }
     if (status == TAPER_OK) {
         taper_call call = make_call(f, in, args, rets);
-        status = run_kernel(f, in, &call);
+        status = run_recorded(f, in, &call);
     }
     if (status == TAPER_OK && is_observed(f)) {
         status = taper_interpret_show(f->source, in->node, rets, in->out_count);

@@ -118,6 +118,7 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
     compilation.disabled = options->disabled_passes;
     compilation.disabled_count = options->disabled_pass_count;
+    compilation.takes_gradients = model->takes_gradients;
     taper_device *devices[2], *const host = model->context->host;
     compilation.devices = devices;
     compilation.device_required = model->device_required;
@@ -252,6 +253,7 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
         return TAPER_OK;
     }
     TAPER_TRY(taper_model_lower_embedded(model, error));
+    taper_model_find_gradients(model);
     TAPER_TRY(optimize(model, options, error));
     return taper_model_build_programs(model, error);
 }

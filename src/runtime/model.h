@@ -45,6 +45,7 @@ struct taper_model {
     const char *exported_by; // program that exported the model: taper_model_exported_by
     bool listing;            // true if loaded only for inspection, without programs
     bool draft;              // true if loaded for rewriting (draft.c), with graphs and without programs
+    bool takes_gradients;    // true if a method asks for gradients, so that runs record
 };
 
 typedef struct taper_model_operator {
@@ -103,6 +104,18 @@ void taper_model_end_compilation(const taper_model *model, const taper_compilati
 struct taper_needs;
 TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const struct taper_needs *missing,
                                                        taper_error *error);
+
+// ---- model_gradients.c
+
+// Sets model->takes_gradients if a graph of the model asks for gradients. Call this before the graphs are optimized.
+#ifdef TAPER_WITH_GRADIENTS
+void taper_model_find_gradients(taper_model *model);
+#else
+static inline void taper_model_find_gradients(taper_model *model)
+{
+    (void)model;
+}
+#endif
 
 // ---- model_device.c
 

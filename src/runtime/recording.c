@@ -149,5 +149,6 @@ void taper_recorder_begin(taper_session *session)
     taper_recorder *recorder = &session->recorder;
     await(recorder, taper_planner_recordings(session->planner));
     recorder->banded = 0;
-    recorder->traces = !session->model->reference && taper_planner_is_recording(session->planner);
+    recorder->traces = !session->model->reference && !session->model->takes_gradients &&
+                       taper_planner_is_recording(session->planner);
 }

@@ -165,6 +165,7 @@ taper_status taper_session_call(taper_session *session, const char *method, tape
     taper_pool_enter(session->run.pool, session->run.shared);
     session->run.shared = false;
     const taper_status status = run_method(session, function, inputs, count, result, error);
+    taper_session_tape_end(session); // before the plan ends, so that saved values die within the run
     taper_pool_leave(session->run.pool);
     taper_recorder_join(session);
     taper_recorder_end(session, taper_planner_end(session->planner, status == TAPER_OK));

@@ -36,6 +36,7 @@ static void free_session(taper_session *session)
 {
     taper_model *model = session->model;
     const taper_allocator *allocator = model->allocator;
+    taper_session_tape_free(session);
     taper_val_release(session->root);
     for (size_t i = 0; session->constants != NULL && i < model->constant_count; i++) {
         taper_val_release(session->constants[i]);
@@ -119,6 +120,11 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .is_limited = TAPER_DEVICES && s->time_budget > 0,
                          .results_stay = TAPER_DEVICES && model->device != NULL && o.results_stay != 0,
                          .stop = session_stop};
+    status = taper_session_tape_create(s, error);
+    if (status != TAPER_OK) {
+        free_session(s);
+        return status;
+    }
     if (TAPER_DEVICES && s->run.results_stay) {
         atomic_store_explicit(&context->results_stay, true, memory_order_relaxed);
     }

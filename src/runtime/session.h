@@ -61,6 +61,7 @@ struct taper_session {
     taper_rng rng;
     taper_planner *planner;
     taper_recorder recorder;
+    struct taper_tape *tape; // records runs for gradients; NULL if no method of the model asks for gradients
     atomic_bool cancelled;
     atomic_uint use; // the bits IN_USE, TRIM and DESTROY of session.c
     // Number of searches through results so far; a search writes it to the containers that it has visited.
@@ -90,7 +91,7 @@ bool taper_session_is_busy(const taper_session *session);
 
 // Finds the attribute with that path below the root object; "" is the root. *found is borrowed.
 TAPER_MUST_USE taper_status taper_session_at(const taper_session *session, const char *path, taper_val *found,
-                                               taper_error *error);
+                                             taper_error *error);
 
 // ---- results.c. in_run: the run continues and pays for the work
 
@@ -101,6 +102,30 @@ TAPER_MUST_USE taper_status taper_session_settle(taper_session *session, bool in
 // Makes a handle for a result, whose tensors the host can read. Takes over the reference to result, even if it fails.
 TAPER_MUST_USE taper_status taper_session_box(taper_session *session, bool in_run, taper_val result,
                                               taper_value **boxed, taper_error *error);
+
+// ---- session_tape.c
+
+#ifdef TAPER_WITH_GRADIENTS
+// Creates the tape if the session's model asks for gradients.
+TAPER_MUST_USE taper_status taper_session_tape_create(taper_session *session, taper_error *error);
+void taper_session_tape_end(const taper_session *session); // at the end of each run
+void taper_session_tape_free(taper_session *session);
+#else
+static inline taper_status taper_session_tape_create(taper_session *session, taper_error *error)
+{
+    (void)session;
+    (void)error;
+    return TAPER_OK;
+}
+static inline void taper_session_tape_end(const taper_session *session)
+{
+    (void)session;
+}
+static inline void taper_session_tape_free(taper_session *session)
+{
+    (void)session;
+}
+#endif
 
 // ---- the interpreter
 

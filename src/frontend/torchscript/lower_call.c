@@ -486,10 +486,14 @@ static taper_status call_definition(taper_ts_lowering *l, taper_ts_node *node, t
 static taper_status operator_form(taper_ts_lowering *l, taper_ts_node *node, const char *text, size_t length,
                                   taper_ts_binding *out)
 {
-    // The name torch.add means aten::add, and ops.prim.dtype means prim::dtype.
+    // The names torch.add and torch.autograd.grad mean aten::add and aten::grad; ops.prim.dtype means prim::dtype.
+    static const char autograd[] = "torch.autograd.";
     char name[256];
     const bool torch = memcmp(text, "torch.", 6) == 0;
     const char *rest = text + (torch ? 6 : 4);
+    if (length > sizeof autograd - 1 && memcmp(text, autograd, sizeof autograd - 1) == 0) {
+        rest = text + sizeof autograd - 1;
+    }
     const size_t rest_length = length - (size_t)(rest - text);
     const char *dot = memchr(rest, '.', rest_length);
     if (rest_length + 8 > sizeof name || (dot == NULL && !torch)) {

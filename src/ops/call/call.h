@@ -85,6 +85,7 @@ struct taper_run {
     bool replan;       // set by a backend to plan the memory of later runs again
     bool is_limited;   // true if the run has a time limit, so a backend should not wait for work that the CPU can do
     bool results_stay; // true if results may remain on the device when the run ends
+    struct taper_tape *tape; // records the calls of the run for gradients (ops/gradient/tape.h), or NULL
 };
 
 struct taper_call {

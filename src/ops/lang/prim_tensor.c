@@ -60,14 +60,6 @@ TAPER_KERNEL(taper_op_tensor_is_quantized)
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_tensor_requires_grad)
-{
-    taper_tensor *tensor;
-    TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    taper_ret(call, 0, taper_val_bool(tensor->requires_grad));
-    return TAPER_OK;
-}
-
 TAPER_KERNEL(taper_op_tensor_cuda)
 {
     return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,

@@ -41,6 +41,9 @@
 #include "ops/list/list_conv.inc"
 #include "ops/list/list_create.inc"
 #include "ops/list/list_decomposed.inc"
+#ifdef TAPER_WITH_GRADIENTS
+#include "ops/list/list_derivative.inc"
+#endif
 #include "ops/list/list_elementwise.inc"
 #include "ops/list/list_fft.inc"
 #include "ops/list/list_gradient.inc"

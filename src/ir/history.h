@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The history of a tensor says how the tensor was computed, while a run records for gradients (ops/gradient/tape.h). A
+// tensor of a run that records nothing has no history.
+#ifndef TAPER_IR_HISTORY_H
+#define TAPER_IR_HISTORY_H
+
+#include "ir/tensor_def.h"
+
+typedef struct taper_history {
+    taper_obj *node; // node of the tape that computed the tensor, a reference; NULL if the tensor needs no gradient
+    uint32_t output; // index of the tensor among the results of the node
+    // Version of the storage when `node` was set. If the storage has another version, a write through another tensor
+    // has changed a view, and its node is out of date.
+    uint32_t version;
+    taper_tensor *base; // the tensor of which this tensor is a view, a reference; NULL if it is no view
+} taper_history;
+
+#ifdef TAPER_WITH_GRADIENTS
+// Returns the tensor's history, which is created if the tensor has none. Returns NULL if memory is missing.
+taper_history *taper_history_need(taper_tensor *tensor);
+// Sets the node that computed the tensor, which may be NULL. The version becomes that of the tensor's storage.
+TAPER_MUST_USE taper_status taper_history_set(taper_tensor *tensor, taper_obj *node, uint32_t output,
+                                              taper_error *error);
+// Frees the history of a tensor.
+void taper_history_drop(taper_tensor *tensor);
+#endif
+
+#endif

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operators of gradients of products: of matrices, linear layers, einsum and prod.
+#include "ir/tensor.h"
+#include "ops/gradient/steps.h"
+
+static taper_val conjugate(taper_steps *s, taper_val value)
+{
+    const taper_tensor *const tensor = taper_steps_tensor(s, value);
+    return tensor != NULL && taper_dtype_is_complex((taper_dtype)tensor->dtype) ? TAPER_STEP(s, aten_conj, value)
+                                                                                : value;
+}
+
+static taper_val transposed(taper_steps *s, taper_val value)
+{
+    return conjugate(s, TAPER_STEP(s, aten_transpose_int, value, taper_val_int(-2), taper_val_int(-1)));
+}
+
+static taper_val shaped_like(taper_steps *s, taper_val value, const taper_tensor *like)
+{
+    const taper_tensor *const tensor = taper_steps_tensor(s, value);
+    return tensor == NULL || tensor->rank == like->rank
+               ? value
+               : TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, like->sizes, like->rank));
+}
+
+static taper_val summed_to(taper_steps *s, taper_val value, taper_val like)
+{
+    return TAPER_STEP(s, taper_sum_to, value, like);
+}
+
+// Makes a matrix of all rows of a tensor of more dimensions.
+static taper_val rows_of(taper_steps *s, taper_val value)
+{
+    const taper_tensor *const tensor = taper_steps_tensor(s, value);
+    if (tensor == NULL || tensor->rank == 2) {
+        return value;
+    }
+    const int64_t columns = tensor->rank != 0 ? tensor->sizes[tensor->rank - 1] : 1;
+    const int64_t rows = columns != 0 ? taper_tensor_numel(tensor) / columns : 0;
+    return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, (int64_t[]){rows, columns}, 2));
+}
+
+static bool mask_at(const taper_call *call, size_t at, size_t index)
+{
+    const taper_list *const mask = call->args[at].as.list;
+    return index < mask->count && mask->items[index].as.i != 0;
+}
+
+// The gradients of matmul. Vectors become matrices of one row or column.
+TAPER_KERNEL(taper_op_matmul_gradients)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[1].as.tensor, *const other = call->args[2].as.tensor;
+    taper_steps_begin(&s, call->run);
+    taper_val a = call->args[1], b = call->args[2], g = call->args[0];
+    if (self->rank == 1) {
+        a = TAPER_STEP(&s, aten_unsqueeze, a, taper_val_int(0));
+        g = TAPER_STEP(&s, aten_unsqueeze, g, taper_val_int(other->rank == 1 ? -1 : -2));
+    }
+    if (other->rank == 1) {
+        b = TAPER_STEP(&s, aten_unsqueeze, b, taper_val_int(-1));
+        g = TAPER_STEP(&s, aten_unsqueeze, g, taper_val_int(-1));
+    }
+    if (mask_at(call, 3, 0)) {
+        const taper_val product = TAPER_STEP(&s, aten_matmul, g, transposed(&s, b));
+        taper_steps_ret(&s, call, 0, shaped_like(&s, summed_to(&s, product, a), self));
+    }
+    if (mask_at(call, 3, 1)) {
+        const bool rows = other->rank <= 2; // one matrix for all: the batch is rows of the product
+        const taper_val left = rows ? rows_of(&s, a) : a, right = rows ? rows_of(&s, g) : g;
+        const taper_val product = TAPER_STEP(&s, aten_matmul, transposed(&s, left), right);
+        taper_steps_ret(&s, call, 1, shaped_like(&s, summed_to(&s, product, b), other));
+    }
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_linear_gradients)
+{
+    taper_steps s;
+    const taper_tensor *const input = call->args[1].as.tensor, *const weight = call->args[2].as.tensor;
+    taper_steps_begin(&s, call->run);
+    taper_val w = call->args[2], g = call->args[0];
+    if (weight->rank == 1) {
+        w = TAPER_STEP(&s, aten_unsqueeze, w, taper_val_int(0));
+        g = TAPER_STEP(&s, aten_unsqueeze, g, taper_val_int(-1));
+    }
+    const taper_val rows = rows_of(&s, g);
+    if (mask_at(call, 3, 0)) {
+        const taper_val product = TAPER_STEP(&s, aten_matmul, rows, conjugate(&s, w));
+        taper_steps_ret(&s, call, 0,
+                        TAPER_STEP(&s, aten_reshape, product, taper_steps_ints(&s, input->sizes, input->rank)));
+    }
+    if (mask_at(call, 3, 1)) {
+        const taper_val product =
+            TAPER_STEP(&s, aten_matmul, TAPER_STEP(&s, aten_t, rows), conjugate(&s, rows_of(&s, call->args[1])));
+        taper_steps_ret(&s, call, 1, shaped_like(&s, product, weight));
+    }
+    if (mask_at(call, 3, 2)) {
+        const taper_val sum = TAPER_STEP(&s, aten_sum_dim_IntList, rows, taper_steps_ints(&s, (int64_t[]){0}, 1));
+        taper_steps_ret(&s, call, 2, weight->rank == 1 ? TAPER_STEP(&s, aten_sum, sum) : sum);
+    }
+    return taper_steps_end(&s);
+}
+
+// ---- einsum
+
+enum { MOST_LABELS = 64, MOST_OPERANDS = 26, MOST_TEXT = 1024 };
+
+typedef struct equation {
+    char operands[MOST_OPERANDS][MOST_LABELS]; // labels; '.' stands for an ellipsis
+    char result[MOST_LABELS];
+    size_t count;
+} equation;
+
+static bool add_label(char *labels, char label)
+{
+    const size_t length = strlen(labels);
+    if (length + 1 >= MOST_LABELS) {
+        return false;
+    }
+    labels[length] = label;
+    labels[length + 1] = '\0';
+    return true;
+}
+
+// Writes the labels that occur once, in the order of the alphabet, as the result of an equation without an arrow.
+static bool imply_result(equation *e)
+{
+    unsigned char counts[128] = {0};
+    bool fits = true;
+    for (size_t i = 0; i < e->count; i++) {
+        for (const char *at = e->operands[i]; *at != '\0'; at++) {
+            counts[*at & 127]++;
+        }
+    }
+    fits = counts['.'] == 0 || add_label(e->result, '.');
+    for (int label = 'A'; label <= 'z' && fits; label++) {
+        fits = counts[label] != 1 || add_label(e->result, (char)label);
+    }
+    return fits;
+}
+
+static bool read_equation(const taper_string *text, size_t operands, equation *e)
+{
+    bool arrow = false, fits = true;
+    *e = (equation){.count = 1};
+    for (size_t i = 0; i < text->length && fits; i++) {
+        const char c = text->data[i];
+        if (c == '.' && i + 2 < text->length) {
+            fits = add_label(arrow ? e->result : e->operands[e->count - 1], '.');
+            i += 2;
+        } else if (c == '-') {
+            arrow = true;
+        } else if (c == ',') {
+            fits = ++e->count <= MOST_OPERANDS;
+        } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+            fits = add_label(arrow ? e->result : e->operands[e->count - 1], c);
+        }
+    }
+    return fits && e->count == operands && (arrow || imply_result(e));
+}
+
+static void append_labels(char *text, const char *labels)
+{
+    for (; *labels != '\0'; labels++) {
+        const size_t length = strlen(text);
+        if (length + 4 < MOST_TEXT) {
+            strcpy(text + length, *labels == '.' ? "..." : (char[]){*labels, '\0'});
+        }
+    }
+}
+
+// Returns true if the label belongs to the result or to another operand, so that a product can have it.
+static bool is_elsewhere(const equation *e, size_t operand, char label)
+{
+    bool found = strchr(e->result, label) != NULL;
+    for (size_t i = 0; i < e->count; i++) {
+        found = found || (i != operand && strchr(e->operands[i], label) != NULL);
+    }
+    return found;
+}
+
+static bool repeats(const char *labels)
+{
+    for (const char *at = labels; *at != '\0'; at++) {
+        if (strchr(at + 1, *at) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Gives the gradient the dimensions whose labels only the operand has: they were summed.
+static taper_val expanded(taper_steps *s, const equation *e, size_t operand, taper_val value, const taper_tensor *like)
+{
+    const char *const labels = e->operands[operand];
+    for (size_t d = 0; labels[d] != '\0' && strchr(labels, '.') == NULL; d++) {
+        if (!is_elsewhere(e, operand, labels[d])) {
+            value = TAPER_STEP(s, aten_unsqueeze, value, taper_val_int((int64_t)d));
+        }
+    }
+    const taper_tensor *const tensor = taper_steps_tensor(s, value);
+    return tensor != NULL && tensor->rank == like->rank && taper_tensor_numel(tensor) < taper_tensor_numel(like)
+               ? TAPER_STEP(s, aten_expand, value, taper_steps_ints(s, like->sizes, like->rank))
+               : value;
+}
+
+static taper_val einsum_gradient(taper_steps *s, const taper_call *call, const equation *e, size_t operand)
+{
+    char text[MOST_TEXT] = "";
+    taper_val factors[MOST_OPERANDS + 1];
+    const taper_list *const tensors = call->args[2].as.list;
+    size_t count = 0;
+    append_labels(text, e->result);
+    factors[count++] = call->args[0];
+    for (size_t i = 0; i < e->count; i++) {
+        if (i != operand) {
+            strcat(text, ",");
+            append_labels(text, e->operands[i]);
+            factors[count++] = conjugate(s, tensors->items[i]);
+        }
+    }
+    strcat(text, "->");
+    char labels[MOST_LABELS] = "";
+    for (const char *at = e->operands[operand]; *at != '\0'; at++) {
+        if (is_elsewhere(e, operand, *at)) {
+            (void)add_label(labels, *at);
+        }
+    }
+    append_labels(text, labels);
+    taper_val value = TAPER_STEP(s, aten_einsum, taper_steps_string(s, text), taper_steps_list(s, factors, count));
+    value = expanded(s, e, operand, value, tensors->items[operand].as.tensor);
+    return summed_to(s, value, tensors->items[operand]);
+}
+
+TAPER_KERNEL(taper_op_einsum_gradients)
+{
+    equation e;
+    const taper_list *const tensors = call->args[2].as.list;
+    if (!read_equation((const taper_string *)call->args[1].as.obj, tensors->count, &e)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                   "the gradient of this equation of einsum is not supported");
+    }
+    taper_list *const made = taper_list_new(call->run->heap, &taper_type_tensor, tensors->count);
+    if (made == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    taper_ret(call, 0, TAPER_VAL(made));
+    for (size_t i = 0; i < tensors->count; i++) {
+        taper_steps s;
+        if (repeats(e.operands[i]) || (strchr(e.operands[i], '.') != NULL && strchr(e.result, '.') == NULL)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                       "the gradient of einsum with a repeated label in an operand is not supported: use diagonal");
+        }
+        taper_steps_begin(&s, call->run);
+        const taper_val value = einsum_gradient(&s, call, &e, i);
+        if (s.status == TAPER_OK) {
+            made->items[made->count++] = taper_val_retain(value);
+        }
+        TAPER_TRY(taper_steps_end(&s));
+    }
+    return TAPER_OK;
+}
+
+// ---- products of elements
+
+// Returns for each element the product of all elements before it along a dimension.
+static taper_val products_before(taper_steps *s, taper_val self, int64_t dim)
+{
+    const taper_tensor *const tensor = taper_steps_tensor(s, self);
+    const int64_t count = tensor != NULL ? tensor->sizes[dim] : 0;
+    const taper_val d = taper_val_int(dim), zero = taper_val_int(0);
+    const taper_val ones =
+        TAPER_STEP(s, aten_ones_like, TAPER_STEP(s, aten_narrow, self, d, zero, taper_val_int(count != 0 ? 1 : 0)));
+    const taper_val rest = TAPER_STEP(s, aten_narrow, self, d, zero, taper_val_int(count != 0 ? count - 1 : 0));
+    const taper_val shifted = TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_val[]){ones, rest}, 2), d);
+    return TAPER_STEP(s, aten_cumprod, shifted, d);
+}
+
+// The gradient of prod: for each element the product of the others, which stays right if elements are zero.
+TAPER_KERNEL(taper_op_prod_gradient)
+{
+    taper_steps s;
+    bool keep;
+    int64_t dim = 0;
+    const taper_tensor *const like = call->args[1].as.tensor;
+    const bool all = taper_arg_is_none(call, 3);
+    TAPER_TRY(taper_arg_bool(call, 4, &keep));
+    TAPER_TRY(all ? TAPER_OK : taper_arg_int(call, 3, &dim));
+    taper_steps_begin(&s, call->run);
+    taper_val self = call->args[1], grad = call->args[0];
+    if (all || like->rank == 0) {
+        self = TAPER_STEP(&s, aten_reshape, self, taper_steps_ints(&s, (int64_t[]){-1}, 1));
+        grad = TAPER_STEP(&s, aten_reshape, grad, taper_steps_ints(&s, (int64_t[]){1}, 1));
+        dim = 0;
+    } else {
+        dim = dim < 0 ? dim + like->rank : dim;
+        grad = keep ? grad : TAPER_STEP(&s, aten_unsqueeze, grad, taper_val_int(dim));
+    }
+    const taper_val dims = taper_steps_ints(&s, &dim, 1);
+    const taper_val before = products_before(&s, self, dim);
+    const taper_val after =
+        TAPER_STEP(&s, aten_flip, products_before(&s, TAPER_STEP(&s, aten_flip, self, dims), dim), dims);
+    const taper_val others = conjugate(&s, TAPER_STEP(&s, aten_mul_Tensor, before, after));
+    taper_val value = TAPER_STEP(&s, aten_mul_Tensor, grad, others);
+    value = TAPER_STEP(&s, aten_reshape, value, taper_steps_ints(&s, like->sizes, like->rank));
+    taper_steps_ret(&s, call, 0, summed_to(&s, value, call->args[1]));
+    return taper_steps_end(&s);
+}
+
+// ---- powers and norms
+
+// Returns exponent * self^(exponent - 1), which is 0 everywhere if the exponent is 0.
+TAPER_KERNEL(taper_op_pow_slope)
+{
+    taper_steps s;
+    taper_scalar exponent;
+    TAPER_TRY(taper_arg_scalar(call, 1, &exponent));
+    taper_steps_begin(&s, call->run);
+    taper_val value = call->args[0];
+    if (exponent.f == 0) {
+        value = TAPER_STEP(&s, aten_zeros_like, value);
+    } else if (exponent.f == 2 && exponent.kind != TAPER_SCALAR_COMPLEX) {
+        value = TAPER_STEP(&s, aten_mul_Scalar, value, taper_val_int(2));
+    } else {
+        const bool whole = exponent.kind == TAPER_SCALAR_INT;
+        const taper_val less = whole ? taper_val_int(exponent.i - 1) : taper_val_double(exponent.f - 1);
+        value = TAPER_STEP(&s, aten_pow_Tensor_Scalar, value, less);
+        value = TAPER_STEP(&s, aten_mul_Scalar, value, call->args[1]);
+    }
+    taper_steps_ret(&s, call, 0, value);
+    return taper_steps_end(&s);
+}
+
+static taper_val zero_where_zero(taper_steps *s, taper_val value, taper_val norm)
+{
+    const taper_val zero = TAPER_STEP(s, aten_eq_Scalar, norm, taper_val_int(0));
+    return TAPER_STEP(s, aten_masked_fill_Scalar, value, zero, taper_val_int(0));
+}
+
+// The gradient of a p-norm, 0 where the norm is 0. Formulas: norm_backward of PyTorch's FunctionsManual.cpp.
+TAPER_KERNEL(taper_op_norm_gradient)
+{
+    taper_steps s;
+    bool keep;
+    double p;
+    const taper_val self = call->args[1];
+    TAPER_TRY(taper_arg_double_or(call, 2, 2.0, &p));
+    TAPER_TRY(taper_arg_bool(call, 5, &keep));
+    taper_steps_begin(&s, call->run);
+    const taper_val flat = taper_steps_keep(&s, taper_val_retain(call->args[4]));
+    const taper_val grad = keep ? call->args[0] : TAPER_STEP(&s, taper_unsqueeze_like, call->args[0], self, flat);
+    const taper_val norm = keep ? call->args[3] : TAPER_STEP(&s, taper_unsqueeze_like, call->args[3], self, flat);
+    taper_val value;
+    if (p == 0) {
+        value = TAPER_STEP(&s, aten_zeros_like, self);
+    } else if (p == 1) {
+        value = TAPER_STEP(&s, aten_mul_Tensor, TAPER_STEP(&s, aten_sgn, self), grad);
+    } else if (p == 2) {
+        const taper_val scale = zero_where_zero(&s, TAPER_STEP(&s, aten_div_Tensor, grad, norm), norm);
+        value = TAPER_STEP(&s, aten_mul_Tensor, self, scale);
+    } else if (p > 1e300 || p < -1e300) {
+        const taper_val size = TAPER_STEP(&s, aten_abs, self);
+        value = TAPER_STEP(&s, taper_share_ties, grad, size, norm, flat, taper_val_bool(true));
+        value = TAPER_STEP(&s, aten_mul_Tensor, value, TAPER_STEP(&s, aten_sgn, self));
+    } else {
+        const taper_val size = TAPER_STEP(&s, aten_abs, self);
+        taper_val factor = TAPER_STEP(&s, aten_pow_Tensor_Scalar, size, taper_val_double(p - 1));
+        factor = p < 1 ? zero_where_zero(&s, factor, self) : factor;
+        factor = TAPER_STEP(&s, aten_mul_Tensor, factor, TAPER_STEP(&s, aten_sgn, self));
+        taper_val scale = TAPER_STEP(&s, aten_pow_Tensor_Scalar, norm, taper_val_double(p - 1));
+        scale = zero_where_zero(&s, TAPER_STEP(&s, aten_div_Tensor, grad, scale), norm);
+        value = TAPER_STEP(&s, aten_mul_Tensor, factor, scale);
+    }
+    taper_steps_ret(&s, call, 0, value);
+    return taper_steps_end(&s);
+}

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// make_gradients TABLE runs on the build machine. It parses the table of derivatives (gradient_list.h), checks it
+// against the schemas of the operator list, and writes TABLE (gradient_table.inc): each formula as a few words of code
+// for a stack (gradient.h). A formula that names an operator, an argument or a type that does not exist stops the
+// build. A selective build leaves out the rows that need an operator it lacks.
+//
+// A row names an operator and says for each tensor argument how its gradient follows:
+//     self = grad * cos(self); other = none
+// `grad` is the gradient of the result, grad0, grad1 … those of several results, and `grads` the list of gradients of
+// a list. `result`, result0 … are the results, and the other names are arguments. A call names an operator of the
+// list without its namespace; the types of its arguments choose the overload, unless the formula names it, as in
+// sum.dim_IntList( ). + - * / stand for aten::add, sub, mul and div. (a, b) = f( ) uses several results of an operator,
+// f( ).1 only the second. `mask` is a list with a bool for each target of the formula: true if the gradient is wanted.
+// `none` as a formula means that the result does not depend on the argument in a differentiable way.
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/gradient/gradient_code.h"
+
+static void fail(const char *what, const char *which)
+{
+    fprintf(stderr, "make_gradients: %s: %s\n", what, which);
+    exit(1);
+}
+
+#include "ops/gradient/formula_text.h"
+#include "ops/list/expand_rows.h"
+
+typedef struct gradient {
+    const char *id, *text;
+} gradient;
+
+static const gradient gradients[] = {
+#define GRADIENT(id, text) {#id, text},
+#define NO_GRADIENT(id) {#id, ""},
+#include "ops/gradient/gradient_list.h"
+#undef GRADIENT
+#undef NO_GRADIENT
+};
+
+enum { GRADIENTS = sizeof gradients / sizeof gradients[0], MOST_ARGS = 32, MOST_CODE = 1 << 16, MOST_NUMBERS = 256 };
+
+// ---- schemas
+
+typedef struct field {
+    char name[48], type[48];
+    bool has_default;
+} field;
+
+typedef struct signature {
+    field args[MOST_ARGS], rets[MOST_ARGS];
+    int arg_count, ret_count;
+} signature;
+
+// Writes the type without alias annotations and sizes: "Tensor(a!)" becomes "Tensor", "SymInt[2]?" becomes "int[]?".
+static void plain_type(const char *text, size_t length, char *type)
+{
+    static const char *const ints[] = {"SymInt", "ScalarType", "Layout", "MemoryFormat"};
+    size_t to = 0;
+    for (size_t i = 0; i < length && to < 40; i++) {
+        for (size_t k = 0; k < sizeof ints / sizeof *ints; k++) {
+            if (strncmp(text + i, ints[k], strlen(ints[k])) == 0 && i + strlen(ints[k]) <= length) {
+                memcpy(type + to, "int", 3);
+                to += 3;
+                i += strlen(ints[k]);
+                break;
+            }
+        }
+        if (i < length && text[i] == '(') {
+            i += strcspn(text + i, ")");
+        } else if (i < length && !isdigit((unsigned char)text[i])) {
+            type[to++] = text[i];
+        }
+    }
+    type[to] = '\0';
+}
+
+// Reads one argument or result, "Tensor(a!) self=None", that ends before the given length.
+static void read_field(const char *text, size_t length, field *f)
+{
+    size_t end = 0, deep = 0;
+    while (end < length && (text[end] != ' ' || deep != 0)) {
+        deep += text[end] == '(' ? 1 : 0;
+        deep -= text[end] == ')' ? 1 : 0;
+        end++;
+    }
+    plain_type(text, end, f->type);
+    const char *const name = text + end + (end < length ? 1 : 0);
+    const size_t rest = length - (size_t)(name - text), named = strcspn(name, "=");
+    snprintf(f->name, sizeof f->name, "%.*s", (int)(named < rest ? named : rest), name);
+    f->has_default = named < rest;
+}
+
+static int read_fields(const char *text, size_t length, field *fields)
+{
+    int count = 0;
+    for (size_t at = 0; at < length;) {
+        size_t end = at, deep = 0;
+        while (end < length && (text[end] != ',' || deep != 0)) {
+            deep += text[end] == '(' || text[end] == '[' ? 1 : 0;
+            deep -= text[end] == ')' || text[end] == ']' ? 1 : 0;
+            end++;
+        }
+        if (strncmp(text + at, "*", end - at) != 0) {
+            if (count == MOST_ARGS) {
+                fail("too many arguments", text);
+            }
+            read_field(text + at, end - at, &fields[count++]);
+        }
+        at = end + strlen(", ");
+    }
+    return count;
+}
+
+static signature read_signature(const row *r)
+{
+    signature s = {.arg_count = 0};
+    const char *const open = strchr(r->schema, '('), *const arrow = strstr(r->schema, ") -> ");
+    if (open == NULL || arrow == NULL) {
+        fail("no schema", r->schema);
+    }
+    s.arg_count = read_fields(open + 1, (size_t)(arrow - open - 1), s.args);
+    const char *const results = arrow + strlen(") -> ");
+    const size_t length = strlen(results);
+    s.ret_count = *results == '(' ? read_fields(results + 1, length - 2, s.rets) : read_fields(results, length, s.rets);
+    return s;
+}
+
+static const row *row_of_id(const char *id)
+{
+    for (size_t i = 0; i < ALL_ROWS; i++) {
+        if (strcmp(rows[i].id, id) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+// Returns true if a value of type `given` may be an argument of type `wanted`.
+static bool fits(const char *given, const char *wanted)
+{
+    const size_t length = strlen(wanted);
+    if (strcmp(given, wanted) == 0 || strcmp(given, "default") == 0) {
+        return true;
+    }
+    if (length > 1 && wanted[length - 1] == '?') {
+        char inner[48];
+        char given_inner[48];
+        const size_t given_length = strlen(given);
+        snprintf(inner, sizeof inner, "%.*s", (int)length - 1, wanted);
+        snprintf(given_inner, sizeof given_inner, "%.*s", (int)given_length - 1, given);
+        return strcmp(given, "None") == 0 || fits(given, inner) ||
+               (given_length > 1 && given[given_length - 1] == '?' && fits(given_inner, inner));
+    }
+    const bool number = strcmp(given, "int") == 0 || strcmp(given, "float") == 0 || strcmp(given, "bool") == 0;
+    return (strcmp(wanted, "Scalar") == 0 && number) || (strcmp(wanted, "float") == 0 && strcmp(given, "int") == 0) ||
+           (strcmp(wanted, "int[]") == 0 && strcmp(given, "int") == 0) ||
+           (strcmp(wanted, "Tensor?[]") == 0 && strcmp(given, "Tensor[]") == 0);
+}
+
+// ---- code
+
+static unsigned code[MOST_CODE];       // words of all formulas
+static const row *code_row[MOST_CODE]; // row of a word that stands for one, or NULL
+static size_t code_count;
+static double floats[MOST_NUMBERS];
+static long long ints[MOST_NUMBERS];
+static size_t float_count, int_count;
+
+static void emit(unsigned word, const row *of)
+{
+    if (code_count == MOST_CODE) {
+        fail("too much code", "");
+    }
+    code_row[code_count] = of;
+    code[code_count++] = word;
+}
+
+typedef struct context {
+    const gradient *of;
+    const row *row;
+    signature schema;
+    unsigned long arguments, results; // bits of those that the formula uses
+    bool complete;                    // true if this build has all operators of the formula
+} context;
+
+static int argument_at(const signature *s, const char *name)
+{
+    for (int i = 0; i < s->arg_count; i++) {
+        if (strcmp(s->args[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// Returns the number at the end of "grad1" or "result0", or -1 if the name is another one.
+static int numbered(const char *name, const char *stem)
+{
+    const size_t length = strlen(stem);
+    return strncmp(name, stem, length) == 0 && isdigit((unsigned char)name[length]) && name[length + 1] == '\0'
+               ? name[length] - '0'
+               : -1;
+}
+
+static const char *compile(context *c, const expression *e);
+
+static const char *compile_name(context *c, const char *name)
+{
+    const int at = argument_at(&c->schema, name);
+    const int grad = strcmp(name, "grad") == 0 ? 0 : numbered(name, "grad");
+    const int result = strcmp(name, "result") == 0 ? 0 : numbered(name, "result");
+    if (at >= 0) {
+        c->arguments |= 1UL << at;
+        emit(TAPER_GRADIENT_ARGUMENT | (unsigned)at, NULL);
+        return c->schema.args[at].type;
+    }
+    if (strcmp(name, "grads") == 0) {
+        emit(TAPER_GRADIENT_GRADS, NULL);
+        return "Tensor[]";
+    }
+    if (grad >= 0 && grad < c->schema.ret_count) {
+        emit(TAPER_GRADIENT_GRAD | (unsigned)grad, NULL);
+        return "Tensor";
+    }
+    if (result >= 0 && result < c->schema.ret_count) {
+        c->results |= 1UL << result;
+        emit(TAPER_GRADIENT_RESULT | (unsigned)result, NULL);
+        return c->schema.rets[result].type;
+    }
+    if (strcmp(name, "mask") == 0) {
+        emit(TAPER_GRADIENT_MASK, NULL);
+        return "bool[]";
+    }
+    if (strcmp(name, "none") == 0) {
+        emit(TAPER_GRADIENT_NONE, NULL);
+        return "None";
+    }
+    if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0) {
+        emit(TAPER_GRADIENT_BOOL | (unsigned)(name[0] == 't'), NULL);
+        return "bool";
+    }
+    fail("no such name in the formula of", joined(c->of->id, strlen(c->of->id), ": ", name));
+    return NULL;
+}
+
+static const char *compile_number(const char *text)
+{
+    if (strpbrk(text, ".e") != NULL) {
+        const double number = strtod(text, NULL);
+        size_t at = 0;
+        while (at < float_count && floats[at] != number) {
+            at++;
+        }
+        float_count += at == float_count ? 1 : 0;
+        floats[at] = number;
+        emit(TAPER_GRADIENT_FLOAT | (unsigned)at, NULL);
+        return "float";
+    }
+    const long long number = strtoll(text, NULL, 10);
+    size_t at = 0;
+    while (at < int_count && ints[at] != number) {
+        at++;
+    }
+    int_count += at == int_count ? 1 : 0;
+    ints[at] = number;
+    emit(TAPER_GRADIENT_INT | (unsigned)at, NULL);
+    return "int";
+}
+
+static const char *compile_list(context *c, const expression *e)
+{
+    static const char *const kinds[] = {"Tensor", "int", "float", "bool"}; // in the order of the codes
+    const char *type = "int";
+    for (size_t i = 0; i < e->count; i++) {
+        type = compile(c, e->items[i]);
+    }
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (strcmp(type, kinds[k]) == 0) {
+            emit(TAPER_GRADIENT_LIST | (unsigned)e->count, NULL);
+            emit(k, NULL);
+            return joined(type, strlen(type), "[]", "");
+        }
+    }
+    fail("a list of this type", type);
+    return NULL;
+}
+
+// Returns the index of the argument that gets item i of the call, or -1 if there is none.
+static int argument_of_item(const signature *s, const expression *e, size_t i)
+{
+    return e->names[i] != NULL ? argument_at(s, e->names[i]) : (int)i < s->arg_count ? (int)i : -1;
+}
+
+static bool takes(const signature *s, const expression *e, const char *const *types)
+{
+    bool given[MOST_ARGS] = {false};
+    for (size_t i = 0; i < e->count; i++) {
+        const int at = argument_of_item(s, e, i);
+        if (at < 0 || given[at] || !fits(types[i], s->args[at].type)) {
+            return false;
+        }
+        given[at] = true;
+    }
+    for (int i = 0; i < s->arg_count; i++) {
+        if (!given[i] && !s->args[i].has_default) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Returns true if the row's name is that of the call: "add" or "add.Tensor", in the namespace aten, prim or taper.
+static bool has_name(const row *r, const char *name)
+{
+    const char *const own = strstr(r->schema, "::") + 2;
+    const size_t full = strcspn(own, "("), bare = strcspn(own, ".("), length = strlen(name);
+    const size_t wanted = strchr(name, '.') != NULL ? full : bare;
+    return (strncmp(r->schema, "aten::", 6) == 0 || strncmp(r->schema, "taper::", 7) == 0) && length == wanted &&
+           strncmp(own, name, length) == 0;
+}
+
+// Finds the types of the items without leaving their code.
+static void type_items(context *c, const expression *e, const char **types)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        const size_t before = code_count;
+        types[i] = compile(c, e->items[i]);
+        code_count = before;
+    }
+}
+
+static const char *compile_call(context *c, const expression *e)
+{
+    const char *types[MOST_ARGS];
+    type_items(c, e, types);
+    for (size_t r = 0; r < ALL_ROWS; r++) {
+        if (rows[r].out || !has_name(&rows[r], e->text)) {
+            continue;
+        }
+        const signature s = read_signature(&rows[r]);
+        if (!takes(&s, e, types)) {
+            continue;
+        }
+        const expression *of[MOST_ARGS] = {NULL};
+        int count = 0;
+        for (size_t i = 0; i < e->count; i++) {
+            const int at = argument_of_item(&s, e, i);
+            of[at] = e->items[i];
+            count = at >= count ? at + 1 : count;
+        }
+        for (int i = 0; i < count; i++) {
+            if (of[i] != NULL) {
+                compile(c, of[i]);
+            } else {
+                emit(TAPER_GRADIENT_DEFAULT, NULL);
+            }
+        }
+        c->complete = c->complete && rows[r].wanted;
+        emit(TAPER_GRADIENT_CALL | (unsigned)count, NULL);
+        emit(0, &rows[r]);
+        if (s.ret_count == 1) {
+            return joined(s.rets[0].type, strlen(s.rets[0].type), "", "");
+        }
+        char several[16];
+        snprintf(several, sizeof several, "*%d", s.ret_count);
+        return joined(several, strlen(several), "", "");
+    }
+    const char *text = joined(c->of->id, strlen(c->of->id), ": ", e->text);
+    for (size_t i = 0; i < e->count; i++) {
+        text = joined(text, strlen(text), i == 0 ? " of " : ", ", types[i]);
+    }
+    fail("no operator for the call in the formula of", text);
+    return NULL;
+}
+
+// Writes the code of an expression and returns its type: that of the schema, or "*N" for an operator of N results.
+static const char *compile(context *c, const expression *e)
+{
+    switch (e->kind) {
+    case EXPRESSION_NAME:
+        return compile_name(c, e->text);
+    case EXPRESSION_NUMBER:
+        return compile_number(e->text);
+    case EXPRESSION_LIST:
+        return compile_list(c, e);
+    case EXPRESSION_PICK: {
+        const char *const type = compile(c, e->items[0]);
+        if (*type != '*' || e->index >= atoi(type + 1)) {
+            fail("picks a result that the operator does not have", c->of->id);
+        }
+        emit(TAPER_GRADIENT_PICK | (unsigned)e->index, NULL);
+        emit((unsigned)atoi(type + 1), NULL);
+        return "Tensor";
+    }
+    default:
+        return compile_call(c, e);
+    }
+}
+
+// ---- rows
+
+typedef struct formula {
+    unsigned long targets, arguments, results;
+    size_t first, length;
+} formula;
+
+static formula formulas[4 * GRADIENTS];
+static size_t formula_count;
+
+typedef struct entry {
+    const row *row;
+    size_t first, count;
+    unsigned long none; // arguments on which the result does not depend in a differentiable way
+    bool complete;
+} entry;
+
+static entry entries[GRADIENTS];
+
+static bool is_tensor(const char *type)
+{
+    return strncmp(type, "Tensor", strlen("Tensor")) == 0;
+}
+
+static void check_result(const context *c, const assignment *a, const char *type)
+{
+    if (a->target_count > 1) {
+        if (*type != '*' || atoi(type + 1) < (int)a->target_count) {
+            fail("the operator has fewer results than the formula has targets", c->of->id);
+        }
+        return;
+    }
+    const char *const wanted = c->schema.args[argument_at(&c->schema, a->targets[0])].type;
+    const bool list = strchr(wanted, '[') != NULL;
+    if (strcmp(type, "None") != 0 && (list != (strchr(type, '[') != NULL) || !is_tensor(type))) {
+        fail("the formula gives no gradient of its argument's type",
+             joined(c->of->id, strlen(c->of->id), ": ", joined(a->targets[0], strlen(a->targets[0]), " is ", type)));
+    }
+}
+
+static void compile_assignment(context *c, const assignment *a, entry *to, unsigned long *covered)
+{
+    formula f = {.first = code_count};
+    for (size_t i = 0; i < a->target_count; i++) {
+        const int at = argument_at(&c->schema, a->targets[i]);
+        if (at < 0 || (*covered >> at & 1) != 0 || !is_tensor(c->schema.args[at].type)) {
+            fail("a target that is no tensor argument, or has a formula already",
+                 joined(c->of->id, strlen(c->of->id), ": ", a->targets[i]));
+        }
+        f.targets |= 1UL << at;
+    }
+    *covered |= f.targets;
+    c->arguments = c->results = 0;
+    check_result(c, a, compile(c, a->value));
+    if (a->value->kind == EXPRESSION_NAME && strcmp(a->value->text, "none") == 0) {
+        code_count = f.first;
+        to->none |= f.targets;
+        return;
+    }
+    f.arguments = c->arguments;
+    f.results = c->results;
+    f.length = code_count - f.first;
+    formulas[formula_count++] = f;
+    to->count++;
+}
+
+static void compile_gradient(const gradient *g, entry *to)
+{
+    context c = {.of = g, .row = row_of_id(g->id), .complete = true};
+    if (c.row == NULL) {
+        fail("the operator list has no row", g->id);
+    }
+    c.schema = read_signature(c.row);
+    *to = (entry){.row = c.row, .first = formula_count};
+    unsigned long covered = 0;
+    reader r = {g->text, g->id};
+    while (*g->text != '\0' && !at_end(&r)) {
+        assignment a;
+        read_assignment(&r, &a);
+        compile_assignment(&c, &a, to, &covered);
+    }
+    for (int i = 0; *g->text != '\0' && i < c.schema.arg_count; i++) {
+        if (is_tensor(c.schema.args[i].type) && (covered >> i & 1) == 0) {
+            fail("a tensor argument has no formula", joined(g->id, strlen(g->id), ": ", c.schema.args[i].name));
+        }
+    }
+    to->complete = c.complete;
+    if (*g->text == '\0') {
+        to->none = ~0UL & 0xffffffffUL;
+    }
+}
+
+// Returns the row of which r is the in-place variant, or NULL.
+static const char *in_place_of(const row *r)
+{
+    return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
+}
+
+static void print_entry(const row *of, size_t index)
+{
+    if (of->wanted && entries[index].complete) {
+        printf("[TAPER_ROW_%s] = %zu,\n", of->id, index + 1);
+    }
+}
+
+static void print_table(void)
+{
+    printf("// Made by ops/gradient/make_gradients.c from ops/gradient/gradient_list.h.\n\n"
+           "static const int64_t gradient_ints[] = {");
+    for (size_t i = 0; i < int_count; i++) {
+        printf("%lld, ", ints[i]);
+    }
+    printf("0};\nstatic const double gradient_floats[] = {");
+    for (size_t i = 0; i < float_count; i++) {
+        printf("%.17g, ", floats[i]);
+    }
+    printf("0};\nstatic const uint16_t gradient_code[] = {\n");
+    for (size_t i = 0; i < code_count; i++) {
+        if (code_row[i] != NULL && !code_row[i]->wanted) {
+            printf("0,");
+        } else if (code_row[i] != NULL) {
+            printf("TAPER_ROW_%s,\n", code_row[i]->id);
+        } else {
+            printf("%u,", code[i]);
+        }
+    }
+    printf("0};\nstatic const taper_gradient_formula gradient_formulas[] = {\n");
+    for (size_t i = 0; i < formula_count; i++) {
+        const formula *const f = &formulas[i];
+        printf("{%luu, %luu, %lu, %zu, %zu},\n", f->targets, f->arguments, f->results, f->length, f->first);
+    }
+    printf("{0}};\nstatic const taper_gradient gradient_rows[] = {\n");
+    for (size_t i = 0; i < GRADIENTS; i++) {
+        printf("{%luu, %zu, %zu},\n", entries[i].none, entries[i].first, entries[i].count);
+    }
+    printf("};\nstatic const uint16_t gradient_of[TAPER_ROW_COUNT] = {\n");
+    for (size_t i = 0; i < GRADIENTS; i++) {
+        print_entry(entries[i].row, i);
+        for (size_t r = 0; r < ALL_ROWS; r++) {
+            const char *const of = in_place_of(&rows[r]);
+            if (of != NULL && strcmp(of, entries[i].row->id) == 0) {
+                print_entry(&rows[r], i);
+            }
+        }
+    }
+    printf("};\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || freopen(argv[1], "w", stdout) == NULL) {
+        fail("wanted: the name of the file to write", argc == 2 ? argv[1] : "");
+    }
+    expand_rows();
+    for (size_t i = 0; i < GRADIENTS; i++) {
+        compile_gradient(&gradients[i], &entries[i]);
+    }
+    print_table();
+    return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;
+}

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Records calls of operators on the tape. Before a call it finds the nodes of the arguments, because the call may
+// change them, and after the call it saves what the formulas will read and gives the results their histories.
+#include "ir/tensor.h"
+#include "ops/gradient/tape.h"
+
+static bool has_gradient(const taper_tensor *tensor)
+{
+    return taper_dtype_is_float((taper_dtype)tensor->dtype) || taper_dtype_is_complex((taper_dtype)tensor->dtype);
+}
+
+// ---- tensors among the arguments
+
+static size_t tensors_in(taper_val value)
+{
+    size_t count = value.tag == TAPER_TENSOR ? 1 : 0;
+    for (size_t i = 0; value.tag == TAPER_LIST && i < value.as.list->count; i++) {
+        count += value.as.list->items[i].tag == TAPER_TENSOR ? 1 : 0;
+    }
+    return count;
+}
+
+// Returns the edges that an argument takes: one for a tensor, and one for each item of a list with tensors.
+static size_t edges_of(taper_val value)
+{
+    return value.tag == TAPER_TENSOR ? 1 : tensors_in(value) != 0 ? value.as.list->count : 0;
+}
+
+static taper_tensor *tensor_at(taper_val value, size_t item)
+{
+    const taper_val found = value.tag == TAPER_LIST ? value.as.list->items[item] : value;
+    return found.tag == TAPER_TENSOR ? found.as.tensor : NULL;
+}
+
+static bool any_requires(const taper_call *call)
+{
+    for (size_t i = 0; i < call->arg_count; i++) {
+        const size_t edges = edges_of(call->args[i]);
+        for (size_t k = 0; k < edges; k++) {
+            const taper_tensor *const tensor = tensor_at(call->args[i], k);
+            if (tensor != NULL && taper_tape_requires(tensor)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// ---- before the call
+
+static bool is_leaf(const taper_tensor *tensor)
+{
+    return tensor->requires_grad && (tensor->history == NULL || tensor->history->node == NULL);
+}
+
+static taper_status check_writable(const taper_call *call, const taper_tensor *self)
+{
+    const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
+    if (is_leaf(self) || (base != NULL && is_leaf(base))) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "a %sleaf Variable that requires grad is being used in an in-place operation.",
+                   is_leaf(self) ? "" : "view of a ");
+    }
+    return TAPER_OK;
+}
+
+static TAPER_COLD taper_status refuse_out(const taper_call *call)
+{
+    TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+               "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+               "requires grad.");
+}
+
+// Creates the node with its edges and the places of the arguments' first edges.
+static taper_status make_node(taper_call *call, taper_tape_node **node)
+{
+    size_t edges = 0;
+    for (size_t i = 0; i < call->arg_count; i++) {
+        edges += edges_of(call->args[i]);
+    }
+    TAPER_TRY(taper_tape_node_new(call->run, TAPER_TAPE_OP, edges, node));
+    taper_tape_node *const n = *node;
+    n->op = call->op;
+    n->gradient = taper_gradient_find(call->op);
+    n->kind = n->gradient == NULL ? TAPER_TAPE_UNKNOWN : TAPER_TAPE_OP;
+    n->first_edges = taper_heap_alloc(n->heap, (call->arg_count + 1) * sizeof *n->first_edges);
+    if (n->first_edges == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    n->arg_count = call->arg_count;
+    size_t at = 0;
+    for (size_t i = 0; i < call->arg_count; i++) {
+        n->first_edges[i] = (uint32_t)at;
+        const size_t count = edges_of(call->args[i]);
+        for (size_t k = 0; k < count; k++, at++) {
+            taper_tensor *const tensor = tensor_at(call->args[i], k);
+            const bool none = tensor == NULL || !has_gradient(tensor) ||
+                              (n->gradient != NULL && i < 32 && (n->gradient->none >> i & 1) != 0);
+            TAPER_TRY(none ? TAPER_OK : taper_tape_edge_of(call->run, tensor, &n->edges[at]));
+        }
+    }
+    n->first_edges[call->arg_count] = (uint32_t)at;
+    n->number = ++call->run->tape->numbers; // after the nodes that were made for the arguments
+    return TAPER_OK;
+}
+
+static bool needs_argument_gradient(const taper_tape_node *node, size_t arg)
+{
+    for (size_t e = node->first_edges[arg]; e < node->first_edges[arg + 1]; e++) {
+        if (node->edges[e].node != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Returns the bits of the arguments, or of the results, that formulas for wanted gradients read.
+static uint32_t bits_read(const taper_tape_node *node, bool of_results)
+{
+    uint32_t bits = 0;
+    for (size_t f = 0; node->gradient != NULL && f < node->gradient->count; f++) {
+        const taper_gradient_formula *const formula = taper_gradient_formula_at(node->gradient, f);
+        bool wanted = false;
+        for (size_t i = 0; i < node->arg_count && i < 32; i++) {
+            wanted = wanted || ((formula->targets >> i & 1) != 0 && needs_argument_gradient(node, i));
+        }
+        bits |= !wanted ? 0 : of_results ? formula->results : formula->arguments;
+    }
+    return bits;
+}
+
+static taper_status save_tensor(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,
+                                taper_val *saved)
+{
+    taper_tensor *shell;
+    TAPER_TRY(taper_tape_shell(run, tensor, edge, &shell));
+    *saved = TAPER_VAL(shell);
+    return TAPER_OK;
+}
+
+static taper_status save_list(taper_run *run, const taper_tape_node *node, size_t arg, const taper_list *list,
+                              taper_val *saved)
+{
+    taper_list *const copy = taper_list_new(run->tape->heap, list->element, list->count);
+    if (copy == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    *saved = TAPER_VAL(copy);
+    const bool tensors = node->first_edges[arg + 1] != node->first_edges[arg];
+    for (size_t i = 0; i < list->count; i++) {
+        taper_val item = taper_val_none();
+        if (tensors && list->items[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(save_tensor(run, list->items[i].as.tensor, &node->edges[node->first_edges[arg] + i], &item));
+        } else {
+            item = taper_val_retain(list->items[i]);
+        }
+        copy->items[copy->count++] = item;
+    }
+    return TAPER_OK;
+}
+
+// Saves an argument as it is now. A list is copied, because the program may change it.
+static taper_status save_argument(taper_call *call, taper_tape_node *node, size_t arg)
+{
+    const taper_val value = call->args[arg];
+    if (value.tag == TAPER_TENSOR) {
+        TAPER_TRY(taper_settle(call->run, value));
+        return save_tensor(call->run, value.as.tensor, &node->edges[node->first_edges[arg]], &node->args[arg]);
+    }
+    if (value.tag == TAPER_LIST) {
+        TAPER_TRY(taper_settle(call->run, value));
+        return save_list(call->run, node, arg, value.as.list, &node->args[arg]);
+    }
+    node->args[arg] = taper_val_retain(value);
+    return TAPER_OK;
+}
+
+static taper_status new_values(const taper_call *call, size_t count, taper_val **values)
+{
+    *values = count != 0 ? taper_heap_alloc(call->run->tape->heap, count * sizeof **values) : NULL;
+    if (*values == NULL && count != 0) {
+        return taper_fail_memory(call->run->error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        (*values)[i] = taper_val_none();
+    }
+    return TAPER_OK;
+}
+
+// Saves a copy of the tensor that the call will overwrite.
+static taper_status save_original(taper_call *call, taper_tape_node *node)
+{
+    taper_tensor *const self = call->args[0].as.tensor, *copy, *shell;
+    TAPER_TRY(taper_settle(call->run, call->args[0]));
+    TAPER_TRY(
+        taper_tensor_new(node->heap, (taper_dtype)self->dtype, self->rank, self->sizes, NULL, &copy, call->run->error));
+    taper_status status = taper_run_copy(call->run, copy, self);
+    if (status == TAPER_OK) {
+        status = taper_tape_shell(call->run, copy, &node->edges[0], &shell);
+        node->args[0] = status == TAPER_OK ? TAPER_VAL(shell) : taper_val_none();
+    }
+    taper_obj_release(&copy->head);
+    return status;
+}
+
+static bool writes_first(const taper_call *call)
+{
+    return call->schema != NULL && call->schema->arg_count != 0 && call->schema->args[0].written &&
+           call->schema->out_count == 0 && call->arg_count != 0 && call->args[0].tag == TAPER_TENSOR;
+}
+
+static taper_status note(taper_call *call, taper_tape_call *noted)
+{
+    const bool writes = writes_first(call);
+    TAPER_TRY(writes && !taper_op_has(call->op, TAPER_OP_SELF) ? check_writable(call, call->args[0].as.tensor)
+                                                               : TAPER_OK);
+    TAPER_TRY(make_node(call, &noted->node));
+    taper_tape_node *const node = noted->node;
+    TAPER_TRY(new_values(call, call->arg_count, &node->args));
+    if (!writes) {
+        return TAPER_OK;
+    }
+    taper_history *const history = call->args[0].as.tensor->history;
+    if (history != NULL && history->base != NULL) {
+        TAPER_TRY(taper_tape_edge_of(call->run, history->base, &noted->base));
+    }
+    return (bits_read(node, false) & 1) != 0 ? save_original(call, node) : TAPER_OK;
+}
+
+static bool is_tensors(const taper_type *type)
+{
+    return type != NULL &&
+           (type->kind == TAPER_TYPE_TENSOR || ((type->kind == TAPER_TYPE_LIST || type->kind == TAPER_TYPE_OPTIONAL) &&
+                                                type->items[0]->kind == TAPER_TYPE_TENSOR));
+}
+
+// Returns false for operators whose results have no gradient, or that compute no tensor: they hand on what they hold.
+static bool is_recorded(const taper_call *call)
+{
+    const taper_gradient *const gradient = taper_gradient_find(call->op);
+    if (gradient != NULL) {
+        return !taper_gradient_is_none(gradient);
+    }
+    for (size_t i = 0; call->schema != NULL && i < call->schema->ret_count; i++) {
+        if (is_tensors(call->schema->rets[i].type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
+{
+    *noted = (taper_tape_call){.node = NULL};
+    if (call->run->tape->off || !is_recorded(call) || !any_requires(call)) {
+        return TAPER_OK;
+    }
+    if (call->schema != NULL && call->schema->out_count != 0) {
+        return refuse_out(call);
+    }
+    const taper_status status = note(call, noted);
+    if (status != TAPER_OK) {
+        taper_tape_node_release(noted->base.node);
+        taper_tape_node_release(noted->node);
+    }
+    return status;
+}
+
+// ---- after the call
+
+// Returns true if the value is one of the arguments, or an item of one: the call has not made it.
+static bool is_given(const taper_call *call, const taper_tensor *tensor)
+{
+    for (size_t i = 0; i < call->arg_count; i++) {
+        const size_t edges = edges_of(call->args[i]);
+        for (size_t k = 0; k < edges; k++) {
+            if (tensor_at(call->args[i], k) == tensor) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Notes that a new result shares the storage of argument 0, so that writes to one reach the other's history.
+static taper_status note_view(const taper_call *call, taper_tensor *tensor)
+{
+    if (call->arg_count == 0 || call->args[0].tag != TAPER_TENSOR || is_given(call, tensor)) {
+        return TAPER_OK;
+    }
+    taper_tensor *const of = call->args[0].as.tensor;
+    if (of->storage != tensor->storage) {
+        return TAPER_OK;
+    }
+    taper_history *const history = taper_history_need(tensor);
+    if (history == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    taper_tensor *const base = of->history != NULL && of->history->base != NULL ? of->history->base : of;
+    taper_obj_retain(&base->head);
+    taper_tensor *const old = history->base;
+    history->base = base;
+    if (old != NULL) {
+        taper_obj_release(&old->head);
+    }
+    return TAPER_OK;
+}
+
+static taper_status note_views(const taper_call *call)
+{
+    for (size_t i = 0; i < call->ret_count; i++) {
+        const taper_val value = call->rets[i];
+        const size_t count = edges_of(value);
+        for (size_t k = 0; k < count; k++) {
+            taper_tensor *const tensor = tensor_at(value, k);
+            TAPER_TRY(tensor != NULL ? note_view(call, tensor) : TAPER_OK);
+        }
+    }
+    return TAPER_OK;
+}
+
+// Saves what formulas read, after the call.
+static taper_status save(taper_call *call, taper_tape_node *node)
+{
+    static const taper_tape_edge no_edge = {.node = NULL}; // a node must not refer to itself
+    const uint32_t args = bits_read(node, false), results = bits_read(node, true);
+    for (size_t i = 0; i < call->arg_count && i < 32; i++) {
+        if ((args >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {
+            TAPER_TRY(save_argument(call, node, i));
+        }
+    }
+    TAPER_TRY(new_values(call, call->ret_count, &node->results));
+    node->ret_count = call->ret_count;
+    for (size_t i = 0; i < call->ret_count && i < 16; i++) {
+        if ((results >> i & 1) != 0 && call->rets[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_settle(call->run, call->rets[i]));
+            TAPER_TRY(save_tensor(call->run, call->rets[i].as.tensor, &no_edge, &node->results[i]));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status save_places(const taper_call *call, taper_tape_node *node)
+{
+    node->outputs = taper_heap_alloc(node->heap, node->output_count * sizeof *node->outputs);
+    if (node->outputs == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < call->ret_count; i++) {
+        const size_t count = edges_of(call->rets[i]);
+        for (size_t k = 0; k < count; k++) {
+            const taper_tensor *const tensor = tensor_at(call->rets[i], k);
+            node->outputs[at++] = tensor != NULL ? taper_tape_place_of(tensor) : (taper_tape_place){.rank = 0};
+        }
+        at += count == 0 ? 1 : 0;
+    }
+    return TAPER_OK;
+}
+
+// A result that is a tensor, or no tensor at all, has one output; a list has one for each item.
+static size_t count_outputs(const taper_call *call)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < call->ret_count; i++) {
+        count += taper_max_size(edges_of(call->rets[i]), 1);
+    }
+    return count;
+}
+
+// Gives the new results their histories.
+static taper_status set_results(const taper_call *call, taper_tape_node *node)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < call->ret_count; i++) {
+        const taper_val value = call->rets[i];
+        const size_t count = edges_of(value);
+        for (size_t k = 0; k < count; k++, at++) {
+            taper_tensor *const tensor = tensor_at(value, k);
+            if (tensor != NULL && has_gradient(tensor) && !is_given(call, tensor)) {
+                TAPER_TRY(taper_history_set(tensor, &node->head.head, (uint32_t)at, call->run->error));
+            }
+        }
+        at += count == 0 ? 1 : 0;
+    }
+    return TAPER_OK;
+}
+
+// After a write to a view: gives the view's base a node that contains the node of the write.
+static taper_status set_base(const taper_call *call, taper_tape_call *noted)
+{
+    taper_tensor *const self = call->args[0].as.tensor, *const base = self->history->base;
+    taper_tape_node *const inner = noted->node, *node;
+    if (self->dtype != base->dtype) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                   "gradients through a write to a view of another dtype are not supported: write to a copy");
+    }
+    TAPER_TRY(taper_tape_node_new(call->run, TAPER_TAPE_SLICES, inner->edge_count, &node));
+    node->output_count = 1;
+    node->edges[0] = noted->base;
+    noted->base.node = NULL;
+    for (size_t e = 1; e < inner->edge_count; e++) {
+        node->edges[e] = inner->edges[e];
+        if (node->edges[e].node != NULL) {
+            taper_obj_retain(&node->edges[e].node->head.head);
+        }
+    }
+    node->view = taper_tape_place_of(self);
+    node->base = taper_tape_place_of(base);
+    node->inner = inner;
+    noted->node = NULL;
+    taper_status status = taper_history_set(base, &node->head.head, 0, call->run->error);
+    if (status == TAPER_OK) {
+        self->history->version = self->storage->version - 1; // out of date: it follows from the base
+    }
+    taper_tape_node_release(node);
+    return status;
+}
+
+// After a write to argument 0.
+static taper_status set_written(const taper_call *call, taper_tape_call *noted)
+{
+    taper_tensor *const self = call->args[0].as.tensor;
+    const bool shape = taper_op_has(call->op, TAPER_OP_RESIZES) && noted->node->gradient != NULL;
+    if (!shape && self->history != NULL && self->history->base != NULL) {
+        return set_base(call, noted);
+    }
+    return taper_history_set(self, &noted->node->head.head, 0, call->run->error);
+}
+
+static taper_status record(taper_call *call, taper_tape_call *noted)
+{
+    taper_tape_node *const node = noted->node;
+    TAPER_TRY(save(call, node));
+    node->output_count = count_outputs(call);
+    TAPER_TRY(node->output_count > 1 ? save_places(call, node) : TAPER_OK);
+    if (writes_first(call)) {
+        return set_written(call, noted);
+    }
+    return set_results(call, node);
+}
+
+taper_status taper_tape_after(taper_call *call, taper_tape_call *noted, taper_status status)
+{
+    if (status == TAPER_OK && call->schema != NULL && call->schema->out_count == 0 && is_recorded(call)) {
+        status = note_views(call);
+    }
+    if (noted->node != NULL && status == TAPER_OK) {
+        status = record(call, noted);
+    }
+    taper_tape_node_release(noted->base.node);
+    taper_tape_node_release(noted->node);
+    return status;
+}

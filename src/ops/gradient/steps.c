@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs the steps of operators that gradients consist of.
+#include "ops/gradient/steps.h"
+
+void taper_steps_begin(taper_steps *s, taper_run *run)
+{
+    s->run = run;
+    s->caller = (taper_tape_caller){run, run->tape != NULL && run->tape->records_steps};
+    s->status = TAPER_OK;
+    s->count = 0;
+}
+
+void taper_steps_fail(taper_steps *s, taper_status status)
+{
+    s->status = s->status == TAPER_OK ? status : s->status;
+}
+
+taper_val taper_steps_keep(taper_steps *s, taper_val value)
+{
+    if (s->count == TAPER_STEPS_VALUES) {
+        taper_val_release(value);
+        taper_steps_fail(s, taper_fail(s->run->error, TAPER_ERROR_INTERNAL, "a gradient of too many steps"));
+        return taper_val_none();
+    }
+    s->values[s->count++] = value;
+    return value;
+}
+
+taper_val taper_steps_call(taper_steps *s, const taper_op *op, size_t count, const taper_val *args)
+{
+    enum { MOST = 16 };
+    const taper_schema *schema;
+    taper_val full[MOST], rets[2] = {taper_val_none(), taper_val_none()};
+    if (s->status != TAPER_OK) {
+        return taper_val_none();
+    }
+    if (op == NULL) {
+        taper_steps_fail(
+            s, taper_fail(s->run->error, TAPER_ERROR_UNSUPPORTED, "this build lacks an operator that gradients need"));
+        return taper_val_none();
+    }
+    taper_steps_fail(s, taper_registry_schema(s->run->registry, op, &schema, s->run->error));
+    if (s->status != TAPER_OK) {
+        return taper_val_none();
+    }
+    for (size_t i = 0; i < schema->arg_count && i < MOST; i++) {
+        full[i] = i < count ? args[i] : schema->args[i].default_value;
+    }
+    taper_steps_fail(s, taper_tape_call_op(&s->caller, op, full, schema->arg_count, rets, schema->ret_count));
+    taper_val_release(rets[1]);
+    return taper_steps_keep(s, rets[0]);
+}
+
+static taper_val list_of(taper_steps *s, const taper_type *type, const taper_val *items, size_t count)
+{
+    taper_list *const list = s->status == TAPER_OK ? taper_list_new(s->run->heap, type, count) : NULL;
+    if (list == NULL) {
+        taper_steps_fail(s, s->status == TAPER_OK ? taper_fail_memory(s->run->error) : TAPER_OK);
+        return taper_val_none();
+    }
+    for (size_t i = 0; i < count; i++) {
+        list->items[list->count++] = taper_val_retain(items[i]);
+    }
+    return taper_steps_keep(s, TAPER_VAL(list));
+}
+
+taper_val taper_steps_ints(taper_steps *s, const int64_t *numbers, size_t count)
+{
+    taper_val items[2 * TAPER_MAX_RANK];
+    for (size_t i = 0; i < count; i++) {
+        items[i] = taper_val_int(numbers[i]);
+    }
+    return list_of(s, &taper_type_int, items, count);
+}
+
+taper_val taper_steps_list(taper_steps *s, const taper_val *tensors, size_t count)
+{
+    return list_of(s, &taper_type_tensor, tensors, count);
+}
+
+taper_val taper_steps_string(taper_steps *s, const char *text)
+{
+    taper_string *const string = taper_string_new(s->run->heap, text, strlen(text));
+    if (string == NULL) {
+        taper_steps_fail(s, taper_fail_memory(s->run->error));
+        return taper_val_none();
+    }
+    return taper_steps_keep(s, TAPER_VAL(string));
+}
+
+void taper_steps_ret(taper_steps *s, taper_call *call, size_t at, taper_val value)
+{
+    if (s->status == TAPER_OK) {
+        taper_ret(call, at, taper_val_retain(value));
+    }
+}
+
+taper_status taper_steps_end(taper_steps *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        taper_val_release(s->values[i]);
+    }
+    s->count = 0;
+    return s->status;
+}

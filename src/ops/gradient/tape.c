@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Nodes of the tape, and the nodes that tensors lead to.
+#include "ops/gradient/tape.h"
+
+#include "ir/tensor.h"
+
+// ---- nodes
+
+static void free_array(const taper_tape_node *node, void *array, size_t count, size_t size)
+{
+    if (array != NULL) {
+        taper_heap_free(node->heap, array, count * size);
+    }
+}
+
+static void release_values(const taper_tape_node *node, taper_val *values, size_t count)
+{
+    for (size_t i = 0; values != NULL && i < count; i++) {
+        taper_val_release(values[i]);
+    }
+    free_array(node, values, count, sizeof *values);
+}
+
+void taper_tape_node_empty(taper_tape_node *node)
+{
+    taper_val *const args = node->args, *const results = node->results, *const grads = node->grads;
+    node->args = node->results = node->grads = NULL;
+    release_values(node, args, node->arg_count);
+    release_values(node, results, node->ret_count);
+    release_values(node, grads, node->output_count);
+    free_array(node, node->outputs, node->output_count, sizeof *node->outputs);
+    free_array(node, node->first_edges, node->arg_count + 1, sizeof *node->first_edges);
+    node->outputs = NULL;
+    node->first_edges = NULL;
+    taper_val_replace(&node->sum, taper_val_none());
+    if (node->leaf != NULL) {
+        taper_tensor *const leaf = node->leaf;
+        node->leaf = NULL;
+        taper_obj_release(&leaf->head);
+    }
+}
+
+static void unlink_node(taper_tape_node *node)
+{
+    if (node->tape == NULL) {
+        return;
+    }
+    if (node->previous != NULL) {
+        node->previous->next = node->next;
+    } else {
+        node->tape->first = node->next;
+    }
+    if (node->next != NULL) {
+        node->next->previous = node->previous;
+    }
+    node->tape = NULL;
+}
+
+// Drops a reference without freeing the node. Adds the node to the work list if that was the last reference.
+static void drop_edge(taper_tape_node *node, taper_tape_node **work)
+{
+    if (node != NULL && taper_refs_drop(&node->head.head.refs)) {
+        node->work = *work;
+        *work = node;
+    }
+}
+
+// Frees nodes from a work list, and the nodes to which only their edges refer. A tape may be a million nodes deep, so
+// this is a loop. The saved values of a node refer only to nodes to which its edges refer too.
+static void free_nodes(taper_tape_node *work)
+{
+    while (work != NULL) {
+        taper_tape_node *const node = work;
+        taper_heap *const heap = node->heap;
+        work = node->work;
+        taper_tape_node_empty(node);
+        unlink_node(node);
+        for (size_t i = 0; i < node->edge_count; i++) {
+            drop_edge(node->edges[i].node, &work);
+        }
+        drop_edge(node->inner, &work);
+        free_array(node, node->edges, node->edge_count, sizeof *node->edges);
+        taper_heap_free(heap, node, sizeof *node);
+        taper_heap_forget(heap);
+    }
+}
+
+static void destroy(taper_obj *obj)
+{
+    taper_tape_node *const node = (taper_tape_node *)obj;
+    node->work = NULL;
+    free_nodes(node);
+}
+
+taper_status taper_tape_node_new(taper_run *run, taper_tape_kind kind, size_t edges, taper_tape_node **node)
+{
+    taper_tape *const tape = run->tape;
+    taper_tape_node *const made = taper_heap_alloc(tape->heap, sizeof *made);
+    *node = NULL;
+    if (made == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    memset(made, 0, sizeof *made);
+    if (edges != 0) {
+        made->edges = taper_heap_alloc(tape->heap, edges * sizeof *made->edges);
+        if (made->edges == NULL) {
+            taper_heap_free(tape->heap, made, sizeof *made);
+            return taper_fail_memory(run->error);
+        }
+        memset(made->edges, 0, edges * sizeof *made->edges);
+    }
+    taper_heap_adopt(tape->heap, &made->head.head, TAPER_BLOB);
+    made->head.destroy = destroy;
+    made->heap = tape->heap;
+    made->edge_count = edges;
+    made->kind = (uint8_t)kind;
+    made->number = ++tape->numbers;
+    made->tape = tape;
+    made->next = tape->first;
+    if (tape->first != NULL) {
+        tape->first->previous = made;
+    }
+    tape->first = made;
+    *node = made;
+    return TAPER_OK;
+}
+
+void taper_tape_end(taper_tape *tape)
+{
+    taper_tape_node *work = NULL;
+    for (taper_tape_node *node = tape->first; node != NULL; node = node->next) {
+        taper_obj_retain(&node->head.head); // so that no node is freed before the loops have passed it
+    }
+    for (size_t i = 0; i < tape->leaves.size; i++) {
+        drop_edge(tape->leaves.entries[i].key != NULL ? (taper_tape_node *)tape->leaves.entries[i].value : NULL, &work);
+    }
+    taper_pointer_free(taper_heap_allocator(tape->heap), &tape->leaves);
+    tape->leaves = (taper_pointer_map){.size = 0};
+    while (tape->first != NULL) {
+        taper_tape_node *const node = tape->first;
+        node->freed = true;
+        taper_tape_node_empty(node);
+        unlink_node(node);
+        for (size_t i = 0; i < node->edge_count; i++) {
+            drop_edge(node->edges[i].node, &work);
+            node->edges[i].node = NULL;
+        }
+        drop_edge(node->inner, &work);
+        node->inner = NULL;
+        drop_edge(node, &work);
+    }
+    free_nodes(work);
+    tape->off = false;
+}
+
+// ---- tensors
+
+taper_tape_place taper_tape_place_of(const taper_tensor *tensor)
+{
+    taper_tape_place place = {.offset = tensor->offset, .dtype = tensor->dtype, .rank = tensor->rank};
+    memcpy(place.sizes, tensor->sizes, sizeof place.sizes);
+    memcpy(place.strides, tensor->strides, sizeof place.strides);
+    return place;
+}
+
+bool taper_tape_requires(const taper_tensor *tensor)
+{
+    const taper_history *const history = tensor->history;
+    return tensor->requires_grad ||
+           (history != NULL &&
+            (history->node != NULL || (history->base != NULL && history->version != tensor->storage->version &&
+                                       taper_tape_requires(history->base))));
+}
+
+// Finds or creates the node of a tensor that was given and not computed.
+static taper_status leaf_edge(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge)
+{
+    taper_tape *const tape = run->tape;
+    const size_t *const known = taper_pointer_find(&tape->leaves, tensor);
+    if (known != NULL) {
+        edge->node = (taper_tape_node *)*known;
+        taper_obj_retain(&edge->node->head.head);
+        return TAPER_OK;
+    }
+    taper_tape_node *node;
+    TAPER_TRY(taper_tape_node_new(run, TAPER_TAPE_LEAF, 0, &node));
+    node->output_count = 1;
+    taper_obj_retain(&tensor->head);
+    node->leaf = tensor;
+    const taper_status status =
+        taper_pointer_add(taper_heap_allocator(tape->heap), &tape->leaves, tensor, (size_t)node, run->error);
+    if (status != TAPER_OK) {
+        taper_tape_node_release(node);
+        return status;
+    }
+    taper_obj_retain(&node->head.head); // the map's reference
+    edge->node = node;
+    return TAPER_OK;
+}
+
+// Creates a node for a view whose base was written to since the view was made.
+static taper_status view_edge(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge)
+{
+    taper_history *const history = tensor->history;
+    taper_tape_edge of;
+    TAPER_TRY(taper_tape_edge_of(run, history->base, &of));
+    if (of.node == NULL) {
+        return taper_history_set(tensor, NULL, 0, run->error);
+    }
+    taper_tape_node *node;
+    taper_status status = taper_tape_node_new(run, TAPER_TAPE_VIEW, 1, &node);
+    if (status != TAPER_OK) {
+        taper_tape_node_release(of.node);
+        return status;
+    }
+    node->edges[0] = of;
+    node->output_count = 1;
+    node->view = taper_tape_place_of(tensor);
+    node->base = taper_tape_place_of(history->base);
+    status = taper_history_set(tensor, &node->head.head, 0, run->error);
+    if (status != TAPER_OK) {
+        taper_tape_node_release(node);
+        return status;
+    }
+    edge->node = node;
+    return TAPER_OK;
+}
+
+taper_status taper_tape_edge_of(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge)
+{
+    *edge = (taper_tape_edge){.node = NULL};
+    const taper_history *const history = tensor->history;
+    if (history != NULL && history->base != NULL && history->version != tensor->storage->version) {
+        return view_edge(run, tensor, edge);
+    }
+    if (history != NULL && history->node != NULL) {
+        edge->node = (taper_tape_node *)history->node;
+        edge->output = history->output;
+        taper_obj_retain(&edge->node->head.head);
+        return TAPER_OK;
+    }
+    return tensor->requires_grad ? leaf_edge(run, tensor, edge) : TAPER_OK;
+}
+
+taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,
+                              taper_tensor **shell)
+{
+    TAPER_TRY(taper_tensor_alias(run->tape->heap, tensor, tensor->offset, tensor->rank, tensor->sizes, tensor->strides,
+                                 shell, run->error));
+    (*shell)->wrapped_number = tensor->wrapped_number;
+    const taper_status status =
+        taper_history_set(*shell, edge->node != NULL ? &edge->node->head.head : NULL, edge->output, run->error);
+    if (status != TAPER_OK) {
+        taper_obj_release(&(*shell)->head);
+        *shell = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The tape: what a run records so that gradients can be computed. Each call of a differentiable operator whose
+// arguments need a gradient adds a node. A node holds the values that the formulas of the operator read, and an edge to
+// the node of each argument. Gradients are computed from the results back to the asked inputs (backward.c).
+//
+// A node is an object. It is referred to by the histories of the tensors that it computed (ir/history.h), and by the
+// edges of later nodes. The tape lists its nodes, and empties them when it ends; histories that are left then lead to
+// nodes without content. A run has one thread that calls operators, so a tape needs no lock.
+#ifndef TAPER_OPS_TAPE_H
+#define TAPER_OPS_TAPE_H
+
+#include "base/pointer_map.h"
+#include "ir/history.h"
+#include "ops/gradient/gradient.h"
+
+typedef struct taper_tape taper_tape;
+typedef struct taper_tape_node taper_tape_node;
+
+typedef enum taper_tape_kind {
+    TAPER_TAPE_OP,      // a call of an operator with derivatives
+    TAPER_TAPE_UNKNOWN, // a call of an operator without derivatives: a gradient through it is refused
+    TAPER_TAPE_LEAF,    // a tensor that was given, and not computed
+    TAPER_TAPE_SLICES,  // a write to a view, seen from the tensor of which it is a view
+    TAPER_TAPE_VIEW     // a view whose base was written to since
+} taper_tape_kind;
+
+typedef struct taper_tape_edge {
+    taper_tape_node *node; // a reference; NULL if the argument needs no gradient
+    uint32_t output;       // index among the results of the node
+} taper_tape_edge;
+
+// The place of a tensor in its storage.
+typedef struct taper_tape_place {
+    int64_t offset;
+    uint8_t dtype, rank;
+    int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
+} taper_tape_place;
+
+struct taper_tape_node {
+    taper_blob_head head;
+    taper_heap *heap;                 // heap of the node's memory
+    taper_tape *tape;                 // NULL once the tape has ended
+    taper_tape_node *previous, *next; // neighbours in the tape's list
+    taper_tape_node *work;            // next node of a list that is being freed
+    uint64_t number;                  // order of creation: a node's edges lead to smaller numbers
+    uint8_t kind;                     // a taper_tape_kind
+    bool freed;                       // true after a gradient was computed without keeping the values
+    bool wanted;                      // during a computation: a wanted gradient depends on this node
+    uint64_t visit;                   // number of the last computation that reached the node
+    const taper_op *op;
+    const taper_gradient *gradient;
+    taper_tape_edge *edges; // for the tensors among the arguments, in order; items of lists one by one
+    size_t edge_count;
+    taper_val *args, *results; // saved values; None if no formula reads it
+    size_t arg_count, ret_count;
+    uint32_t *first_edges;     // for each argument: index of its first edge; one more entry ends the last
+    size_t output_count;       // results that are tensors, or the items of a result that is a list
+    taper_tape_place *outputs; // places of several outputs, to replace missing gradients by zeros
+    taper_val *grads;          // during a computation: a gradient for each output, or None; NULL before the first
+    // VIEW, SLICES: the view and the tensor of which it is a view. SLICES: the node of the write.
+    taper_tape_place view, base;
+    taper_tape_node *inner;
+    taper_tensor *leaf; // LEAF: the tensor, a reference
+    taper_val sum;      // LEAF: the gradient that aten::backward added up, or None
+};
+
+// Chooses the kernel for an operator, or returns NULL for the operator's own.
+typedef taper_kernel taper_tape_chooser(void *user, const taper_op *op);
+
+struct taper_tape {
+    taper_heap *heap;
+    taper_tape_node *first; // list of all nodes, the last one first
+    uint64_t numbers, visits;
+    bool off;                 // true after set_grad_enabled(False)
+    bool records_steps;       // while an operator of a gradient runs: true if its steps are recorded (steps.h)
+    taper_pointer_map leaves; // from the addresses of tensors to the addresses of their nodes
+    taper_tape_chooser *choose;
+    void *user;
+};
+
+// Ends the recording: empties all nodes and forgets all leaves. The tape can then be used for the next run.
+void taper_tape_end(taper_tape *tape);
+
+// Finds the node that computed a tensor. edge->node is NULL if the tensor needs no gradient; otherwise it is a
+// reference.
+TAPER_MUST_USE taper_status taper_tape_edge_of(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge);
+// Returns true if the tensor needs a gradient.
+bool taper_tape_requires(const taper_tensor *tensor);
+// Returns the tensor over the same elements for use by formulas: it has no base, and its history leads to `edge`.
+TAPER_MUST_USE taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,
+                                             taper_tensor **shell);
+
+// A node without content, which the tape lists. The caller owns the reference.
+TAPER_MUST_USE taper_status taper_tape_node_new(taper_run *run, taper_tape_kind kind, size_t edges,
+                                                taper_tape_node **node);
+static inline void taper_tape_node_release(taper_tape_node *node)
+{
+    if (node != NULL) {
+        taper_obj_release(&node->head.head);
+    }
+}
+void taper_tape_node_empty(taper_tape_node *node); // releases the saved values
+taper_tape_place taper_tape_place_of(const taper_tensor *tensor);
+
+// ---- recording (record.c)
+
+// The facts about a call that are noted before it runs.
+typedef struct taper_tape_call {
+    taper_tape_node *node; // node for the call, or NULL if no argument needs a gradient
+    taper_tape_edge base;  // in-place write to a view: edge of the tensor of which it is a view
+} taper_tape_call;
+
+// Notes the arguments of a call before the kernel runs. Fails if PyTorch forbids the call because of gradients.
+TAPER_MUST_USE taper_status taper_tape_before(taper_call *call, taper_tape_call *noted);
+// Gives the results of the call their histories. If status is not TAPER_OK, it only frees what was noted.
+TAPER_MUST_USE taper_status taper_tape_after(taper_call *call, taper_tape_call *noted, taper_status status);
+
+// Runs a kernel, and records the call.
+typedef taper_status taper_tape_runner(taper_call *call, taper_kernel kernel);
+
+// ---- gradients (backward.c)
+
+typedef struct taper_tape_request {
+    const taper_list *outputs, *inputs; // lists of tensors; inputs: NULL for all leaves (backward)
+    const taper_list *grad_outputs;     // list of tensors and None, or NULL
+    bool keep, create, allow_unused;
+} taper_tape_request;
+
+// Computes gradients. For aten::grad *found is a new list with a tensor or None for each input. For inputs == NULL the
+// gradients are added to those of the leaves, and *found is None.
+TAPER_MUST_USE taper_status taper_tape_gradients(taper_run *run, const taper_tape_request *request, taper_val *found);
+
+// Calls an operator for a gradient, with its fast kernel if there is one. The call is recorded if `user` points to
+// true.
+typedef struct taper_tape_caller {
+    taper_run *run;
+    bool records;
+} taper_tape_caller;
+TAPER_MUST_USE taper_status taper_tape_call_op(void *user, const taper_op *op, taper_val *args, size_t arg_count,
+                                               taper_val *rets, size_t ret_count);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Keeps the tape of a session.
+#include "runtime/session.h"
+
+#include "ops/gradient/tape.h"
+#include "runtime/device.h"
+
+static taper_kernel choose(void *user, const taper_op *op)
+{
+    const taper_session *const session = user;
+    return session->model->reference ? NULL : taper_context_kernel(session->model->context, op);
+}
+
+taper_status taper_session_tape_create(taper_session *session, taper_error *error)
+{
+    if (!session->model->takes_gradients) {
+        return TAPER_OK;
+    }
+    taper_tape *const tape = taper_alloc_zeroed(&session->model->context->allocator, sizeof *tape);
+    if (tape == NULL) {
+        return taper_fail_memory(error);
+    }
+    tape->heap = session->heap;
+    tape->choose = choose;
+    tape->user = session;
+    session->tape = session->run.tape = tape;
+    return TAPER_OK;
+}
+
+void taper_session_tape_end(const taper_session *session)
+{
+    if (session->tape != NULL) {
+        taper_tape_end(session->tape);
+    }
+}
+
+void taper_session_tape_free(taper_session *session)
+{
+    if (session->tape != NULL) {
+        taper_tape_end(session->tape);
+        taper_free(&session->model->context->allocator, session->tape, sizeof *session->tape);
+        session->tape = session->run.tape = NULL;
+    }
+}
