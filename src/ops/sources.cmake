@@ -265,6 +265,7 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/formula.c
         src/ops/gradient/gradient.c
         src/ops/gradient/gradient_ops.c
+        src/ops/gradient/helpers_einsum.c
         src/ops/gradient/helpers_index.c
         src/ops/gradient/helpers_layer.c
         src/ops/gradient/helpers_product.c

@@ -118,6 +118,37 @@ static taper_status need_grads(const engine *e, taper_tape_node *node)
     return TAPER_OK;
 }
 
+// Returns true if nothing else refers to the gradient, so that it may be written to. A gradient that will itself be
+// differentiated is never written to.
+static bool is_own(const engine *e, taper_val grad)
+{
+    const taper_tensor *const tensor = grad.as.tensor;
+    return !e->caller.records && taper_refs_count(&tensor->head.refs) == 1 &&
+           taper_refs_count(&tensor->storage->head.refs) == 1 && !tensor->storage->read_only &&
+           (tensor->storage->kind == TAPER_STORAGE_OWNED || tensor->storage->kind == TAPER_STORAGE_PLANNED) &&
+           taper_tensor_is_contiguous(tensor);
+}
+
+static bool same_form(const taper_tensor *a, const taper_tensor *b)
+{
+    return a->dtype == b->dtype && a->rank == b->rank && memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) == 0;
+}
+
+// Adds two gradients. Takes over the reference to grad, also on failure.
+static taper_status sum_of(engine *e, taper_val slot, taper_val grad, taper_val *sum)
+{
+    taper_status status;
+    if (is_own(e, slot) && same_form(slot.as.tensor, grad.as.tensor)) {
+        status = call(e, "aten::add_", "Tensor", (taper_val[]){slot, grad}, 2, sum);
+    } else if (is_own(e, grad) && same_form(slot.as.tensor, grad.as.tensor)) {
+        status = call(e, "aten::add_", "Tensor", (taper_val[]){grad, slot}, 2, sum);
+    } else {
+        status = call(e, "aten::add", "Tensor", (taper_val[]){slot, grad}, 2, sum);
+    }
+    taper_val_release(grad);
+    return status;
+}
+
 // Adds a gradient to that of a node's result. Takes over the reference.
 static taper_status add_grad(engine *e, const taper_tape_edge *edge, taper_val grad)
 {
@@ -128,10 +159,9 @@ static taper_status add_grad(engine *e, const taper_tape_edge *edge, taper_val g
     taper_status status = need_grads(e, edge->node);
     taper_val *const slot = status == TAPER_OK ? &edge->node->grads[edge->output] : NULL;
     if (slot != NULL && slot->tag == TAPER_TENSOR) {
-        taper_val sum;
-        status = call(e, "aten::add", "Tensor", (taper_val[]){*slot, grad}, 2, &sum);
-        taper_val_release(grad);
-        grad = status == TAPER_OK ? sum : taper_val_none();
+        taper_val sum = taper_val_none();
+        status = sum_of(e, *slot, grad, &sum);
+        grad = sum;
     }
     if (status != TAPER_OK) {
         taper_val_release(grad);
@@ -272,15 +302,42 @@ static taper_status link_results(const engine *e, taper_tape_node *node, bool li
     return TAPER_OK;
 }
 
+// If the only target of the formula is a list of at most `limit` items, notes which of their gradients are wanted and
+// returns their number. Otherwise returns 0.
+static size_t mask_items(const taper_tape_node *node, const taper_gradient_formula *formula, receiver *receive,
+                         bool *items, size_t limit)
+{
+    size_t arg = 0;
+    if ((formula->targets & (formula->targets - 1)) != 0) {
+        return 0;
+    }
+    while ((formula->targets >> arg & 1) == 0) {
+        arg++;
+    }
+    const size_t first = node->first_edges[arg], count = node->first_edges[arg + 1] - first;
+    if (node->args[arg].tag != TAPER_LIST || count > limit) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[i] = edge_is_wanted(&node->edges[first + i]) || receive != to_edge;
+    }
+    return count;
+}
+
 static taper_status run_formula(engine *e, taper_tape_node *node, const taper_gradient_formula *formula,
                                 uint32_t wanted, receiver *receive, void *user)
 {
+    enum { FEW = 64 };
     taper_val found[32];
+    bool items[FEW];
+    const size_t item_count = mask_items(node, formula, receive, items, FEW);
     const taper_formula_values values = {.args = node->args,
                                          .results = node->results,
                                          .grads = node->grads,
                                          .grad_count = node->output_count,
                                          .wanted = wanted,
+                                         .items = item_count != 0 ? items : NULL,
+                                         .item_count = item_count,
                                          .call = taper_tape_call_op,
                                          .user = &e->caller,
                                          .heap = e->run->tape->heap,
@@ -300,6 +357,47 @@ static taper_status run_formula(engine *e, taper_tape_node *node, const taper_gr
     return status;
 }
 
+// Makes the gradient of argument 0 a tensor that may be written to: zeros if there is none yet.
+static taper_status own_grad(engine *e, const taper_tape_node *node)
+{
+    const taper_tape_edge *const edge = &node->edges[0];
+    taper_val made;
+    TAPER_TRY(need_grads(e, edge->node));
+    taper_val *const slot = &edge->node->grads[edge->output];
+    if (slot->tag == TAPER_TENSOR && is_own(e, *slot)) {
+        return TAPER_OK;
+    }
+    if (slot->tag == TAPER_TENSOR) {
+        TAPER_TRY(call(e, "aten::clone", "", (taper_val[]){*slot, taper_val_int(0)}, 2, &made));
+    } else {
+        TAPER_TRY(zeros(e, &node->base, &made));
+    }
+    taper_val_replace(slot, made);
+    return TAPER_OK;
+}
+
+// An operator that cuts views out of its argument: the gradients of the views are added to the same views of the
+// argument's gradient. This takes one pass over the elements of the views, and no other tensor of the argument's size.
+static taper_status visit_cut(engine *e, taper_tape_node *node)
+{
+    taper_val args[TAPER_TAPE_CUT_ARGS], views, sum;
+    TAPER_TRY(own_grad(e, node));
+    memcpy(args, node->args, node->arg_count * sizeof *args);
+    args[0] = node->edges[0].node->grads[node->edges[0].output];
+    views = taper_val_none();
+    TAPER_TRY(taper_tape_call_op(&e->caller, node->op, args, node->arg_count, &views, 1));
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; i < node->output_count && status == TAPER_OK; i++) {
+        const taper_val view = views.tag == TAPER_LIST ? views.as.list->items[i] : views;
+        if (node->grads[i].tag == TAPER_TENSOR) {
+            status = call(e, "aten::add_", "Tensor", (taper_val[]){view, node->grads[i]}, 2, &sum);
+            taper_val_release(status == TAPER_OK ? sum : taper_val_none());
+        }
+    }
+    taper_val_release(views);
+    return status;
+}
+
 // Computes the gradients of the arguments of a call.
 static taper_status visit_call(engine *e, taper_tape_node *node, receiver *receive, void *user)
 {
@@ -308,6 +406,9 @@ static taper_status visit_call(engine *e, taper_tape_node *node, receiver *recei
     }
     if (node->freed) {
         return refuse_freed(e);
+    }
+    if (node->cuts && !e->caller.records && receive == to_edge) {
+        return visit_cut(e, node);
     }
     uint32_t wanted = 0;
     for (size_t i = 0; i < node->arg_count && i < 32; i++) {

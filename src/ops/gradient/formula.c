@@ -54,6 +54,16 @@ static taper_status push_mask(machine *m)
 {
     taper_val bools[32], made;
     size_t count = 0;
+    if (m->values->items != NULL) {
+        taper_list *const list = taper_list_new(m->values->heap, &taper_type_bool, m->values->item_count);
+        if (list == NULL) {
+            return taper_fail_memory(m->values->error);
+        }
+        for (size_t i = 0; i < m->values->item_count; i++) {
+            list->items[list->count++] = taper_val_bool(m->values->items[i]);
+        }
+        return push(m, TAPER_VAL(list));
+    }
     for (unsigned i = 0; i < 32; i++) {
         if ((m->formula->targets >> i & 1) != 0) {
             bools[count++] = taper_val_bool((m->values->wanted >> i & 1) != 0);

@@ -40,6 +40,9 @@ typedef struct taper_formula_values {
     const taper_val *grads; // gradients of the results, or of the items of result 0
     size_t grad_count;
     uint32_t wanted; // bits of the arguments whose gradients are wanted
+    // For a formula whose only target is a list: whether the gradient of each item is wanted. Otherwise NULL.
+    const bool *items;
+    size_t item_count;
     // Runs an operator. args are borrowed, rets become owned references.
     taper_status (*call)(void *user, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,
                          size_t ret_count);

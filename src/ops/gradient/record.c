@@ -428,10 +428,43 @@ static taper_status set_written(const taper_call *call, taper_tape_call *noted)
     return taper_history_set(self, &noted->node->head.head, 0, call->run->error);
 }
 
+// Returns true for an operator whose results are views of separate parts of argument 0, with the other arguments
+// numbers.
+static bool is_cut(const taper_op *op)
+{
+    const taper_op *const cuts[] = {
+        TAPER_OP(aten_select_int),  TAPER_OP(aten_slice_Tensor), TAPER_OP(aten_narrow),
+        TAPER_OP(aten_unbind_int),  TAPER_OP(aten_split_Tensor), TAPER_OP(aten_split_with_sizes),
+        TAPER_OP(aten_split_sizes), TAPER_OP(aten_chunk),        TAPER_OP(aten_tensor_split_sections)};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        if (op == cuts[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Saves the arguments of a cut, apart from the tensor.
+static taper_status save_cut(taper_call *call, taper_tape_node *node)
+{
+    node->cuts = is_cut(call->op) && call->arg_count <= TAPER_TAPE_CUT_ARGS && call->args[0].tag == TAPER_TENSOR;
+    if (!node->cuts) {
+        return TAPER_OK;
+    }
+    node->base = taper_tape_place_of(call->args[0].as.tensor);
+    for (size_t i = 1; i < call->arg_count; i++) {
+        if (node->args[i].tag == TAPER_NONE) {
+            TAPER_TRY(save_argument(call, node, i));
+        }
+    }
+    return TAPER_OK;
+}
+
 static taper_status record(taper_call *call, taper_tape_call *noted)
 {
     taper_tape_node *const node = noted->node;
     TAPER_TRY(save(call, node));
+    TAPER_TRY(save_cut(call, node));
     node->output_count = count_outputs(call);
     TAPER_TRY(node->output_count > 1 ? save_places(call, node) : TAPER_OK);
     if (writes_first(call)) {

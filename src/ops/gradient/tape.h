@@ -16,6 +16,8 @@
 typedef struct taper_tape taper_tape;
 typedef struct taper_tape_node taper_tape_node;
 
+enum { TAPER_TAPE_CUT_ARGS = 8 }; // largest number of arguments of an operator that cuts
+
 typedef enum taper_tape_kind {
     TAPER_TAPE_OP,      // a call of an operator with derivatives
     TAPER_TAPE_UNKNOWN, // a call of an operator without derivatives: a gradient through it is refused
@@ -44,9 +46,10 @@ struct taper_tape_node {
     taper_tape_node *work;            // next node of a list that is being freed
     uint64_t number;                  // order of creation: a node's edges lead to smaller numbers
     uint8_t kind;                     // a taper_tape_kind
-    bool freed;                       // true after a gradient was computed without keeping the values
-    bool wanted;                      // during a computation: a wanted gradient depends on this node
-    uint64_t visit;                   // number of the last computation that reached the node
+    bool cuts;      // true for an operator that returns views of parts of argument 0 (select, slice, split)
+    bool freed;     // true after a gradient was computed without keeping the values
+    bool wanted;    // during a computation: a wanted gradient depends on this node
+    uint64_t visit; // number of the last computation that reached the node
     const taper_op *op;
     const taper_gradient *gradient;
     taper_tape_edge *edges; // for the tensors among the arguments, in order; items of lists one by one
@@ -57,7 +60,8 @@ struct taper_tape_node {
     size_t output_count;       // results that are tensors, or the items of a result that is a list
     taper_tape_place *outputs; // places of several outputs, to replace missing gradients by zeros
     taper_val *grads;          // during a computation: a gradient for each output, or None; NULL before the first
-    // VIEW, SLICES: the view and the tensor of which it is a view. SLICES: the node of the write.
+    // VIEW, SLICES: the view and the tensor of which it is a view; for an operator that cuts, base is the place of
+    // argument 0. inner: for SLICES, the node of the write.
     taper_tape_place view, base;
     taper_tape_node *inner;
     taper_tensor *leaf; // LEAF: the tensor, a reference

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The gradients of einsum. An equation of several operands is a chain of products of two: the product so far, with the
+// labels that later operands or the result still need, times the next operand. Gradients run back along the chain.
+#include "ir/tensor.h"
+#include "ops/gradient/steps.h"
+
+enum { MOST_LABELS = 64, MOST_OPERANDS = 26, MOST_TEXT = 1024 };
+
+typedef struct equation {
+    char operands[MOST_OPERANDS][MOST_LABELS]; // labels; '.' stands for an ellipsis
+    char result[MOST_LABELS];
+    size_t count;
+} equation;
+
+static bool add_label(char *labels, char label)
+{
+    const size_t length = strlen(labels);
+    if (length + 1 >= MOST_LABELS) {
+        return false;
+    }
+    labels[length] = label;
+    labels[length + 1] = '\0';
+    return true;
+}
+
+// Writes the labels that occur once, in the order of the alphabet, as the result of an equation without an arrow.
+static bool imply_result(equation *e)
+{
+    unsigned char counts[128] = {0};
+    bool fits = true;
+    for (size_t i = 0; i < e->count; i++) {
+        for (const char *at = e->operands[i]; *at != '\0'; at++) {
+            counts[*at & 127]++;
+        }
+    }
+    fits = counts['.'] == 0 || add_label(e->result, '.');
+    for (int label = 'A'; label <= 'z' && fits; label++) {
+        fits = counts[label] != 1 || add_label(e->result, (char)label);
+    }
+    return fits;
+}
+
+static bool read_equation(const taper_string *text, size_t operands, equation *e)
+{
+    bool arrow = false, fits = true;
+    *e = (equation){.count = 1};
+    for (size_t i = 0; i < text->length && fits; i++) {
+        const char c = text->data[i];
+        if (c == '.' && i + 2 < text->length) {
+            fits = add_label(arrow ? e->result : e->operands[e->count - 1], '.');
+            i += 2;
+        } else if (c == '-') {
+            arrow = true;
+        } else if (c == ',') {
+            fits = ++e->count <= MOST_OPERANDS;
+        } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+            fits = add_label(arrow ? e->result : e->operands[e->count - 1], c);
+        }
+    }
+    return fits && e->count == operands && (arrow || imply_result(e));
+}
+
+static bool has_label(const char *labels, char label)
+{
+    return strchr(labels, label) != NULL;
+}
+
+// Writes the labels of the product of operands 0 to `last` that the result or a later operand has.
+static void product_labels(const equation *e, size_t last, char *labels)
+{
+    *labels = '\0';
+    for (size_t i = 0; i <= last; i++) {
+        for (const char *at = e->operands[i]; *at != '\0'; at++) {
+            bool needed = has_label(e->result, *at);
+            for (size_t k = last + 1; k < e->count; k++) {
+                needed = needed || has_label(e->operands[k], *at);
+            }
+            if (needed && !has_label(labels, *at)) {
+                (void)add_label(labels, *at);
+            }
+        }
+    }
+    if (last + 1 == e->count) {
+        strcpy(labels, e->result);
+    }
+}
+
+static void append_labels(char *text, const char *labels)
+{
+    for (; *labels != '\0'; labels++) {
+        const size_t length = strlen(text);
+        if (length + 4 < MOST_TEXT) {
+            strcpy(text + length, *labels == '.' ? "..." : (char[]){*labels, '\0'});
+        }
+    }
+}
+
+// A tensor of the chain with its labels.
+typedef struct factor {
+    taper_val value;
+    char labels[MOST_LABELS];
+} factor;
+
+static taper_val conjugate(taper_steps *s, taper_val value)
+{
+    const taper_tensor *const tensor = taper_steps_tensor(s, value);
+    return tensor != NULL && taper_dtype_is_complex((taper_dtype)tensor->dtype) ? TAPER_STEP(s, aten_conj, value)
+                                                                                : value;
+}
+
+// Returns the product of two factors, or one factor with other labels if b is NULL.
+static taper_val product(taper_steps *s, const factor *a, const factor *b, const char *labels)
+{
+    char text[MOST_TEXT] = "";
+    const taper_val values[2] = {a->value, b != NULL ? b->value : taper_val_none()};
+    append_labels(text, a->labels);
+    if (b != NULL) {
+        strcat(text, ",");
+        append_labels(text, b->labels);
+    }
+    strcat(text, "->");
+    append_labels(text, labels);
+    return TAPER_STEP(s, aten_einsum, taper_steps_string(s, text), taper_steps_list(s, values, b != NULL ? 2 : 1));
+}
+
+// Gives the gradient the dimensions of `like` whose labels it lacks: they were summed.
+static taper_val expanded(taper_steps *s, taper_val value, const char *found, const factor *like)
+{
+    const char *const labels = like->labels, *const dots = strchr(labels, '.');
+    for (size_t d = 0; labels[d] != '\0' && (dots == NULL || labels + d < dots); d++) {
+        if (!has_label(found, labels[d])) {
+            value = TAPER_STEP(s, aten_unsqueeze, value, taper_val_int((int64_t)d));
+        }
+    }
+    for (size_t d = strlen(labels); dots != NULL && labels + d - 1 > dots; d--) { // counted from the last dimension
+        if (!has_label(found, labels[d - 1])) {
+            value = TAPER_STEP(s, aten_unsqueeze, value, taper_val_int((int64_t)d - (int64_t)strlen(labels) - 1));
+        }
+    }
+    const taper_tensor *const tensor = taper_steps_tensor(s, value), *const to = taper_steps_tensor(s, like->value);
+    return tensor != NULL && to != NULL && tensor->rank == to->rank &&
+                   taper_tensor_numel(tensor) < taper_tensor_numel(to)
+               ? TAPER_STEP(s, aten_expand, value, taper_steps_ints(s, to->sizes, to->rank))
+               : value;
+}
+
+// Returns the gradient of the factor `of` in a product with `other` (or in a sum, if other is NULL) with gradient grad.
+static taper_val gradient_of(taper_steps *s, const factor *grad, const factor *other, const factor *of)
+{
+    char labels[MOST_LABELS] = "";
+    factor conjugated;
+    for (const char *at = of->labels; *at != '\0'; at++) {
+        if (has_label(grad->labels, *at) || (other != NULL && has_label(other->labels, *at))) {
+            (void)add_label(labels, *at);
+        }
+    }
+    if (other != NULL) {
+        conjugated = *other;
+        conjugated.value = conjugate(s, other->value);
+    }
+    const taper_val value = product(s, grad, other != NULL ? &conjugated : NULL, labels);
+    return TAPER_STEP(s, taper_sum_to, expanded(s, value, labels, of), of->value);
+}
+
+static bool is_supported(const equation *e, size_t operand)
+{
+    for (const char *at = e->operands[operand]; *at != '\0'; at++) {
+        if (has_label(at + 1, *at) || (*at == '.' && !has_label(e->result, '.'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_wanted(const taper_call *call, size_t operand)
+{
+    const taper_list *const mask = call->args[3].as.list;
+    return mask->count != call->args[2].as.list->count || mask->items[operand].as.i != 0;
+}
+
+static taper_status check_wanted(const taper_call *call, const equation *e)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        if (is_wanted(call, i) && !is_supported(e, i)) {
+            TAPER_FAIL(
+                call->run->error, TAPER_ERROR_UNSUPPORTED,
+                "the gradient of einsum with a label twice in an operand, or with an ellipsis that is summed, is "
+                "not supported: use diagonal or sum");
+        }
+    }
+    return TAPER_OK;
+}
+
+// Fills chain[k] with the product of operands 0 to k, for all but the last.
+static void make_chain(taper_steps *s, const taper_call *call, const equation *e, factor *operands, factor *chain)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        operands[i].value = call->args[2].as.list->items[i];
+        strcpy(operands[i].labels, e->operands[i]);
+    }
+    chain[0] = operands[0];
+    for (size_t k = 1; k + 1 < e->count; k++) {
+        product_labels(e, k, chain[k].labels);
+        chain[k].value = product(s, &chain[k - 1], &operands[k], chain[k].labels);
+    }
+}
+
+static void find_gradients(taper_steps *s, const taper_call *call, const equation *e, taper_val *found)
+{
+    factor operands[MOST_OPERANDS], chain[MOST_OPERANDS], grad = {.value = call->args[0]};
+    size_t first = 0; // first operand whose gradient is wanted
+    make_chain(s, call, e, operands, chain);
+    strcpy(grad.labels, e->result);
+    while (first + 1 < e->count && !is_wanted(call, first)) {
+        first++;
+    }
+    for (size_t k = e->count - 1; k > 0; k--) {
+        if (is_wanted(call, k)) {
+            found[k] = gradient_of(s, &grad, &chain[k - 1], &operands[k]);
+        }
+        if (first >= k) {
+            return;
+        }
+        const taper_val before = gradient_of(s, &grad, &operands[k], &chain[k - 1]);
+        grad = (factor){.value = before};
+        strcpy(grad.labels, chain[k - 1].labels);
+    }
+    found[0] = e->count == 1 ? gradient_of(s, &grad, NULL, &operands[0]) : grad.value;
+}
+
+TAPER_KERNEL(taper_op_einsum_gradients)
+{
+    equation e;
+    taper_steps s;
+    taper_val found[MOST_OPERANDS];
+    const taper_list *const tensors = call->args[2].as.list;
+    if (!read_equation((const taper_string *)call->args[1].as.obj, tensors->count, &e)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                   "the gradient of this equation of einsum is not supported");
+    }
+    TAPER_TRY(check_wanted(call, &e));
+    taper_list *const made = taper_list_new(call->run->heap, &taper_type_optional_tensor, tensors->count);
+    if (made == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    taper_ret(call, 0, TAPER_VAL(made));
+    for (size_t i = 0; i < e.count; i++) {
+        found[i] = taper_val_none();
+    }
+    taper_steps_begin(&s, call->run);
+    find_gradients(&s, call, &e, found);
+    for (size_t i = 0; s.status == TAPER_OK && i < e.count; i++) {
+        made->items[made->count++] = taper_val_retain(found[i]);
+    }
+    return taper_steps_end(&s);
+}
