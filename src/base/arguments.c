@@ -53,7 +53,7 @@ taper_status taper_check_inputs(taper_value **place, const char *place_name, tap
 // Sets *size to the number of bytes that the host's struct and the library's struct have in common.
 static taper_status struct_size(const void *given, const char *name, size_t ours, size_t *size, taper_error *error)
 {
-    enum { MOST = 65536 }; // bytes; no version of a struct will be as large
+    enum { MOST = 65536 }; // size limit in bytes, which no version of a struct will reach
     memcpy(size, given, sizeof *size);
     if (*size == 0) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s.struct_size is not set", name);

@@ -7,9 +7,9 @@
 
 struct taper_budget {
     taper_budget_steps steps; // first member, because taper_spend casts the budget to it
-    // bytes_left and the next members are loaded and stored without atomic read-modify-write operations, which are
-    // slow, because only one thread loads a model. If another thread frees a block of a draft at the same moment, the
-    // size of that block is not counted.
+    // Only one thread loads a model. bytes_left and the next members are therefore loaded and stored without atomic
+    // read-modify-write operations, which would be slower. If another thread frees a block of a draft at the same
+    // moment, the size of that block is not counted.
     _Atomic(uint64_t) bytes_left;
     atomic_bool ended;
     atomic_uint refused; // bits of enum refusal

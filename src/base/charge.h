@@ -21,7 +21,8 @@ static inline bool taper_spend_steps(taper_budget_steps *budget, uint64_t steps)
     }
     if (left != UINT64_MAX) {
         atomic_store_explicit(&budget->left, left - steps,
-                              memory_order_relaxed); // no atomic exchange: only one thread loads
+                              // an atomic exchange is not needed, because only one thread loads a model
+                              memory_order_relaxed);
     }
     return true;
 }

@@ -18,7 +18,8 @@ typedef struct bits {
 } bits;
 
 typedef struct code {
-    // Table by the next FAST bits: symbol * 16 + length of its code word; 0 if the word is longer or invalid.
+    // Table indexed by the next FAST bits. An entry is symbol * 16 + length of its code word, or 0 if the word is
+    // longer or invalid.
     uint16_t fast[1 << FAST];
     uint16_t count[WORD + 1]; // number of code words of each length
     uint16_t symbols[LITERALS];
@@ -65,7 +66,7 @@ static bool make_code(code *c, const uint8_t *lengths, size_t count, bool lone)
     }
     const bool none = c->count[0] == count;
     c->count[0] = 0;
-    int left = 1; // unused words of this length that do not begin a longer word
+    int left = 1; // number of bit patterns of this length that do not begin with a code word
     for (size_t i = 1; i <= WORD; i++) {
         left = 2 * left - (int)c->count[i];
         if (left < 0) {

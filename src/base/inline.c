@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The external definition of each inline function whose header has no source file. Compilers that do not inline a call
-// use it.
+// The external definition of each inline function whose header has no source file. A compiler uses it for calls that it
+// does not inline.
 #include "base/atomic.h"
 #include "base/half.h"
 #include "base/reader.h"

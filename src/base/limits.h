@@ -49,7 +49,7 @@
 #define TAPER_LIMIT_SOURCE_RATIO 16
 
 // The largest size of a tensor and of any block, in bytes. If size_t has 32 bits, elements of less than 8 bytes count
-// as 8 bytes. Sorting and indexing need up to 31 bytes for each element, and with this rule the product does not//
+// as 8 bytes. Sorting and indexing need up to 31 bytes for each element, and with this rule the product does not
 // overflow either.
 #if SIZE_MAX > UINT32_MAX
 #define TAPER_LIMIT_TENSOR_BYTES ((int64_t)1 << 46)

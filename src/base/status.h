@@ -10,7 +10,7 @@
 #include <taper/taper.h>
 
 #if defined(__GNUC__)
-#ifdef __MINGW32__ // its own printf, which takes the formats of C, not that of the system
+#ifdef __MINGW32__ // MinGW's own printf, which takes the formats of C; the system's printf does not
 #define TAPER_PRINTF(at, first) __attribute__((format(gnu_printf, at, first)))
 #else
 #define TAPER_PRINTF(at, first) __attribute__((format(printf, at, first)))
