@@ -137,7 +137,7 @@ taper_caches taper_cores_caches(const char *root, const unsigned char *allowed, 
 // ---- control groups
 
 // Returns the smallest CPU quota of a control group and its parents, rounded up to whole CPUs, or `most` if that is
-// less. mount: mount point of the hierarchy; of: path of the group below it.
+// less. mount: mount point of the hierarchy; of: path of the group below the mount point.
 static unsigned quota_of_groups(const char *root, const char *mount, const char *of, bool unified, unsigned most)
 {
     char file[PATH_BYTES], text[TEXT_BYTES], path[TEXT_BYTES];
@@ -147,7 +147,7 @@ static unsigned quota_of_groups(const char *root, const char *mount, const char 
                                     unified ? "cpu.max" : "cpu.cfs_quota_us");
         if (length > 0 && length < PATH_BYTES && read_text(text, file)) {
             char *rest;
-            // No quota is "max" in version 2, which reads as 0, and -1 in version 1.
+            // If there is no quota, the file contains "max" in version 2, which strtol reads as 0, and -1 in version 1.
             const long quota = strtol(text, &rest, 10);
             if (!unified) {
                 char *name = strrchr(file, '/');

@@ -22,7 +22,8 @@ wchar_t *taper_wide_path(const char *path)
         return NULL;
     }
     (void)MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, length);
-    if (length < SHORT || wcsncmp(wide, L"\\\\", 2) == 0) { // a prefix, or another machine's name
+    // The path has the prefix, or begins with the name of another machine.
+    if (length < SHORT || wcsncmp(wide, L"\\\\", 2) == 0) {
         return wide;
     }
     const DWORD full = GetFullPathNameW(wide, 0, NULL, NULL); // absolute, with backslashes
@@ -117,7 +118,7 @@ taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mappin
         (void)reason(text, sizeof text);
     }
     if (section != NULL) {
-        (void)CloseHandle(section); // the view keeps it
+        (void)CloseHandle(section); // the view keeps the section alive
     }
     if (base == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the file cannot be mapped: %s", text);
@@ -178,7 +179,7 @@ void taper_unmap(taper_mapping *mapping)
 
 void taper_map_unneeded(const void *data, size_t size)
 {
-    // Pages that are not locked leave the working set, and the call reports an error.
+    // VirtualUnlock removes pages that are not locked from the working set, although it reports an error for them.
     (void)VirtualUnlock((void *)(uintptr_t)data, size);
 }
 

@@ -64,7 +64,7 @@ static int open_ours(const char *path, DWORD access, DWORD share, DWORD creation
         (info.dwFileAttributes & special) == 0 && is_owned(file)) {
         const int fd = _open_osfhandle((intptr_t)file, _O_BINARY | _O_NOINHERIT);
         if (fd >= 0) {
-            return fd; // closing it closes the handle
+            return fd; // closing the descriptor also closes the handle
         }
     }
     (void)CloseHandle(file);
@@ -111,7 +111,7 @@ bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *
     return mapped;
 }
 
-// Makes the file vanish when its handle is closed.
+// Marks the file for deletion when its handle is closed.
 static void remove_open(int fd)
 {
     FILE_DISPOSITION_INFO gone = {TRUE};
