@@ -200,7 +200,7 @@ bool taper_value_is_fresh(const taper_ir_value *value)
     return true;
 }
 
-// Returns true for an operator that the host registered, because it may keep its arguments.
+// Returns true for an operator that the host registered, because such an operator may keep its arguments.
 static bool is_registered(const taper_node *node)
 {
     return taper_node_has(node, TAPER_OP_REGISTERED);

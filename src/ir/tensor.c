@@ -525,7 +525,7 @@ int64_t taper_load_int(taper_dtype dtype, const void *data, int64_t index)
         return ((const int64_t *)data)[i];
     default: {
         const double f = taper_load_double(dtype, data, index);
-        // Out of range, the result is that of x86's conversion.
+        // For numbers out of range, the result is the one that x86's conversion gives.
         return f >= -9.2e18 && f <= 9.2e18 ? (int64_t)f : INT64_MIN;
     }
     }

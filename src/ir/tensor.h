@@ -43,9 +43,9 @@ TAPER_MUST_USE taper_status taper_tensor_of_memory(taper_heap *heap, taper_memor
 TAPER_MUST_USE taper_status taper_tensor_like_of_memory(taper_heap *heap, taper_memory *memory,
                                                         const taper_tensor *like, taper_tensor **tensor,
                                                         taper_error *error);
-// Copy the elements of a tensor from a device's memory to the host. The tensor keeps its layout. taper_tensor_fetch
-// does nothing for a tensor that is on the host.
-// The elements must be on a device.
+// These functions copy the elements of a tensor from a device's memory to the host. The tensor keeps its layout.
+// taper_tensor_come_home requires elements on a device. taper_tensor_fetch does nothing for a tensor that is on the
+// host.
 TAPER_MUST_USE taper_status taper_tensor_come_home(taper_tensor *tensor, taper_error *error);
 inline TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error)
 {
