@@ -3,7 +3,7 @@
 #include "format/lite_archive.h"
 #include "format/pt2_program.h"
 
-// Files that people mistake for a model. They are recognized by certain bytes at a certain position.
+// Files that people mistake for a model. Each kind is recognized by certain bytes at a fixed position.
 static const struct {
     size_t at;
     const char *bytes;

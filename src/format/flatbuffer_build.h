@@ -46,7 +46,7 @@ void taper_fbb_free(taper_fbb *b);
 
 void taper_fbb_table(taper_fbb *b);
 void taper_fbb_number(taper_fbb *b, unsigned slot, unsigned width, uint64_t value, uint64_t otherwise);
-// Adds a field with a number, even if it is the default. Returns the position for taper_fbb_patch.
+// Adds a field with a number, even if the number is the default. Returns the position for taper_fbb_patch.
 taper_fbb_ref taper_fbb_place(taper_fbb *b, unsigned slot, uint32_t value);
 void taper_fbb_refer(taper_fbb *b, unsigned slot, taper_fbb_ref target); // if target is 0, adds no field
 taper_fbb_ref taper_fbb_table_end(taper_fbb *b);

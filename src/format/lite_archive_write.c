@@ -111,8 +111,8 @@ static taper_status copy_record(writer *w, const char *name)
     return entry != NULL ? taper_zip_copy(&w->zip, &w->source, entry, w->error) : TAPER_OK;
 }
 
-// Records which entries of constants/ are copied, so that storages of bytecode.pkl in the same bytes are not written
-// twice.
+// Records which entries of constants/ are copied, so that a storage of bytecode.pkl whose bytes are in such an entry is
+// not written again.
 static taper_status remember_constants(writer *w)
 {
     for (size_t i = 0; i < w->source.count; i++) {
@@ -250,7 +250,8 @@ static taper_status state_of(void *user, const taper_object *object, taper_saved
     return TAPER_OK;
 }
 
-// Fails for an object that needs its __setstate__. Readers do not call it for constants in bytecode.pkl.
+// Fails for an object that needs its __setstate__, because readers do not call __setstate__ for constants in
+// bytecode.pkl.
 static taper_status constant_state_of(void *user, const taper_object *object, taper_saved_as *as, taper_val *value,
                                       taper_error *error)
 {

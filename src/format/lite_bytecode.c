@@ -28,7 +28,7 @@ typedef struct interned {
 typedef struct reader {
     taper_module *module;
     taper_type_scope *scope;
-    taper_lookup lookup; // address of the string to interned
+    taper_lookup lookup; // maps the address of a string to its `interned`
     struct {
         const taper_string *string;
         int opcode;

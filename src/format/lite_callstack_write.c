@@ -43,7 +43,7 @@ static taper_status add_ranges(const writer *w, taper_val lines, ranges *r)
         const taper_tuple *line = items[i].tag == TAPER_TUPLE ? items[i].as.tuple : NULL;
         if (line == NULL || line->count != 3 || line->items[0].tag != TAPER_INT || line->items[2].tag != TAPER_INT ||
             (r->count != 0 && line->items[0].as.i < r->items[r->count - 1].start)) {
-            continue; // the record is damaged, or older than tags
+            continue; // the record is damaged, or is from a version without tags
         }
         TAPER_TRY(TAPER_GROW(w->p->allocator, r->items, r->capacity, r->count + 1, w->p->error));
         r->items[r->count++] = (range){line->items[0].as.i, line->items[2].as.i};

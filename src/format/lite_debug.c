@@ -47,7 +47,8 @@ static void set_handles(taper_module_function *function, const taper_list *handl
 // only once.
 typedef struct sharing {
     taper_module *module;
-    // Name of each function to its number; to the number of functions if it already has its handles.
+    // Maps the name of each function to the function's number, or to the number of functions if the function already
+    // has its handles.
     taper_name_map functions;
     taper_pointer_map names; // strings that were already looked up: names of functions and of entries
     taper_pointer_map pairs; // maps each tuple of pairs to the list of its handles, or to 0

@@ -74,7 +74,7 @@ typedef struct taper_fb_reader {
     size_t current;    // index of the ivalue being read
     taper_storage **storages;
     taper_fb_class *classes;
-    taper_lookup names;            // position in the file to taper_fb_name
+    taper_lookup names;            // maps a position in the file to its taper_fb_name
     size_t instructions;           // number of instructions in all functions
     taper_module_pending *pending; // objects that wait for their __setstate__, later copied to the module's arena
     size_t pending_count, pending_capacity;
