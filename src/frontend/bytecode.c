@@ -127,8 +127,8 @@ static taper_status node_from_stack(lowering *l, taper_block *block, size_t pc, 
     return TAPER_OK;
 }
 
-// Returns the number of results of an operator that does not fix it. The next instruction stores the results and
-// contains the number.
+// Returns the number of results of an operator whose schema does not fix this number. The next instruction stores the
+// results and contains the number.
 static size_t results_by_store(const lowering *l, size_t pc)
 {
     if (pc + 1 < l->function->instruction_count && l->function->instructions[pc + 1].op == TAPER_LITE_STOREN) {

@@ -87,7 +87,7 @@ static taper_status number_list(taper_nnapi_lowering *l, const int64_t *numbers,
 
 // The parameters of a convolution in PyTorch. Pairs are for height and width.
 typedef struct geometry {
-    // More is the output_padding of a transposed convolution.
+    // `more` is the output_padding of a transposed convolution.
     int64_t stride[2], padding[2], more[2], dilation[2], groups;
     bool transposed;
 } geometry;
