@@ -61,7 +61,7 @@ taper_status taper_device_choice_read(const taper_context *context, const taper_
     if (kind_name(context, choice->kind) == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "kind %d is no taper_device_kind", (int)choice->kind);
     }
-    // Not checked in builds with only the CPU, which never read the name.
+    // The name is not checked in builds with only the CPU, which never read the name.
     if (TAPER_DEVICES && memchr(choice->name, '\0', sizeof choice->name) == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_device_choice.name has no zero byte at its end");
     }

@@ -95,7 +95,7 @@ taper_status taper_model_lower_embedded(taper_model *model, taper_error *error)
     return status;
 }
 
-// Fails if the host requires a device ("!") that does not run any part of the model. Without this the CPU would
+// Fails if the host requires a device ("!") that does not run any part of the model. Without this check, the CPU would
 // silently run everything.
 static taper_status check_taken(const taper_model *model, const taper_compilation *all, taper_error *error)
 {

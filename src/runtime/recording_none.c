@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces the recordings in a library for one model, which has none. No run is traced or replayed.
+// Replaces the code of recordings in a library for one model, which has no recordings. No run is traced or replayed.
 #include "runtime/recording.h"
 
 void taper_recorder_begin(taper_session *session)

@@ -5,8 +5,8 @@
 
 #include "ops/quantized/quantized.h"
 
-// The order of channels in memory: `inner` elements of one channel, then the same for each of the `channels`, and all
-// of this `outer` times. A tensor that is quantized per tensor counts as one channel.
+// The order of channels in memory: a run of `inner` elements for each channel, and all of this `outer` times. A tensor
+// that is quantized per tensor counts as one channel.
 typedef struct taper_q_runs {
     int64_t outer, channels, inner;
 } taper_q_runs;
