@@ -190,8 +190,8 @@ TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, tape
 TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
 // Does what taper_ret_tensor does, for a known target.
 TAPER_MUST_USE taper_status taper_ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value);
-// Return the argument that receives result `at` (in-place or .out), or NULL for the functional variant. A
-// TAPER_OP_OUT_COPY row has the argument, which may decide the dtype, but no target.
+// These functions return the argument that receives result `at` (in-place or .out), or NULL for the functional variant.
+// A TAPER_OP_OUT_COPY row has the argument, which may decide the dtype, but no target.
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
 // Resizes an out tensor that has other sizes, as PyTorch does. The new strides are the given ones, or contiguous if
@@ -236,7 +236,8 @@ TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);
 // Returns the result of a call that ended with `status`: that status, or the reason to end the run.
 TAPER_MUST_USE taper_status taper_run_outcome(taper_run *run, taper_status status);
 
-// Do the work of the functions of ir/tensor.h with similar names, in pieces that are charged to the run.
+// These functions do the work of the functions of ir/tensor.h with similar names, in pieces that are charged to the
+// run.
 TAPER_MUST_USE taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from);
 TAPER_MUST_USE taper_status taper_run_contiguous(taper_run *run, taper_tensor *tensor, taper_tensor **result);
 TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_tensor *tensor);
@@ -264,8 +265,8 @@ void taper_call_describe(const taper_schema *schema, const taper_val *args, size
 // Adds to the error which operator failed with which arguments, unless the model raised the error.
 void taper_call_blame(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_error *error);
 
-// Runs the operator's kernel, or a backend's, and treats the results as the flags of the operator's row say. Every call
-// of an operator uses this function.
+// Runs the operator's kernel, or a kernel of a backend, and treats the results as the flags of the operator's row say.
+// Every call of an operator uses this function.
 TAPER_MUST_USE taper_status taper_call_kernel(taper_call *call, taper_kernel kernel);
 
 // Runs another operator in the same run, for operators that consist of others. args are borrowed.

@@ -4,9 +4,9 @@
 // is its storage in the model (origin), its offset and its geometry (dtype, sizes, strides). A storage that a session
 // has written to has no origin any more.
 //
-// New memory takes longer than packing: its pages are half of ResNet50's first run. So the first call that requests a
-// pack gets it in lent memory, which then goes to the next pack. The permanent memory of the pack is allocated, but not
-// touched. The second request gets the pack there.
+// New memory takes longer than packing: the first accesses to its pages take half of ResNet50's first run. So the first
+// call that requests a pack gets it in lent memory, which then goes to the next pack. The permanent memory of the pack
+// is allocated, but not touched. The second request gets the pack there.
 #include "ops/call/packs.h"
 
 #include "base/hash.h"

@@ -12,7 +12,8 @@ typedef struct taper_packs taper_packs;
 
 // Returns true if a pack of these tensors is kept in the model's cache. Otherwise it is made for one call.
 bool taper_packs_keep(const taper_call *call, const taper_pack_request *request);
-// Returns a pack. It is valid until taper_pack_done, which every successful call needs.
+// Returns a pack, which is valid until taper_pack_done. Every successful call must be followed by a call of
+// taper_pack_done.
 TAPER_MUST_USE taper_status taper_pack_get(taper_call *call, const taper_pack_request *request, taper_pack *pack);
 void taper_pack_done(taper_call *call, taper_pack *pack);
 

@@ -265,7 +265,8 @@ typedef struct inputs {
 } inputs;
 
 // Returns an argument from outside the segment. In the call, these arguments are in the order in which nodes take them.
-// A list is asked about when it is taken, so its node stores where its arguments begin.
+// The items of a list are requested only when a node takes the list, so the list's node stores where its arguments
+// begin.
 static const taper_val *from_outside(void *user, const taper_node *node, size_t at)
 {
     inputs *in = user;

@@ -136,7 +136,7 @@ TAPER_MUST_USE taper_status taper_ew_cast(taper_run *run, taper_dtype from, tape
 // Returns the kernel that converts contiguous elements, or NULL if there is none.
 taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to);
 // Keeps the walk and the plan (elementwise_vector.h) for later calls with equal arguments. The call must consist of
-// this operator only, must have run by this plan, and must have a new result.
+// this operator only, must have been computed with this plan, and must have a new result.
 typedef struct taper_ew_vector_plan taper_ew_vector_plan;
 void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk,
                         const taper_ew_vector_plan *plan);

@@ -48,7 +48,7 @@ static bessel bessel_near(double x)
         return (bessel){{1, x / 2}, {2 / TAPER_PI * logarithm, -2 / (TAPER_PI * x)}};
     }
     double above = 0, here = 1e-30, norm = 0, even = 0, odd = 0;
-    for (int k = 2 * (int)(x / 2 + 20 + 3 * cbrt(x)); k > 0; k--) { // the value of order k
+    for (int k = 2 * (int)(x / 2 + 20 + 3 * cbrt(x)); k > 0; k--) { // `here` is the value of order k, not normalized
         const double sign = k / 2 % 2 == 0 ? 1 : -1, half = k / 2;
         if (k % 2 == 0) {
             norm += 2 * here;

@@ -102,7 +102,7 @@ static void copy_items(size_t item, size_t n, char *to, int64_t to_step, const c
         COPY(4, uint32_t)
         COPY(8, uint64_t)
     default:
-        break; // no kernel has elements of more bytes
+        break; // no kernel supports larger elements
     }
 }
 

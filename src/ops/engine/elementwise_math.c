@@ -158,7 +158,7 @@ double taper_polygamma(double n, double x)
     if (n == 0) {
         return taper_digamma(x);
     }
-    if (n == 1 && x < 0.5) { // trigamma needs reflection, because zeta has no value left of zero
+    if (n == 1 && x < 0.5) { // trigamma needs reflection, because taper_zeta has no value left of zero
         const double s = sin(TAPER_PI * x);
         return TAPER_PI * TAPER_PI / (s * s) - taper_zeta(2, 1 - x);
     }

@@ -303,8 +303,9 @@ static taper_status new_positions(taper_run *run, int64_t found, size_t rank, ta
 
 #include "ops/engine/index_into_near.h"
 
-// Chooses how many of the last dimensions, at least one, are handled together because they have few elements. Writes
-// the index of each of their elements in each of these dimensions to near. Returns the number of dimensions.
+// Chooses how many of the last dimensions, at least one, are handled together because they have few elements. near
+// receives, for each element of these dimensions, its index in each of them. Returns the number of dimensions;
+// *elements is the number of elements.
 static size_t near_places(const taper_tensor *mask, uint8_t (*near)[TAPER_MASK_PIECE], size_t *elements)
 {
     const size_t rank = mask->rank;

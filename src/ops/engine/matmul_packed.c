@@ -201,8 +201,8 @@ static taper_status run_dots(taper_run *run, product_job *job, taper_range_task 
 
 // ---- products with few rows, for which the right matrix is not packed
 
-// For so few rows, packing the right matrix would take longer than the product. The planar kernels read it in place,
-// with its rows as planes.
+// If the left matrix has only a few rows, packing the right matrix would take longer than the product. The planar
+// kernels then read the right matrix in place, with its rows as planes.
 enum { MOST_ROWS = 16, LEAST_COLUMNS = 64 };
 
 // Packs rows of the left matrix as weights for planar_f32.h, a block of outputs at a time.

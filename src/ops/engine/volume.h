@@ -50,8 +50,8 @@ TAPER_MUST_USE taper_status taper_volume_result(taper_call *call, size_t at, con
 TAPER_MUST_USE taper_status taper_out_check(const taper_call *call, size_t at, const taper_tensor *x,
                                             taper_dtype dtype);
 
-// Load and store an element as a double. A quantized element is loaded and stored as its integer. Storing rounds to
-// nearest even and saturates.
+// These functions load and store an element as a double. A quantized element is loaded and stored as its integer.
+// Storing rounds to nearest even and saturates.
 double taper_number_load(taper_dtype dtype, const void *data, int64_t index);
 void taper_number_store(taper_dtype dtype, void *data, int64_t index, double value);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions between dtypes, element by element, with PyTorch's results on x86: a number outside the range becomes the
-// smallest integer, and narrower integers are the low bits of that.
+// Conversions between dtypes, element by element, with PyTorch's results on x86. A number outside the range becomes the
+// smallest integer. Narrower integers are the low bits of that integer.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set; every entry gives the same bits.
 // Only the elements that the arguments name are read or written. y must not overlap x.
@@ -24,8 +24,8 @@ typedef struct taper_cast_pair {
 } taper_cast_pair;
 
 // CAST(dtype of x, dtype of y, their types, expression of v). A conversion to a narrower integer or to bool does not
-// depend on the sign, so the table has no rows for I8 where the rows for U8 give the same bits; taper_cast_find uses
-// these.
+// depend on the sign. The table has no row for I8 if the row for U8 gives the same bits; taper_cast_find then returns
+// the row for U8.
 // clang-format off
 #define TAPER_CASTS(CAST)                                                                                              \
     CAST(U8, F32, uint8_t, float, (float)v)                                                                            \

@@ -11,12 +11,12 @@
 #define PIXELS 4
 #define INPUT_ROWS_MAX 8
 #define COLUMNS_MAX 11
-// With stride 1 many pairs of rows of a small map touch a border. With stride 2 few do: these rows are computed singly,
-// which saves the branches of pairs.
+// With stride 1, many pairs of rows of a small map touch a border. With stride 2, few pairs do. The rows of these pairs
+// are computed singly, so that the code for pairs needs no branches for missing rows.
 #define PAIR_MAY_LACK_ROWS(stride) ((stride) == 1)
 
 #include "ops/kernels/dwconv_f32_forms.h"
-// Without this, compilers keep a pointer for each column, on the stack.
+// Without this macro, compilers keep a pointer for each column, on the stack.
 #ifdef __GNUC__
 #define KEEP_POINTER(pointer) __asm__("" : "+r"(pointer))
 #else

@@ -119,15 +119,15 @@ typedef struct taper_gemm_i8_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;
     size_t k_inner, k_inner_stride; // k_inner may be 0, which means 1
-    size_t k_inner_used;            // number of the k_inner elements that have weights; 0: all have
+    size_t k_inner_used;            // number of the k_inner elements that have weights; 0 means all of them
     const int8_t *weights;
 } taper_gemm_i8_pack;
 
 // Kernels may read this many bytes after the last panel.
 #define TAPER_GEMM_I8_TAIL 128
 
-// Return the number of bytes of one panel, and of all panels with the tail, or 0 if the number does not fit into
-// size_t.
+// These functions return the number of bytes of one panel, and of all panels with the tail, or 0 if the number does not
+// fit into size_t.
 size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, size_t kc);
 size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, size_t ks, size_t kc);
 // Packs all panels. column_sums receives the sum of the weights of each column, for all columns of whole panels.

@@ -52,7 +52,7 @@ TAPER_TEMPLATE V v_atan_small(V t)
     p = v_fma(p, s, v_set(-3.3333301544e-01f));
     return v_fma(v_mul(p, s), t, t);
 }
-// Return pi / 2 - x and pi - x, with more digits of pi than a float has.
+// These functions return pi / 2 - x and pi - x, with more digits of pi than a float has.
 TAPER_TEMPLATE V v_from_quarter(V x)
 {
     return v_sub(v_set(1.57079637f), v_add(x, v_set(4.37113883e-08f)));
@@ -140,7 +140,7 @@ TAPER_TEMPLATE V v_cosh(V x)
 }
 
 // erfc(a) = exp(-a^2) p(w) / (1 + a) for a >= 1/2, w = (a - 3) / (a + 3). The rounding error of the square is added
-// back. The square is that of a's halves, so that this needs no FMA.
+// back. The square is computed from a high and a low part of a, so it needs no FMA.
 TAPER_TEMPLATE V v_erfc(V x)
 {
     const V whole = v_abs(x), a = v_min(v_set(10.3f), whole), one = v_set(1.0f);

@@ -248,7 +248,7 @@ typedef enum taper_native_fold {
     TAPER_FOLD_PRODUCT,
     TAPER_FOLD_MOST,
     TAPER_FOLD_LEAST,
-    TAPER_FOLD_ANY, // 1 if any element is nonzero, otherwise 0; EVERY: 1 if all are
+    TAPER_FOLD_ANY, // 1 if any element is nonzero, otherwise 0; EVERY is 1 if all elements are nonzero
     TAPER_FOLD_EVERY,
     TAPER_FOLD_NONZERO, // number of nonzero elements
     TAPER_FOLD_COUNT,
@@ -298,8 +298,9 @@ typedef struct taper_native_folder {
     taper_fold_rows *rows;
 } taper_native_folder;
 
-// Finds the extreme of each of n columns over rows, which are `stride` elements apart, and its row number: that of the
-// first of equal extremes. The first NaN wins over every number.
+// Finds the extreme of each of n columns over rows, which are `stride` elements apart, and the number of the extreme's
+// row. If several elements are equal, it is the number of the first of these rows. The first NaN wins over every
+// number.
 typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
                              int32_t *where);
 

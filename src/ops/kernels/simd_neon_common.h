@@ -80,8 +80,8 @@ TAPER_TEMPLATE V v_mul(V a, V b)
 {
     return vmulq_f32(a, b);
 }
-// A NaN in either operand gives NaN here. This satisfies the contract of the second operand, because callers pass the
-// data there and constants first.
+// A NaN in either operand gives NaN here. This satisfies the contract of v_min and v_max, because callers pass data as
+// the second operand and constants as the first.
 TAPER_TEMPLATE V v_max(V a, V b)
 {
     return vmaxq_f32(a, b);

@@ -34,7 +34,7 @@ TAPER_TEMPLATE V v_load(const float *p)
 {
     return *p;
 }
-// Load VN halves (bf16, fp16) as floats.
+// These functions load VN halves (bf16, fp16) as floats.
 TAPER_TEMPLATE V v_widen_bf16(const uint16_t *p)
 {
     return taper_bf16_to_float(*p);

@@ -87,7 +87,7 @@ typedef enum taper_binary {
     TAPER_BINARY_DIV,
     TAPER_BINARY_PRELU,   // computes a > 0 ? a : a * b
     TAPER_BINARY_GLU,     // computes a * sigmoid(b)
-    TAPER_BINARY_MAXIMUM, // a NaN in either operand is the result, here and for MINIMUM
+    TAPER_BINARY_MAXIMUM, // the result is NaN if either operand is NaN, also for MINIMUM
     TAPER_BINARY_MINIMUM,
     TAPER_BINARY_FMOD,      // remainder of the division that truncates
     TAPER_BINARY_REMAINDER, // remainder of the division that floors
@@ -222,7 +222,8 @@ typedef struct taper_vector_entry {
     taper_transpose_f32_function *transpose;
     taper_every_second_f32_function *every_second;
     taper_gemv_f32_function *gemv;
-    // The same results, faster if short rows of weights come from memory: it reads them as one stream. Or NULL.
+    // Gives the same results as gemv. It is faster if short rows of weights come from memory, because it reads them as
+    // one stream. NULL if there is no such kernel.
     taper_gemv_f32_function *gemv_stream;
     taper_lstm_cell_f32_function *lstm_cell;
     taper_gru_cell_f32_function *gru_cell;

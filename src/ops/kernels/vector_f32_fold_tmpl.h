@@ -149,7 +149,7 @@ static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride,
 {
     const V factor = v_set(scale);
     size_t c = 0;
-    // Four vectors of channels at a time. Two rows go to different sums, to hide the latency of the addition.
+    // Adds four vectors of channels at a time. Two rows go to different sums, to hide the latency of the addition.
     for (; c + 4 * VN <= count; c += 4 * VN) {
         V t[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};
         const float *p = x + c;

@@ -81,8 +81,8 @@ TAPER_TEMPLATE int v_all_less(V x, float bound)
 {
     return v_sum(v_pick(v_less(x, v_set(bound)), v_set(0.0f), v_set(1.0f))) == 0.0f;
 }
-// Returns `near`, with the C library's function for lanes that are not below the bound. An element's result does not
-// depend on its neighbours.
+// Returns `near` in lanes that are below the bound, and the result of the C library's function in other lanes. An
+// element's result does not depend on its neighbours.
 TAPER_TEMPLATE V v_unless_below(float bound, V near, float (*function)(float), V x)
 {
     if (v_all_less(v_abs(x), bound))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on lists. One kernel is used for all element types, because items are values that know their kind.
+// Operators on lists. The overloads of an operator for all element types use one kernel, because items are values that
+// know their kind.
 #include "ops/call/call.h"
 #include "ops/lang/container.h"
 #include "ops/lang/scalar.h"

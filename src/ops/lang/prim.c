@@ -111,8 +111,8 @@ taper_status taper_op_none(taper_call *call)
     return TAPER_OK;
 }
 
-// Returns a handle for a range of PyTorch's profiler. Only the end of the range takes this handle, so it is an empty
-// tensor.
+// Returns a handle for a range of PyTorch's profiler. Only the operator that ends the range takes this handle, so it is
+// an empty tensor.
 TAPER_KERNEL(taper_op_record_function)
 {
     const int64_t size = 0;

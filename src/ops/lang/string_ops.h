@@ -41,8 +41,8 @@ typedef struct taper_print_style {
     bool upper;
 } taper_print_style;
 
-// Append a value as PyTorch streams it: "[1, 2.5, abc]", "{a: 1.}", "(1,)", a tensor as a table. They fail if the text
-// has failed.
+// These functions append a value as PyTorch streams it: "[1, 2.5, abc]", "{a: 1.}", "(1,)", a tensor as a table. They
+// fail if the text has failed.
 TAPER_MUST_USE taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value,
                                               taper_print_style style);
 TAPER_MUST_USE taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *tensor);

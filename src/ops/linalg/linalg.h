@@ -25,12 +25,12 @@ TAPER_MUST_USE taper_status taper_linalg_run(taper_call *call, const char *name,
 
 // Fails unless the tensor has a dtype that factorizations support: float32, float64, complex64 or complex128.
 TAPER_MUST_USE taper_status taper_linalg_check_dtype(const taper_linalg *w, const taper_tensor *tensor);
-// Fail as taper_linalg_check_dtype does, and also unless the tensor has matrices, or square matrices.
+// These functions fail as taper_linalg_check_dtype does, and also if the tensor has no matrices, or no square matrices.
 TAPER_MUST_USE taper_status taper_linalg_check_matrix(const taper_linalg *w, const taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_linalg_check_square(const taper_linalg *w, const taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_linalg_check_same_dtype(const taper_linalg *w, const taper_tensor *a,
                                                           const taper_tensor *b);
-// Read argument `at` and check it as the functions above do.
+// These functions read argument `at` and check it as the functions above do.
 TAPER_MUST_USE taper_status taper_linalg_arg_matrix(const taper_linalg *w, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_linalg_arg_square(const taper_linalg *w, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_linalg_fail(const taper_linalg *w, const char *text);
@@ -62,8 +62,8 @@ int64_t taper_linalg_count(const taper_linalg_batch *batch);
 // Returns the index in `own` of the matrix that is broadcast to matrix `index` of `batch`.
 int64_t taper_linalg_index(const taper_linalg_batch *batch, int64_t index, const taper_linalg_batch *own);
 
-// Make uninitialized tensors in a slot. taper_linalg_new makes column-major matrices. The other function makes one
-// contiguous vector of n elements per matrix, or one number per matrix if n < 0.
+// These functions make uninitialized tensors in a slot. taper_linalg_new makes column-major matrices. The other
+// function makes one contiguous vector of n elements per matrix, or one number per matrix if n < 0.
 TAPER_MUST_USE taper_status taper_linalg_new(taper_linalg *w, size_t slot, taper_dtype dtype,
                                              const taper_linalg_batch *batch, int64_t rows, int64_t columns);
 TAPER_MUST_USE taper_status taper_linalg_new_vectors(taper_linalg *w, size_t slot, taper_dtype dtype,

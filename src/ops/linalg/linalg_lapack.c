@@ -100,7 +100,7 @@ taper_status taper_lapack_svd(taper_lapack_job *job, char vectors, int64_t rows,
     if (!asking) {
         return TAPER_OK;
     }
-    const int64_t square = 5 * least * least + 7 * least; // size given by LAPACK's documentation
+    const int64_t square = 5 * least * least + 7 * least; // size that LAPACK's documentation gives
     const int64_t reals =
         vectors == 'N' ? 7 * least : taper_max_i64(square, 2 * most * least + 2 * least * least + least);
     return make_room(job, answer, job->complex ? reals : 0, 8 * least);

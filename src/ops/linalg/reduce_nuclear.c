@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The nuclear norm, which is the sum of a matrix's singular values, by one-sided Jacobi rotations. Each scripted
-// torch.norm refers to it, but hardly any model calls it.
+// torch.norm contains a call of this operator, but hardly any model runs it.
 #include <math.h>
 
 #include "ir/tensor.h"

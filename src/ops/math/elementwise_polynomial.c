@@ -14,7 +14,8 @@ static bool stop(taper_ew_args *args)
     return args->stopped;
 }
 
-// Compute n + 1 and 2 n + 1 in unsigned arithmetic, because a degree may be INT64_MAX. PyTorch's sums wrap around too.
+// These functions compute n + 1 and 2 n + 1 in unsigned arithmetic, because a degree may be INT64_MAX. PyTorch's sums
+// wrap around too.
 static int64_t and_one(int64_t n)
 {
     return (int64_t)((uint64_t)n + 1);

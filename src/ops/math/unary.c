@@ -83,7 +83,8 @@ TAPER_EW_LOOP1(logical_not_u8, uint8_t, uint8_t, (void)args;, x == 0)
                     name##_c128)
 #include "ops/math/elementwise_unary.inc"
 
-// Loops of bitwise_not, the only operator that computes something else for bool (the logical not) than for integers.
+// Loops of bitwise_not, the only operator whose result for bool (the logical not) differs in kind from its result for
+// integers.
 TAPER_EW_LOOP1(bitwise_not_i64, int64_t, int64_t, (void)args;, ~x)
 TAPER_EW_LOOP1(bitwise_not_u8, uint8_t, uint8_t, (void)args;, x == 0)
 TAPER_EW_RECORD(bitwise_not, KEEP, SAME, 0, NULL, NULL, bitwise_not_i64, bitwise_not_u8)

@@ -10,7 +10,7 @@ typedef struct bag_job {
     int64_t *bag_of, *sizes, *largest;
 } bag_job;
 
-// Writes the maximum of each column over indices [start, end) to `to`, and the row it comes from to `largest`. Returns
+// Writes the maximum of each column over indices [start, end) to `to`, and the row of the maximum to `largest`. Returns
 // the number of indices that are not padding.
 static int64_t largest_of_bag(const bags *b, int64_t start, int64_t end, float *to, int64_t *largest)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper::linear_integers: a fully connected layer whose weights are integers with a scale for each group of inputs.
-// Only the compiler makes it (compiler/narrow_weights.c), from what an exporter wrote in several operators.
+// Only the compiler makes it (compiler/narrow_weights.c), from several operators that an exporter wrote for the layer.
 #ifndef TAPER_OPS_LINEAR_INTEGERS_H
 #define TAPER_OPS_LINEAR_INTEGERS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses. Model files contain them if they were scripted with their training code. Few of them run on a device, so most
-// of these are plain loops in doubles.
+// Losses. Model files contain them if they were scripted with their training code. Few losses run on a device, so most
+// of them are plain loops in doubles.
 #ifndef TAPER_OPS_LOSS_H
 #define TAPER_OPS_LOSS_H
 

@@ -260,7 +260,7 @@ static void planes_range(void *argument, size_t begin, size_t end)
         for (size_t at = 0; at < count; at += block) {
             const size_t n = taper_min_size(block, count - at);
             if (!taper_reduce_vector_fold(&job->sum, &sum, plane + at, n)) {
-                for (size_t k = 0; k < n; k++) { // true if a float cannot represent the sum
+                for (size_t k = 0; k < n; k++) { // a float cannot represent the sum, so doubles are added
                     sum += (double)plane[at + k];
                 }
             }

@@ -325,8 +325,8 @@ TAPER_KERNEL(taper_op_adaptive_avg_pool)
     return avg_pool(call, x, &pooling, false, 0);
 }
 
-// Computes adaptive_avg_pool for an output of one pixel. PyTorch computes a mean for it, for any rank: each plane is an
-// image of one channel.
+// Computes adaptive_avg_pool for an output of one pixel. PyTorch computes such a pool as a mean, for any rank: each
+// plane is an image of one channel.
 TAPER_KERNEL(taper_op_adaptive_avg_pool_mean)
 {
     taper_tensor *x, *plain;

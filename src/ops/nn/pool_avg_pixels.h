@@ -3,7 +3,7 @@
 #ifndef TAPER_OPS_NN_POOL_AVG_PIXELS_H
 #define TAPER_OPS_NN_POOL_AVG_PIXELS_H
 
-// Returns the kernel that adds rows of pixels, or NULL if it does not suit.
+// Returns the kernel that adds rows of pixels, or NULL if the kernel cannot compute this pool.
 static taper_reduce_rows_f32_function *find_add(const avg_work *work)
 {
     return work->run->portable || work->x.stride[2] < 0

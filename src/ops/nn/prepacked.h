@@ -7,8 +7,8 @@
 #include "ops/nn/conv.h"
 #include "ops/nn/linear.h"
 
-// Read a call whose argument 0 is the input and whose argument 1 is the packed weights. taper_conv_parse and
-// taper_linear_parse call them.
+// These functions read a call whose argument 0 is the input and whose argument 1 is the packed weights.
+// taper_conv_parse and taper_linear_parse call them.
 TAPER_MUST_USE taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args);
 TAPER_MUST_USE taper_status taper_prepacked_linear_parse(taper_call *call, taper_linear_args *args);
 

@@ -40,7 +40,8 @@ static void store(soft *s, char *to, int64_t step, size_t n)
     taper_ew_store((taper_dtype)s->out->dtype, s->class_, to, step, &s->elements, n, &s->temp);
 }
 
-// Compute exponentials in place. exponentials_f64 may also write elements after the n-th, which are not used.
+// These functions compute exponentials in place. exponentials_f64 may also write elements after the n-th, which are not
+// used.
 static void exponentials_f32(const soft *s, float *x, size_t n)
 {
     (void)s;

@@ -98,7 +98,7 @@ inline void taper_q_store(taper_dtype dtype, void *data, int64_t at, int64_t q)
     }
 }
 
-// Convert a quantized dtype to the dtype of its integers (int_repr: uint8, int8 or int32), and back.
+// These functions convert a quantized dtype to the dtype of its integers (int_repr: uint8, int8 or int32), and back.
 taper_dtype taper_q_plain_dtype(taper_dtype dtype);
 TAPER_MUST_USE taper_status taper_q_dtype_of(const taper_call *call, taper_dtype plain, taper_dtype *dtype);
 // Returns true for the quantized dtypes that operators compute with.
@@ -111,8 +111,8 @@ static inline bool taper_q_is_dtype(taper_dtype dtype)
 // are within the dtype's range. Along a channel axis, which must exist, there is a scale and a zero point for every
 // index.
 TAPER_MUST_USE taper_status taper_q_check_tensor(taper_run *run, const char *name, const taper_tensor *tensor);
-// Read argument `at`, which must be a tensor that taper_q_check_tensor accepts. taper_arg_uniform also requires that it
-// is quantized per tensor. The call owns the tensor.
+// These functions read argument `at`, which must be a tensor that taper_q_check_tensor accepts. taper_arg_uniform also
+// requires that it is quantized per tensor. The call owns the tensor.
 TAPER_MUST_USE taper_status taper_arg_quantized(const taper_call *call, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_arg_uniform(const taper_call *call, size_t at, taper_tensor **tensor);
 
@@ -144,9 +144,9 @@ TAPER_MUST_USE taper_status taper_q_channel_quantizer(const taper_call *call, co
                                                       taper_quantizer *quantizer);
 void taper_q_release(taper_quantizer *quantizer);
 
-// Set the quantizers of views. The view has `count` channels from `start`, every `step`th. A per-tensor quantizer is
-// copied. If the axis is removed (select), the quantizer becomes a per-tensor quantizer. These functions fail only if
-// there is no memory.
+// These functions set the quantizers of views. The view has `count` channels, every `step`th one from `start` on. A
+// per-tensor quantizer is copied. If the axis is removed (select), the quantizer becomes a per-tensor quantizer. The
+// functions fail only if there is no memory.
 TAPER_MUST_USE taper_status taper_q_slice(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,
                                           int64_t start, int64_t step);
 TAPER_MUST_USE taper_status taper_q_select(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,

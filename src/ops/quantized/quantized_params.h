@@ -43,7 +43,7 @@ TAPER_MUST_USE taper_status taper_qconv_open(taper_run *run, taper_object *objec
                                              taper_qconv_params *params);
 TAPER_MUST_USE taper_status taper_qembedding_open(taper_run *run, taper_object *object,
                                                   taper_qembedding_params *params);
-// Read argument `at` as packed parameters. If it has a wrong kind, the message names the argument.
+// These functions read argument `at` as packed parameters. If it has a wrong kind, the message names the argument.
 TAPER_MUST_USE taper_status taper_arg_qlinear(const taper_call *call, size_t at, taper_qlinear_params *params);
 TAPER_MUST_USE taper_status taper_arg_qconv(const taper_call *call, size_t at, size_t rank, taper_qconv_params *params);
 
@@ -56,8 +56,8 @@ TAPER_MUST_USE taper_status taper_qconv_sizes(taper_run *run, const taper_qconv_
 // Fails unless weight has dtype, is quantized per tensor or along axis, and every scale and zero point is usable.
 TAPER_MUST_USE taper_status taper_qweight_check(taper_run *run, const taper_tensor *weight, taper_dtype dtype,
                                                 int64_t axis, const char *name);
-// Return the scale or zero point of one index along a per-channel quantizer's axis, or of the whole tensor. The weights
-// must be checked already.
+// These functions return the scale or zero point of one index along a per-channel quantizer's axis, or of the whole
+// tensor. The weights must be checked already.
 double taper_qweight_scale(const taper_tensor *weight, int64_t channel);
 int64_t taper_qweight_zero_point(const taper_tensor *weight, int64_t channel);
 

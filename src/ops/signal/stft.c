@@ -81,8 +81,8 @@ static taper_status arg_pad(const taper_call *call, const taper_tensor *x, int64
     return TAPER_OK;
 }
 
-// Returns the position in the signal of the element that the padded line has at position `at`, or -1 if padding puts a
-// zero there. `at` counts from the first element of the signal, so it is negative in the left padding.
+// Returns the position in the signal of the element at position `at` of the padded line, or -1 if padding puts a zero
+// there. `at` counts from the first element of the signal, so it is negative in the left padding.
 static int64_t pad_source(pad_mode mode, int64_t at, int64_t length)
 {
     if (at >= 0 && at < length) {
@@ -207,9 +207,9 @@ static taper_status transform_complex(taper_run *run, const taper_frames *f, con
     return taper_fft_along(run, TAPER_FFT_C2C, true, scale, out, out, 2, false);
 }
 
-// Turns batch x frames x bins into batch x bins x frames, by its strides. The batch is removed unless `batched` is set.
-// If `parts` is set, a last dimension has the real and imaginary parts. The tensor must be new, because its own members
-// change.
+// Turns batch x frames x bins into batch x bins x frames, by changing the strides. The batch is removed unless
+// `batched` is set. If `parts` is set, a last dimension has the real and imaginary parts. The tensor must be new,
+// because its own members change.
 static void turn_result(taper_tensor *out, bool batched, bool parts)
 {
     int64_t sizes[3] = {out->sizes[0], out->sizes[2], out->sizes[1]};

@@ -20,8 +20,8 @@ static inline taper_rng *taper_rng_of(const taper_call *call, taper_fresh_rng *f
     return &fresh->own;
 }
 
-// Fill x with random numbers. Each function checks the dtype and the bounds. The storage of x must be writable.
-// Integers are drawn from [from, to).
+// These functions fill x with random numbers. Each function checks the dtype and the bounds. The storage of x must be
+// writable. Integers are drawn from [from, to).
 TAPER_MUST_USE taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, double to);
 TAPER_MUST_USE taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, double deviation);
 TAPER_MUST_USE taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from, int64_t to);

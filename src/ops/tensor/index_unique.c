@@ -15,7 +15,8 @@ typedef struct unique {
         // Owned tensors. order: the rows in sorted order, or NULL if they keep their order. starts: the index at which
         // each group begins.
         *starts;
-    // Owned, or NULL. It has for each key from `least` on its count, and later the key's index among the unique keys.
+    // Owned, or NULL. For each key from `least` on, contains the number of its occurrences, and later the key's index
+    // among the unique keys.
     taper_tensor *table;
     int64_t width, count, found, least, values;
 } unique;
@@ -185,7 +186,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         TAPER_TRY(taper_arg_bool(call, counts_arg, &counts));
     }
     unique u = {.run = run, .dtype = (taper_dtype)x->dtype, .width = 1, .count = taper_tensor_numel(x)};
-    // A given result may be x itself, which resizing changes, so this keeps its shape.
+    // An out tensor may be x itself, and resizing changes it, so this copy keeps the shape of x.
     const taper_tensor before = taper_tensor_local(x);
     TAPER_TRY(taper_index_flat(run, x, &flat));
     taper_status status = taper_index_keys(run, flat, u.dtype, &u.keys);

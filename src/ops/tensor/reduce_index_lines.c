@@ -53,7 +53,7 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const float_job *job = argument;
     const taper_lines *l = job->lines;
-    // In bytes of int64 indices; float values have half this step.
+    // The step is in bytes of int64 indices; float values have half this step.
     const int64_t step = l->kept_count != 0 ? l->kept[0].out : 0;
     float best[LANES];
     int32_t where[LANES];

@@ -68,7 +68,7 @@ static taper_status soften(const taper_call *call, const limit_work *w, const fl
     return TAPER_OK;
 }
 
-// Appends the rows of class j that are kept to picked.
+// Appends to `picked` the rows of class j that are kept.
 static taper_status one_class(const taper_call *call, limit_work *w, size_t first, size_t rows, size_t j)
 {
     const size_t column = score_column(w, j);
@@ -101,7 +101,7 @@ static void limit_image(limit_work *w, const float *scores, int32_t *ends)
     if (w->most <= 0 || (uint64_t)w->most >= w->picked_count) {
         return;
     }
-    // An item's score is at the item's own index, less shift, so the sort can use the items as indices.
+    // The score of an item is at the item's own index minus `shift`, so the sort can use the items as indices.
     const int32_t classes = (int32_t)w->classes, shift = w->boxes_background ? 0 : 1;
     for (size_t i = 0; i < w->picked_count; i++) {
         w->sorted[i] = w->picked[i] - shift;
@@ -253,7 +253,7 @@ static taper_status limit(taper_call *call, taper_box_scratch *scratch)
     w.sorted = block;
     TAPER_TRY(taper_box_alloc(call, scratch, image_cells, sizeof(int32_t), &block));
     w.merged = block;
-    // The results number at most one per cell, and at most the limit for each image.
+    // There is at most one result per cell, and each image has at most the limit.
     size_t outs = cells;
     if (w.most > 0 && images > 0 && (uint64_t)w.most < cells / images) {
         outs = images * (size_t)w.most;

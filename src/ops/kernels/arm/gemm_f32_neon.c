@@ -349,7 +349,7 @@ static void run_strips(size_t mr, size_t nc, strip *s, size_t times)
         if (s->add != NULL)
             last.add += NR * panels;
         tap one;
-        if (s->count == 1) { // the tiles have advanced the strip
+        if (s->count == 1) { // the tiles have already advanced the strip
             one = *s->taps;
             last.taps = &one;
         }

@@ -18,7 +18,7 @@ TAPER_TEMPLATE V v_nibble(VI words, int i)
     return _mm256_sub_ps(v_of_bits(_mm256_or_si256(low, _mm256_set1_epi32(0x4B000000))), v_set(0x1p23f + 8));
 }
 
-// A single stream of weights: with four, the prefetchers of x86 reach half of the bandwidth.
+// Reads a single stream of weights. With four streams, the prefetchers of x86 reach half of the bandwidth.
 #define HALF_ROWS 1
 #include "ops/kernels/narrow_f32_tmpl.h"
 
