@@ -105,7 +105,7 @@ static void drop_lists(const taper_claimer *claimer, taper_region *region, taper
     for (bool again = true; again;) {
         size_t kept = 0;
         again = false;
-        // From the last node to the first, so that users come before their inputs.
+        // Visits the nodes from the last to the first, so that users come before their inputs.
         for (size_t i = claim->count; i-- != 0;) {
             taper_node *node = region->nodes[claim->takes[i]];
             const taper_ir_value *from = node->input_count != 0 ? taper_node_in(node, 0) : NULL;

@@ -39,8 +39,8 @@ const taper_ir_value *taper_read_argument(const taper_node *node, const char *na
 const taper_val *taper_read_constant(const taper_node_reader *reader, const taper_ir_value *value);
 // Returns a constant tensor, or NULL if the value is anything else.
 taper_tensor *taper_read_tensor(const taper_node_reader *reader, const taper_ir_value *value);
-// Read the argument with that name. They refuse an argument that is not constant. They return `otherwise` if the
-// argument is None or the schema lacks it.
+// These functions read the argument with that name. They refuse an argument that is not constant. They return
+// `otherwise` if the argument is None or the schema lacks it.
 TAPER_MUST_USE taper_status taper_read_int(taper_node_reader *reader, const taper_node *node, const char *name,
                                            int64_t otherwise, int64_t *number);
 TAPER_MUST_USE taper_status taper_read_number(taper_node_reader *reader, const taper_node *node, const char *name,

@@ -270,8 +270,8 @@ static taper_val tensor_power_of(const asked *a)
                  : taper_val_none();
 }
 
-// These functions compute as tracing scales a size: convert it to float32, multiply it by a float32, and convert the
-// floor to an integer.
+// These functions scale a size as traced code does: they convert the size to float32, multiply it by a float32, and
+// convert the floor to an integer.
 static taper_val tensor_float_of(const asked *a)
 {
     double x;

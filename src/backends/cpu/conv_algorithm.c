@@ -118,7 +118,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
     // In short vectors, each loaded weight is used for few products.
     const double loads = lanes <= 4 ? 1.3 : 1;
-    // The kernel computes at least two vectors of positions at a time; a single vector costs as much.
+    // The kernel computes at least two vectors of positions at a time; a single vector costs as much as two.
     const double pairs = ceil((double)job->out_h * pitch / (double)(2 * lanes)) * (double)job->batch;
     const double planes = 2 * pairs * groups * taps * group_in * group_out * loads;
     return planes + float_moved * floats + row_moved * rows + slack * in_planes < worth * product;

@@ -10,7 +10,8 @@
 // share groups and have blocks of columns, so that the weights are read once.
 //
 // With more tiles the weights would be read from memory several times. Then groups are as long as the bound of their
-// transformed inputs permits, with a single block of all columns, and both are read once, position by position.
+// transformed inputs permits, and there is a single block of all columns. Transformed inputs and weights are then both
+// read once, position by position.
 //
 // Tiles are numbered so that the tiles that have a given position are consecutive. Over all images and phases of the
 // dilation, the order is: the lower edge except the last column, whole tiles, the right edge, corners.
@@ -415,7 +416,7 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
         packed > SIZE_MAX / sizeof(float) - job->out_c) {
         return taper_conv2d_dense(job);
     }
-    // If the weights stay in a cache, inputs and products may use most of the nearer one. Otherwise long strips are
+    // If the weights stay in a cache, inputs and products may use most of the nearer cache. Otherwise long strips are
     // better.
     const size_t cache = taper_pool_caches(run->pool).l2 / sizeof(float), threads = taper_pool_threads(run->pool);
     plan.near = taper_max_size(cache / 4 * 3 / plan.panel_floats, 1);

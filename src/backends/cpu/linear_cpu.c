@@ -47,7 +47,8 @@ enum { GEMV_GRAIN = 16 };
 // Returns the kernel for weights that come from memory, if it is faster for this layer.
 static taper_gemv_f32_function *find_gemv(const linear_job *job)
 {
-    enum { LONG_ROW = 2048, CACHED = 1 << 19 }; // in floats
+    // limits in floats: on the inputs, and on the weights that stay in the cache
+    enum { LONG_ROW = 2048, CACHED = 1 << 19 };
     const bool streams =
         TAPER_ATTENDS && job->vector->gemv_stream != NULL && job->in <= LONG_ROW && job->in * job->out > CACHED;
     return streams ? job->vector->gemv_stream : job->vector->gemv;

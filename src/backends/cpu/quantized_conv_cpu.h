@@ -56,7 +56,7 @@ TAPER_MUST_USE taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const
 // Interleaves four planes: to[4 i + k] = planes[k][i].
 void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixels, const uint8_t *const planes[4],
                                 uint8_t *to);
-// Return the number of bytes from one pixel to the next, and from one row to the next.
+// These functions return the number of bytes from one pixel to the next, and from one row to the next.
 static inline size_t taper_conv2d_i8_pixel(const taper_conv2d_i8 *job)
 {
     return job->stem ? 4 : job->in_c;

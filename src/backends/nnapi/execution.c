@@ -134,7 +134,7 @@ static taper_status ask_sizes(taper_nnapi_driver *driver, const taper_nnapi_exec
     enum { MOST = 64 };
     taper_nnapi_port *port = &e->ports[e->in_count + i];
     uint32_t rank = 0, sizes[MOST] = {0};
-    // Both functions return the same result as the run.
+    // Execution_getOutputOperandRank and Execution_getOutputOperandDimensions return the same result as the run.
     const int wanted = fits ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE;
     int result = driver->call.Execution_getOutputOperandRank(x, (int32_t)i, &rank);
     if (result != ANEURALNETWORKS_NO_ERROR && result != wanted) {

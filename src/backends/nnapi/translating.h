@@ -67,8 +67,8 @@ bool taper_translate_is_quantized(const taper_translator *t, const taper_ir_valu
 
 // ---- operands (translate_operands.c)
 
-// Get the value as an operand: taper_translate_plain with PyTorch's dimensions, taper_translate_image as an image. The
-// second function refuses ranks other than four.
+// These functions get the value as an operand: taper_translate_plain with PyTorch's dimensions, taper_translate_image
+// as an image. The second function refuses ranks other than four.
 TAPER_MUST_USE taper_status taper_translate_plain(taper_translator *t, const taper_ir_value *value, uint32_t *operand);
 TAPER_MUST_USE taper_status taper_translate_image(taper_translator *t, const taper_ir_value *value, uint32_t *operand);
 // Gets the input of a layer on images: as an image, or for PyTorch's converter in the order that it has, with *nchw
