@@ -652,14 +652,14 @@ typedef enum taper_type_kind {
     TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema, for example t in List[t] */
 } taper_type_kind;
 
-/* Return the type of argument `index` and of the result, or NULL if there is no such method, argument or schema. */
+/* Returns the type of argument `index`, or of the result. NULL: there is no such method, argument or schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Return the type of argument `index` and of the result as the file spells it, or NULL if the type would be NULL. */
+/* Returns the type of argument `index`, or of the result, as the file spells it. NULL: the type would be NULL. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
-/* Return the kind of a type, and the number of its item types. For a NULL type they return TAPER_TYPE_ANY and 0. */
+/* Returns the kind of a type, or the number of its item types. For a NULL type: TAPER_TYPE_ANY, or 0. */
 TAPER_API taper_type_kind taper_type_kind_of(const taper_type *type);
 TAPER_API size_t taper_type_count(const taper_type *type);
 /* Returns item type number `index`, or NULL if the type has fewer item types. */
