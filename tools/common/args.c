@@ -69,7 +69,7 @@ static bool parse_triple(const char *text, double triple[3])
 static bool texts_add(arg_texts *texts, int argc, const char *text)
 {
     if (texts->items == NULL) {
-        // Sufficient, because there cannot be more texts than arguments.
+        // This size is sufficient, because there cannot be more texts than arguments.
         texts->items = calloc((size_t)argc, sizeof *texts->items);
         if (texts->items == NULL) {
             return false;

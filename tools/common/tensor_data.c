@@ -28,7 +28,7 @@ bool tensor_count(const char *subject, const taper_tensor_info *info, size_t lim
             return true;
         }
     }
-    // Checked, because expanded tensors may have more elements than memory has bytes.
+    // The product is checked, because expanded tensors may have more elements than memory has bytes.
     for (size_t i = 0; i < info->rank; i++) {
         if ((uint64_t)info->sizes[i] > limit / element / *count) {
             return error_report(subject, "the tensor has more than %zu MiB of elements", limit >> 20);

@@ -58,7 +58,7 @@ static bool fill(diff_record *record, const opened_model *opened, const taper_va
     if (!tensor_info(record->name, value, opened->error, &record->info)) {
         return false;
     }
-    // Skipped, because a newer version of the library may allow more dimensions.
+    // A tensor of higher rank is refused, because a newer version of the library may allow more dimensions.
     if (record->info.rank > TAPER_MAX_RANK) {
         return error_report(record->name, "more than %d dimensions", TAPER_MAX_RANK);
     }
