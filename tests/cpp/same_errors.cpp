@@ -199,7 +199,7 @@ void third_operators()
     ERROR(torch::movedim(x, {0, 0}, {1, 0}));
     ERROR(torch::from_blob(nullptr, {-1}));
 }
-// The types are equal, and Taper says more in the texts.
+// The errors have the same types in both libraries, but Taper's texts say more.
 void other_texts()
 {
     TENSORS;

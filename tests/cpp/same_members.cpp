@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_members: tests what a tensor tells about itself, also one that was never set, its storage, accessors, and
-// dimensions that are lone numbers. The output must be the same with these headers and with PyTorch's headers.
+// same_members: tests what a tensor tells about itself, also a tensor that was never set, its storage, accessors, and
+// dimensions that are single numbers. The output must be the same with these headers and with PyTorch's headers.
 #include <torch/script.h>
 
 #include <iostream>

@@ -157,7 +157,7 @@ void dropouts()
     layer(nn::Dropout(0.0), true, x);
     layer(nn::Dropout(1.0), true, x);
     ATTEMPT(nn::Dropout2d(-0.5)(x));
-    show(torch::rand({3})); // all have drawn as many numbers
+    show(torch::rand({3})); // shows whether the layers have drawn as many random numbers as PyTorch's
 }
 
 void poolings()

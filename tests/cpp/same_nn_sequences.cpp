@@ -171,7 +171,7 @@ void transformers()
     ATTEMPT(whole(src, counted({2, 2})));
     ATTEMPT(whole(src, counted({2, 3, 4})));
     ATTEMPT(whole(src, counted({2, 2, 5})));
-    show(torch::rand({2})); // all have drawn as many numbers
+    show(torch::rand({2})); // shows whether the layers have drawn as many random numbers as PyTorch's
 }
 
 void lists()

@@ -33,7 +33,7 @@ uint32_t bits_of(float value)
 
 template <class H> void halves()
 {
-    // A checksum of all conversions to float, and of floats near all halves back.
+    // A checksum of the conversions of all halves to float, and of floats near each half back to half.
     uint64_t sum = 0, back = 0;
     for (uint32_t i = 0; i < 65536; i++) {
         const float wide = H(static_cast<uint16_t>(i), H::from_bits());

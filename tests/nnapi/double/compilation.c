@@ -67,7 +67,8 @@ void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation)
     (void)double_enter(__func__);
     compilation_body *body;
     if (double_end(compilation, DOUBLE_COMPILATION, &body) == ANEURALNETWORKS_NO_ERROR) {
-        if (body->head.holders > 1) { // a misuse by the API, which says "must outlive the execution" and the burst
+        // The API calls this a misuse: the compilation "must outlive the execution" and the burst.
+        if (body->head.holders > 1) {
             (void)double_misuse(0, "an execution or a burst still uses the compilation");
         }
         double_drop(body);

@@ -47,7 +47,7 @@ void ANeuralNetworksModel_free(ANeuralNetworksModel *model)
     (void)double_enter(__func__);
     model_body *body;
     if (double_end(model, DOUBLE_MODEL, &body) == ANEURALNETWORKS_NO_ERROR) {
-        if (body->head.holders > 1) { // a misuse by the API, which says "must outlive the compilation"
+        if (body->head.holders > 1) { // the API calls this a misuse: the model "must outlive the compilation"
             (void)double_misuse(0, "a compilation still uses the model");
         }
         double_drop(body);
