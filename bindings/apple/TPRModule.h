@@ -115,7 +115,7 @@ typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError){
 // thread.
 - (void)cancel;
 
-// Return nil if the file does not contain the names or types, or has no such method.
+// These functions return nil if the file does not contain the names or types, or has no such method.
 - (nullable NSArray<NSString *> *)argumentNamesOfMethod:(NSString *)name;
 - (nullable NSArray<NSString *> *)argumentTypesOfMethod:(NSString *)name;
 // Returns a file saved with the model by _extra_files, or nil if there is none.

@@ -85,10 +85,10 @@ typedef enum binding_code {
 // the number of visits grows exponentially.
 enum { BINDING_DEPTH = 64, BINDING_ITEMS = 1 << 20 };
 
-// Return a new reference, or NULL with an exception pending.
+// These functions return a new reference, or NULL with an exception pending.
 taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value);
 taper_value *binding_tensor_in(JNIEnv *env, taper_context *context, jobject tensor);
-// Return a new local reference to an IValue or Tensor, or NULL with an exception pending.
+// These functions return a new local reference to an IValue or Tensor, or NULL with an exception pending.
 jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *value);
 jobject binding_tensor_out(JNIEnv *env, taper_context *context, taper_value *tensor);
 // Returns the type of the value as text, which the caller frees, or NULL with an exception pending.

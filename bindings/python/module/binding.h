@@ -136,7 +136,7 @@ PyObject *binding_tensor_new(const binding_state *state, binding_context *contex
 // Works like binding_tensor_new, but reads the value when the program first uses it. The data may be on a GPU until
 // then.
 PyObject *binding_tensor_later(const binding_state *state, binding_context *context, taper_value *value);
-// Implement tensor(context, array) and quantize_tensor(context, array, scale, zero_point, dtype).
+// These functions implement tensor(context, array) and quantize_tensor(context, array, scale, zero_point, dtype).
 PyObject *binding_tensor_make(PyObject *module, PyObject *args);
 PyObject *binding_tensor_quantize(PyObject *module, PyObject *args);
 // Reads the value so that info, shape and strides are valid. Returns false with an exception.
@@ -209,7 +209,7 @@ bool binding_load_read(const binding_state *state, PyObject *dict, binding_load 
 void binding_load_free(binding_load *load);
 // Returns the texts of a sequence of str. They are valid as long as *keep is.
 bool binding_names_read(PyObject *sequence, const char *const **names, size_t *count, PyObject **keep);
-// Read optional members of a dict. They return false only with an exception.
+// These functions read optional members of a dict. They return false only with an exception.
 bool binding_dict_text(PyObject *dict, const char *name, const char **text);
 bool binding_dict_int(PyObject *dict, const char *name, int *number);
 bool binding_dict_u64(PyObject *dict, const char *name, uint64_t *number);

@@ -124,7 +124,8 @@ static bool find_signals(binding_state *state)
 static int execute(PyObject *module)
 {
     binding_state *const state = PyModule_GetState(module);
-    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) { // objects released later go to one interpreter
+    // Released objects are returned to one interpreter only.
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
         PyErr_SetString(PyExc_ImportError, "taper works in Python's main interpreter only, not in subinterpreters");
         return -1;
     }

@@ -2,8 +2,8 @@
 package org.pytorch;
 
 /**
- * Data types of {@link Tensor} elements. There will always be exactly PyTorch Mobile's six, so that a switch or a when
- * over all of them stays complete. {@link ScalarType} has all types.
+ * Data types of {@link Tensor} elements. The enum will always have exactly PyTorch Mobile's six types, so that a
+ * switch or a when over all of them stays complete. {@link ScalarType} has all types.
  */
 public enum DType {
   // The codes are those of native code.
