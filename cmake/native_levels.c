@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prints the instruction sets of this machine, each with a ';' behind it: keys of isa_list.inc. CMake compiles and runs
-// it for -DTAPER_CPU_LEVELS=native (kernels.cmake).
+// Prints the keys of this machine's instruction sets (isa_list.inc), each followed by a ';'. CMake compiles and runs
+// this program for -DTAPER_CPU_LEVELS=native (kernels.cmake).
 #include "platform/isa.c"
 
 #include <stdio.h>

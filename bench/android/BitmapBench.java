@@ -29,7 +29,7 @@ public class BitmapBench {
   private static final float[] MEAN = TensorImageUtils.TORCHVISION_NORM_MEAN_RGB;
   private static final float[] STD = TensorImageUtils.TORCHVISION_NORM_STD_RGB;
 
-  /** A bitmap that costs the same for both: a copy of its pixels. */
+  /** A bitmap whose pixels take the same time to read in both libraries: reading them is a copy. */
   private static final class Picture extends Bitmap {
     private final int[] colours = new Random(1).ints(COUNT).toArray();
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a program for Android begins with, where no NDK brings it (library.sh with ANDROID_SYSROOT): the stack as the
-// kernel left it goes to the C library's own beginning, which calls main and exit. Constructors are the dynamic
-// linker's business.
+// The entry point of a program for Android, for builds without an NDK, which contains one (library.sh with
+// ANDROID_SYSROOT). It passes the stack that the kernel has prepared to the C library, which calls main and exit. The
+// dynamic linker calls the constructors.
 #include <stddef.h>
 
 int main(int argc, char **argv, char **environment);
 
 typedef struct arrays {
     void *preinit, *init, *fini;
-    size_t counts[3]; // that newer libraries look at
+    size_t counts[3]; // numbers of entries, which newer C libraries read
 } arrays;
 
 _Noreturn void __libc_init(void *stack, void (*at_exit)(void), int (*main)(int, char **, char **),
