@@ -242,7 +242,7 @@ typedef struct taper_device_choice {
      * NNAPI: accelerators come first, then GPUs, then other devices, then CPUs.
      * Vulkan: GPUs with memory of their own come first. Drivers that compute on the CPU come last. If only such a
      * driver exists, number 0 is absent unless the option TAPER_GPU_SOFTWARE is 1.
-     * Metal: the order is that of the system. */
+     * Metal: devices have the order of the system. */
     unsigned index;
     /* 1: the load fails with TAPER_ERROR_UNSUPPORTED if the device is absent or can compute no part of the model. A run
      * fails if the device cannot compute a part that was assigned to it at load. 0: in these cases the CPU computes
@@ -294,7 +294,7 @@ typedef enum taper_precision {
 } taper_precision;
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
-/* The dtype of an element. The numbers, also those of dtypes to come, are those of PyTorch's c10/core/ScalarType.h. */
+/* The dtype of an element. Each dtype, also a future one, has its number in PyTorch's c10/core/ScalarType.h. */
 typedef enum taper_dtype {
     TAPER_U8 = 0,
     TAPER_I8 = 1,
@@ -493,7 +493,7 @@ struct taper_compiler;
  * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped. Programs may rename or delete a
  * mapped file, but must not change or shorten it while the model or one of its values exists. If the file becomes
  * shorter, the system may end the process.
- * TAPER_LOAD_VERIFY: compare the checksums of all records first, those of weights included. A flatbuffer has no
+ * TAPER_LOAD_VERIFY: compare the checksums of all records first, including weights. A flatbuffer has no
  * checksums: its load fails with TAPER_ERROR_UNSUPPORTED.
  * TAPER_LOAD_NO_GUARDS: for exported programs (.pt2). Do not check inputs against the sizes that the program was
  * exported for, and leave out the program's assertions.
@@ -534,7 +534,7 @@ typedef struct taper_load_options {
      * With fp16 Vulkan and Metal store weights and values as halves, and compute in fp32. Drivers of NNAPI decide
      * themselves how they compute. With bf16 the load fails with TAPER_ERROR_UNSUPPORTED on any of these devices. */
     taper_precision precision;
-    /* Settings of the device; docs/gpu.md explains those of GPUs. They have no effect if the device is absent. The load
+    /* Settings of the device; docs/gpu.md explains GPU settings. They have no effect if the device is absent. The load
      * fails with TAPER_ERROR_ARGUMENT if an option belongs to another kind of device, if a value is out of its range,
      * or if there are more than 31. */
     const taper_device_setting *settings;
@@ -600,7 +600,7 @@ TAPER_API const char *taper_model_device(const taper_model *model);
 /* Returns 1 if the model was saved in training mode and was loaded without TAPER_LOAD_EVALUATION. */
 TAPER_API int taper_model_is_training(const taper_model *model);
 /* Returns 1 if an operator works in training mode, or may do so: dropout drops elements, batch norm uses the
- * statistics of the batch. Returns 0 if the results are those of evaluation mode. */
+ * statistics of the batch. Returns 0 if all results are the same as in evaluation mode. */
 TAPER_API int taper_model_uses_training(const taper_model *model);
 /* Deprecated: taper_model_uses_training by its name of version 0.1. */
 TAPER_DEPRECATED("call taper_model_uses_training") static inline int taper_model_trains(const taper_model *model)
@@ -750,7 +750,7 @@ typedef struct taper_output {
  * tensor in an input. It may overlook a tensor if the inputs contain more than 65536 values.
  * After the run it fails with TAPER_ERROR_ARGUMENT, and the memory is unchanged, in these cases:
  * - the number of results is not output_count;
- * - a result is not a tensor, or its dtype or sizes are not those of its output;
+ * - a result is not a tensor, or its dtype or sizes differ from the output's;
  * - a result shares memory with an input, with another result, or with an attribute or constant of the model.
  * If the run itself fails, the contents of the memory are undefined.
  * Usually a result is copied to the program's memory. The operator that computes it writes it there directly if all of

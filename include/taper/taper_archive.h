@@ -81,9 +81,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_writer_va
                                                                                     const char *name,
                                                                                     const taper_value *value,
                                                                                     taper_error *error);
-/* Writes an attribute of a session, with its present contents, as taper_archive_writer_value does. The path is that of
- * taper_session_attribute; "" is the root object. Objects whose class has a __setstate__ are written with the state
- * that the model's file has for them. */
+/* Writes an attribute of a session, with its present contents, as taper_archive_writer_value does. path has the form
+ * that taper_session_attribute accepts; "" is the root object. Objects whose class has a __setstate__ are written with
+ * the state that the model's file has for them. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_writer_session(
     taper_archive_writer *writer, const char *name, taper_session *session, const char *path, taper_error *error);
 /* Writes the directory. The file is complete after this call. */

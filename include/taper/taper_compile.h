@@ -41,8 +41,8 @@ TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_summary(size_t inde
 /* Returns the stages in which pass `index` runs, as TAPER_PASS_ bits joined by |, or 0 if index is too large. */
 TAPER_API TAPER_EXPERIMENTAL int taper_compiler_pass_stages(size_t index);
 
-/* Returns 1 if disabled_passes may contain the name of `length` bytes, and 0 otherwise. The name may be that of a pass
- * or one of PyTorch's MobileOptimizerType. */
+/* Returns 1 if disabled_passes may contain the name of `length` bytes, and 0 otherwise. A pass may have this name, or
+ * it may be in PyTorch's MobileOptimizerType. */
 TAPER_API int taper_compiler_has_pass(const char *name, size_t length);
 
 /* ---- drafts: models that are rewritten and then saved ---- */
@@ -330,8 +330,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_layer(
 /* Returns the signal-to-quantization-noise ratio of forward's results in dB, over all comparisons, or NaN before the
  * first comparison. */
 TAPER_API TAPER_EXPERIMENTAL double taper_calibrator_sqnr(const taper_calibrator *calibrator);
-/* Sets *scale and *zero_point to those of input `index` of forward and returns 1, if that input is quantized. Returns 0
- * if it is not, before the first finish or comparison, and in modes other than TAPER_QUANTIZE_FULL. */
+/* Sets *scale and *zero_point to the scale and zero point of input `index` of forward and returns 1, if that input is
+ * quantized. Returns 0 if it is not, before the first finish or comparison, and in modes other than
+ * TAPER_QUANTIZE_FULL. */
 TAPER_API TAPER_EXPERIMENTAL int taper_calibrator_input(const taper_calibrator *calibrator, size_t index, double *scale,
                                                         int64_t *zero_point);
 

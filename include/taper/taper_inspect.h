@@ -133,7 +133,7 @@ typedef struct taper_observation {
      * Passes of the compiler do not renumber a value as long as the same operator computes it.
      * The load of a TorchScript model with a compiler drops branches on attributes that no code sets. This changes the
      * numbers of later values. If disabled_passes contains "fix_attributes" or "freeze", the load keeps the branches,
-     * and the numbers are those of the file. */
+     * and values have the same numbers as in the file. */
     uint32_t source_value;
     const struct taper_node *node; /* operator, for taper_inspect_place; valid as long as the model */
 } taper_observation;

@@ -52,9 +52,9 @@ TAPER_API TAPER_EXPERIMENTAL void taper_operator_draw_from(taper_operator *op, t
  * own random numbers again. During a run of the session the function does nothing. */
 TAPER_API TAPER_EXPERIMENTAL void taper_session_draw_from(taper_session *session, taper_generator *generator);
 
-/* Returns how many references exist to a tensor or another object: those to `value`, and those of lists, models and
- * other values. For a number it returns the references to `value`. Returns 0 if value is NULL. Other threads may change
- * the count at any time. */
+/* Returns how many references exist to a tensor or another object: references to `value`, and references that lists,
+ * models and other values hold. For a number it returns the references to `value`. Returns 0 if value is NULL. Other
+ * threads may change the count at any time. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_value_use_count(const taper_value *value);
 
 /* Calls an operator.
