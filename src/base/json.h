@@ -66,7 +66,7 @@ TAPER_MUST_USE taper_status taper_json_take_bool(taper_json *json, bool *flag);
 TAPER_MUST_USE taper_status taper_json_take_number(taper_json *json, taper_json_number *number);
 TAPER_MUST_USE taper_status taper_json_take_text(taper_json *json, taper_json_text *text);
 
-// Functions to read an array: call enter, then call next before each item, until *more is false. For an object, call
+// These functions read an array: call enter, then call next before each item, until *more is false. For an object, call
 // member instead of next.
 TAPER_MUST_USE taper_status taper_json_enter(taper_json *json, taper_json_kind kind);
 TAPER_MUST_USE taper_status taper_json_next(taper_json *json, bool *more);

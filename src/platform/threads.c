@@ -169,8 +169,8 @@ static void run_piece(void *argument, size_t number)
 static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
 {
     run_piece(lane, number);
-    // Both operations are sequentially consistent, like those of a thread that falls asleep: either the sleeper sees
-    // that the lane is empty, or this thread sees the sleeper.
+    // Both operations are sequentially consistent, and so are the operations of a thread that falls asleep. Either that
+    // thread sees that the lane is empty, or this thread sees the sleeper.
     if (atomic_fetch_sub(&lane->state, 1u) == 1 && atomic_load(&pool->waiting) != 0) {
         (void)pthread_mutex_lock(&pool->lock);
         (void)pthread_cond_broadcast(&pool->done);

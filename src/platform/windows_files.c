@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Implements the files, clock and locks of platform.h for Windows. File descriptors are those of the C runtime that the
+// Implements the files, clock and locks of platform.h for Windows. File descriptors belong to the C runtime that the
 // library is linked with.
 #include "platform/windows.h"
 
