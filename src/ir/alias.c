@@ -122,7 +122,8 @@ bool taper_node_writes(const taper_node *node, size_t index)
     return (argument != NULL && argument->written) || taper_node_updates_statistics(node);
 }
 
-// True for self.set_(source), which makes self a view of source, although its schema does not say so.
+// Returns true if the node stores an input in a container, and for self.set_(source), which makes self a view of
+// source, although its schema does not say so.
 static bool stores_inputs(const taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -206,7 +207,7 @@ static bool is_registered(const taper_node *node)
     return taper_node_has(node, TAPER_OP_REGISTERED);
 }
 
-// False for a comparison with None, which does not depend on the identity of the object.
+// Returns true if the node's result depends on the identity of an input. This is false for a comparison with None.
 static bool asks_identity(const taper_node *node, size_t index)
 {
     if (!taper_node_has(node, TAPER_OP_ASKS_IDENTITY)) {

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-// External definitions of the header's inline functions, which compilers use if they do not inline a call.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern uint64_t taper_op_facts(const taper_op *op);
 extern uint64_t taper_node_facts(const taper_node *node);
 extern bool taper_node_has(const taper_node *node, uint64_t flag);

@@ -85,7 +85,7 @@ typedef union taper_node_own {
     size_t prepared;         // CALL, while it is lowered: 1 + the index of the body to inline, or 0
     bool all_constant;       // TUPLE, while it is lowered: true if all items are constants
     struct {
-        bool made_here; // true for a dequantize that the quantization has inserted
+        bool made_here; // true for a dequantize node that the quantization has inserted
         uint32_t value; // id of the value whose scale and zero point the input has
     } quantized;        // for OP, while its graph is quantized
     uint64_t words[2];  // all members above, for comparing

@@ -64,7 +64,8 @@ static bool holds(const taper_shapes *shapes, const taper_ir_value *value)
     return value->id >= shapes->first && value->id - shapes->first < shapes->count;
 }
 
-// If no fact is known, the value may also be something other than a tensor.
+// Returns true if a fact about the value as a tensor is known. Otherwise the value may also be something other than a
+// tensor.
 static bool is_tensor(const taper_shape *shape)
 {
     return shape->rank >= 0 || shape->dtype >= 0 || shape->like != NULL;

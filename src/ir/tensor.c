@@ -6,7 +6,7 @@
 
 #include "base/half.h"
 
-// External definitions of the header's inline functions, which compilers use if they do not inline a call.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern bool taper_tensor_is_away(const taper_tensor *tensor);
 extern taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error);
 extern size_t taper_tensor_item(const taper_tensor *tensor);
@@ -42,8 +42,8 @@ void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *stride
     }
 }
 
-// An empty dimension gives strides of 0. PyTorch also uses the size here, not max(size, 1) as for contiguous strides.
-// The product may wrap, because the sizes may not be checked yet.
+// Empty dimensions give strides of 0: as in PyTorch, strides are products of sizes, not of max(size, 1) as for
+// contiguous strides. A product may wrap, because the sizes may not be checked yet.
 void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides)
 {
     uint64_t step = (uint64_t)sizes[1];
