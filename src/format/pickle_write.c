@@ -46,7 +46,7 @@ void taper_pickler_free(taper_pickler *p)
     taper_pointer_free(p->allocator, &p->objects);
 }
 
-// A reader's stack is limited, so this fails rather than write a pickle that no reader accepts.
+// A reader's stack is limited. If the pickle needs more, writing fails, because no reader would accept it.
 void taper_pickler_op(taper_pickler *p, taper_pickle_opcode op, int64_t change)
 {
     taper_bytes_byte(&p->bytes, op);

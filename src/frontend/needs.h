@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators and classes that a file needs from a build: the operators that it calls or names, those of its
-// instructions and of the upgraders for its version, and the classes of its objects. All functions of a file count,
-// because a method may be called through an interface.
+// The operators and classes that a file needs from a build: the operators that it calls or names, the operators that
+// its instructions and the upgraders for its version call, and the classes of its objects. All functions of a file
+// count, because a method may be called through an interface.
 #ifndef TAPER_FRONTEND_NEEDS_H
 #define TAPER_FRONTEND_NEEDS_H
 

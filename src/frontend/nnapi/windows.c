@@ -133,8 +133,7 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
         TAPER_TRY(pad_by_scheme(l, n[0], sizes[0], 0, w));
         return pad_by_scheme(l, n[0], sizes[1], 1, w);
     }
-    // The argument is the size of the result. The paddings are those of the forward convolution on an image of this
-    // size.
+    // The argument is the size of the result. The paddings belong to the forward convolution on an image of this size.
     int64_t wanted[4];
     size_t count;
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[3], 4, wanted, &count));

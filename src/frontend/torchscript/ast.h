@@ -65,8 +65,8 @@ typedef struct taper_ts_parameter {
 } taper_ts_parameter;
 
 struct taper_ts_function {
-    uint32_t atom;      // name, without those of its file and class
-    uint32_t qualified; // name with those of its file and class
+    uint32_t atom;      // name, without the names of its file and class
+    uint32_t qualified; // name with the names of its file and class
     uint32_t file, at;
     taper_ts_definition *owner; // class that contains it, or NULL
     taper_ts_parameter *parameters;

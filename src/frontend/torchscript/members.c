@@ -85,9 +85,8 @@ taper_ts_attribute *taper_ts_attribute_named(const taper_ts_definition *class, u
 
 const taper_ts_attribute *taper_ts_attribute_in(const taper_ts_definition *class, int64_t slot)
 {
-    uint32_t low = 0,
-             // Finds the last attribute with this slot number, because Finals before it count the same slots.
-        high = class->attribute_count;
+    // Finds the last attribute with this slot number. Finals before it have the same number, but no slot.
+    uint32_t low = 0, high = class->attribute_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (class->attributes[middle].slot <= slot) {
