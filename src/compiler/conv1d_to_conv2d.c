@@ -33,7 +33,7 @@ static taper_status set_pair(taper_compilation *compilation, const taper_layer *
     return TAPER_OK;
 }
 
-// Adds an unsqueeze or squeeze of x at dimension -2.
+// Adds a node that unsqueezes or squeezes x at dimension -2.
 static taper_status reshape_before(taper_compilation *compilation, taper_node *before, const taper_op *op,
                                    taper_ir_value *x, taper_node **made)
 {
@@ -101,8 +101,8 @@ static bool is_row_convolution(const taper_compilation *compilation, taper_node 
            layer.weight->sizes[2] == 1 && layer.stride[0] == 1 && layer.padding[0] == 0;
 }
 
-// Returns true if the second to last dimension was added by an unsqueeze and still has size 1. *steps counts the nodes
-// visited, because graphs may be deep and the search is limited.
+// Returns true if the second to last dimension was added by an unsqueeze node and still has size 1. *steps counts the
+// nodes visited, because graphs may be deep and the search is limited.
 static bool is_line(const taper_compilation *compilation, const taper_ir_value *value, unsigned *steps)
 {
     while (value->node != NULL && value->node->kind == TAPER_NODE_OP && ++*steps < MOST_STEPS) {

@@ -81,8 +81,8 @@ static bool same_item(taper_val a, taper_val b)
     }
 }
 
-// Large types are equal only if they are one object. A file could contain many large types that differ only at the end,
-// and comparing these part by part would take too long.
+// Returns true if the types are equal. Large types are equal only if they are one object. A file could contain many
+// large types that differ only at the end, and comparing these part by part would take too long.
 static bool same_type(const taper_type *a, const taper_type *b)
 {
     return a == b || (a != NULL && b != NULL && a->nodes < LARGE_TYPE && taper_type_equal(a, b));

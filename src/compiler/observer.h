@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Observers record a float value over calibration runs and compute the range that its integers shall cover. Kinds and
-// arithmetic, including single precision, are those of torch.ao.quantization 1.13, so that equal inputs give equal
-// scales. The simple kinds are in observer.c, the others in observer_histogram.c.
+// arithmetic, including single precision, are the same as in torch.ao.quantization 1.13, so that equal inputs give
+// equal scales. The simple kinds are in observer.c, the others in observer_histogram.c.
 #ifndef TAPER_COMPILER_OBSERVER_H
 #define TAPER_COMPILER_OBSERVER_H
 

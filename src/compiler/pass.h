@@ -32,7 +32,7 @@ bool taper_ranks_change(taper_compilation *compilation);
 typedef struct taper_rank {
     int64_t number;             // number of dimensions; -1 if unknown
     const taper_ir_value *from; // value from which this one was computed by operators that keep, add or drop dimensions
-    int64_t more;               // dimensions of this value minus those of `from`
+    int64_t more;               // dimensions of this value minus dimensions of `from`
     bool squeezed; // true if `more` is an upper bound, because a squeeze drops dimensions depending on their sizes
 } taper_rank;
 taper_rank taper_rank_of(const taper_ir_value *value);

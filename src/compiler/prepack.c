@@ -90,7 +90,8 @@ static taper_status pack(taper_compilation *compilation, const taper_layer *laye
     return status;
 }
 
-// PyTorch's CPU engine cannot run a transposed convolution whose output padding is at least the stride.
+// Returns true for a transposed convolution whose output padding is at least the stride. PyTorch's CPU engine cannot
+// run it.
 static bool pads_too_much(const taper_layer *layer)
 {
     return layer->transposed &&

@@ -5,9 +5,9 @@
 // quantize_per_tensor and dequantize between integers and floats. quantize_weights.c makes the packed parameters. The
 // list of operators is in quantize_steps.c.
 //
-// The rules are those of PyTorch's quantize_fx for QNNPACK, with one difference. An activation that clamps (relu6,
-// hardtanh, clamp) is merged into the layer before it. The result of the layer then has the clamped range, and no
-// integers are wasted on numbers outside it.
+// The rules are the same as in PyTorch's quantize_fx for QNNPACK, with one difference. An activation that clamps
+// (relu6, hardtanh, clamp) is merged into the layer before it. The result of the layer then has the clamped range, and
+// no integers are wasted on numbers outside it.
 //
 // All data is stored by the numbers of values, which are equal in every draft of a file that was prepared in the same
 // way. One draft is planned and calibrated; others are rewritten with its data.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces steps by quantized operators. The users of a step's result get a dequantize of the new result. A later step
-// whose input is such a dequantize takes the integers instead, so dequantizes between steps end up unused. If the
-// quantized operator for a step cannot be made, the node is not changed: it computes with floats, and its result is
-// quantized if a later step needs integers.
+// Replaces steps by quantized operators. The users of a step's result get the new result, dequantized. A later step
+// whose input is such a dequantized result takes the integers instead, so the dequantize nodes between steps end up
+// unused. If the quantized operator for a step cannot be made, the node is not changed: it computes with floats, and
+// its result is quantized if a later step needs integers.
 #include <math.h>
 
 #include "compiler/quantization.h"
@@ -50,7 +50,7 @@ static bool is_our_dequantize(const taper_node *node)
            taper_node_calls(node, TAPER_OP(aten_dequantize_self));
 }
 
-// Sets *taken to the quantized form of value. Inserts a quantize if there is none yet.
+// Sets *taken to the quantized form of value. Inserts a quantize node if there is none yet.
 static taper_status take_quantized(const rewriter *r, taper_ir_value *value, taper_ir_value **taken)
 {
     if (is_our_dequantize(value->node)) {
@@ -239,7 +239,7 @@ static taper_status clamp_after(const rewriter *r, const taper_quantize_step *st
     return TAPER_OK;
 }
 
-// Inserts an unsqueeze or squeeze of x at dimension -2.
+// Inserts a node that unsqueezes or squeezes x at dimension -2.
 static taper_status reshape_before(const rewriter *r, taper_node *before, const taper_op *op, taper_ir_value *x,
                                    taper_node **made)
 {

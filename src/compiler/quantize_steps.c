@@ -25,8 +25,8 @@ static bool is_zero_list(const taper_node *node, size_t index)
     return true;
 }
 
-// The arguments are avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override).
-// QNNPACK always divides by the size of the kernel.
+// Returns true if PyTorch also divides by the size of the kernel, as QNNPACK always does. The arguments are
+// avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override).
 static bool divides_by_kernel(const taper_node *node)
 {
     const taper_val *divisor = node->input_count == 7 ? taper_node_constant_in(node, 6) : NULL;

@@ -49,8 +49,8 @@ bool taper_recompose_source(const taper_recomposer *r, const taper_ir_value *val
 // Returns in *taken the quint8 tensor whose dequantized form is value. Inserts a conversion to quint8 if necessary.
 TAPER_MUST_USE taper_status taper_recompose_take(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value **taken);
-// Returns true if value is a dequantize of floats that each run quantizes by their actual range. found: the floats,
-// then the tensors with scale and zero_point. In uint8, the zero point is zero_point plus *raised.
+// Returns true if value is the dequantized form of floats that each run quantizes by their actual range. found: the
+// floats, then the tensors with scale and zero_point. In uint8, the zero point is zero_point plus *raised.
 bool taper_recompose_dynamic(const taper_recomposer *r, const taper_ir_value *value, taper_ir_value *found[3],
                              int64_t *raised);
 // Returns the floats from which a dequantized value was quantized. Returns value itself if these floats may have
@@ -62,10 +62,10 @@ bool taper_recompose_result(const taper_recomposer *r, const taper_ir_value *val
 // Returns true if node quantizes floats with the scale and zero point with which they were quantized before, and all
 // uses dequantize its result.
 bool taper_recompose_again(const taper_recomposer *r, const taper_node *node);
-// Makes every dequantize of `integers` read `made`, their quint8 form.
+// Makes every dequantize node of `integers` read `made`, their quint8 form.
 TAPER_MUST_USE taper_status taper_recompose_replace(taper_recomposer *r, const taper_ir_value *integers,
                                                     taper_ir_value *made);
-// Makes every dequantize of the quantized form of value read `made`.
+// Makes every dequantize node of the quantized form of value read `made`.
 TAPER_MUST_USE taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value *made);
 // Returns a lower bound of the number of dimensions of value.

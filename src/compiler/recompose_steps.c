@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces an operator on dequantized values, whose result is quantized, by an operator on integers. This file does not
-// remove the float operator: when the dequantizes of its result read the integers, it has no users left.
+// remove the float operator: when the dequantize nodes of its result read the integers, it has no users left.
 #include "compiler/recompose.h"
 
 #include <math.h>
@@ -355,7 +355,7 @@ static taper_status make_same(taper_recomposer *r, const step *s)
     return finish(r, s, made, false, rank);
 }
 
-// Replaces an activation that only clamps. Nothing is needed if all integers are within its bounds; otherwise it
+// Replaces an activation that only clamps. If all integers are within its bounds, it is only removed; otherwise it
 // becomes the relu of the layer, or an operator on integers.
 static taper_status make_clamp(taper_recomposer *r, const step *s, float low, float high)
 {
@@ -363,7 +363,7 @@ static taper_status make_clamp(taper_recomposer *r, const step *s, float low, fl
     const taper_ir_value *floats = taper_node_in(s->node, 0);
     TAPER_TRY(taper_recompose_take(r, floats, &x));
     const taper_recomposed of = taper_recomposed_of(r, x);
-    floats = taper_node_in(s->node, 0); // input 0 is a dequantize of x now
+    floats = taper_node_in(s->node, 0); // input 0 is a dequantize node of x now
     if (bound(s->result, high) < 255) {
         return make_same(r, s);
     }

@@ -62,7 +62,7 @@ static bool is_dequantize(const taper_node *node, taper_qparams *qparams)
 static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
-    // Skips a contiguous that this pass inserted.
+    // Skips a contiguous node that this pass inserted.
     if (node != NULL && taper_node_calls(node, TAPER_OP(aten_contiguous))) {
         node = taper_node_in(node, 0)->node;
     }
@@ -72,7 +72,8 @@ static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_va
                : NULL;
 }
 
-// Returns true if the two calls have equal ranges and dtypes, so that checking the quantize also checks the dequantize.
+// Returns true if the two calls have equal ranges and dtypes, so that checking the quantize node also checks the
+// dequantize node.
 static bool of_same_integers(const taper_node *a, const taper_node *b)
 {
     double first[3], second[3];
@@ -142,8 +143,8 @@ static taper_status quantize(taper_recomposer *r, taper_node *node, taper_qparam
         r, *made, (taper_recomposed){.known = true, .qparams = p, .rank = taper_least_rank(r, taper_node_in(node, 0))});
 }
 
-// Inserts a dequantize of a quint8 tensor. The floats get the memory format that they have in the program, because the
-// program may make views of them.
+// Inserts a node that dequantizes a quint8 tensor. The floats get the memory format that they have in the program,
+// because the program may make views of them.
 static taper_status dequantize_before(const taper_recomposer *r, taper_node *before, taper_ir_value *from,
                                       taper_node **made)
 {
@@ -159,7 +160,7 @@ static taper_status dequantize_before(const taper_recomposer *r, taper_node *bef
     return TAPER_OK;
 }
 
-// Makes dequantizes of these integers read `made`, except dequantizes whose results are written to.
+// Makes dequantize nodes of these integers read `made`, except nodes whose results are written to.
 taper_status taper_recompose_replace(taper_recomposer *r, const taper_ir_value *integers, taper_ir_value *made)
 {
     const taper_qparams p = taper_recomposed_of(r, made).qparams;
