@@ -60,7 +60,8 @@ static unsigned char clamp(int number) // number is in units of 1/1024
     return (unsigned char)(number < 0 ? 0 : number > 262143 ? 255 : number >> 10);
 }
 
-// Converts a BT.601 pixel, whose luma is 16 to 235. The integer arithmetic is that of PyTorch Mobile's Android classes.
+// Converts a BT.601 pixel, whose luma is 16 to 235. The integer arithmetic is the same as in PyTorch Mobile's Android
+// classes.
 static void put_ycbcr(int y, int cb, int cr, unsigned char rgb[3])
 {
     const int light = 1192 * (y - 16 > 0 ? y - 16 : 0);

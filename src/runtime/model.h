@@ -119,8 +119,8 @@ static inline void taper_model_find_gradients(taper_model *model)
 
 // ---- model_device.c
 
-// A list such as "a, b and c" of the devices for which files can be prepared. told: true for only the devices whose
-// files can be recognized.
+// A list such as "a, b and c" of the devices for which files can be prepared. If `told` is true, it has only the
+// devices whose files can be recognized.
 typedef struct taper_preparer_text {
     char text[128];
 } taper_preparer_text;

@@ -206,8 +206,9 @@ static bool is_listed(const taper_function *function)
                                        strcmp(function->method, "__getstate__") == 0);
 }
 
-// Adds the operators of graphs, as PyTorch lists those of a module's bytecode. They come from the methods of the root,
-// from the methods that save and load the states of the modules below it, and from the methods that any of these call.
+// Adds the operators of graphs, as PyTorch lists the operators of a module's bytecode. The graphs come from the methods
+// of the root, from the methods that save and load the states of the modules below it, and from the methods that any of
+// these call.
 static taper_status add_graphs(taper_model *model, taper_needs *needs, size_t *capacity, taper_error *error)
 {
     for (size_t i = 0; i < model->function_count; i++) {

@@ -50,8 +50,8 @@ typedef struct taper_lease {
     size_t bytes;
     uint64_t layout; // hash of the dtype and sizes that the result must have
 } taper_lease;
-// Lends memory for the results of the next run. A result is placed in this memory if an earlier run of the same plan
-// has told which storage it is, and the layouts of all results are the same as in that run. The function copies up to
+// Lends memory for the results of the next run. A result is placed in this memory if its storage is known from an
+// earlier run of the same plan, and the layouts of all results are the same as in that run. The function copies up to
 // TAPER_MOST_LENT leases.
 void taper_planner_lend(taper_planner *planner, const taper_lease *leases, size_t count);
 // Tells the planner the results of a run, after the run. Later runs of the same plan may place the results whose

@@ -125,8 +125,8 @@ void taper_recorder_note(taper_session *session, const taper_program *program, c
     taper_trace *t = session->recorder.trace;
     const taper_instruction *expected = NULL;
     const size_t births = taper_planner_births(session->planner);
-    // Requires that exactly one storage was created, which belongs to the result. Settling an argument would have
-    // created another one.
+    // Requires that the call created exactly one storage, the result's. If it had also converted an argument
+    // (taper_settle), it would have created another one.
     if (status == TAPER_OK && *call->prepared != NULL && (*call->prepared)->replays && births == t->births + 1 &&
         taper_prepared_fits(*call->prepared, call)) {
         if (!note(session, program, in, call)) {
