@@ -2,9 +2,9 @@
 // The calling convention of operators. An operator is a row of a list (op_list.h) and a function
 //     static taper_status relu(taper_call *call)
 // that reads its arguments with the taper_arg_ functions and sets its results with the taper_ret_ functions. The
-// taper_arg_ functions check the kind and say which argument is wrong. Arguments are those of the schema, in order,
-// with defaults filled in. For a vararg schema they are the arguments of the call. A failure's message needs no
-// operator name, because the executor puts the name before it.
+// taper_arg_ functions check the kind and say which argument is wrong. A call has the arguments of the schema, in
+// order, with defaults filled in. For a vararg schema it has all arguments that the program passes. A failure's message
+// needs no operator name, because the executor puts the name before it.
 //
 // One function implements the functional, in-place and .out variants of an operator. taper_ret_new() returns the tensor
 // that receives the result. The alias annotations of the schema say which one: a new tensor, argument 0 of "add_", or

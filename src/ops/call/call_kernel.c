@@ -9,7 +9,7 @@
 #include "ops/call/through_floats.h"
 #include "platform/denormals.h"
 
-// The external definitions of the header's inline functions, for compilers that call them.
+// These are the definitions that compilers link if they call an inline function instead of inlining it.
 extern bool taper_run_step(taper_run *run, int64_t i, uint64_t work);
 
 taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error)

@@ -63,7 +63,7 @@ static sharing sharing_of(const taper_tensor *to, const taper_tensor *from)
         return WHOLE;
     }
     if (to->storage != from->storage || taper_tensor_numel(to) == 0 || taper_tensor_numel(from) == 0 ||
-        !taper_tensor_is_dense(to) || !taper_tensor_is_dense(from)) { // PyTorch does not check further either
+        !taper_tensor_is_dense(to) || !taper_tensor_is_dense(from)) { // PyTorch does not compare other tensors either
         return APART;
     }
     const int64_t t = to->offset * (int64_t)taper_tensor_item(to), f = from->offset * (int64_t)taper_tensor_item(from);
@@ -172,7 +172,7 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
     }
     int64_t pixels = 1;
     for (size_t i = 2; i < rank; i++) {
-        pixels *= sizes[i] > 1 ? 2 : 1; // 2 if any size is above 1
+        pixels *= sizes[i] > 1 ? 2 : 1; // more than 1 if any size is; without overflow
     }
     const bool same_bytes = sizes[1] == 1 || pixels == 1; // the contiguous strides then describe the same bytes
     *tensor = taper_ret_target(call, at);

@@ -7,7 +7,7 @@
 #include "ops/list/op_table.h"
 #include "platform/platform.h"
 
-#ifdef TAPER_WITHOUT_DEVICES // builds with only the CPU, without data that depends on shapes
+#ifdef TAPER_WITHOUT_DEVICES // such builds have only the CPU's backend, which makes no recordings
 taper_status taper_segment_call(taper_call *call)
 {
     return call->segment->device->backend->run(call->segment, call, NULL);

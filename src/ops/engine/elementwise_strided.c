@@ -42,7 +42,7 @@ void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_wal
     if (s == NULL) {
         return;
     }
-    s->plan = *plan; // taper_prepare returned zeroed memory
+    s->plan = *plan; // the other members are zero, because taper_prepare zeroes the memory
     s->rank = walk->rank;
     s->count = ew->count;
     for (size_t k = 0; k < ew->count; k++) {

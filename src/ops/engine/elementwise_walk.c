@@ -46,7 +46,8 @@ static bool goes_before(const taper_ew_lines *w, size_t a, size_t b)
     return false;
 }
 
-// Sorts the dimensions, innermost first, drops those of size 1, and merges neighbours that are contiguous in all sides.
+// Sorts the dimensions, innermost first, drops dimensions of size 1, and merges neighbours that are contiguous in all
+// sides.
 static void sort_and_merge(taper_ew_lines *w)
 {
     size_t kept = 0;

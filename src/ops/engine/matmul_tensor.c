@@ -276,7 +276,7 @@ static void combine_row(taper_dtype dtype, void *product, int64_t p_step, const 
     }
 }
 
-// PyTorch truncates the factors of integer products.
+// Converts a factor of an integer product to an integer. It truncates, as PyTorch does.
 static uint64_t scalar_int(taper_scalar scalar)
 {
     if (scalar.kind < TAPER_SCALAR_DOUBLE) {

@@ -113,8 +113,9 @@ static bool go_on(walk *w, size_t n)
     return w->status == TAPER_OK;
 }
 
-// A variance subtracts the mean from elements that may differ from it only in their last digits. Kernels that add
-// elements as floats lose these digits: the mean of floats near 1e5 is then wrong by 0.01.
+// Returns true if elements must be added as doubles. A variance subtracts the mean from elements that may differ from
+// it only in their last digits. Kernels that add floats lose these digits: the mean of floats near 1e5 is then wrong by
+// 0.01.
 static bool needs_doubles(const taper_reduce *r)
 {
     return r->centre == TAPER_CENTRE_MEAN;

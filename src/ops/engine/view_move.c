@@ -257,7 +257,7 @@ static bool move_shared(taper_run *run, shared_move *m)
     }
     const double charged = elements * WORK_OF_A_MOVE;
     if (taper_run_goes_on(run, (uint64_t)(charged - fmin(work, charged)))) {
-        // The status is ignored here, because the operator checks the run when it returns.
+        // The status is ignored, because a run that must end is noticed when the operator has returned.
         (void)!taper_run_range(run, move_parts, m, (size_t)planes * m->across * m->along, 1, work);
     }
     return true;

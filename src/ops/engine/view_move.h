@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Moves, clones and fills elements, for operators that create, view and index tensors. Strides are in elements and
-// physical: those of hidden NHWC tensors follow the bytes in memory.
+// physical: the strides of a hidden NHWC tensor follow the bytes in memory.
 #ifndef TAPER_OPS_VIEW_MOVE_H
 #define TAPER_OPS_VIEW_MOVE_H
 

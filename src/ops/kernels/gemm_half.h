@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrix products with weights packed as halves (fp16 or bf16). The functions and their calls are those of gemm_f32.h;
-// A, the bias, the summand and C are floats. Each instruction set has an entry for each precision:
+// Matrix products with weights packed as halves (fp16 or bf16). The functions are called as in gemm_f32.h; A, the bias,
+// the summand and C are floats. Each instruction set has an entry for each precision:
 //
 // - If the CPU multiplies halves, `rounds` is not 0, and a strip of A is rounded to halves before it is multiplied.
 //   Sums are either floats, or halves for `rounds` elements at a time, which are then added to a float sum.

@@ -192,7 +192,7 @@ TAPER_TEMPLATE double s_digamma(double x)
     const double shift = far != 0 ? 0 : first / p, r = s_beyond(x);
     const double right = d_log(y) - 0.5 * v - series * s - shift, tangent = s_cos_pi(r) / s_sin_pi(r);
     const double left = right - tangent, whole = r == 0 ? NAN : left;
-    // The bits of the infinity whose sign is opposite to that of a zero x.
+    // The bits of an infinity. If x is zero, the infinity has the opposite sign of x.
     const uint64_t zero = (d_bits(x) & 0x8000000000000000u) ^ 0xFFF0000000000000u;
     const double value = x > 0 ? right : x < 0 ? whole : x == 0 ? d_of_bits(zero) : x;
     return x == INFINITY ? x : value;

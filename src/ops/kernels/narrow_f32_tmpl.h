@@ -11,7 +11,7 @@
 
 // ---- halves
 
-// This is a constant instead of a pointer to a function, because compilers need not inline calls by pointers.
+// bf16 is a constant instead of a pointer to a function, because compilers need not inline calls by pointers.
 TAPER_TEMPLATE V widen_half(const bool bf16, const uint16_t *p)
 {
     return bf16 ? v_widen_bf16(p) : v_widen_fp16(p);

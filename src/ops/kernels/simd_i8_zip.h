@@ -2,8 +2,8 @@
 // Interleaves four rows of bytes, written with the macros of simd_i8_x86.h or simd_i8_wasm.h. Include it after that
 // file, once for each width.
 
-// Each 32 bits of r[q] are the bytes with one index in each of the four rows. In each 128 bits, r[0] has the first four
-// of sixteen indices, r[1] the next four, and so on.
+// Interleaves the bytes of four rows. Each 32 bits of r[q] are the bytes with one index in each of the four rows. In
+// each 128 bits, r[0] has the first four of sixteen indices, r[1] the next four, and so on.
 TAPER_TEMPLATE void I8(zip)(Q a0, Q a1, Q a2, Q a3, Q r[4])
 {
     const Q x = P(unpacklo_epi8)(a0, a1), y = P(unpackhi_epi8)(a0, a1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Winograd's F(4x4, 3x3) for convolutions of quantized NHWC numbers with stride 1: 36 products of 16 bits instead of
-// 144 of 8 bits. It is exact: the sums equal those of gemm_i8.h.
+// 144 of 8 bits. It is exact: gemm_i8.h gives the same sums.
 //
 // With the points 0, +-1, +-2 and infinity all transforms have integers, if the weights' denominators are left out.
 // These are 4, -6, -6, 24, 24, 1 for each position's row and column. The transform of the outputs multiplies its lines

@@ -187,7 +187,7 @@ TAPER_KERNEL(taper_op_div_mode)
 }
 
 // Returns the arithmetic of powers with a common exponent, or NULL for other exponents. PyTorch also computes these
-// powers as products and roots, whose results at infinities differ from those of pow().
+// powers as products and roots. At infinities pow() would give other results.
 static const taper_ew_op *power_of(double exponent)
 {
     static const struct {

@@ -23,7 +23,7 @@ typedef struct taper_conv_params {
 // The parameter of convolution operators. Most of PyTorch's convolutions have a fixed number of dimensions. The others
 // (taper_conv_any) take only batched inputs and have an argument for `transposed`.
 typedef struct taper_conv_form {
-    uint8_t rank; // number of spatial dimensions; 0: that of the weight
+    uint8_t rank; // number of spatial dimensions; 0: the weight decides it
     bool transposed;
     bool depthwise; // true if the number of groups is the number of channels and not an argument
 } taper_conv_form;
@@ -56,7 +56,8 @@ TAPER_MUST_USE taper_status taper_conv_parse(taper_call *call, taper_conv_args *
 TAPER_MUST_USE taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const taper_tensor *weight,
                                              const taper_tensor *bias, const taper_conv_params *params,
                                              int64_t *out_sizes);
-// Computes the params->rank spatial sizes of the result from those of the input. params must be checked already.
+// Computes the params->rank spatial sizes of the result from the spatial sizes of the input. params must be checked
+// already.
 TAPER_MUST_USE taper_status taper_conv_check_space(taper_error *error, const int64_t *in, const taper_tensor *weight,
                                                    const taper_conv_params *params, int64_t *out);
 // Fills out_rank, out_sizes and the layout from the other fields. taper_conv_check must have succeeded.

@@ -16,7 +16,8 @@ typedef struct conv_job {
     taper_run *run;
     taper_dtype dtype; // dtype in which the convolution is computed
     size_t item;
-    int64_t batch, groups, in_channels, out_channels; // sizes; in_channels and out_channels are those of one group
+    // sizes; in_channels and out_channels count the channels of one group
+    int64_t batch, groups, in_channels, out_channels;
     int64_t taps;
     int64_t in[3], out[3], kernel[3], stride[3], pad[3], dilation[3];
     const char *x;

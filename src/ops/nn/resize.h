@@ -48,15 +48,17 @@ void taper_resize_axis_free(const taper_call *call, taper_resize_axis *table);
 // Sets result 0 to the resized x.
 TAPER_MUST_USE taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *resize);
 
-// The loops over the elements. item is the size of an element in bytes; zero is the zero point of quantized tensors.
+// These functions loop over the elements. item is the size of an element in bytes; zero is the zero point of quantized
+// tensors.
 void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const void *in,
                           const taper_volume *y, void *out, size_t item);
 TAPER_MUST_USE taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes,
                                                   taper_dtype dtype, const taper_volume *x, const void *in,
                                                   const taper_volume *y, void *out, double zero, bool fused);
-// Linear interpolation in two dimensions by vector kernels; axes[0] has size 1. taper_resize_bilinear computes NHWC
-// floats from NHWC floats, or planes of floats from either layout. The second function computes NHWC bytes. Both return
-// TAPER_DECLINED if nothing was done. Builds with operators that interpolate contain them (TAPER_INTERPOLATES).
+// These functions interpolate linearly in two dimensions with vector kernels; axes[0] has size 1. taper_resize_bilinear
+// computes NHWC floats from NHWC floats, or planes of floats from either layout. taper_resize_bilinear_u8 computes NHWC
+// bytes. Both return TAPER_DECLINED if nothing was done. Builds with operators that interpolate contain them
+// (TAPER_INTERPOLATES).
 TAPER_MUST_USE taper_status taper_resize_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x,
                                                   const float *in, const taper_volume *y, float *out);
 TAPER_MUST_USE taper_status taper_resize_bilinear_u8(taper_run *run, const taper_resize_axis *axes,

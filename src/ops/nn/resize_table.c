@@ -72,7 +72,7 @@ static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, 
     }
 }
 
-// The cubic convolution kernel. near_f32 is for |x| <= 1, far_f32 for 1 < |x| < 2.
+// These functions compute the cubic convolution kernel: near_f32 for |x| <= 1, far_f32 for 1 < |x| < 2.
 static float near_f32(float x, float a)
 {
     return ((a + 2.0f) * x - (a + 3.0f)) * x * x + 1.0f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantizes floats to bytes and back by the vector kernels, per tensor and per channel, on the run's threads. The
-// results equal those of the formulas in quantized.h to the last bit. The run must not be portable.
+// formulas in quantized.h give the same results, to the last bit. The run must not be portable.
 #ifndef TAPER_OPS_QUANTIZED_BYTES_H
 #define TAPER_OPS_QUANTIZED_BYTES_H
 

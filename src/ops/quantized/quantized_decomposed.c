@@ -170,7 +170,7 @@ TAPER_KERNEL(taper_op_decomposed_quantize)
     return taper_ew_run(call, &ew);
 }
 
-// A conversion to half precision rounds after each step.
+// Dequantizes to half precision. Each step rounds its result.
 static taper_status dequantize_half(taper_call *call, taper_tensor *x, taper_dtype dtype, double scale, int64_t point)
 {
     taper_compose c;
@@ -269,7 +269,8 @@ TAPER_KERNEL(taper_op_decomposed_quantize_channel)
                              computed(&c, call, &quantize_each, &args, inputs, fine_or_not(&of.scales), dtype));
 }
 
-// Computes x times the scales, or x minus the zero points times the scales. Integers of 32 bits are exact in between.
+// Computes x times the scales, or x minus the zero points times the scales. For integers of less than 32 bits one loop
+// does both steps, because their differences are exact.
 static taper_tensor *dequantized(taper_compose *c, taper_call *call, taper_tensor *x, taper_tensor *scales,
                                  taper_tensor *points, taper_dtype dtype)
 {

@@ -238,7 +238,8 @@ taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x, co
     return status;
 }
 
-// Recurrent cells request their weights in every step, so this accepts only weights of the model, whose packs are kept.
+// Declines weights that are not part of the model. Recurrent cells request their weights in every step, and only packs
+// of the model's weights are kept.
 taper_status taper_qlinear_packed_dynamic(taper_call *call, const taper_qlinear_params *params, const float *x,
                                           size_t rows, bool relu, float *y)
 {

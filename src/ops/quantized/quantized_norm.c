@@ -196,8 +196,8 @@ typedef struct byte_groups {
     const norm_work *norm;
     const uint8_t *x;
     uint8_t *y;
-    const float *weight, *bias; // one number per element, or NULL for 1 and 0
-    // If channels is not 0, weight and bias have one number per channel; NULL: 1 and 0.
+    const float *weight, *bias; // one number per element; NULL: weights are 1, biases 0
+    // If channels is not 0, weight and bias have one number per channel instead.
     int64_t channels, per_group, pixels;
     int64_t count; // number of elements of a group
     double eps;
@@ -320,7 +320,7 @@ TAPER_KERNEL(taper_op_q_layer_norm)
 
 typedef struct group_work {
     norm_work norm;
-    const float *weight, *bias; // weight and bias, or NULL for 1 and 0
+    const float *weight, *bias; // NULL: weights are 1, biases 0
     int64_t channels, per_group, pixels;
     double eps;
 } group_work;

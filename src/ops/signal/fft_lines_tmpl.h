@@ -22,8 +22,8 @@ static lines_layout LINES_NAME(layout_of)(const void *const *lines, bool pairs, 
                           .step = (size_t)number_step * item};
 }
 
-// to_lanes copies `count` reals of each line into the lanes. Rows of lanes are y_step apart. For pairs, rows of real
-// and of imaginary parts alternate and form points. of_lanes copies back.
+// to_lanes copies `count` reals of each line into the lanes. Rows of lanes are y_step apart. For pairs, the lanes have
+// a row of real parts, then a row of imaginary parts, and so on. of_lanes copies back.
 static void LINES_NAME(to_lanes)(uint64_t cpu, const lines_layout *x, size_t count, const void *first, LINES_REAL *y,
                                  size_t y_step)
 {

@@ -20,8 +20,8 @@ static void FFT_NAME(pass_small)(taper_run *run, size_t factor, size_t inner, si
     }
 }
 
-// The pass for any odd prime. Elements j and prime - j are combined to their sum and their difference, which halves the
-// number of multiplications.
+// Computes the pass for any odd prime. Elements j and prime - j are combined to their sum and their difference, which
+// halves the number of multiplications.
 static void FFT_NAME(pass_prime)(taper_run *run, size_t prime, size_t inner, size_t blocks,
                                  const FFT_NAME(point) *restrict in, FFT_NAME(point) *restrict out,
                                  const FFT_REAL *restrict roots)

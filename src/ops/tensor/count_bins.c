@@ -3,8 +3,8 @@
 #include "ops/tensor/count_bins.h"
 #include <math.h>
 
-// The bins of a block of floats are computed without branches. Four counters per bin keep an addition from waiting for
-// the previous one.
+// Computes the bins of a block of floats without branches. Four counters per bin keep an addition from waiting for the
+// previous one.
 bool taper_count_bins(taper_run *run, const float *x, int64_t count, float low, float high, int64_t bins, float *result)
 {
     enum { MOST_BINS = 256, BLOCK = 256, COUNTERS = 4, FLOAT_DIGITS = 24 };

@@ -19,7 +19,7 @@ static double in_dtype(taper_dtype dtype, double value)
     return taper_step(dtype != TAPER_F64, value);
 }
 
-// Restores the heap below index i, with the smallest key at the top. The keys are those of the indices in `order`.
+// Restores the heap below index i, with the smallest key at the top. The key of an index in `order` is keys[index].
 static void sift(const double *keys, int64_t *order, int64_t count, int64_t i)
 {
     for (;;) {

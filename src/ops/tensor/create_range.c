@@ -223,8 +223,9 @@ static double between_fused(taper_dtype dtype, double start, double end, int64_t
     return fma(low ? step : -step, count, low ? start : end);
 }
 
-// PyTorch computes a whole vector as its first element plus multiples of the step, in pairs of vectors while these fit.
-// For integers this is visible: the first element is truncated before the steps are added.
+// Computes element i of linspace as PyTorch does: a vector is its first element plus multiples of the step, and vectors
+// come in pairs while these fit. For integers this is visible: the first element is truncated before the steps are
+// added.
 static double between_vectors(taper_dtype dtype, double start, double end, int64_t i, int64_t steps)
 {
     const int64_t lanes = 32 / (int64_t)taper_dtype_size(dtype), first = i / lanes * lanes;
@@ -396,8 +397,8 @@ static double window_at(window_kind kind, double i, double n, double a, double b
     }
 }
 
-// Reads window_length, then those of the arguments periodic, alpha (or beta) and beta that the overload has, and makes
-// the window.
+// Reads window_length, then the arguments periodic, alpha (or beta) and beta if the overload has them, and makes the
+// window.
 static taper_status window(taper_call *call, window_kind kind, size_t given)
 {
     taper_error *error = call->run->error;

@@ -5,8 +5,8 @@
 #include "ops/engine/view_shape.h"
 #include "ops/tensor/create.h"
 
-// For floats and complex numbers PyTorch first makes a tensor of its default dtype, then converts it to any other
-// dtype.
+// Rounds floats and complex numbers to the default dtype, because PyTorch first makes a tensor of that dtype, then
+// converts it to any other dtype.
 static void round_to_default(taper_scalar *value)
 {
     const taper_dtype dtype = taper_create_dtype(value);

@@ -180,7 +180,7 @@ TAPER_KERNEL(taper_op_copy_)
     return status == TAPER_OK ? ret_self(call) : status;
 }
 
-// copy as a function: returns src with the sizes and the dtype of self. The elements of self are not used.
+// Computes aten::copy, which returns src with the sizes and the dtype of self. The elements of self are not used.
 TAPER_KERNEL(taper_op_copy)
 {
     taper_tensor *self, *from, *wide;

@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_TENSOR_GATHER_ROWS_JOINED_H
 #define TAPER_OPS_TENSOR_GATHER_ROWS_JOINED_H
 
-// Maximum and minimum. The result is NaN if either operand is NaN. The first comparison compiles to one instruction
-// that returns x if either is NaN. The test of y is a predictable branch.
+// These functions return the maximum or the minimum, or NaN if either operand is NaN. The first comparison compiles to
+// one instruction that returns x if either is NaN. The test of y is a predictable branch.
 static inline float greater(float x, float y)
 {
     const float most = x < y ? y : x;

@@ -118,7 +118,7 @@ TAPER_KERNEL(taper_op_rot90)
 
 // ---- roll
 
-// A roll is a concatenation of the two parts, so it has the layout of cat.
+// Computes a roll as a concatenation of the two parts, so the result has the layout of cat.
 taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64_t shift, taper_tensor **result)
 {
     const int64_t size = x->sizes[dim];

@@ -23,7 +23,7 @@ static void neighbours(const float *map, int64_t size, int64_t x, int64_t y, dou
 // element, and the return value is its height. If the surface is too flat, the middle element is used.
 static double refine(double near[3][3], double *dx, double *dy)
 {
-    const double most = 1.5; // in elements; the extreme is never farther away from the middle
+    const double most = 1.5; // largest distance of the extreme from the middle, in elements
     const double gx = (near[1][2] - near[1][0]) / 2.0, gy = (near[2][1] - near[0][1]) / 2.0;
     const double xx = near[1][0] - 2.0 * near[1][1] + near[1][2], yy = near[0][1] - 2.0 * near[1][1] + near[2][1];
     const double xy = (near[2][2] - near[2][0] - near[0][2] + near[0][0]) / 4.0;

@@ -253,7 +253,7 @@ static taper_status limit(taper_call *call, taper_box_scratch *scratch)
     w.sorted = block;
     TAPER_TRY(taper_box_alloc(call, scratch, image_cells, sizeof(int32_t), &block));
     w.merged = block;
-    // There is at most one result per cell, and each image has at most the limit.
+    // There is at most one result per cell, and at most `most` results per image.
     size_t outs = cells;
     if (w.most > 0 && images > 0 && (uint64_t)w.most < cells / images) {
         outs = images * (size_t)w.most;

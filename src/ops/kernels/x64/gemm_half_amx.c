@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm of bf16 with AMX: 28 rows by 32 columns in four tiles of float sums, 32 k at a time (a step). Panels
-// of weights are those of the avx512bf16 kernel, which computes products that are too small for tiles.
+// of weights have the order that the avx512bf16 kernel needs, because it computes products that are too small for
+// tiles.
 //
 // All taps of a row form one row of A, as in a panel. The steps of a strip that the L1 cache has space for are
 // rounded to bf16 in the order of tiles, and multiplied with all columns. If there are more steps, the sums of some

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with AMX: 28 rows by 32 columns in four tiles of sums, 64 k at a time (a step). Panels of
-// weights are those of AVX-512 VNNI, whose kernel computes calls that are too small for tiles.
+// weights have the order that the kernel of AVX-512 VNNI needs, because it computes calls that are too small for tiles.
 //
 // All taps of a row form one row of A, as in a panel of weights. Rows at equal distances are read in place if there are
 // few columns. Otherwise steps of a strip are copied into the order of tiles until the L1 cache is full, and are
@@ -287,7 +287,7 @@ static void run_vectors(const taper_gemm_i8 *job)
 }
 #endif
 
-// If K is not larger than a step, the kernel for vectors is faster.
+// Uses the kernel for vectors if K is not larger than a step, because it is faster then.
 int taper_gemm_i8_rows_amx(const taper_gemm_i8 *job)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)

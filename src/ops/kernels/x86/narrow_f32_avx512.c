@@ -17,7 +17,7 @@ TAPER_TEMPLATE V v_nibble(VI words, int i)
     return _mm512_permutexvar_ps(i == 0 ? words : _mm512_srli_epi32(words, (unsigned)(4 * i)), numbers);
 }
 
-// A single stream of weights: with four, the prefetchers of x86 reach half of the bandwidth.
+// Reads a single stream of weights. With four streams, the prefetchers of x86 reach half of the bandwidth.
 #define HALF_ROWS 1
 #include "ops/kernels/narrow_f32_tmpl.h"
 
