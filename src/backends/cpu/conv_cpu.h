@@ -64,25 +64,26 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
 TAPER_MUST_USE taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_dense(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
-// 1x1 convolutions of many input channels to at most four output channels (conv_few.c).
+// taper_conv2d_is_few returns true for 1x1 convolutions of many input channels to at most four output channels.
+// taper_conv2d_few computes these (conv_few.c).
 bool taper_conv2d_is_few(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_few(taper_conv2d *job);
-// Convolutions with few input channels, as in images. They read x in place, contiguous or channels-last, without an
-// NHWC copy (conv_stem.c).
+// taper_conv2d_is_stem returns true for convolutions with few input channels, as in images. taper_conv2d_stem computes
+// these. It reads x in place, contiguous or channels-last, without an NHWC copy (conv_stem.c).
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
 
-// Convolutions with few channels, or groups of few channels, computed over planes. They read x in place, contiguous or
-// channels-last (conv_planar.c).
+// taper_conv2d_is_planar returns true for convolutions with few channels, or groups of few channels.
+// taper_conv2d_planar computes these over planes. It reads x in place, contiguous or channels-last (conv_planar.c).
 bool taper_conv2d_is_planar(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
 // Describes the pack of weights for the planar kernel. *group_floats receives the number of floats of a group. Returns
 // false if the size overflows.
 bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry, size_t *group_floats,
                               taper_pack_request *request);
-// Convolutions of lines in PyTorch's order by the planar kernel, also depthwise (conv_lines.c). The result (job->y) is
-// then contiguous. taper_conv2d_as_lines returns true if the job is such a convolution. It changes the job of a 1x1
-// kernel so that an image becomes one line.
+// taper_conv2d_as_lines returns true for convolutions of lines in PyTorch's order, also depthwise. It changes the job
+// of a 1x1 kernel so that an image becomes one line. taper_conv2d_lines computes these convolutions with the planar
+// kernel. Its result (job->y) is contiguous (conv_lines.c).
 bool taper_conv2d_as_lines(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_lines(taper_conv2d *job);
 // Returns true if planes are faster than a product over merged groups (conv_algorithm.c).
@@ -95,10 +96,11 @@ size_t taper_conv2d_merged_groups(const taper_conv2d *job);
 // weights are few.
 const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merged);
 
-// 3x3 convolutions by Winograd's transforms, with stride 1 and any dilation, or with stride 2 (conv_winograd.c).
+// Computes a 3x3 convolution by Winograd's transforms, with stride 1 and any dilation, or with stride 2
+// (conv_winograd.c).
 TAPER_MUST_USE taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry *winograd);
-// Transposed convolutions, as a product and sums of each pixel's contributions (conv_transposed.c).
-// taper_conv2d_does_transposed returns false if the reference must run.
+// taper_conv2d_does_transposed returns false if the reference must run. taper_conv2d_transposed computes a transposed
+// convolution as a product and sums of each pixel's contributions (conv_transposed.c).
 bool taper_conv2d_does_transposed(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_transposed(taper_conv2d *job);
 // Returns the Winograd kernel if it is the fastest algorithm for a dense convolution (conv_algorithm.c), or NULL.

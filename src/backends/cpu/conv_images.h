@@ -3,8 +3,8 @@
 #ifndef TAPER_BACKENDS_CPU_CONV_IMAGES_H
 #define TAPER_BACKENDS_CPU_CONV_IMAGES_H
 
-// Convolutions for which taper_conv2d_is_stem is true and whose rows are long enough. The CPU must have a kernel for
-// overlapping windows.
+// taper_conv2d_is_windows returns true for convolutions for which taper_conv2d_is_stem is true and whose rows are long
+// enough, if the CPU has a kernel for overlapping windows. taper_conv2d_windows computes these.
 bool taper_conv2d_is_windows(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_windows(taper_conv2d *job);
 

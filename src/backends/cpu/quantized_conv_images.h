@@ -3,7 +3,8 @@
 #ifndef TAPER_BACKENDS_CPU_QUANTIZED_CONV_IMAGES_H
 #define TAPER_BACKENDS_CPU_QUANTIZED_CONV_IMAGES_H
 
-// Convolutions with few channels (stem). They read the tensor x, with any strides, and set the job's x.
+// taper_conv2d_i8_is_windows returns true for convolutions with few channels (stem). taper_conv2d_i8_windows computes
+// these. It reads the tensor x, with any strides, and sets the job's x.
 bool taper_conv2d_i8_is_windows(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x);
 

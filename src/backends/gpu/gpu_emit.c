@@ -341,7 +341,7 @@ static unsigned gives(taper_gpu_rule *rule)
 }
 
 // Completes a shape. If it lacks a dtype, it gets the dtype of the inputs, or float32 if the inputs differ, as when
-// bool is joined with floats. Scale and zero point are those of the first input.
+// bool is joined with floats. The result has the first input's scale and zero point.
 static taper_status settle_dtypes(taper_gpu_emitter *e, const taper_node *node, const taper_node *from)
 {
     const taper_ir_value *first = from->input_count != 0 ? taper_node_in(from, 0) : NULL;

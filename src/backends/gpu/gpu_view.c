@@ -62,7 +62,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
             }
         }
         const bool has_packed = a >= 0 && from->packed >= first_a && from->packed <= a;
-        // Find the stride of the run's innermost vector, and check that its dimensions are contiguous.
+        // Finds the stride of the run's innermost vector, and checks that its dimensions are contiguous.
         int64_t step = 0, vectors = 0;
         bool lanes = false; // true if the innermost elements are lanes
         for (int d = a; a >= 0 && d >= first_a; d--) {

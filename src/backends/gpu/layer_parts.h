@@ -82,8 +82,8 @@ TAPER_MUST_USE taper_status taper_gpu_packed_object(taper_gpu_emitter *e, const 
 
 // ---- the kernel (product.c)
 
-// The arguments of the kernel that multiplies. For each part, the result is the view `out`: batch, rows, columns, and
-// the vectors of the part's result channels.
+// The arguments of the kernel that multiplies. For each part, the view `out` has the result, with the dimensions batch,
+// rows, columns, and vectors of the part's channels.
 typedef struct taper_gpu_product {
     taper_gpu_view in, out;
     int64_t in_strides[3];

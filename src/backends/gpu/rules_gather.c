@@ -37,7 +37,7 @@ static taper_status add_gather(taper_gpu_emitter *e, const taper_gpu_view *table
     uint32_t at = 0;
     memcpy(from.sizes, out->sizes, sizeof from.sizes);
     memcpy(by.sizes, out->sizes, sizeof by.sizes);
-    from.strides[d] = 0; // the index is multiplied by this dimension's stride
+    from.strides[d] = 0; // the shader adds the index times this dimension's stride itself
     from.packed = by.packed = packed;
     TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3, &loops), "tensors of more dimensions than a kernel has loops");
     TAPER_TRY(taper_gpu_add_work(e->program, &w));

@@ -113,7 +113,7 @@ taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *va
 }
 
 // Copies an item of a quantized join, with the join's scale and zero point. If the node has no scale and zero point,
-// those of the first item are used.
+// the first item's scale and zero point are used.
 static taper_status join_quantized(taper_gpu_emitter *e, const taper_node *node, const taper_ir_value *value,
                                    const taper_gpu_view *from, const taper_gpu_view *to, taper_gpu_table *table)
 {

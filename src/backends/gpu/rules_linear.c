@@ -9,7 +9,7 @@
 // ---- linear layers
 
 // Multiplies x [.., l->in], packed along its last dimension, by the constant weight. The other dimensions of out are
-// those of x.
+// the same as in x.
 static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, taper_gpu_layer *l,
                               const taper_gpu_chain *chain, taper_gpu_view *out)
 {
@@ -241,7 +241,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     TAPER_GPU_REFUSE(e, !taper_gpu_view_loops(views, 3 + chain->operand_count, &of_batches),
                      "batches of more dimensions than a kernel has loops");
     largest_last(&of_batches);
-    // Batches that do not fit in that loop get separate dispatches.
+    // A kernel loops over one batch dimension. The other batch dimensions become separate dispatches.
     const int64_t outer = of_batches.sizes[0] * of_batches.sizes[1];
     TAPER_GPU_REFUSE(e, outer > 64, "batches of more dimensions than a kernel has loops");
     for (int64_t i = 0; i < outer; i++) {

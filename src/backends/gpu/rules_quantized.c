@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantized operators. Elements of quint8 are floats from 0 to 255, and results have the same bits as on the CPU: sums
-// of products equal those of 32-bit integers, and rounding happens once, with factors computed by the CPU's own code.
+// of products equal the sums of 32-bit integers, and rounding happens once, with factors computed by the CPU's own
+// code.
 #include <math.h>
 #include <string.h>
 

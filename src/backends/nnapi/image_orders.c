@@ -70,7 +70,7 @@ static const taper_val *argument_named(const taper_image_orders *o, const taper_
     return NULL;
 }
 
-// Returns the order of an operator that keeps sizes. PyTorch's memory formats are 0 contiguous, 1 preserve, 2
+// Returns the order of an operator that keeps sizes. PyTorch numbers memory formats: 0 is contiguous, 1 preserve, 2
 // channels-last.
 static uint8_t same_sizes(const taper_image_orders *o, const taper_node *node)
 {

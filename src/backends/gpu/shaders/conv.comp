@@ -4,8 +4,8 @@
 //
 // ROWS_PACKED: the second operand is packed along its rows, as in q k^T, so products are dot products.
 //
-// EXACT: the numbers are 0 to 255 and -128 to 127, and the sums equal those of 32-bit integers. Up to 512 products are
-// exact as floats, and are then added to integers. A bias is two numbers of 16 bits.
+// EXACT: the numbers are 0 to 255 and -128 to 127, and the sums equal the sums of 32-bit integers. Up to 512 products
+// are exact as floats, and are then added to integers. A bias is two numbers of 16 bits.
 //
 // LANES: that many threads of a subgroup load packed weights for each other, because all threads of a workgroup need
 // the same ones. This is for devices on which loads cost more than exchanges. The sums of four products remain in
