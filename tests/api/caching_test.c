@@ -252,8 +252,8 @@ static taper_status run_sizes(taper_context *context, taper_session *session, in
     return status;
 }
 
-// Sizes change, and there are more of them than a session keeps plans for. From the second round on, almost no calls
-// reach the system's allocator.
+// The sizes of the input change from run to run, and there are more sizes than a session has plans for. From the second
+// round on, almost no calls reach the system's allocator.
 static void sizes_that_change(void **state)
 {
     (void)state;

@@ -76,7 +76,7 @@ static void samples_optimized(void **state)
     }
 }
 
-// One file for each kind of archive and of layers.
+// The test loads one file for each kind of archive and of layers.
 static void from_memory_and_callbacks(void **state)
 {
     (void)state;

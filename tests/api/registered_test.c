@@ -505,7 +505,7 @@ static const struct {
     {NO_TENSOR, TAPER_ERROR_ARGUMENT, "my_ops::warp: result 0 should be Tensor, got int"},
 };
 
-// An operator that runs the session that called it.
+// The operator runs the session that called it.
 static void run_again(void **state)
 {
     (void)state;

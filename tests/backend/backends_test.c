@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests that models give bit-identical results on the CPU and on a backend that keeps its tensors to itself, whichever
-// nodes it claims, shapes it declines or calls it fails.
+// Tests that models give bit-identical results on the CPU and on a backend whose tensors only the backend can read. It
+// must not matter which nodes the backend claims, which shapes it declines, and which calls fail.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

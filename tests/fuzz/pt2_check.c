@@ -36,7 +36,7 @@ static void fail(const char *what, const char *why)
     _exit(PT2_CHECK_FAILED);
 }
 
-// Is called after each operation of the check. Fails if an error has no message, or if the operation took too long.
+// The check calls this after each operation. Fails if an error has no message, or if the operation took too long.
 static bool ended(work *w, const char *what, taper_status status)
 {
     const double seconds = (double)(clock() - w->began) / CLOCKS_PER_SEC;

@@ -49,8 +49,8 @@ static taper_status stop(taper_run *run, double ahead)
     return stopped ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
-// Called every 50 ms of processor time. Some functions that it calls are not async-signal-safe, but the process ends
-// here.
+// The timer calls this every 50 ms of processor time. Some functions that it calls are not async-signal-safe, but the
+// process ends here.
 static void tick(int number)
 {
     (void)number;

@@ -111,7 +111,7 @@ static bool is_listed(const char *name)
     return false;
 }
 
-// Checks that the operators without a rule are exactly those of the list. print: true to print them.
+// Checks that the operators without a rule are exactly the operators of the list. print: true to print them.
 static bool check_listed(bool print)
 {
     static bench b;

@@ -98,7 +98,7 @@ static void let_run(nnapi *n)
     n->Model_free(NULL); // the emulation reads the switches again in every call, also in this one
 }
 
-// Waits until an execution in another thread has started, which the answer to an invalid call tells.
+// Waits until an execution in another thread has started. The answer to an invalid call shows this.
 static void await_run(nnapi *n, ANeuralNetworksExecution *execution, const float *x)
 {
     for (bool running = false; !running;) {

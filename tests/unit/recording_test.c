@@ -383,8 +383,8 @@ static void each_allocation_fails(void **state)
 
 // ---- constants
 
-// The host changes the weights of a session after some runs. The results must be those of a session whose weights were
-// changed before the first run.
+// The host changes the weights of a session after some runs. A session whose weights were changed before the first run
+// must give the same results.
 static void weight_that_is_written(const char *name)
 {
     taper_context *context = test_context(NULL, 1);

@@ -50,7 +50,7 @@ final class LoadTest extends AbstractJni {
     }
   }
 
-  /** A file that supports reading at an offset, which SimpleFileIO does not for armv7. */
+  /** A file that supports reading at an offset. On armv7, SimpleFileIO does not support this. */
   private static final class ReadFile extends SimpleFileIO {
     private final File file;
 

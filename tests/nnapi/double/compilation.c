@@ -118,7 +118,7 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
 }
 
 #if DOUBLE_LEVEL >= 29
-// The token has 32 bytes.
+// token has 32 bytes.
 int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation *compilation, const char *cacheDir,
                                           const uint8_t *token)
 {

@@ -93,7 +93,7 @@ static double weight_scale(const tensor *weight, uint32_t output)
     return weight->channel_scales != NULL ? weight->channel_scales[output] : weight->scale;
 }
 
-// Converts a sum to the result. The bias and the scale are those of channel `output`.
+// Converts a sum to the result. The bias and the scale of channel `output` are used.
 static void put_sum(const call *c, size_t at, uint32_t output, float real, int64_t sum)
 {
     const tensor *in = &c->in[0], *out = &c->out[0];
@@ -188,7 +188,7 @@ bool prepare_transposed(call *c)
         }
         height = list_int(&c->in[3], w->nchw ? 2 : 1);
         width = list_int(&c->in[3], w->nchw ? 3 : 2);
-        // The paddings are those of a convolution of an image that has the size of the result.
+        // The paddings belong to a convolution of an image that has the size of the result.
         const image back = {.height = (uint32_t)height, .width = (uint32_t)width};
         if (height < 1 || width < 1 || !read_scheme(c, scalar_int(c, 4), &back)) {
             return c->why[0] != '\0' ? false
