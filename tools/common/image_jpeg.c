@@ -32,7 +32,8 @@ static void read_failed(j_common_ptr info)
     longjmp(failure->jump, 1);
 }
 
-// Called by libjpeg for warnings. Damage that libjpeg can repair is accepted, but a truncated file is refused.
+// libjpeg calls this function for warnings. Damage that libjpeg can repair is accepted, but a truncated file is
+// refused.
 static void warn(j_common_ptr info, int level)
 {
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) {

@@ -63,8 +63,8 @@ static bool make_tensor(const input_source *source, taper_dtype dtype, size_t ra
     return true;
 }
 
-// Writes a number in the format of its dtype. An integer dtype takes the value of the argument `integer`, any other
-// dtype that of `number`. Returns the number of bytes.
+// Writes a number in the format of its dtype. Integer dtypes take the value of the argument `integer`, other dtypes
+// the value of `number`. Returns the number of bytes.
 static size_t store_number(taper_dtype dtype, double number, int64_t integer, unsigned char out[ELEMENT_MOST])
 {
     const float single = (float)number;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper inspect --lint: lists what makes a file larger or slower on phones than necessary, and contents that are
-// probably unintended. The first four lints are those of PyTorch's generate_mobile_module_lints and have its names.
+// probably unintended. The first four lints are the lints of PyTorch's generate_mobile_module_lints, with the same
+// names.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
