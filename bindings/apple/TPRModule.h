@@ -15,7 +15,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-// The numbers are those of PyTorch.
+// PyTorch uses the same numbers.
 typedef NS_ENUM(NSInteger, TPRDType) {
     TPRDTypeUInt8 = 0,
     TPRDTypeInt8 = 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts images to floats, without Java. The results are bit-identical to those of pytorch_android_torchvision.
+// Converts images to floats, without Java. pytorch_android_torchvision gives bit-identical results.
 #ifndef TAPER_BINDING_IMAGE_H
 #define TAPER_BINDING_IMAGE_H
 

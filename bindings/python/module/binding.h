@@ -29,7 +29,7 @@ typedef struct binding_dtype {
     const char *name; // NULL if no dtype has this number
     // NumPy's kind of the dtype: 'i', 'u', 'f', 'b' or 'c'; 'v' for bfloat16, which buffers do not support; 0: none.
     char kind;
-    bool quantized;     // true for a quantized dtype; kind is then that of its integers
+    bool quantized;     // true for a quantized dtype; kind then describes its integers
     size_t size;        // bytes of an element
     const char *format; // format of a buffer, as in module struct; NULL for none
 } binding_dtype;
@@ -62,7 +62,7 @@ bool binding_errors_add(PyObject *module, binding_state *state);
 void binding_raise(const binding_state *state, taper_status status, taper_error *error, const char *about);
 // Destroys the error. Returns true if the status is TAPER_OK, otherwise raises its exception and returns false.
 bool binding_check(const binding_state *state, taper_status status, taper_error *error);
-// Raises the package's subclass of a Python exception class: WrongType for TypeError. The format is that of
+// Raises the package's subclass of a Python exception class: WrongType for TypeError. The format is the same as for
 // PyErr_Format.
 void binding_refuse(PyObject *kind, const char *format, ...);
 // Converts the current exception to the package's own after an argument could not be converted. Exceptions without a

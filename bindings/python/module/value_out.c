@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts values to Python's objects. taper.Object stands for objects that Python cannot represent: those of the
-// model's own classes.
+// Converts values to Python's objects. taper.Object stands for objects of the model's own classes, which Python cannot
+// represent.
 #include "binding.h"
 
 #include <string.h>

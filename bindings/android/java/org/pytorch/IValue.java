@@ -199,7 +199,7 @@ public class IValue {
     return Double.longBitsToDouble(number(TYPE_CODE_DOUBLE));
   }
 
-  /** Returns the text of a string. {@link #toString} is that of Object. */
+  /** Returns the text of a string. {@link #toString} does not: it is the method of Object. */
   public String toStr() {
     return (String) data(TYPE_CODE_STRING);
   }

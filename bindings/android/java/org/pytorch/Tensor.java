@@ -714,7 +714,7 @@ public abstract class Tensor {
       if (magnitude >= 0x7c00) { // infinity or NaN
         return Float.intBitsToFloat(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
       }
-      // The exponent's bias is 112 less than that of float32. Multiplying by 2^112 corrects it, also for subnormals.
+      // The bias of the exponent is 112 less than in float32. Multiplying by 2^112 corrects it, also for subnormals.
       final float value = Float.intBitsToFloat(magnitude << 13) * 0x1p112f;
       return Float.intBitsToFloat(Float.floatToRawIntBits(value) | sign);
     }
