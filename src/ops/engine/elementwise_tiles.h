@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tiles for the elementwise engine, which compute many short lines at a time. Include this file after
+// The tiles of the elementwise engine. A tile computes many short lines at a time. Include this file after
 // elementwise_walk.h.
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_TILES_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_TILES_H

@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_TENSOR_SCAN_LINES_WHOLE_H
 #define TAPER_OPS_TENSOR_SCAN_LINES_WHOLE_H
 
-// Scans contiguous lines a block at a time, because most blocks contain no new extreme. Returns true, which says that
-// the lines are done.
+// Defines functions that scan contiguous lines a block at a time, because most blocks contain no new extreme. They
+// return true, because they scan all lines.
 #define LINE(name, type, better)                                                                                       \
     static void name##_line(int64_t size, const type *x, type *y, int64_t *p)                                          \
     {                                                                                                                  \
