@@ -657,7 +657,7 @@ static bool changes_ranks(const taper_block *block)
 
 bool taper_ranks_change(taper_compilation *compilation)
 {
-    // Computed once for all graphs, because no pass adds a node that changes ranks.
+    // The answer is computed once for all graphs, because no pass adds a node that changes ranks.
     if (compilation->ranks_change == 0) {
         compilation->ranks_change = 1;
         for (size_t g = 0; g < compilation->count; g++) {
