@@ -391,7 +391,7 @@ static int hold_part(const fixture *f)
     return fd;
 }
 
-// An active writer keeps other writers out; a writer whose process ended does not, however it ended.
+// While one process writes, others cannot. After that process has ended, in whatever way, another one can write.
 static void who_writes(void **state)
 {
     (void)state;
