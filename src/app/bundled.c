@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Inputs in a model's file (taper_app.h). torch.utils.bundled_inputs adds a method get_all_bundled_inputs_for_NAME for
-// each method that has inputs, and get_all_bundled_inputs for forward. Older files have only the latter.
+// each method that has inputs, and get_all_bundled_inputs for forward. Older files have only get_all_bundled_inputs.
 #include <taper/taper_app.h>
 
 #include <stdio.h>
