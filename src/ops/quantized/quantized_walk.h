@@ -51,7 +51,7 @@ void taper_q_table_row(const void *tables, const taper_q_row *row);
 // A function to apply to each element: y[i] = quantize(value(dequantize(x[i]))).
 typedef struct taper_q_map {
     float (*value)(const struct taper_q_map *map, float x);
-    // Computes value() as PyTorch's vectors do. NULL if value() does so itself.
+    // Computes value() as PyTorch's vectors do. NULL if value() already computes it in this way.
     float (*value_wide)(const struct taper_q_map *map, float x);
     float p[4];         // parameters of the function `value`
     float inverse_wide; // reciprocal of the result's scale for vector code; 0: it computes 1.0f / (float)scale
