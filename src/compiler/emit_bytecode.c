@@ -134,7 +134,7 @@ static int32_t arguments_given(const emitter *e, const taper_node *node)
     }
     const uint32_t outs = schema->out_count;
     uint32_t given = schema->arg_count - outs;
-    // Never omits arguments of prim::RaiseException, for which the stock interpreter has no defaults.
+    // Arguments of prim::RaiseException are never omitted, because the stock interpreter has no defaults for them.
     if (e->target->version < 6 || (e->target->version == 6 && outs != 0) ||
         taper_node_calls(node, TAPER_OP(prim_RaiseException))) {
         return (int32_t)schema->arg_count;
