@@ -66,7 +66,7 @@ TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper
                                                  const char *target, bool *done);
 // ---- autocast.c: casts before operators inside autocast
 
-// Casts the node's arguments if autocast does so. op: the operator, or NULL. name: its name, such as "aten::linear".
+// Casts the node's arguments if autocast casts them. op: the operator, or NULL. name: its name, such as "aten::linear".
 // *kept receives the values before the casts, or NULL if nothing is cast. The caller passes it to taper_export_uncast
 // after the node is lowered.
 TAPER_MUST_USE taper_status taper_export_autocast(taper_export_lowering *l, taper_export_scope *scope,

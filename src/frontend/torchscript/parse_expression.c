@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses expressions. Types have the syntax of expressions and are parsed as such.
+// Parses expressions. Types have the syntax of expressions, so the same functions parse them.
 #include <string.h>
 
 #include "base/limits.h"

@@ -25,7 +25,8 @@ typedef struct taper_torchscript_options {
     // True to treat attributes of known objects as constant if no statement of the sources assigns to an attribute of
     // that name. Numbers, text and None become constants, and branches that they exclude are not lowered.
     bool fixed;
-    // Called after the objects got their attributes and before functions are lowered. May be NULL.
+    // The loader calls this function after the objects got their attributes and before it lowers functions. May be
+    // NULL.
     taper_status (*ready)(void *user, taper_error *error);
     void *user;
 } taper_torchscript_options;
