@@ -473,7 +473,7 @@ taper_status taper_model_load_memory(taper_context *context, const void *bytes, 
                                      taper_model **model, taper_error *error)
 {
     TAPER_TRY(taper_model_load_memory_for(TAPER_MODEL_RUN, context, bytes, size, options, model, error));
-    // Set only now, because on failure the host keeps its memory.
+    // The release function is set only now, because on failure the host keeps its memory.
     taper_blob *blob = (taper_blob *)(*model)->module.blob;
     blob->release = release;
     blob->user = user;
