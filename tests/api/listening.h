@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by the tests of devices: a context that keeps its log, and functions that run committed models on a device and
-// on the CPU.
+// Parts that the tests of devices share: a context that keeps its log, and functions that run committed models on a
+// device and on the CPU.
 #ifndef TAPER_TESTS_LISTENING_H
 #define TAPER_TESTS_LISTENING_H
 

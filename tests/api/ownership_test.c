@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests that bytes have one owner. The library must not write to the host's bytes, return them to the system or read
-// them after their release. A pointer through which writing is not allowed must always be marked as such.
+// them after their release. A pointer through which writing is not allowed must always be marked as read-only.
 #define _DEFAULT_SOURCE 1
 #include <fcntl.h>
 #include <setjmp.h>

@@ -44,7 +44,8 @@ enum { LAYER_NOTE = 64 };
 typedef struct layer {
     taper_backend table; // must be the first member
     const taper_backend *inner;
-    // Called before the backend. A result other than TAPER_OK is returned instead of calling the backend. May be NULL.
+    // The layer calls this function before the backend. A result other than TAPER_OK is returned instead of calling the
+    // backend. May be NULL.
     taper_status (*before)(struct layer *layer, const layer_event *event);
     void (*after)(struct layer *layer, const layer_event *event);
 } layer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads any bytes as a zip archive: opens it, finds and reads each record. Also does so with a budget that large
+// Reads any bytes as a zip archive: opens it, finds and reads each record. Repeats this with a budget that large
 // records exceed, and with a failing allocation.
 #include <string.h>
 

@@ -126,7 +126,7 @@ static void learning(void **state)
     gpu_slow(true);
     run(&w, o.session, &large, RUNS);
     assert_int_equal(count_heard(&w, by_estimate), 0);
-    // Decided by the measurement, and logged once.
+    // The measurement has decided for the CPU, and the log says so once.
     assert_int_equal(count_heard(&w, "the CPU runs this segment from now on: "), 1);
     const size_t runs = gpu_calls(GPU_RUN);
     run(&w, o.session, &middle, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Shared by the tests of models on the device: the name of the device, the call of a small model, and contexts whose
-// GPU interface may fail.
+// Parts that the tests of models on the device share: the name of the device, the call of a small model, and contexts
+// whose GPU interface may fail.
 #ifndef TAPER_TESTS_GPU_FIXTURE_H
 #define TAPER_TESTS_GPU_FIXTURE_H
 

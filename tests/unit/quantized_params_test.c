@@ -258,7 +258,7 @@ static void broken_weights_of_convolutions(void **state)
     refused(&f, third_version(&f, channel_weight(&f, 4, shape, 1, 2, 1, 0), NULL, config, 11), "dimension 0");
     refused(&f, third_version(&f, channel_weight(&f, 4, shape, 9, 2, 1, 0), NULL, config, 11), "dimension 0");
     refused(&f, third_version(&f, tensor(&f, TAPER_F32, 4, shape), NULL, config, 11), "QInt8");
-    // Refused, because the weight has no quantizer.
+    // The state is refused, because the weight has no quantizer.
     refused(&f, third_version(&f, tensor(&f, TAPER_QI8, 4, shape), NULL, config, 11), "QInt8");
     refused(&f, third_version(&f, weight(&f, 3, shape, 0.5, 0), NULL, config, 11), "4 dimensions");
     refused(&f, third_version(&f, weight(&f, 4, (const int64_t[]){6, 0, 3, 3}, 0.5, 0), NULL, config, 11), "groups");
