@@ -10,7 +10,8 @@
 
 #include "common/npz.h"
 
-// Called for each leaf of a value: a tensor, number, string, None or empty container. Returns false to stop.
+// A function that is called for each leaf of a value: a tensor, number, string, None or empty container. It returns
+// false to stop.
 typedef bool (*result_visit)(void *user, const char *path, size_t path_length, const taper_value *leaf);
 // Visits all leaves. `name` is the path of the value itself. Failures are reported.
 bool result_walk(const char *name, const taper_value *value, taper_error *error, result_visit visit, void *user);
