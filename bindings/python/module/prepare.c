@@ -150,7 +150,7 @@ PyObject *binding_prepare(PyObject *module, PyObject *args)
     PyObject *const samples = PyDict_GetItemString(options, "bundle");
     const bool bundles = samples != NULL && PyList_Check(samples);
     const size_t count = bundles ? (size_t)PyList_Size(samples) : 0;
-    // Kept until the file is saved, because bundled inputs are not copied.
+    // These values are kept until the file is saved, because bundled inputs are not copied.
     binding_values *const kept = PyMem_Calloc(count + 1, sizeof *kept);
     bool done =
         kept != NULL && (!optimized || optimize(state, context, draft, options)) &&
