@@ -136,7 +136,11 @@ static bool hides_gradients(const taper_compilation *compilation, const pass *p)
 {
     static const taper_pass_function hiding[] = {
 #ifdef TAPER_WITH_PASSES
-        taper_pass_narrow_weights, taper_pass_signed_products, taper_pass_expanded_heads, taper_pass_recompose,
+        taper_pass_narrow_weights,
+        taper_pass_signed_products,
+        taper_pass_expanded_heads,
+        taper_pass_recompose,
+        taper_pass_cse, // the graph of a value is freed when its gradient was computed, so two values stay two
 #endif
         taper_pass_segments};
     for (size_t i = 0; compilation->takes_gradients && i < sizeof hiding / sizeof *hiding; i++) {

@@ -253,7 +253,7 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
         return TAPER_OK;
     }
     TAPER_TRY(taper_model_lower_embedded(model, error));
-    taper_model_find_gradients(model);
+    TAPER_TRY(taper_model_find_gradients(model, error));
     TAPER_TRY(optimize(model, options, error));
     return taper_model_build_programs(model, error);
 }

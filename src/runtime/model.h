@@ -109,11 +109,13 @@ TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const
 
 // Sets model->takes_gradients if a graph of the model asks for gradients. Call this before the graphs are optimized.
 #ifdef TAPER_WITH_GRADIENTS
-void taper_model_find_gradients(taper_model *model);
+TAPER_MUST_USE taper_status taper_model_find_gradients(taper_model *model, taper_error *error);
 #else
-static inline void taper_model_find_gradients(taper_model *model)
+static inline TAPER_MUST_USE taper_status taper_model_find_gradients(taper_model *model, taper_error *error)
 {
     (void)model;
+    (void)error;
+    return TAPER_OK;
 }
 #endif
 

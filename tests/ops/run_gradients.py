@@ -118,6 +118,8 @@ def strip(v):
         for size in reversed(shape):
             strides.insert(0, strides[0] * max(shape[len(shape) - len(strides)], 1) if strides else 1)
         return {**v, "strides": strides}
+    if isinstance(v, dict):
+        return {k: strip(x) for k, x in v.items()}
     return type(v)(strip(x) for x in v) if isinstance(v, (list, tuple)) else v
 
 

@@ -10,7 +10,8 @@
 
 typedef struct taper_gradient_formula {
     uint32_t targets;   // bits of the arguments whose gradients the formula computes
-    uint32_t arguments; // bits of the arguments that it reads
+    uint32_t arguments; // bits of the arguments whose elements it reads
+    uint32_t shapes;    // bits of the arguments whose sizes and dtype it reads
     uint16_t results;   // bits of the results that it reads
     uint16_t length;    // words of its code
     uint32_t first;     // index of the first word

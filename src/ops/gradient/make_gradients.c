@@ -185,6 +185,8 @@ typedef struct context {
     const row *row;
     signature schema;
     unsigned long arguments, results; // bits of those that the formula uses
+    unsigned long shapes;             // bits of the arguments of which the formula reads the sizes and dtype only
+    bool reads_shape;                 // true while an argument of a call is compiled that reads no elements
     bool complete;                    // true if this build has all operators of the formula
 } context;
 
@@ -215,7 +217,7 @@ static const char *compile_name(context *c, const char *name)
     const int grad = strcmp(name, "grad") == 0 ? 0 : numbered(name, "grad");
     const int result = strcmp(name, "result") == 0 ? 0 : numbered(name, "result");
     if (at >= 0) {
-        c->arguments |= 1UL << at;
+        *(c->reads_shape ? &c->shapes : &c->arguments) |= 1UL << at;
         emit(TAPER_GRADIENT_ARGUMENT | (unsigned)at, NULL);
         return c->schema.args[at].type;
     }
@@ -327,11 +329,37 @@ static bool has_name(const row *r, const char *name)
 // Finds the types of the items without leaving their code.
 static void type_items(context *c, const expression *e, const char **types)
 {
+    const context before = *c;
     for (size_t i = 0; i < e->count; i++) {
-        const size_t before = code_count;
+        const size_t words = code_count;
         types[i] = compile(c, e->items[i]);
-        code_count = before;
+        code_count = words;
     }
+    c->arguments = before.arguments;
+    c->results = before.results;
+    c->shapes = before.shapes;
+}
+
+// Returns true if the operator reads only the sizes and the dtype of that argument.
+static bool reads_shape(const row *r, const field *arg)
+{
+    static const char *const of_shapes[] = {"aten::zeros_like", "aten::ones_like", "aten::size", "aten::numel"};
+    for (size_t i = 0; i < sizeof of_shapes / sizeof *of_shapes; i++) {
+        if (strncmp(r->schema, of_shapes[i], strlen(of_shapes[i])) == 0 &&
+            strchr("(.", r->schema[strlen(of_shapes[i])]) != NULL) {
+            return true;
+        }
+    }
+    return strncmp(r->schema, "taper::", 7) == 0 && (strcmp(arg->name, "like") == 0 || strcmp(arg->name, "likes") == 0);
+}
+
+// Compiles an argument of a call of the row.
+static void compile_argument(context *c, const row *r, const field *arg, const expression *e)
+{
+    const bool before = c->reads_shape;
+    c->reads_shape = e->kind == EXPRESSION_NAME && reads_shape(r, arg);
+    compile(c, e);
+    c->reads_shape = before;
 }
 
 static const char *compile_call(context *c, const expression *e)
@@ -355,7 +383,7 @@ static const char *compile_call(context *c, const expression *e)
         }
         for (int i = 0; i < count; i++) {
             if (of[i] != NULL) {
-                compile(c, of[i]);
+                compile_argument(c, &rows[r], &s.args[i], of[i]);
             } else {
                 emit(TAPER_GRADIENT_DEFAULT, NULL);
             }
@@ -405,7 +433,7 @@ static const char *compile(context *c, const expression *e)
 // ---- rows
 
 typedef struct formula {
-    unsigned long targets, arguments, results;
+    unsigned long targets, arguments, shapes, results;
     size_t first, length;
 } formula;
 
@@ -454,7 +482,7 @@ static void compile_assignment(context *c, const assignment *a, entry *to, unsig
         f.targets |= 1UL << at;
     }
     *covered |= f.targets;
-    c->arguments = c->results = 0;
+    c->arguments = c->results = c->shapes = 0;
     check_result(c, a, compile(c, a->value));
     if (a->value->kind == EXPRESSION_NAME && strcmp(a->value->text, "none") == 0) {
         code_count = f.first;
@@ -462,6 +490,7 @@ static void compile_assignment(context *c, const assignment *a, entry *to, unsig
         return;
     }
     f.arguments = c->arguments;
+    f.shapes = c->shapes;
     f.results = c->results;
     f.length = code_count - f.first;
     formulas[formula_count++] = f;
@@ -531,7 +560,8 @@ static void print_table(void)
     printf("0};\nstatic const taper_gradient_formula gradient_formulas[] = {\n");
     for (size_t i = 0; i < formula_count; i++) {
         const formula *const f = &formulas[i];
-        printf("{%luu, %luu, %lu, %zu, %zu},\n", f->targets, f->arguments, f->results, f->length, f->first);
+        printf("{%luu, %luu, %luu, %lu, %zu, %zu},\n", f->targets, f->arguments, f->shapes, f->results, f->length,
+               f->first);
     }
     printf("{0}};\nstatic const taper_gradient gradient_rows[] = {\n");
     for (size_t i = 0; i < GRADIENTS; i++) {

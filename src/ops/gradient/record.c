@@ -114,17 +114,23 @@ static bool needs_argument_gradient(const taper_tape_node *node, size_t arg)
     return false;
 }
 
-// Returns the bits of the arguments, or of the results, that formulas for wanted gradients read.
-static uint32_t bits_read(const taper_tape_node *node, bool of_results)
+// The values of a call that formulas for wanted gradients read.
+typedef struct reads {
+    uint32_t args, shapes, results; // bits of arguments, of arguments whose shape is read, and of results
+} reads;
+
+static reads values_read(const taper_tape_node *node)
 {
-    uint32_t bits = 0;
+    reads bits = {0, 0, 0};
     for (size_t f = 0; node->gradient != NULL && f < node->gradient->count; f++) {
         const taper_gradient_formula *const formula = taper_gradient_formula_at(node->gradient, f);
         bool wanted = false;
         for (size_t i = 0; i < node->arg_count && i < 32; i++) {
             wanted = wanted || ((formula->targets >> i & 1) != 0 && needs_argument_gradient(node, i));
         }
-        bits |= !wanted ? 0 : of_results ? formula->results : formula->arguments;
+        bits.args |= wanted ? formula->arguments : 0;
+        bits.shapes |= wanted ? formula->shapes : 0;
+        bits.results |= wanted ? formula->results : 0;
     }
     return bits;
 }
@@ -156,6 +162,36 @@ static taper_status save_list(taper_run *run, const taper_tape_node *node, size_
         }
         copy->items[copy->count++] = item;
     }
+    return TAPER_OK;
+}
+
+// Saves the sizes and the dtype of a tensor, or of the tensors in a list: a tensor with these whose elements are one.
+static taper_status save_shape(taper_run *run, taper_val value, taper_val *saved)
+{
+    static const int64_t strides[TAPER_MAX_RANK] = {0};
+    taper_tensor *shell;
+    if (value.tag == TAPER_LIST) {
+        taper_list *const copy = taper_list_new(run->tape->heap, value.as.list->element, value.as.list->count);
+        if (copy == NULL) {
+            return taper_fail_memory(run->error);
+        }
+        *saved = TAPER_VAL(copy);
+        for (size_t i = 0; i < value.as.list->count; i++) {
+            taper_val item = taper_val_none();
+            TAPER_TRY(save_shape(run, value.as.list->items[i], &item));
+            copy->items[copy->count++] = item;
+        }
+        return TAPER_OK;
+    }
+    if (value.tag != TAPER_TENSOR) {
+        *saved = taper_val_retain(value);
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_tape_one_element(run));
+    const taper_tensor *const like = value.as.tensor;
+    TAPER_TRY(taper_tensor_view(run->tape->heap, run->tape->element, (taper_dtype)like->dtype, 0, like->rank,
+                                like->sizes, strides, &shell, run->error));
+    *saved = TAPER_VAL(shell);
     return TAPER_OK;
 }
 
@@ -224,7 +260,7 @@ static taper_status note(taper_call *call, taper_tape_call *noted)
     if (history != NULL && history->base != NULL) {
         TAPER_TRY(taper_tape_edge_of(call->run, history->base, &noted->base));
     }
-    return (bits_read(node, false) & 1) != 0 ? save_original(call, node) : TAPER_OK;
+    return (values_read(node).args & 1) != 0 ? save_original(call, node) : TAPER_OK;
 }
 
 static bool is_tensors(const taper_type *type)
@@ -323,16 +359,18 @@ static taper_status note_views(const taper_call *call)
 static taper_status save(taper_call *call, taper_tape_node *node)
 {
     static const taper_tape_edge no_edge = {.node = NULL}; // a node must not refer to itself
-    const uint32_t args = bits_read(node, false), results = bits_read(node, true);
+    const reads bits = values_read(node);
     for (size_t i = 0; i < call->arg_count && i < 32; i++) {
-        if ((args >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {
+        if ((bits.args >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {
             TAPER_TRY(save_argument(call, node, i));
+        } else if ((bits.shapes >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {
+            TAPER_TRY(save_shape(call->run, call->args[i], &node->args[i]));
         }
     }
     TAPER_TRY(new_values(call, call->ret_count, &node->results));
     node->ret_count = call->ret_count;
     for (size_t i = 0; i < call->ret_count && i < 16; i++) {
-        if ((results >> i & 1) != 0 && call->rets[i].tag == TAPER_TENSOR) {
+        if ((bits.results >> i & 1) != 0 && call->rets[i].tag == TAPER_TENSOR) {
             TAPER_TRY(taper_settle(call->run, call->rets[i]));
             TAPER_TRY(save_tensor(call->run, call->rets[i].as.tensor, &no_edge, &node->results[i]));
         }

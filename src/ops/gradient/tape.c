@@ -2,6 +2,7 @@
 // Nodes of the tape, and the nodes that tensors lead to.
 #include "ops/gradient/tape.h"
 
+#include "ir/storage.h"
 #include "ir/tensor.h"
 
 // ---- nodes
@@ -150,10 +151,26 @@ void taper_tape_end(taper_tape *tape)
         drop_edge(node, &work);
     }
     free_nodes(work);
+    if (tape->element != NULL) {
+        taper_obj_release(&tape->element->head);
+        tape->element = NULL;
+    }
     tape->off = false;
 }
 
 // ---- tensors
+
+taper_status taper_tape_one_element(taper_run *run)
+{
+    enum { LARGEST = 16 }; // bytes of a complex number of two doubles
+    taper_tape *const tape = run->tape;
+    if (tape->element != NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_storage_new(tape->heap, LARGEST, &tape->element, run->error));
+    memset(tape->element->data, 0, LARGEST);
+    return TAPER_OK;
+}
 
 taper_tape_place taper_tape_place_of(const taper_tensor *tensor)
 {

@@ -78,6 +78,7 @@ struct taper_tape {
     bool off;                 // true after set_grad_enabled(False)
     bool records_steps;       // while an operator of a gradient runs: true if its steps are recorded (steps.h)
     taper_pointer_map leaves; // from the addresses of tensors to the addresses of their nodes
+    taper_storage *element;   // storage of one element, for tensors of which only the shape is saved; NULL at first
     taper_tape_chooser *choose;
     void *user;
 };
@@ -93,6 +94,9 @@ bool taper_tape_requires(const taper_tensor *tensor);
 // Returns the tensor over the same elements for use by formulas: it has no base, and its history leads to `edge`.
 TAPER_MUST_USE taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,
                                              taper_tensor **shell);
+
+// Creates the tape's storage of one element, if there is none yet.
+TAPER_MUST_USE taper_status taper_tape_one_element(taper_run *run);
 
 // A node without content, which the tape lists. The caller owns the reference.
 TAPER_MUST_USE taper_status taper_tape_node_new(taper_run *run, taper_tape_kind kind, size_t edges,

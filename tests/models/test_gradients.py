@@ -1,0 +1,416 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_gradients.py TAPER [NAME…]: runs TorchScript programs that ask for gradients and compares with PyTorch: control flow, dicts,
+writes in place, views, flags of torch.autograd.grad, backward, and the errors. Each program is called three times. Ends with
+"N passed, N failed"."""
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Dict, List, Optional, Tuple
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ops"))
+import json
+
+import torch
+from torch import Tensor
+
+import oracle
+from run_gradients import strip
+
+
+def given(g: Optional[Tensor]) -> Tensor:
+    assert g is not None
+    return g
+
+
+class Plain(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = (x * x.sin()).sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+class Network(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.SiLU(), torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        e = self.net(x).sum()
+        return e, given(torch.autograd.grad([e], [x])[0])
+
+
+class Second(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = (x ** 3).sum() + torch.exp(x.mean())
+        g = given(torch.autograd.grad([y], [x], create_graph=True)[0])
+        h = given(torch.autograd.grad([(g * g).sum()], [x])[0])
+        return g.detach(), h, g.requires_grad
+
+
+class Hessian(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.flatten().detach().requires_grad_(True)
+        y = (x.unsqueeze(0) * x.unsqueeze(1)).sin().sum()
+        g = given(torch.autograd.grad([y], [x], create_graph=True)[0])
+        rows: List[Tensor] = []
+        for i in range(x.numel()):
+            rows.append(given(torch.autograd.grad([g[i]], [x], retain_graph=True)[0]))
+        return torch.stack(rows)
+
+
+class ControlFlow(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x
+        for i in range(5):
+            if bool(y.sum() > 2):
+                y = y * 0.5
+            else:
+                y = y.exp() + float(i)
+        while bool(y.max() > 1):
+            y = y / 2
+        total = y.sum()
+        return total, given(torch.autograd.grad([total], [x])[0])
+
+
+class InDict(torch.nn.Module):
+    def forward(self, data: Dict[str, Tensor]) -> Dict[str, Tensor]:
+        data["x"].requires_grad_(True)
+        strain = torch.zeros(2, 2).requires_grad_(True)
+        data["y"] = torch.mm(data["x"][:, :2], torch.eye(2) + 0.5 * (strain + strain.t()))
+        data["e"] = (data["y"] ** 2).sum() * data["x"].norm()
+        g = torch.autograd.grad([data["e"]], [data["x"], strain])
+        data["force"], data["virial"] = -given(g[0]), given(g[1])
+        return data
+
+
+class Slices(torch.nn.Module):
+    """Writes to views: the gradient of the base goes through them."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        out = torch.zeros(4, 3)
+        for i in range(4):
+            out[i] = x[i] * float(i) + x[0]
+        out[1:3].mul_(2.0)
+        v = out.view(2, 6)
+        v += 1
+        out[:, 1].copy_(x[:, 0].sin())
+        w = out.t()
+        w[0, 0] = 3.0
+        y = (out ** 3).sum() + (w * v.view(4, 3).t()).sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+class Masks(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 2
+        y[x > 0] = 0.5
+        y[torch.tensor([0, 0, 2])] += x[1]
+        y.masked_fill_(x < -1, 7.0)
+        z = torch.where(y > 1, y, x)
+        total = (z * z).sum()
+        return total, given(torch.autograd.grad([total], [x])[0])
+
+
+class InPlaceChain(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x.clone()
+        y.mul_(x)
+        y.add_(x, alpha=3)
+        y.unsqueeze_(0)
+        y.transpose_(0, 1)
+        y = y.squeeze(1)
+        y.sigmoid_()
+        y = y / (x.abs().sum() + 1)
+        total = y.sum()
+        return total, y.shape, given(torch.autograd.grad([total], [x])[0])
+
+
+class Several(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        w = torch.ones(3).requires_grad_(True)
+        unused = torch.ones(2).requires_grad_(True)
+        a, b = (x * w).sum(), x.prod()
+        g = torch.autograd.grad([a, b], [x, w, unused], allow_unused=True)
+        return g[0], g[1], g[2]
+
+
+class Weighted(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y, z = x * x, x.cos()
+        weights: Optional[List[Optional[Tensor]]] = [torch.ones_like(y) * 2, torch.arange(x.numel()).reshape(x.shape).float()]
+        return torch.autograd.grad([y, z], [x], weights)[0]
+
+
+class Middle(torch.nn.Module):
+    """The gradient of a tensor that was computed, and of a view."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 3
+        z = y.t()
+        total = (z * z).sum() + y.sum()
+        g = torch.autograd.grad([total], [y, z, x], retain_graph=True)
+        return g[0], g[1], g[2]
+
+
+class Lists(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        parts = torch.split(x, 1, dim=0)
+        items: List[Tensor] = []
+        for i, p in enumerate(parts):
+            items.append(p * float(i + 1))
+        items[0] = items[0] + items[1]
+        a, b = torch.unbind(torch.cat(items, dim=0).t()[:2])
+        m = torch.stack([a, b]).max(dim=0)
+        y = (m.values * m.values).sum() + torch.topk(x.flatten(), 3).values.sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+class Modes(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        with torch.no_grad():
+            quiet = (x * 2).sum()
+        y = x * 5
+        cut = y.detach() * x
+        flags = [quiet.requires_grad, y.requires_grad, cut.requires_grad, y.is_leaf, x.is_leaf, y.detach().requires_grad]
+        total = cut.sum() + quiet
+        return flags, given(torch.autograd.grad([total], [x])[0])
+
+
+class Backward(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        (x * x).sum().backward()
+        g = x.grad
+        assert g is not None
+        first = g.clone()
+        (x * 3).sum().backward()
+        again = x.grad
+        assert again is not None
+        return first, again
+
+
+class Shared(torch.nn.Module):
+    """One tensor used many times, and a result that is used by two paths."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x
+        for i in range(30):
+            y = y + y * 0.01
+        z = y * y + y.sum() * y
+        total = z.sum() / 1000
+        return total, given(torch.autograd.grad([total], [x])[0])
+
+
+class Methods(torch.nn.Module):
+    def energy(self, x: Tensor, scale: float) -> Tensor:
+        return (torch.relu(x) * scale).pow(2).sum()
+
+    def forces(self, x: Tensor, scale: float) -> Tuple[Tensor, Tensor]:
+        e = self.energy(x, scale)
+        g = torch.autograd.grad([e], [x])[0]
+        assert g is not None
+        return e, -g
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        return self.forces(x, 0.5), self.forces(x, 2.0)
+
+
+class Parameters(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.arange(12.0).reshape(4, 3))
+
+    def forward(self, x: Tensor):
+        y = (x * self.w).sum().tanh()
+        return given(torch.autograd.grad([y], [self.w])[0])
+
+
+class Deep(torch.nn.Module):
+    """A chain of many operators: nothing recursive may walk along it."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x[0]
+        for i in range(20000):
+            y = y + 0.5
+        total = (y * y).sum()
+        return given(torch.autograd.grad([total], [x])[0])
+
+
+class Integers(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        n = (x > 0).sum()
+        y = x.round() * n + (x * 2).floor() + x * n
+        return given(torch.autograd.grad([y.sum()], [x])[0])
+
+
+class Doubles(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x.double() ** 2
+        total = y.sum()
+        return total, given(torch.autograd.grad([total], [x])[0])
+
+
+# Programs that PyTorch refuses, and a part of the message.
+class Unused(torch.nn.Module):
+    says = "appears to not have been used in the graph"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        w = torch.ones(2).requires_grad_(True)
+        return torch.autograd.grad([x.sum()], [w])[0]
+
+
+class NotNeeded(torch.nn.Module):
+    says = "does not require grad"
+
+    def forward(self, x: Tensor):
+        y = x.detach().sum()
+        return torch.autograd.grad([y], [x])[0]
+
+
+class WrongTarget(torch.nn.Module):
+    says = "One of the differentiated Tensors does not require grad"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        return torch.autograd.grad([x.sum()], [torch.ones(2)])[0]
+
+
+class NotScalar(torch.nn.Module):
+    says = "grad can be implicitly created only for scalar outputs"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        return torch.autograd.grad([x * 2], [x])[0]
+
+
+class Leaf(torch.nn.Module):
+    says = "a leaf Variable that requires grad is being used in an in-place operation"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        x.mul_(2)
+        return torch.autograd.grad([x.sum()], [x])[0]
+
+
+class ViewOfLeaf(torch.nn.Module):
+    says = "a view of a leaf Variable that requires grad is being used in an in-place operation"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        x[0].mul_(2)
+        return torch.autograd.grad([x.sum()], [x])[0]
+
+
+class Overwritten(torch.nn.Module):
+    says = "has been modified by an inplace operation"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 2
+        z = y.sin().sum()
+        y.add_(1)
+        return torch.autograd.grad([z], [x])[0]
+
+
+class Freed(torch.nn.Module):
+    says = "Trying to backward through the graph a second time"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x.sin().sum()
+        g = torch.autograd.grad([y], [x])[0]
+        return torch.autograd.grad([y], [x])[0]
+
+
+class Whole(torch.nn.Module):
+    says = "floating point"
+
+    def forward(self, x: Tensor):
+        return torch.autograd.grad([x.sum()], [x.long().requires_grad_(True)])[0]
+
+
+PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
+            Backward, Shared, Methods, Parameters, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
+            Overwritten, Freed, Whole]
+
+
+def inputs_of(program):
+    torch.manual_seed(5)
+    x = torch.randn(4, 3)
+    return [{"x": x}] if program is InDict else [x]
+
+
+def detached(v):
+    if isinstance(v, torch.Tensor):
+        return v.detach().clone()
+    if isinstance(v, dict):
+        return {k: detached(x) for k, x in v.items()}
+    return type(v)(detached(x) for x in v) if isinstance(v, (list, tuple)) else v
+
+
+def run(taper, program, folder, arguments):
+    """Returns None if Taper agrees with PyTorch, otherwise the difference."""
+    module = torch.jit.script(program())
+    path = os.path.join(folder, "model.pt")
+    module.save(path)
+    # A gradient of parameters needs them as attributes; otherwise the module may be frozen too.
+    inputs = inputs_of(program)
+    try:
+        want = detached(module(*oracle.clone(inputs)))
+    except Exception as e:
+        want = str(e)
+    files = []
+    call = [oracle.to_input(oracle.passable(x), folder, files) for x in inputs]
+    calls = os.path.join(folder, "calls.json")
+    with open(calls, "w") as f:
+        json.dump([{"inputs": call}] * 3, f)
+    done = subprocess.run([taper, "run", path, "--json", "--calls", calls] + arguments, capture_output=True, text=True)
+    if isinstance(want, str):
+        says = getattr(program, "says", None)
+        if says is None or says not in want:
+            return "PyTorch says: " + want.strip()[-200:]
+        return None if done.returncode != 0 and says in done.stderr else "wanted the error: " + says + "; got: " + done.stderr[:300]
+    if done.returncode != 0:
+        return done.stderr[:400] or f"exit status {done.returncode}"
+    for got in json.loads(done.stdout):
+        wrong = oracle.compare(strip(want), strip(got), {"rtol": 2e-5, "atol": 1e-5})
+        if wrong:
+            return wrong
+    return None
+
+
+def main():
+    taper, names = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    for program in PROGRAMS:
+        if names and program.__name__ not in names:
+            continue
+        for arguments in [], ["--no-optimize"]:
+            with tempfile.TemporaryDirectory() as folder:
+                wrong = run(taper, program, folder, arguments)
+            passed, failed = passed + (wrong is None), failed + (wrong is not None)
+            if wrong:
+                print(f"FAILED {program.__name__} {' '.join(arguments)}: {wrong}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
