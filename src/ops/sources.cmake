@@ -262,16 +262,22 @@ if(TAPER_WITH_GRADIENTS)
     list(APPEND TAPER_SOURCES
         src/ir/history.c
         src/ops/gradient/backward.c
+        src/ops/gradient/compose.c
         src/ops/gradient/formula.c
         src/ops/gradient/gradient.c
         src/ops/gradient/gradient_ops.c
+        src/ops/gradient/helpers_conv.c
         src/ops/gradient/helpers_einsum.c
         src/ops/gradient/helpers_index.c
         src/ops/gradient/helpers_layer.c
+        src/ops/gradient/helpers_loss.c
+        src/ops/gradient/helpers_norm.c
+        src/ops/gradient/helpers_pool.c
         src/ops/gradient/helpers_product.c
         src/ops/gradient/helpers_shape.c
         src/ops/gradient/record.c
         src/ops/gradient/steps.c
+        src/ops/gradient/steps_math.c
         src/ops/gradient/tape.c
     )
 else()

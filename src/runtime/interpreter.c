@@ -180,6 +180,9 @@ static taper_status run_recorded(const frame *f, const taper_instruction *in, ta
         return run_kernel(f, in, call);
     }
     taper_tape_call noted;
+    if (taper_tape_composes(call)) {
+        return taper_tape_compose(call);
+    }
     TAPER_TRY(taper_tape_before(call, &noted));
     return taper_tape_after(call, &noted, run_kernel(f, in, call));
 }

@@ -194,6 +194,13 @@ taper_status taper_tape_call_op(void *user, const taper_op *op, taper_val *args,
                        .ret_count = ret_count,
                        .state = &state};
     taper_tape_call noted = {.node = NULL};
+    if (caller->records && taper_tape_composes(&call)) {
+        const taper_status composed = taper_tape_compose(&call);
+        for (size_t i = 0; composed != TAPER_OK && i < ret_count; i++) {
+            taper_val_replace(&rets[i], taper_val_none());
+        }
+        return composed;
+    }
     TAPER_TRY(caller->records ? taper_tape_before(&call, &noted) : TAPER_OK);
     taper_status status = run_with_steps(&call, caller->records);
     status = caller->records ? taper_tape_after(&call, &noted, status) : status;

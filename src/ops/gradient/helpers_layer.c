@@ -128,31 +128,6 @@ static bool mask_at(const taper_call *call, size_t at, size_t index)
     return index < mask->count && mask->items[index].as.i != 0;
 }
 
-TAPER_KERNEL(taper_op_convolution_gradients)
-{
-    taper_tape_caller caller = {call->run, false};
-    const taper_op *const op = TAPER_OP(aten_convolution_backward);
-    taper_val sizes = taper_val_none();
-    if (call->run->tape != NULL && call->run->tape->records_steps) {
-        TAPER_FAIL(
-            call->run->error, TAPER_ERROR_UNSUPPORTED,
-            "the second derivative of a convolution is not supported: compute the gradient without create_graph");
-    }
-    if (call->args[3].tag == TAPER_TENSOR) {
-        taper_list *const list = taper_list_new(call->run->heap, &taper_type_int, 1);
-        if (list == NULL) {
-            return taper_fail_memory(call->run->error);
-        }
-        list->items[list->count++] = taper_val_int(call->args[3].as.tensor->sizes[0]);
-        sizes = TAPER_VAL(list);
-    }
-    taper_val args[11] = {call->args[0], call->args[1], call->args[2], sizes,         call->args[4], call->args[5],
-                          call->args[6], call->args[7], call->args[8], call->args[9], call->args[10]};
-    const taper_status status = taper_tape_call_op(&caller, op, args, 11, call->rets, 3);
-    taper_val_release(sizes);
-    return status;
-}
-
 // With xhat = (x - mean) / deviation and g = grad * weight the gradient of x is
 // (g - mean(g) - xhat * mean(g * xhat)) / deviation, with means over the normalized dimensions.
 TAPER_KERNEL(taper_op_layer_norm_gradients)

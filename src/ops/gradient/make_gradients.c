@@ -6,6 +6,7 @@
 //
 // A row names an operator and says for each tensor argument how its gradient follows:
 //     self = grad * cos(self); other = none
+// A composition says for each result how it follows from the arguments: result = mul(self, 2).
 // `grad` is the gradient of the result, grad0, grad1 … those of several results, and `grads` the list of gradients of
 // a list. `result`, result0 … are the results, and the other names are arguments. A call names an operator of the
 // list without its namespace; the types of its arguments choose the overload, unless the formula names it, as in
@@ -32,13 +33,16 @@ static void fail(const char *what, const char *which)
 
 typedef struct gradient {
     const char *id, *text;
+    bool composed; // the formulas give results
 } gradient;
 
 static const gradient gradients[] = {
-#define GRADIENT(id, text) {#id, text},
-#define NO_GRADIENT(id) {#id, ""},
+#define GRADIENT(id, text) {#id, text, false},
+#define COMPOSED(id, text) {#id, text, true},
+#define NO_GRADIENT(id) {#id, "", false},
 #include "ops/gradient/gradient_list.h"
 #undef GRADIENT
+#undef COMPOSED
 #undef NO_GRADIENT
 };
 
@@ -454,6 +458,18 @@ static bool is_tensor(const char *type)
     return strncmp(type, "Tensor", strlen("Tensor")) == 0;
 }
 
+// Returns the index of the argument, or for a composition of the result, that a formula computes, or -1.
+static int target_at(const context *c, const char *name)
+{
+    const int result = strcmp(name, "result") == 0 ? 0 : numbered(name, "result");
+    return !c->of->composed ? argument_at(&c->schema, name) : result < c->schema.ret_count ? result : -1;
+}
+
+static const char *target_type(const context *c, int at)
+{
+    return c->of->composed ? c->schema.rets[at].type : c->schema.args[at].type;
+}
+
 static void check_result(const context *c, const assignment *a, const char *type)
 {
     if (a->target_count > 1) {
@@ -462,7 +478,7 @@ static void check_result(const context *c, const assignment *a, const char *type
         }
         return;
     }
-    const char *const wanted = c->schema.args[argument_at(&c->schema, a->targets[0])].type;
+    const char *const wanted = target_type(c, target_at(c, a->targets[0]));
     const bool list = strchr(wanted, '[') != NULL;
     if (strcmp(type, "None") != 0 && (list != (strchr(type, '[') != NULL) || !is_tensor(type))) {
         fail("the formula gives no gradient of its argument's type",
@@ -474,9 +490,9 @@ static void compile_assignment(context *c, const assignment *a, entry *to, unsig
 {
     formula f = {.first = code_count};
     for (size_t i = 0; i < a->target_count; i++) {
-        const int at = argument_at(&c->schema, a->targets[i]);
-        if (at < 0 || (*covered >> at & 1) != 0 || !is_tensor(c->schema.args[at].type)) {
-            fail("a target that is no tensor argument, or has a formula already",
+        const int at = target_at(c, a->targets[i]);
+        if (at < 0 || (*covered >> at & 1) != 0 || !is_tensor(target_type(c, at))) {
+            fail("a target that is no tensor, or has a formula already",
                  joined(c->of->id, strlen(c->of->id), ": ", a->targets[i]));
         }
         f.targets |= 1UL << at;
@@ -512,9 +528,11 @@ static void compile_gradient(const gradient *g, entry *to)
         read_assignment(&r, &a);
         compile_assignment(&c, &a, to, &covered);
     }
-    for (int i = 0; *g->text != '\0' && i < c.schema.arg_count; i++) {
-        if (is_tensor(c.schema.args[i].type) && (covered >> i & 1) == 0) {
-            fail("a tensor argument has no formula", joined(g->id, strlen(g->id), ": ", c.schema.args[i].name));
+    const int targets = g->composed ? c.schema.ret_count : c.schema.arg_count;
+    for (int i = 0; *g->text != '\0' && i < targets; i++) {
+        if (is_tensor(target_type(&c, i)) && (covered >> i & 1) == 0) {
+            fail("a tensor has no formula",
+                 joined(g->id, strlen(g->id), ": ", g->composed ? "result" : c.schema.args[i].name));
         }
     }
     to->complete = c.complete;
@@ -565,7 +583,8 @@ static void print_table(void)
     }
     printf("{0}};\nstatic const taper_gradient gradient_rows[] = {\n");
     for (size_t i = 0; i < GRADIENTS; i++) {
-        printf("{%luu, %zu, %zu},\n", entries[i].none, entries[i].first, entries[i].count);
+        printf("{%luu, %zu, %zu, %s},\n", entries[i].none, entries[i].first, entries[i].count,
+               gradients[i].composed ? "true" : "false");
     }
     printf("};\nstatic const uint16_t gradient_of[TAPER_ROW_COUNT] = {\n");
     for (size_t i = 0; i < GRADIENTS; i++) {

@@ -285,6 +285,11 @@ static bool is_recorded(const taper_call *call)
     return false;
 }
 
+bool taper_tape_records(const taper_call *call)
+{
+    return call->run->tape != NULL && !call->run->tape->off && any_requires(call);
+}
+
 taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
 {
     *noted = (taper_tape_call){.node = NULL};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs the steps of operators that gradients consist of.
+#include <assert.h>
+
 #include "ops/gradient/steps.h"
 
 void taper_steps_begin(taper_steps *s, taper_run *run)
@@ -28,27 +30,47 @@ taper_val taper_steps_keep(taper_steps *s, taper_val value)
 
 taper_val taper_steps_call(taper_steps *s, const taper_op *op, size_t count, const taper_val *args)
 {
-    enum { MOST = 16 };
+    taper_val result;
+    taper_steps_call_all(s, op, count, args, &result, 1);
+    return result;
+}
+
+void taper_steps_call_all(taper_steps *s, const taper_op *op, size_t count, const taper_val *args, taper_val *results,
+                          size_t result_count)
+{
+    enum { MOST = 16, MOST_RESULTS = 8 };
     const taper_schema *schema;
-    taper_val full[MOST], rets[2] = {taper_val_none(), taper_val_none()};
+    taper_val full[MOST], rets[MOST_RESULTS];
+    for (size_t i = 0; i < MOST_RESULTS; i++) {
+        rets[i] = taper_val_none();
+    }
+    for (size_t i = 0; i < result_count; i++) {
+        results[i] = taper_val_none();
+    }
     if (s->status != TAPER_OK) {
-        return taper_val_none();
+        return;
     }
     if (op == NULL) {
         taper_steps_fail(
             s, taper_fail(s->run->error, TAPER_ERROR_UNSUPPORTED, "this build lacks an operator that gradients need"));
-        return taper_val_none();
+        return;
     }
     taper_steps_fail(s, taper_registry_schema(s->run->registry, op, &schema, s->run->error));
     if (s->status != TAPER_OK) {
-        return taper_val_none();
+        return;
     }
-    for (size_t i = 0; i < schema->arg_count && i < MOST; i++) {
+    assert(schema->arg_count <= MOST && schema->ret_count <= MOST_RESULTS);
+    for (size_t i = 0; i < schema->arg_count; i++) {
         full[i] = i < count ? args[i] : schema->args[i].default_value;
     }
     taper_steps_fail(s, taper_tape_call_op(&s->caller, op, full, schema->arg_count, rets, schema->ret_count));
-    taper_val_release(rets[1]);
-    return taper_steps_keep(s, rets[0]);
+    for (size_t i = 0; i < schema->ret_count; i++) {
+        if (i < result_count) {
+            results[i] = taper_steps_keep(s, rets[i]);
+        } else {
+            taper_val_release(rets[i]);
+        }
+    }
 }
 
 static taper_val list_of(taper_steps *s, const taper_type *type, const taper_val *items, size_t count)

@@ -8,7 +8,7 @@
 #include "ops/gradient/tape.h"
 #include "ops/list/op_rows.h"
 
-enum { TAPER_STEPS_VALUES = 96 };
+enum { TAPER_STEPS_VALUES = 160 };
 
 typedef struct taper_steps {
     taper_run *run;
@@ -22,6 +22,9 @@ void taper_steps_begin(taper_steps *s, taper_run *run);
 // Calls an operator with these arguments and the defaults of the others, and returns its first result, which the
 // sequence owns.
 taper_val taper_steps_call(taper_steps *s, const taper_op *op, size_t count, const taper_val *args);
+// Does the same with the first `result_count` results.
+void taper_steps_call_all(taper_steps *s, const taper_op *op, size_t count, const taper_val *args, taper_val *results,
+                          size_t result_count);
 #define TAPER_STEP(s, id, ...)                                                                                         \
     taper_steps_call(s, TAPER_OP(id), sizeof((taper_val[]){__VA_ARGS__}) / sizeof(taper_val),                          \
                      (taper_val[]){__VA_ARGS__})

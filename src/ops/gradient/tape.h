@@ -123,8 +123,12 @@ TAPER_MUST_USE taper_status taper_tape_before(taper_call *call, taper_tape_call 
 // Gives the results of the call their histories. If status is not TAPER_OK, it only frees what was noted.
 TAPER_MUST_USE taper_status taper_tape_after(taper_call *call, taper_tape_call *noted, taper_status status);
 
-// Runs a kernel, and records the call.
-typedef taper_status taper_tape_runner(taper_call *call, taper_kernel kernel);
+// Returns true if an argument of the call needs a gradient and the tape records.
+bool taper_tape_records(const taper_call *call);
+// Returns true if the call is replaced by the composition that the table of derivatives gives for its operator.
+bool taper_tape_composes(const taper_call *call);
+// Computes the results of such a call, and records the operators of the composition.
+TAPER_MUST_USE taper_status taper_tape_compose(taper_call *call);
 
 // ---- gradients (backward.c)
 

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Gradients of padding, pooling and resizing. Averages and interpolations are linear and separable: for each dimension
+// a matrix gives the outputs as sums of the inputs, and the gradient is a product with these matrices.
+#include "ops/gradient/steps_math.h"
+
+// ---- padding
+
+enum { REFLECT, REPLICATE, CIRCULAR, CONSTANT };
+
+static int64_t source_of(int mode, int64_t at, int64_t size)
+{
+    if (mode == REPLICATE) {
+        return taper_min_i64(taper_max_i64(at, 0), size - 1);
+    }
+    if (mode == CIRCULAR) {
+        return (at % size + size) % size;
+    }
+    at = at < 0 ? -at : at;
+    return at >= size ? 2 * size - 2 - at : at;
+}
+
+// Pads with elements of the tensor itself: for each dimension, a selection of its indices.
+static taper_status pad_steps(taper_call *call, int mode, taper_val value)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[0].as.tensor;
+    int64_t pad[2 * TAPER_MAX_RANK];
+    size_t count;
+    TAPER_TRY(taper_arg_ints(call, 1, 0, 2 * TAPER_MAX_RANK, pad, &count));
+    taper_steps_begin(&s, call->run);
+    if (mode == CONSTANT) {
+        value = value.tag == TAPER_NONE ? taper_val_int(0) : value;
+        taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_constant_pad_nd, call->args[0], call->args[1], value));
+        return taper_steps_end(&s);
+    }
+    taper_val result = call->args[0];
+    for (size_t i = 0; i < count / 2 && i < self->rank; i++) {
+        const int64_t dim = self->rank - 1 - (int64_t)i, size = self->sizes[dim];
+        const int64_t length = size + pad[2 * i] + pad[2 * i + 1];
+        taper_tensor *made = NULL;
+        if (length < 0 || size == 0) {
+            taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                                            "padding makes dimension %lld of size %lld empty", (long long)dim,
+                                            (long long)size));
+        } else if (s.status == TAPER_OK) {
+            taper_steps_fail(&s,
+                             taper_tensor_new(call->run->heap, TAPER_I64, 1, &length, NULL, &made, call->run->error));
+        }
+        if (s.status != TAPER_OK) {
+            break;
+        }
+        int64_t *const sources = taper_tensor_mutable(made);
+        for (int64_t k = 0; k < length; k++) {
+            const int64_t from = source_of(mode, k - pad[2 * i], size);
+            sources[k] = taper_min_i64(taper_max_i64(from, 0), size - 1);
+        }
+        result = TAPER_STEP(&s, aten_index_select, result, taper_val_int(dim), taper_steps_keep(&s, TAPER_VAL(made)));
+    }
+    taper_steps_ret(&s, call, 0, result);
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_pad_steps)
+{
+    int64_t mode;
+    TAPER_TRY(taper_arg_int(call, 2, &mode));
+    return pad_steps(call, (int)mode, call->args[3]);
+}
+
+TAPER_KERNEL(taper_op_pad_named_steps)
+{
+    static const char *const names[] = {"reflect", "replicate", "circular"};
+    const taper_string *name;
+    TAPER_TRY(taper_arg_string(call, 2, &name));
+    for (int i = 0; i < 3; i++) {
+        if (name->length == strlen(names[i]) && memcmp(name->data, names[i], name->length) == 0) {
+            return pad_steps(call, i, call->args[3]);
+        }
+    }
+    return pad_steps(call, CONSTANT, call->args[3]);
+}
+
+// ---- maxima
+
+// Adds the gradients to the elements at the indices, which count the elements of the last `dims` dimensions.
+TAPER_KERNEL(taper_op_unpool)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
+    int64_t dims, flat[TAPER_MAX_RANK], small[TAPER_MAX_RANK];
+    TAPER_TRY(taper_arg_int(call, 3, &dims));
+    const size_t outer = self->rank - (size_t)dims;
+    flat[outer] = small[outer] = 1;
+    for (size_t i = 0; i < self->rank; i++) {
+        if (i < outer) {
+            flat[i] = small[i] = self->sizes[i];
+        } else {
+            flat[outer] *= self->sizes[i];
+            small[outer] *= grad->sizes[i];
+        }
+    }
+    taper_steps_begin(&s, call->run);
+    taper_val sum = TAPER_STEP(&s, aten_new_zeros, call->args[0], taper_steps_ints(&s, flat, outer + 1));
+    sum = TAPER_STEP(&s, aten_scatter_add, sum, taper_val_int(-1), step_reshape(&s, call->args[2], small, outer + 1),
+                     step_reshape(&s, call->args[0], small, outer + 1));
+    taper_steps_ret(&s, call, 0, step_like(&s, sum, self));
+    return taper_steps_end(&s);
+}
+
+// The gradient of max_unpool: the elements at the indices.
+TAPER_KERNEL(taper_op_repool)
+{
+    taper_steps s;
+    const taper_tensor *const grad = call->args[0].as.tensor, *const indices = call->args[1].as.tensor;
+    int64_t dims, flat[TAPER_MAX_RANK], small[TAPER_MAX_RANK];
+    TAPER_TRY(taper_arg_int(call, 2, &dims));
+    const size_t outer = grad->rank - (size_t)dims;
+    flat[outer] = small[outer] = 1;
+    for (size_t i = 0; i < grad->rank; i++) {
+        if (i < outer) {
+            flat[i] = small[i] = grad->sizes[i];
+        } else {
+            flat[outer] *= grad->sizes[i];
+            small[outer] *= indices->sizes[i];
+        }
+    }
+    taper_steps_begin(&s, call->run);
+    const taper_val found = TAPER_STEP(&s, aten_gather, step_reshape(&s, call->args[0], flat, outer + 1),
+                                       taper_val_int(-1), step_reshape(&s, call->args[1], small, outer + 1));
+    taper_steps_ret(&s, call, 0, step_like(&s, found, indices));
+    return taper_steps_end(&s);
+}
+
+// ---- averages
+
+// Returns a new matrix of zeros, [inputs, outputs]. The sequence owns it.
+static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper_val *matrix)
+{
+    taper_tensor *made;
+    const int64_t sizes[2] = {inputs, outputs};
+    *matrix = taper_val_none();
+    if (s->status == TAPER_OK) {
+        taper_steps_fail(s, taper_tensor_new(s->run->heap, TAPER_F64, 2, sizes, NULL, &made, s->run->error));
+    }
+    if (s->status != TAPER_OK) {
+        return NULL;
+    }
+    *matrix = taper_steps_keep(s, TAPER_VAL(made));
+    double *const numbers = taper_tensor_mutable(made);
+    for (int64_t i = 0; i < inputs * outputs; i++) {
+        numbers[i] = 0;
+    }
+    return numbers;
+}
+
+// Multiplies dimension dim of the gradient, which has the outputs, by the matrix.
+static taper_val spread_back(taper_steps *s, taper_val grad, int64_t dim, taper_val matrix)
+{
+    const taper_tensor *const g = taper_steps_tensor(s, grad);
+    if (g == NULL) {
+        return grad;
+    }
+    matrix = TAPER_STEP(s, aten_to_dtype, matrix, taper_val_int(g->dtype));
+    grad = step_matmul(s, step_transpose(s, grad, dim, -1), step_transpose(s, matrix, 0, 1));
+    return step_transpose(s, grad, dim, -1);
+}
+
+typedef struct window {
+    int64_t size, stride, padding;
+    bool counts_padding, sums;
+} window;
+
+static taper_val average_matrix(taper_steps *s, int64_t inputs, int64_t outputs, const window *w)
+{
+    taper_val matrix;
+    double *const numbers = new_matrix(s, inputs, outputs, &matrix);
+    for (int64_t o = 0; o < outputs && numbers != NULL; o++) {
+        const int64_t start = o * w->stride - w->padding;
+        const int64_t end = taper_min_i64(start + w->size, inputs + w->padding);
+        const int64_t first = taper_max_i64(start, 0), last = taper_min_i64(end, inputs);
+        for (int64_t i = first; i < last; i++) {
+            numbers[i * outputs + o] = w->sums ? 1 : 1.0 / (double)(w->counts_padding ? end - start : last - first);
+        }
+    }
+    return matrix;
+}
+
+TAPER_KERNEL(taper_op_avg_pool_gradient)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
+    int64_t numbers[3][TAPER_MAX_RANK], dims;
+    size_t counts[3];
+    bool counts_padding;
+    double divisor;
+    TAPER_TRY(taper_arg_int(call, 7, &dims));
+    for (size_t i = 0; i < 3; i++) {
+        TAPER_TRY(taper_arg_ints(call, 2 + i, 0, TAPER_MAX_RANK, numbers[i], &counts[i]));
+    }
+    TAPER_TRY(taper_arg_bool(call, 5, &counts_padding));
+    TAPER_TRY(taper_arg_double_or(call, 6, 0, &divisor));
+    taper_steps_begin(&s, call->run);
+    taper_val value = call->args[0];
+    for (int64_t d = 0; d < dims; d++) {
+        int64_t given[3];
+        for (size_t i = 0; i < 3; i++) {
+            const size_t at = taper_min_size((size_t)d, counts[i] != 0 ? counts[i] - 1 : 0);
+            given[i] = counts[i] != 0 ? numbers[i][at] : i == 1 ? given[0] : 0;
+        }
+        const window w = {given[0], given[1], given[2], counts_padding, divisor != 0};
+        const int64_t dim = self->rank - dims + d;
+        value = spread_back(&s, value, dim, average_matrix(&s, self->sizes[dim], grad->sizes[dim], &w));
+    }
+    taper_steps_ret(&s, call, 0, divisor != 0 ? step_scale(&s, value, 1 / divisor) : value);
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_adaptive_avg_pool_gradient)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
+    int64_t dims;
+    TAPER_TRY(taper_arg_int(call, 2, &dims));
+    taper_steps_begin(&s, call->run);
+    taper_val value = call->args[0];
+    for (int64_t d = self->rank - dims; d < self->rank; d++) {
+        const int64_t inputs = self->sizes[d], outputs = grad->sizes[d];
+        taper_val matrix;
+        double *const numbers = new_matrix(&s, inputs, outputs, &matrix);
+        for (int64_t o = 0; o < outputs && numbers != NULL; o++) {
+            const int64_t first = o * inputs / outputs, last = ((o + 1) * inputs + outputs - 1) / outputs;
+            for (int64_t i = first; i < last; i++) {
+                numbers[i * outputs + o] = 1.0 / (double)(last - first);
+            }
+        }
+        value = spread_back(&s, value, d, matrix);
+    }
+    taper_steps_ret(&s, call, 0, value);
+    return taper_steps_end(&s);
+}
+
+// ---- resizing
+
+// Returns the matrix of one dimension: the unit matrix as an image of one column, resized.
+static taper_val resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs, taper_val align,
+                               taper_val scale)
+{
+    taper_val unit = TAPER_STEP(s, aten_eye, taper_val_int(inputs), taper_val_int(TAPER_F64));
+    unit = step_reshape(s, unit, (int64_t[]){1, inputs, inputs, 1}, 4);
+    const taper_val size = taper_steps_ints(s, (int64_t[]){outputs, 1}, 2), none = taper_val_none();
+    taper_val found = none;
+    switch (kind) {
+    case 0:
+        found = TAPER_STEP(s, aten_upsample_nearest2d, unit, size, scale, none);
+        break;
+    case 1:
+        found = TAPER_STEP(s, aten__upsample_nearest_exact2d, unit, size, scale, none);
+        break;
+    case 2:
+        found = TAPER_STEP(s, aten_upsample_bilinear2d, unit, size, align, scale, none);
+        break;
+    case 3:
+        found = TAPER_STEP(s, aten_upsample_bicubic2d, unit, size, align, scale, none);
+        break;
+    case 4:
+        found = TAPER_STEP(s, aten__upsample_bilinear2d_aa, unit, size, align, scale, none);
+        break;
+    default:
+        found = TAPER_STEP(s, aten__upsample_bicubic2d_aa, unit, size, align, scale, none);
+        break;
+    }
+    return step_reshape(s, found, (int64_t[]){inputs, outputs}, 2);
+}
+
+TAPER_KERNEL(taper_op_resize_gradient)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
+    const taper_list *const factors = call->args[4].tag == TAPER_LIST ? call->args[4].as.list : NULL;
+    int64_t kind;
+    TAPER_TRY(taper_arg_int(call, 2, &kind));
+    taper_steps_begin(&s, call->run);
+    taper_val value = call->args[0];
+    for (size_t d = 2; d < self->rank; d++) {
+        const taper_val scale = factors != NULL ? (d - 2 < factors->count ? factors->items[d - 2] : taper_val_none())
+                                                : call->args[5 + taper_min_size(d - 2, 2)];
+        const taper_val matrix = resize_matrix(&s, kind, self->sizes[d], grad->sizes[d], call->args[3], scale);
+        value = spread_back(&s, value, (int64_t)d, matrix);
+    }
+    taper_steps_ret(&s, call, 0, value);
+    return taper_steps_end(&s);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Steps that many compositions and gradients take.
+#include "ops/gradient/steps_math.h"
+
+taper_val step_add(taper_steps *s, taper_val a, taper_val b)
+{
+    return TAPER_STEP(s, aten_add_Tensor, a, b);
+}
+
+taper_val step_sub(taper_steps *s, taper_val a, taper_val b)
+{
+    return TAPER_STEP(s, aten_sub_Tensor, a, b);
+}
+
+taper_val step_mul(taper_steps *s, taper_val a, taper_val b)
+{
+    return TAPER_STEP(s, aten_mul_Tensor, a, b);
+}
+
+taper_val step_div(taper_steps *s, taper_val a, taper_val b)
+{
+    return TAPER_STEP(s, aten_div_Tensor, a, b);
+}
+
+taper_val step_scale(taper_steps *s, taper_val a, double factor)
+{
+    return TAPER_STEP(s, aten_mul_Scalar, a, taper_val_double(factor));
+}
+
+taper_val step_shift(taper_steps *s, taper_val a, double summand)
+{
+    return TAPER_STEP(s, aten_add_Scalar, a, taper_val_double(summand));
+}
+
+taper_val step_from(taper_steps *s, double number, taper_val a)
+{
+    return TAPER_STEP(s, aten_rsub_Scalar, a, taper_val_double(number));
+}
+
+taper_val step_neg(taper_steps *s, taper_val a)
+{
+    return TAPER_STEP(s, aten_neg, a);
+}
+
+taper_val step_sum(taper_steps *s, taper_val a, int64_t dim, bool keep)
+{
+    return TAPER_STEP(s, aten_sum_dim_IntList, a, taper_steps_ints(s, &dim, 1), taper_val_bool(keep));
+}
+
+taper_val step_mean(taper_steps *s, taper_val a, int64_t dim, bool keep)
+{
+    return TAPER_STEP(s, aten_mean_dim, a, taper_steps_ints(s, &dim, 1), taper_val_bool(keep));
+}
+
+taper_val step_transpose(taper_steps *s, taper_val a, int64_t dim0, int64_t dim1)
+{
+    return TAPER_STEP(s, aten_transpose_int, a, taper_val_int(dim0), taper_val_int(dim1));
+}
+
+taper_val step_reshape(taper_steps *s, taper_val a, const int64_t *sizes, size_t rank)
+{
+    return TAPER_STEP(s, aten_reshape, a, taper_steps_ints(s, sizes, rank));
+}
+
+taper_val step_like(taper_steps *s, taper_val a, const taper_tensor *like)
+{
+    return like != NULL ? step_reshape(s, a, like->sizes, like->rank) : a;
+}
+
+taper_val step_unsqueeze(taper_steps *s, taper_val a, int64_t dim)
+{
+    return TAPER_STEP(s, aten_unsqueeze, a, taper_val_int(dim));
+}
+
+taper_val step_narrow(taper_steps *s, taper_val a, int64_t dim, int64_t start, int64_t length)
+{
+    return TAPER_STEP(s, aten_narrow, a, taper_val_int(dim), taper_val_int(start), taper_val_int(length));
+}
+
+taper_val step_matmul(taper_steps *s, taper_val a, taper_val b)
+{
+    return TAPER_STEP(s, aten_matmul, a, b);
+}
+
+taper_val step_conj(taper_steps *s, taper_val a)
+{
+    const taper_tensor *const tensor = taper_steps_tensor(s, a);
+    return tensor != NULL && taper_dtype_is_complex((taper_dtype)tensor->dtype) ? TAPER_STEP(s, aten_conj, a) : a;
+}
+
+taper_val step_adjoint(taper_steps *s, taper_val a)
+{
+    return step_conj(s, step_transpose(s, a, -2, -1));
+}
+
+taper_val step_detach(taper_steps *s, taper_val a)
+{
+    return a.tag == TAPER_TENSOR ? TAPER_STEP(s, aten_detach, a) : a;
+}
+
+taper_val step_where(taper_steps *s, taper_val condition, taper_val a, taper_val b)
+{
+    return TAPER_STEP(s, aten_where_self, condition, a, b);
+}
+
+taper_val step_index(taper_steps *s, const int64_t *numbers, size_t count)
+{
+    taper_tensor *made;
+    const int64_t size = (int64_t)count;
+    if (s->status != TAPER_OK) {
+        return taper_val_none();
+    }
+    taper_steps_fail(s, taper_tensor_new(s->run->heap, TAPER_I64, 1, &size, NULL, &made, s->run->error));
+    if (s->status != TAPER_OK) {
+        return taper_val_none();
+    }
+    if (count != 0) {
+        memcpy(taper_tensor_mutable(made), numbers, count * sizeof *numbers);
+    }
+    return taper_steps_keep(s, TAPER_VAL(made));
+}
+
+taper_val step_reduced(taper_steps *s, taper_val loss, int64_t reduction)
+{
+    return reduction == 1 ? TAPER_STEP(s, aten_mean, loss) : reduction == 2 ? TAPER_STEP(s, aten_sum, loss) : loss;
+}
+
+bool step_mask(const taper_call *call, size_t at, size_t index)
+{
+    const taper_list *const mask = call->args[at].as.list;
+    return index < mask->count && mask->items[index].as.i != 0;
+}
