@@ -268,6 +268,7 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/gradient_ops.c
         src/ops/gradient/helpers_conv.c
         src/ops/gradient/helpers_einsum.c
+        src/ops/gradient/helpers_element.c
         src/ops/gradient/helpers_index.c
         src/ops/gradient/helpers_layer.c
         src/ops/gradient/helpers_loss.c
@@ -275,6 +276,8 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/helpers_pool.c
         src/ops/gradient/helpers_product.c
         src/ops/gradient/helpers_shape.c
+        src/ops/gradient/helpers_stack.c
+        src/ops/gradient/helpers_statistic.c
         src/ops/gradient/record.c
         src/ops/gradient/steps.c
         src/ops/gradient/steps_math.c

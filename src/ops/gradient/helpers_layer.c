@@ -92,16 +92,22 @@ TAPER_KERNEL(taper_op_gelu_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_dropout_gradient)
+// The operator itself makes the mask, of a tensor of ones, so that the random numbers are those of a run without
+// gradients.
+TAPER_KERNEL(taper_op_dropout_steps)
 {
+    taper_steps s;
     bool train;
-    TAPER_TRY(taper_arg_bool(call, 1, &train));
+    TAPER_TRY(taper_arg_bool(call, 2, &train));
+    taper_steps_begin(&s, call->run);
+    taper_val value = call->args[0];
     if (train) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
-                   "the gradient of dropout in training is not supported: call eval() before the model is saved");
+        const taper_val ones = TAPER_STEP(&s, aten_ones_like, TAPER_STEP(&s, aten_detach, value));
+        value =
+            TAPER_STEP(&s, aten_mul_Tensor, value, TAPER_STEP(&s, aten_dropout, ones, call->args[1], call->args[2]));
     }
-    taper_ret(call, 0, taper_val_retain(call->args[0]));
-    return TAPER_OK;
+    taper_steps_ret(&s, call, 0, value);
+    return taper_steps_end(&s);
 }
 
 // Gives the gradient of a loss to the elements that it reduced. reduction: 0 for none, 1 for the mean, 2 for the sum.

@@ -56,6 +56,14 @@ TAPER_KERNEL(taper_op_batch_norm_steps)
     }
     taper_steps_begin(&s, call->run);
     taper_val mean = taper_val_none(), rstd = taper_val_none(), value;
+    if (input->rank < 2) { // only an empty tensor has no channels
+        value = TAPER_STEP(&s, aten_clone, call->args[0]);
+        mean = rstd = step_detach(&s, value);
+        taper_steps_ret(&s, call, 0, value);
+        taper_steps_ret(&s, call, 1, mean);
+        taper_steps_ret(&s, call, 2, rstd);
+        return taper_steps_end(&s);
+    }
     if (training || !step_is_tensor(call->args[3])) {
         value = normalized(&s, call->args[0], taper_steps_ints(&s, dims, count), call->args[7], &mean, &rstd);
         mean = TAPER_STEP(&s, aten_reshape, step_detach(&s, mean), taper_steps_ints(&s, (int64_t[]){-1}, 1));

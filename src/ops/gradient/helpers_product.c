@@ -36,7 +36,10 @@ static taper_val rows_of(taper_steps *s, taper_val value)
         return value;
     }
     const int64_t columns = tensor->rank != 0 ? tensor->sizes[tensor->rank - 1] : 1;
-    const int64_t rows = columns != 0 ? taper_tensor_numel(tensor) / columns : 0;
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < tensor->rank; i++) {
+        rows *= tensor->sizes[i];
+    }
     return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, (int64_t[]){rows, columns}, 2));
 }
 

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Compositions and gradients of operators that join, split and move tensors.
+#include "ops/gradient/steps_math.h"
+
+// Adds a reference to a value to a list that a kernel returns.
+static taper_status append(taper_steps *s, taper_list *list, taper_val value)
+{
+    if (s->status == TAPER_OK) {
+        list->items[list->count++] = taper_val_retain(value);
+    }
+    return taper_steps_end(s);
+}
+
+static taper_status new_list(taper_call *call, size_t count, taper_list **list)
+{
+    *list = taper_list_new(call->run->heap, &taper_type_tensor, count);
+    if (*list == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    taper_ret(call, 0, TAPER_VAL(*list));
+    return TAPER_OK;
+}
+
+// Gives each gradient the sizes of its tensor.
+TAPER_KERNEL(taper_op_reshaped_each)
+{
+    const taper_list *const grads = call->args[0].as.list, *const tensors = call->args[1].as.list;
+    taper_list *made;
+    TAPER_TRY(new_list(call, tensors->count, &made));
+    for (size_t i = 0; i < tensors->count && i < grads->count; i++) {
+        taper_steps s;
+        taper_steps_begin(&s, call->run);
+        TAPER_TRY(append(&s, made, step_like(&s, grads->items[i], tensors->items[i].as.tensor)));
+    }
+    return TAPER_OK;
+}
+
+// Joins vectors to a vector, and others along dimension 1.
+TAPER_KERNEL(taper_op_side_by_side)
+{
+    taper_steps s;
+    const taper_list *const tensors = call->args[0].as.list;
+    const bool vectors = tensors->count != 0 && tensors->items[0].as.tensor->rank == 1;
+    taper_steps_begin(&s, call->run);
+    taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_cat, call->args[0], taper_val_int(vectors ? 0 : 1)));
+    return taper_steps_end(&s);
+}
+
+// Makes columns of numbers and vectors.
+TAPER_KERNEL(taper_op_as_columns)
+{
+    const taper_list *const tensors = call->args[0].as.list;
+    taper_list *made;
+    TAPER_TRY(new_list(call, tensors->count, &made));
+    for (size_t i = 0; i < tensors->count; i++) {
+        taper_steps s;
+        const taper_tensor *const t = tensors->items[i].as.tensor;
+        taper_steps_begin(&s, call->run);
+        TAPER_TRY(append(&s, made,
+                         t->rank > 1 ? tensors->items[i]
+                                     : step_reshape(&s, tensors->items[i], (int64_t[]){taper_tensor_numel(t), 1}, 2)));
+    }
+    return TAPER_OK;
+}
+
+// Pads each matrix to the width of all, and joins the rows.
+TAPER_KERNEL(taper_op_block_diag_steps)
+{
+    const taper_list *const tensors = call->args[0].as.list;
+    taper_list *const rows = taper_list_new(call->run->heap, &taper_type_tensor, tensors->count);
+    if (rows == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    int64_t width = 0, before = 0;
+    for (size_t i = 0; i < tensors->count; i++) {
+        const taper_tensor *const t = tensors->items[i].as.tensor;
+        width += t->rank == 0 ? 1 : t->sizes[t->rank - 1];
+    }
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; i < tensors->count && status == TAPER_OK; i++) {
+        taper_steps s;
+        const taper_tensor *const t = tensors->items[i].as.tensor;
+        const int64_t columns = t->rank == 0 ? 1 : t->sizes[t->rank - 1], height = t->rank == 2 ? t->sizes[0] : 1;
+        const int64_t pad[2] = {before, width - before - columns};
+        taper_steps_begin(&s, call->run);
+        const taper_val matrix = step_reshape(&s, tensors->items[i], (int64_t[]){height, columns}, 2);
+        status = append(&s, rows, TAPER_STEP(&s, aten_constant_pad_nd, matrix, taper_steps_ints(&s, pad, 2)));
+        before += columns;
+    }
+    taper_steps s;
+    taper_steps_begin(&s, call->run);
+    taper_steps_fail(&s, status);
+    taper_steps_keep(&s, TAPER_VAL(rows));
+    taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_cat, TAPER_VAL(rows), taper_val_int(0)));
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_cartesian_steps)
+{
+    taper_steps s;
+    const taper_list *const tensors = call->args[0].as.list;
+    taper_steps_begin(&s, call->run);
+    if (tensors->count == 1) {
+        taper_steps_ret(&s, call, 0, tensors->items[0]);
+        return taper_steps_end(&s);
+    }
+    const taper_val grids = TAPER_STEP(&s, aten_meshgrid, call->args[0]);
+    const taper_val all = TAPER_STEP(&s, aten_stack, grids, taper_val_int(-1));
+    taper_steps_ret(&s, call, 0, step_reshape(&s, all, (int64_t[]){-1, (int64_t)tensors->count}, 2));
+    return taper_steps_end(&s);
+}
+
+// Sums the gradient of each grid over the dimensions of the other tensors.
+TAPER_KERNEL(taper_op_meshgrid_gradient)
+{
+    const taper_list *const grads = call->args[0].as.list, *const tensors = call->args[1].as.list;
+    const taper_string *const order = call->args[2].tag == TAPER_STRING ? call->args[2].as.string : NULL;
+    const bool swapped = order != NULL && order->length == 2 && order->data[0] == 'x' && tensors->count >= 2;
+    taper_list *made;
+    TAPER_TRY(new_list(call, tensors->count, &made));
+    for (size_t i = 0; i < tensors->count && i < grads->count; i++) {
+        taper_steps s;
+        int64_t dims[TAPER_MAX_RANK];
+        size_t count = 0;
+        const size_t own = swapped && i < 2 ? 1 - i : i;
+        for (size_t d = 0; d < tensors->count && d < TAPER_MAX_RANK; d++) {
+            if (d != own) {
+                dims[count++] = (int64_t)d;
+            }
+        }
+        taper_steps_begin(&s, call->run);
+        const taper_val sum =
+            count == 0 ? grads->items[i]
+                       : TAPER_STEP(&s, aten_sum_dim_IntList, grads->items[i], taper_steps_ints(&s, dims, count));
+        TAPER_TRY(append(&s, made, step_like(&s, sum, tensors->items[i].as.tensor)));
+    }
+    return TAPER_OK;
+}
+
+TAPER_KERNEL(taper_op_kron_steps)
+{
+    taper_steps s;
+    const taper_tensor *const tensors[2] = {call->args[0].as.tensor, call->args[1].as.tensor};
+    const size_t rank = taper_max_size(tensors[0]->rank, tensors[1]->rank);
+    int64_t sizes[2][2 * TAPER_MAX_RANK], result[TAPER_MAX_RANK];
+    if (2 * rank > TAPER_MAX_RANK) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "the gradient of kron supports at most %d dimensions",
+                   TAPER_MAX_RANK / 2);
+    }
+    for (size_t i = 0; i < rank; i++) {
+        result[i] = 1;
+        for (size_t t = 0; t < 2; t++) {
+            const bool missing = i + tensors[t]->rank < rank;
+            const int64_t size = missing ? 1 : tensors[t]->sizes[i + tensors[t]->rank - rank];
+            sizes[t][2 * i + t] = size;
+            sizes[t][2 * i + 1 - t] = 1;
+            result[i] *= size;
+        }
+    }
+    taper_steps_begin(&s, call->run);
+    const taper_val product = step_mul(&s, step_reshape(&s, call->args[0], sizes[0], 2 * rank),
+                                       step_reshape(&s, call->args[1], sizes[1], 2 * rank));
+    taper_steps_ret(&s, call, 0, step_reshape(&s, product, result, rank));
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_take_along_steps)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[0].as.tensor, *const indices = call->args[1].as.tensor;
+    int64_t dim, sizes[2][TAPER_MAX_RANK];
+    taper_steps_begin(&s, call->run);
+    if (taper_arg_is_none(call, 2)) {
+        const int64_t flat = -1;
+        taper_steps_ret(&s, call, 0,
+                        TAPER_STEP(&s, aten_gather, step_reshape(&s, call->args[0], &flat, 1), taper_val_int(0),
+                                   step_reshape(&s, call->args[1], &flat, 1)));
+        return taper_steps_end(&s);
+    }
+    taper_steps_fail(&s, taper_arg_int(call, 2, &dim));
+    dim = dim < 0 ? dim + self->rank : dim;
+    for (int64_t d = 0; d < self->rank; d++) {
+        const int64_t a = self->sizes[d], b = indices->sizes[d];
+        sizes[0][d] = d == dim || a != 1 ? a : b;
+        sizes[1][d] = d == dim || b != 1 ? b : a;
+    }
+    const taper_val from = TAPER_STEP(&s, aten_expand, call->args[0], taper_steps_ints(&s, sizes[0], self->rank));
+    const taper_val at = TAPER_STEP(&s, aten_expand, call->args[1], taper_steps_ints(&s, sizes[1], self->rank));
+    taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_gather, from, taper_val_int(dim), at));
+    return taper_steps_end(&s);
+}
+
+// Rolls each dimension by half of its size.
+TAPER_KERNEL(taper_op_shift_steps)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[0].as.tensor;
+    int64_t dims[TAPER_MAX_RANK], shifts[TAPER_MAX_RANK];
+    size_t count = self->rank;
+    bool back;
+    TAPER_TRY(taper_arg_bool(call, 2, &back));
+    for (size_t i = 0; i < count; i++) {
+        dims[i] = (int64_t)i;
+    }
+    if (!taper_arg_is_none(call, 1)) {
+        TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, dims, &count));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const int64_t size = self->sizes[dims[i] < 0 ? dims[i] + self->rank : dims[i]];
+        shifts[i] = back ? (size + 1) / 2 : size / 2;
+    }
+    taper_steps_begin(&s, call->run);
+    taper_steps_ret(&s, call, 0,
+                    TAPER_STEP(&s, aten_roll, call->args[0], taper_steps_ints(&s, shifts, count),
+                               taper_steps_ints(&s, dims, count)));
+    return taper_steps_end(&s);
+}
+
+// The gradient of Tensor.unfold: elements that are in several windows have several summands.
+TAPER_KERNEL(taper_op_unfold_gradient)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[1].as.tensor;
+    int64_t dim, size, step, flat = -1;
+    TAPER_TRY(taper_arg_int(call, 2, &dim));
+    TAPER_TRY(taper_arg_int(call, 3, &size));
+    TAPER_TRY(taper_arg_int(call, 4, &step));
+    taper_steps_begin(&s, call->run);
+    if (self->rank == 0) {
+        taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_sum, call->args[0]));
+        return taper_steps_end(&s);
+    }
+    dim = dim < 0 ? dim + self->rank : dim;
+    taper_val places = TAPER_STEP(&s, aten_arange, taper_val_int(self->sizes[dim]));
+    places = TAPER_STEP(&s, aten_unfold, places, taper_val_int(0), call->args[3], call->args[4]);
+    places = step_reshape(&s, places, &flat, 1);
+    taper_val grad = TAPER_STEP(&s, aten_movedim_int, call->args[0], taper_val_int(-1), taper_val_int(dim + 1));
+    grad = TAPER_STEP(&s, aten_flatten_using_ints, grad, taper_val_int(dim), taper_val_int(dim + 1));
+    taper_val sum = TAPER_STEP(&s, aten_new_zeros, call->args[0], taper_steps_ints(&s, self->sizes, self->rank));
+    sum = TAPER_STEP(&s, aten_index_add, sum, taper_val_int(dim), places, grad);
+    taper_steps_ret(&s, call, 0, sum);
+    return taper_steps_end(&s);
+}
+
+// Returns the sizes of the last two dimensions.
+TAPER_KERNEL(taper_op_image_size)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[0].as.tensor;
+    taper_steps_begin(&s, call->run);
+    taper_steps_ret(&s, call, 0, taper_steps_ints(&s, self->sizes + (self->rank > 2 ? self->rank - 2 : 0), 2));
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_without_taken)
+{
+    taper_steps s;
+    bool accumulate;
+    TAPER_TRY(taper_arg_bool(call, 3, &accumulate));
+    taper_steps_begin(&s, call->run);
+    taper_steps_ret(&s, call, 0,
+                    accumulate ? TAPER_STEP(&s, aten_clone, call->args[0])
+                               : TAPER_STEP(&s, aten_put, call->args[0], call->args[1],
+                                            TAPER_STEP(&s, aten_zeros_like, call->args[2])));
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_channel_shuffle_steps)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[0].as.tensor;
+    int64_t groups, sizes[TAPER_MAX_RANK + 1];
+    TAPER_TRY(taper_arg_int(call, 1, &groups));
+    if (groups <= 0 || self->rank < 3 || self->rank >= TAPER_MAX_RANK) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "channel_shuffle expects an image and a number of groups");
+    }
+    sizes[0] = self->sizes[0];
+    sizes[1] = groups;
+    sizes[2] = self->sizes[1] / groups;
+    for (size_t i = 2; i < self->rank; i++) {
+        sizes[i + 1] = self->sizes[i];
+    }
+    taper_steps_begin(&s, call->run);
+    const taper_val parts = step_reshape(&s, call->args[0], sizes, self->rank + 1u);
+    taper_steps_ret(&s, call, 0, step_like(&s, step_transpose(&s, parts, 1, 2), self));
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_inner_steps)
+{
+    taper_steps s;
+    const int64_t last = -1;
+    taper_steps_begin(&s, call->run);
+    if (call->args[0].as.tensor->rank == 0 || call->args[1].as.tensor->rank == 0) {
+        taper_steps_ret(&s, call, 0, step_mul(&s, call->args[0], call->args[1]));
+    } else {
+        taper_steps_ret(&s, call, 0,
+                        TAPER_STEP(&s, aten_tensordot, call->args[0], call->args[1], taper_steps_ints(&s, &last, 1),
+                                   taper_steps_ints(&s, &last, 1)));
+    }
+    return taper_steps_end(&s);
+}
+
+// Multiplies matrices from left to right.
+TAPER_KERNEL(taper_op_chain_steps)
+{
+    const taper_list *const tensors = call->args[0].as.list;
+    taper_val product = taper_val_none();
+    for (size_t i = 0; i < tensors->count; i++) {
+        taper_steps s;
+        taper_steps_begin(&s, call->run);
+        const taper_val next = i == 0 ? tensors->items[0] : step_matmul(&s, product, tensors->items[i]);
+        taper_val_replace(&product, s.status == TAPER_OK ? taper_val_retain(next) : taper_val_none());
+        TAPER_TRY(taper_steps_end(&s));
+    }
+    taper_ret(call, 0, product);
+    return TAPER_OK;
+}
+
+TAPER_KERNEL(taper_op_diff_steps)
+{
+    taper_steps s;
+    const taper_tensor *const self = call->args[0].as.tensor;
+    int64_t times, dim;
+    TAPER_TRY(taper_arg_int(call, 1, &times));
+    TAPER_TRY(taper_arg_int(call, 2, &dim));
+    dim = dim < 0 ? dim + self->rank : dim;
+    taper_steps_begin(&s, call->run);
+    taper_val parts[3], value = call->args[0];
+    size_t count = 0;
+    if (!taper_arg_is_none(call, 3) || !taper_arg_is_none(call, 4)) {
+        if (!taper_arg_is_none(call, 3)) {
+            parts[count++] = call->args[3];
+        }
+        parts[count++] = call->args[0];
+        if (!taper_arg_is_none(call, 4)) {
+            parts[count++] = call->args[4];
+        }
+        value = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, parts, count), taper_val_int(dim));
+    }
+    for (int64_t i = 0; i < times; i++) {
+        const taper_tensor *const t = taper_steps_tensor(&s, value);
+        const int64_t length = t != NULL ? taper_max_i64(t->sizes[dim] - 1, 0) : 0;
+        const int64_t start = t != NULL ? taper_min_i64(1, t->sizes[dim]) : 0;
+        value = step_sub(&s, step_narrow(&s, value, dim, start, length), step_narrow(&s, value, dim, 0, length));
+    }
+    taper_steps_ret(&s, call, 0, times == 0 && count == 0 ? TAPER_STEP(&s, aten_clone, value) : value);
+    return taper_steps_end(&s);
+}
