@@ -266,6 +266,18 @@ static bool argument_is_wanted(const taper_tape_node *node, size_t arg)
     return false;
 }
 
+typedef struct slices {
+    taper_tape_node *outer;
+    taper_val of_self; // gradient of the view before the write, or None
+} slices;
+
+// Returns true if the gradient of the view before the write is wanted, which is that of the base before the write.
+static bool view_is_wanted(const void *user)
+{
+    const slices *const s = user;
+    return edge_is_wanted(&s->outer->edges[0]);
+}
+
 // Receives the gradient of edge `edge` of a node. Takes over the reference.
 typedef taper_status receiver(engine *e, taper_tape_node *node, size_t edge, taper_val grad, void *user);
 
@@ -304,8 +316,7 @@ static taper_status link_results(const engine *e, taper_tape_node *node, bool li
 
 // If the only target of the formula is a list of at most `limit` items, notes which of their gradients are wanted and
 // returns their number. Otherwise returns 0.
-static size_t mask_items(const taper_tape_node *node, const taper_gradient_formula *formula, receiver *receive,
-                         bool *items, size_t limit)
+static size_t mask_items(const taper_tape_node *node, const taper_gradient_formula *formula, bool *items, size_t limit)
 {
     size_t arg = 0;
     if ((formula->targets & (formula->targets - 1)) != 0) {
@@ -319,7 +330,7 @@ static size_t mask_items(const taper_tape_node *node, const taper_gradient_formu
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
-        items[i] = edge_is_wanted(&node->edges[first + i]) || receive != to_edge;
+        items[i] = edge_is_wanted(&node->edges[first + i]);
     }
     return count;
 }
@@ -330,7 +341,7 @@ static taper_status run_formula(engine *e, taper_tape_node *node, const taper_gr
     enum { FEW = 64 };
     taper_val found[32];
     bool items[FEW];
-    const size_t item_count = mask_items(node, formula, receive, items, FEW);
+    const size_t item_count = mask_items(node, formula, items, FEW);
     const taper_formula_values values = {.args = node->args,
                                          .results = node->results,
                                          .grads = node->grads,
@@ -412,7 +423,8 @@ static taper_status visit_call(engine *e, taper_tape_node *node, receiver *recei
     }
     uint32_t wanted = 0;
     for (size_t i = 0; i < node->arg_count && i < 32; i++) {
-        wanted |= argument_is_wanted(node, i) || receive != to_edge ? UINT32_C(1) << i : 0;
+        const bool through = receive != to_edge && i == 0; // the view that was written to
+        wanted |= (through ? view_is_wanted(user) : argument_is_wanted(node, i)) ? UINT32_C(1) << i : 0;
         TAPER_TRY(check_saved(e, node->args[i]));
     }
     for (size_t i = 0; i < node->ret_count; i++) {
@@ -514,11 +526,6 @@ static taper_status visit_view(engine *e, taper_tape_node *node)
     TAPER_TRY(status);
     return add_grad(e, &node->edges[0], made);
 }
-
-typedef struct slices {
-    taper_tape_node *outer;
-    taper_val of_self; // gradient of the view before the write, or None
-} slices;
 
 static taper_status to_slices(engine *e, taper_tape_node *node, size_t edge, taper_val grad, void *user)
 {
