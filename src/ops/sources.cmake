@@ -266,6 +266,7 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/formula.c
         src/ops/gradient/gradient.c
         src/ops/gradient/gradient_ops.c
+        src/ops/gradient/grads.c
         src/ops/gradient/helpers_conv.c
         src/ops/gradient/helpers_einsum.c
         src/ops/gradient/helpers_element.c
@@ -282,6 +283,7 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/steps.c
         src/ops/gradient/steps_math.c
         src/ops/gradient/tape.c
+        src/ops/gradient/visit.c
     )
 else()
     list(APPEND TAPER_SOURCES src/ops/gradient/gradient_none.c)

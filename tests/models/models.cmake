@@ -141,6 +141,9 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME language COMMAND ${with_torch} ${models}/test_language.py ${taper})
     # Whatever changes an attribute, three calls, optimized and not.
     add_test(NAME attribute_changes COMMAND ${with_torch} ${models}/test_attribute_changes.py ${taper})
+    # Gradients: programs that ask for them, and small force fields; --atoms N, --double, --times: larger ones, and times.
+    add_test(NAME gradients COMMAND ${with_torch} ${models}/test_gradients.py ${taper})
+    add_test(NAME force_fields COMMAND ${with_torch} ${models}/test_force_fields.py ${taper})
     add_test(NAME listing COMMAND ${with_torch} ${models}/test_listing.py ${taper})
     # The core operators of PyTorch 2 in exported programs, where TAPER_TORCH2 names a python with it.
     add_test(NAME pt2_operators COMMAND ${with_torch} ${models}/test_pt2_operators.py ${taper})
@@ -150,7 +153,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(generated_programs pt2_operators PROPERTIES TIMEOUT 900)
     set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms drawn_layers quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
-                         nnapi_operators apps torchscript language attribute_changes listing pt2_operators overload_order generated_programs
+                         nnapi_operators apps torchscript language attribute_changes gradients force_fields listing pt2_operators overload_order generated_programs
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
     # Programs made up at random, of what compiler passes must be careful with; --modules N: more of them.
     add_test(NAME random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper})
