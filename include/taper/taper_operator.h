@@ -29,6 +29,11 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_find(tap
 TAPER_API TAPER_EXPERIMENTAL void taper_operator_release(taper_operator *op);
 /* Returns the schema, "aten::relu(Tensor self) -> Tensor". The text is valid as long as the handle. */
 TAPER_API TAPER_EXPERIMENTAL const char *taper_operator_schema(const taper_operator *op);
+/* Returns the schema of operator `index` of the library, or NULL after the last one. The text is "" for an operator
+ * that only models can call. Operators that the program registered are not listed. The text is valid as long as the
+ * context.
+ */
+TAPER_API TAPER_EXPERIMENTAL const char *taper_operator_listed(taper_context *context, size_t index);
 /* Returns the number of results of a call. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_operator_result_count(const taper_operator *op);
 /* Seeds the random numbers of the handle, as torch.manual_seed does. Each handle has its own random numbers. */
@@ -45,6 +50,15 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_generator_create(
 TAPER_API TAPER_EXPERIMENTAL void taper_generator_release(taper_generator *generator);
 /* Seeds the generator, as torch.manual_seed does. */
 TAPER_API TAPER_EXPERIMENTAL void taper_generator_seed(taper_generator *generator, uint64_t seed);
+/* The bytes of a generator's state, in the layout of torch.get_rng_state. */
+#define TAPER_GENERATOR_STATE_SIZE 5056
+/* Writes the state of the generator to `state`, which has TAPER_GENERATOR_STATE_SIZE bytes. */
+TAPER_API TAPER_EXPERIMENTAL void taper_generator_get_state(taper_generator *generator, void *state);
+/* Continues with a state that taper_generator_get_state or torch.get_rng_state wrote. The function fails with
+ * TAPER_ERROR_ARGUMENT if the bytes are no state; the generator is then as before. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_generator_set_state(taper_generator *generator,
+                                                                                   const void *state, size_t size,
+                                                                                   taper_error *error);
 /* Makes a handle use the generator's random numbers from its next call on. If generator is NULL, the handle uses its
  * own random numbers again. Do not call this function during a call of the handle. */
 TAPER_API TAPER_EXPERIMENTAL void taper_operator_draw_from(taper_operator *op, taper_generator *generator);

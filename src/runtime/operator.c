@@ -120,6 +120,18 @@ const char *taper_operator_schema(const taper_operator *op)
     return op != NULL ? op->schema->text : "";
 }
 
+const char *taper_operator_listed(taper_context *context, size_t index)
+{
+    const taper_schema *schema;
+    if (context == NULL || index >= taper_row_count) {
+        return NULL;
+    }
+    const taper_op *op = &taper_ops[index];
+    const bool callable = !taper_op_has(op, TAPER_OP_TARGET) &&
+                          taper_registry_schema(context->registry, op, &schema, NULL) == TAPER_OK && !schema->varret;
+    return callable ? schema->text : "";
+}
+
 size_t taper_operator_result_count(const taper_operator *op)
 {
     return op != NULL ? op->schema->ret_count : 0;
