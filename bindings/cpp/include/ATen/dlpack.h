@@ -2,6 +2,6 @@
 #ifndef TAPER_CPP_AS_ATEN_DLPACK_H
 #define TAPER_CPP_AS_ATEN_DLPACK_H
 
-#include <taper/cpp/all.h>
+#include <taper/cpp/dlpack.h>
 
 #endif
