@@ -24,6 +24,7 @@
 #include <taper/cpp/device_guard.h>
 #include <taper/cpp/dispatch.h>
 #include <taper/cpp/functions.h>
+#include <taper/cpp/generator_state.h>
 #include <taper/cpp/global_context.h>
 #include <taper/cpp/guards.h>
 #include <taper/cpp/indexing.h>
@@ -32,8 +33,8 @@
 #include <taper/cpp/pickle.h>
 #include <taper/cpp/print.h>
 #include <taper/cpp/stack_operator.h>
-#include <taper/cpp/utility.h>
 #include <taper/cpp/tensor_checks.h>
 #include <taper/cpp/timer.h>
+#include <taper/cpp/utility.h>
 
 #endif

@@ -281,6 +281,29 @@ using ::torch::isCustomClass;
 
 } // namespace torch
 
+namespace c10
+{
+inline ClassTypePtr getCustomClassTypeImpl(const std::type_index &type)
+{
+    return torch::getCustomClass(torch::detail::ClassNames::of(type));
+}
+// Returns the type of a registered class of the app: getCustomClassType<intrusive_ptr<Class>>().
+template <class Pointer> ClassTypePtr getCustomClassType()
+{
+    return getCustomClassTypeImpl(typeid(typename Pointer::element_type));
+}
+namespace ivalue
+{
+// Throws if the types differ.
+inline void checkCustomClassType(const ClassType *expected, const Type *actual)
+{
+    TORCH_CHECK(actual != nullptr && *actual == *expected, "Tried to convert an IValue of type ",
+                actual != nullptr ? actual->repr_str() : std::string("*NULL*"), " to custom class type ",
+                expected->repr_str());
+}
+} // namespace ivalue
+} // namespace c10
+
 namespace taper
 {
 namespace cpp

@@ -14,10 +14,10 @@ namespace c10
 namespace impl
 {
 
-template <class K, class V> class DictEntry
+template <class K, class V, class Iterator = void> class DictEntryRef
 {
   public:
-    DictEntry(const Dict<K, V> *dict, size_t index) : dict_(dict), index_(index)
+    DictEntryRef(const Dict<K, V> *dict, size_t index) : dict_(dict), index_(index)
     {
     }
     K key() const
@@ -47,7 +47,7 @@ template <class K, class V> class DictIterator
 {
   public:
     using iterator_category = std::forward_iterator_tag;
-    using value_type = DictEntry<K, V>;
+    using value_type = DictEntryRef<K, V>;
     using difference_type = std::ptrdiff_t;
     using pointer = const value_type *;
     using reference = const value_type &;

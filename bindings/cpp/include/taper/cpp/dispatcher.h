@@ -3,6 +3,8 @@
 #ifndef TAPER_CPP_DISPATCHER_H
 #define TAPER_CPP_DISPATCHER_H
 
+#include <cstring>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -73,6 +75,16 @@ class OperatorHandle
     explicit OperatorHandle(OperatorName name, std::string schema) : name_(std::move(name)), schema_(std::move(schema))
     {
     }
+    // Returns the handle of an operator by its name.
+    static OperatorHandle named(const std::string &name)
+    {
+        taper_operator *found = nullptr;
+        taper::cpp::ErrorScope error;
+        error.check(taper_operator_find(taper::cpp::context(), name.c_str(), &found, error));
+        std::string schema = taper_operator_schema(found);
+        taper_operator_release(found);
+        return OperatorHandle(torch::jit::parseName(name), std::move(schema));
+    }
     const OperatorName &operator_name() const
     {
         return name_;
@@ -117,6 +129,22 @@ class OperatorHandle
     void callBoxed(std::vector<IValue> *stack) const
     {
         callBoxed(*stack);
+    }
+    std::string dumpState() const
+    {
+        return "name: " + toString(name_) + "\nschema: " + schema_ + "\nCPU: of Taper\n";
+    }
+    bool hasComputedKernelForDispatchKey(DispatchKey key) const
+    {
+        return hasKernelForDispatchKey(key);
+    }
+    [[noreturn]] ArrayRef<at::Tag> getTags() const
+    {
+        throw NotImplementedError("OperatorHandle::getTags: operators of Taper have no tags");
+    }
+    [[noreturn]] bool hasTag(const at::Tag &) const
+    {
+        getTags();
     }
     // Calls the function for the CPU, whichever the key.
     void callBoxedForDispatchKey(DispatchKey, std::vector<IValue> &stack) const
@@ -225,6 +253,23 @@ class Dispatcher final
     {
         op.callBoxedForDispatchKey(key, *stack);
     }
+    // Returns the names of the library's operators.
+    std::vector<OperatorName> getAllOpNames() const
+    {
+        std::vector<OperatorName> all;
+        const char *schema = nullptr;
+        for (size_t i = 0; (schema = taper_operator_listed(taper::cpp::context(), i)) != nullptr; i++) {
+            if (*schema != '\0') {
+                all.push_back(torch::jit::parseName(schema));
+            }
+        }
+        return all;
+    }
+    // All operators have functions for the CPU, and only for it.
+    std::vector<OperatorName> getRegistrationsForDispatchKey(optional<DispatchKey> key) const
+    {
+        return key.value_or(DispatchKey::CPU) == DispatchKey::CPU ? getAllOpNames() : std::vector<OperatorName>();
+    }
     bool hasBackendFallbackForDispatchKey(DispatchKey) const
     {
         return false;
@@ -242,7 +287,99 @@ namespace jit
 {
 inline FunctionSchema Operator::schema() const
 {
-    return parseSchema(schema_);
+    FunctionSchema made = parseSchema(schema_);
+    made.setAliasAnalysis(kind_);
+    return made;
+}
+inline Operator::Operator(const c10::OperatorHandle &handle, Operation operation)
+    : schema_(handle.debug()), operation_(std::move(operation)), is_listed_(true)
+{
+}
+
+namespace detail
+{
+inline std::shared_ptr<Operator> operator_of(const c10::OperatorHandle &handle)
+{
+    return std::make_shared<Operator>(handle, Operation([handle](Stack &stack) { handle.callBoxed(stack); }));
+}
+// Returns the handles of the library's operators that the function wants, by their schemas.
+template <class Wanted> std::vector<std::shared_ptr<Operator>> operators_where(const Wanted &wanted)
+{
+    std::vector<std::shared_ptr<Operator>> all;
+    const char *schema = nullptr;
+    for (size_t i = 0; (schema = taper_operator_listed(taper::cpp::context(), i)) != nullptr; i++) {
+        if (*schema != '\0' && wanted(schema)) {
+            all.push_back(operator_of(c10::OperatorHandle(parseName(schema), schema)));
+        }
+    }
+    return all;
+}
+} // namespace detail
+
+// The operators of the library. Operators of the app are found by name.
+inline std::vector<std::shared_ptr<Operator>> getAllOperators()
+{
+    return detail::operators_where([](const char *) { return true; });
+}
+inline std::vector<std::shared_ptr<Operator>> getAllOperatorsFor(Symbol name)
+{
+    const std::string text = name.toQualString();
+    return detail::operators_where([&text](const char *schema) {
+        return text.compare(0, std::string::npos, schema, std::strcspn(schema, ".(")) == 0;
+    });
+}
+// Returns null if there is no such operator.
+inline std::shared_ptr<Operator> findOperatorFor(const c10::OperatorName &name)
+{
+    const c10::optional<c10::OperatorHandle> found = c10::Dispatcher::singleton().findSchema(name);
+    return found.has_value() ? detail::operator_of(*found) : nullptr;
+}
+// Returns null if the library has another schema of this name, or none.
+inline std::shared_ptr<Operator> getOperatorForLiteral(const char *schema)
+{
+    const std::shared_ptr<Operator> found = findOperatorFor(parseName(schema));
+    return found != nullptr && c10::toString(found->schema()) == c10::toString(parseSchema(schema)) ? found : nullptr;
+}
+// Returns the names of operators that are at most two letters different, the most similar first.
+inline std::vector<Symbol> findSimilarOperators(Symbol name)
+{
+    const std::string wanted = name.toQualString();
+    std::map<std::string, size_t> found;
+    for (const c10::OperatorName &each : c10::Dispatcher::singleton().getAllOpNames()) {
+        const std::string &other = each.name;
+        std::vector<size_t> row(other.size() + 1), next(other.size() + 1);
+        for (size_t i = 0; i <= other.size(); i++) {
+            row[i] = i;
+        }
+        for (size_t i = 0; i < wanted.size(); i++) { // the distance of Levenshtein
+            next[0] = i + 1;
+            for (size_t j = 0; j < other.size(); j++) {
+                next[j + 1] = std::min({row[j + 1] + 1, next[j] + 1, row[j] + (wanted[i] != other[j] ? 1 : 0)});
+            }
+            row.swap(next);
+        }
+        if (row.back() <= 2) {
+            found[each.name] = row.back();
+        }
+    }
+    std::vector<Symbol> all;
+    for (size_t distance = 0; distance <= 2; distance++) {
+        for (const auto &each : found) {
+            if (each.second == distance) {
+                all.push_back(Symbol::fromQualString(each.first));
+            }
+        }
+    }
+    return all;
+}
+inline std::string canonicalSchemaString(const c10::FunctionSchema &schema)
+{
+    return c10::toString(schema);
+}
+[[noreturn]] inline void deregisterOperator(const c10::FunctionSchema &schema)
+{
+    throw c10::NotImplementedError("deregisterOperator: the operator " + schema.name() +
+                                   " remains until the process ends");
 }
 } // namespace jit
 } // namespace torch

@@ -27,18 +27,19 @@ struct ErrorReport : public std::exception {
     {
         return "";
     }
-    // Adds to the text, also of a const report, so that it can be written in a throw expression.
-    template <class T> friend const ErrorReport &operator<<(const ErrorReport &report, const T &part)
-    {
-        std::ostringstream out;
-        out << part;
-        report.text_ += out.str();
-        return report;
-    }
 
   private:
+    template <class T> friend const ErrorReport &operator<<(const ErrorReport &report, const T &part);
     mutable std::string text_;
 };
+// Adds to the text, also of a const report, so that it can be written in a throw expression.
+template <class T> const ErrorReport &operator<<(const ErrorReport &report, const T &part)
+{
+    std::ostringstream out;
+    out << part;
+    report.text_ += out.str();
+    return report;
+}
 
 } // namespace jit
 } // namespace torch

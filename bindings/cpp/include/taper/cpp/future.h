@@ -176,23 +176,79 @@ inline intrusive_ptr<ivalue::Future> IValue::toFuture() const
     return intrusive_ptr<ivalue::Future>(const_cast<ivalue::Future *>(future));
 }
 
-// Returns a future with the list of these futures, completed when all of them are.
-inline intrusive_ptr<ivalue::Future> collectAll(const std::vector<intrusive_ptr<ivalue::Future>> &futures)
+template <> struct Convert<intrusive_ptr<ivalue::Future>> {
+    static intrusive_ptr<ivalue::Future> from(const IValue &value)
+    {
+        return value.toFuture();
+    }
+};
+namespace impl
 {
-    const intrusive_ptr<ivalue::Future> all =
-        make_intrusive<ivalue::Future>(ListType::create(FutureType::create(AnyType::get())));
+template <> struct TypeName<intrusive_ptr<ivalue::Future>> {
+    static constexpr bool known = false; // the type inside the future is that of the object
+    static std::string text()
+    {
+        return "Future[Any]";
+    }
+};
+template <class T> const std::vector<T> &futures_of(const std::vector<T> &all)
+{
+    return all;
+}
+template <class T> std::vector<T> futures_of(const List<T> &all)
+{
+    return all.vec();
+}
+} // namespace impl
+
+// Returns a future with the list of these futures, completed when all of them are. If some have errors, its error is
+// one of theirs.
+template <class Futures> intrusive_ptr<ivalue::Future> collectAll(const Futures &list)
+{
+    const std::vector<intrusive_ptr<ivalue::Future>> futures = impl::futures_of(list);
+    const TypePtr type = FutureType::create(futures.empty() ? TypePtr(AnyType::get()) : futures.front()->elementType());
+    const intrusive_ptr<ivalue::Future> all = make_intrusive<ivalue::Future>(ListType::create(type));
     const std::shared_ptr<std::atomic<size_t>> left = std::make_shared<std::atomic<size_t>>(futures.size());
+    const auto finish = [all, futures, type] {
+        for (const intrusive_ptr<ivalue::Future> &each : futures) {
+            if (each->hasError()) {
+                all->setError(each->exception_ptr());
+                return;
+            }
+        }
+        all->markCompleted(IValue(
+            impl::make_list(type->annotation_str().c_str(), std::vector<IValue>(futures.begin(), futures.end()))));
+    };
     if (futures.empty()) {
-        all->markCompleted();
+        finish();
     }
     for (const intrusive_ptr<ivalue::Future> &each : futures) {
-        each->addCallback([all, left](ivalue::Future &done) {
+        each->addCallback([left, finish](ivalue::Future &) {
             if (left->fetch_sub(1) == 1) {
-                done.hasError() ? all->setError(done.exception_ptr()) : all->markCompleted();
+                finish();
             }
         });
     }
     return all;
+}
+// Returns a future with the result of the future that is completed first.
+template <class Futures> intrusive_ptr<ivalue::Future> collectAny(const Futures &list)
+{
+    const std::vector<intrusive_ptr<ivalue::Future>> futures = impl::futures_of(list);
+    const intrusive_ptr<ivalue::Future> first =
+        make_intrusive<ivalue::Future>(futures.empty() ? TypePtr(NoneType::get()) : futures.front()->elementType());
+    const std::shared_ptr<std::atomic<bool>> is_done = std::make_shared<std::atomic<bool>>(futures.empty());
+    if (futures.empty()) {
+        first->markCompleted();
+    }
+    for (const intrusive_ptr<ivalue::Future> &each : futures) {
+        each->addCallback([first, is_done](ivalue::Future &done) {
+            if (!is_done->exchange(true)) {
+                done.hasError() ? first->setError(done.exception_ptr()) : first->markCompleted(done.value());
+            }
+        });
+    }
+    return first;
 }
 
 } // namespace c10

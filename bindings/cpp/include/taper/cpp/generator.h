@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
@@ -44,6 +45,11 @@ class GeneratorState
     {
         seed_.store(seed, std::memory_order_relaxed);
         taper_generator_seed(generator_, seed);
+    }
+    // Keeps the seed of a state, which the generator has.
+    void remember(uint64_t seed)
+    {
+        seed_.store(seed, std::memory_order_relaxed);
     }
     uint64_t seed() const
     {
@@ -117,6 +123,7 @@ namespace at
 {
 
 class CPUGeneratorImpl;
+class Tensor;
 
 // A reference to a generator of random numbers. Copies share the generator.
 class Generator
@@ -153,10 +160,26 @@ class Generator
     {
         return c10::Device(c10::kCPU);
     }
-    // The state of a generator cannot be read: a seed makes its numbers again.
+    // Returns another generator, which continues with the state of this one.
     Generator clone() const
     {
-        throw c10::NotImplementedError("Generator::clone: the state of a generator cannot be read");
+        const Generator made(std::make_shared<taper::cpp::GeneratorState>(current_seed()));
+        const std::unique_ptr<char[]> bytes(new char[TAPER_GENERATOR_STATE_SIZE]);
+        taper_generator_get_state(get(), bytes.get());
+        made.restore(bytes.get(), TAPER_GENERATOR_STATE_SIZE);
+        return made;
+    }
+    // The state as a tensor of bytes, in the layout of torch.get_rng_state; defined in generator_state.h.
+    Tensor get_state() const;
+    void set_state(const Tensor &bytes);
+    // Continues with a state.
+    void restore(const void *bytes, size_t size) const
+    {
+        taper::cpp::ErrorScope error;
+        error.check(taper_generator_set_state(get(), bytes, size, error));
+        uint64_t seed = 0;
+        std::memcpy(&seed, bytes, sizeof seed); // it is the first member of a state
+        state().remember(seed);
     }
     std::mutex &mutex() const
     {

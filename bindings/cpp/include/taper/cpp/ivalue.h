@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include <taper/cpp/generator.h>
 #include <taper/cpp/intrusive_ptr.h>
 #include <taper/cpp/tensor.h>
 #include <taper/cpp/type.h>
@@ -39,6 +40,7 @@ class Tuple;
 class ConstantString;
 class Object;
 class Future;
+class EnumHolder;
 
 // The base of objects that only C++ has: futures, and classes of the app.
 class Foreign : public intrusive_ptr_target
@@ -154,6 +156,14 @@ struct IValue final {
     IValue(intrusive_ptr<ivalue::ConstantString> text);
     IValue(intrusive_ptr<ivalue::Object> object);
     IValue(intrusive_ptr<ivalue::Future> future); // defined in future.h
+    // These and the functions for their kinds are defined in named_type.h.
+    IValue(intrusive_ptr<ivalue::EnumHolder> holder);
+    IValue(at::Generator generator);
+    IValue(at::Storage storage);
+    template <class T>
+    using enable_if_ivalue_constructible = std::enable_if_t<std::is_constructible<IValue, T>::value, std::nullptr_t>;
+    template <class T> using enable_if_list_is_ivalue_constructible = enable_if_ivalue_constructible<T>;
+    template <class T> using enable_if_ilist_is_ivalue_constructible = enable_if_ivalue_constructible<T>;
     // An object of a class of the app; defined in custom_class.h.
     template <class T, std::enable_if_t<std::is_base_of<torch::CustomClassHolder, T>::value, int> = 0>
     IValue(intrusive_ptr<T> object);
@@ -235,11 +245,10 @@ struct IValue final {
     {
         return isCustomClass();
     }
+    bool isStorage() const noexcept;
+    bool isGenerator() const noexcept;
+    bool isEnum() const noexcept;
     // Taper has no values of these kinds.
-    bool isStorage() const noexcept
-    {
-        return false;
-    }
     bool isBlob() const noexcept
     {
         return false;
@@ -265,14 +274,6 @@ struct IValue final {
         return false;
     }
     bool isSymFloat() const noexcept
-    {
-        return false;
-    }
-    bool isGenerator() const
-    {
-        return taper_kind_of() == TAPER_KIND_OTHER && type_text() == "Generator";
-    }
-    bool isEnum() const noexcept
     {
         return false;
     }
@@ -307,17 +308,18 @@ struct IValue final {
     {
         return isList() && type_text() == "List[Optional[Tensor]]";
     }
-    TypePtr type() const
-    {
-        return Type::of(isNone() ? "NoneType" : type_text());
-    }
+    TypePtr type() const; // defined in named_type.h
     // Returns the name of the kind in error messages, for example "GenericList".
     std::string tagKind() const
     {
         static const char *const names[] = {"None",   "Bool",   "Int",         "Double", "ComplexDouble", "Device",
                                             "String", "Tensor", "GenericList", "Tuple",  "GenericDict",   "Object"};
         if (taper_kind_of() == TAPER_KIND_OBJECT && !isObject()) {
-            return isFuture() ? "Future" : "Capsule";
+            return isFuture()      ? "Future"
+                   : isEnum()      ? "Enum"
+                   : isGenerator() ? "Generator"
+                   : isStorage()   ? "Storage"
+                                   : "Capsule";
         }
         const size_t kind = static_cast<size_t>(taper_kind_of());
         return kind < sizeof names / sizeof names[0] ? names[kind] : "InvalidTag";
@@ -418,14 +420,13 @@ struct IValue final {
         return isNone() ? optional<std::reference_wrapper<const std::string>>()
                         : optional<std::reference_wrapper<const std::string>>(std::cref(toStringRef()));
     }
+    intrusive_ptr<ivalue::EnumHolder> toEnumHolder() const;
+    at::Generator toGenerator() const;
+    at::Storage toStorage() const;
     // Taper has no values of these kinds, so these functions throw.
     [[noreturn]] void toBlob() const
     {
         refuse("Blob");
-    }
-    [[noreturn]] void toStorage() const
-    {
-        refuse("Storage");
     }
     [[noreturn]] void toRRef() const
     {
@@ -439,10 +440,6 @@ struct IValue final {
     {
         refuse("Stream");
     }
-    [[noreturn]] void toGenerator() const
-    {
-        refuse("Generator");
-    }
     [[noreturn]] void toPyObjectHolder() const
     {
         refuse("PyObject");
@@ -450,10 +447,6 @@ struct IValue final {
     [[noreturn]] void toPyObject() const
     {
         refuse("PyObject");
-    }
-    [[noreturn]] void toEnumHolder() const
-    {
-        refuse("Enum");
     }
     int64_t toSymInt() const
     {
@@ -525,6 +518,8 @@ struct IValue final {
     }
     // Returns a copy of the value that shares nothing with it, except objects and what only C++ has.
     template <class Unused = void> IValue deepcopy() const;
+    // memo has the copies of what was copied before, to which this call adds.
+    template <class Memo> IValue deepcopy(Memo &memo) const;
     size_t use_count() const
     {
         return isPtrType() ? taper_value_use_count(handle().get()) : 1;
@@ -532,6 +527,10 @@ struct IValue final {
     // Sets of values in which two references to one object are the same value.
     struct HashAliasedIValue {
         size_t operator()(const IValue &value) const;
+        size_t hashTensor(const at::Tensor &tensor) const
+        {
+            return std::hash<const void *>()(tensor.const_data_ptr());
+        }
     };
     struct CompAliasedIValues {
         bool operator()(const IValue &a, const IValue &b) const
@@ -613,8 +612,10 @@ struct IValue final {
     // The object of C++ to which this value refers, if it is of this class.
     template <class T> const T *foreign() const noexcept
     {
-        return dynamic_cast<const T *>(box_.load(std::memory_order_acquire));
+        return dynamic_cast<const T *>(foreign_box());
     }
+    // Returns the object, also if the value comes from a list, a dict or a tuple; defined in values.h.
+    const intrusive_ptr_target *foreign_box() const noexcept;
     // Makes a value of an object that only C++ has.
     IValue(const std::string &class_name, const intrusive_ptr_target *target);
 
@@ -639,6 +640,8 @@ using IValueList = std::vector<IValue>;
 #include <taper/cpp/device_value.h>
 
 #include <taper/cpp/future.h>
+
+#include <taper/cpp/named_type.h>
 
 #include <taper/cpp/values.h>
 

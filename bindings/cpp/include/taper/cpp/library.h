@@ -6,8 +6,51 @@
 #include <taper/cpp/custom_class_def.h>
 #include <taper/cpp/operator_registry.h>
 
+namespace c10
+{
+class OperatorHandle;
+}
+
 namespace torch
 {
+
+namespace detail
+{
+// The text of a schema or a name. Programs that select operators leave out those with false.
+template <bool enabled> class SelectiveStr
+{
+  public:
+    constexpr explicit SelectiveStr(const char *text) : text_(text)
+    {
+    }
+    constexpr operator const char *() const
+    {
+        return text_;
+    }
+
+  private:
+    const char *text_;
+};
+// Library::class_ returns this for a class that is left out.
+struct ClassNotSelected {
+    template <class... Args> ClassNotSelected &def(Args &&...)
+    {
+        return *this;
+    }
+    template <class... Args> ClassNotSelected &def_pickle(Args &&...)
+    {
+        return *this;
+    }
+    template <class... Args> ClassNotSelected &def_static(Args &&...)
+    {
+        return *this;
+    }
+};
+// The type of the handle, which is complete where a program uses boxed functions (dispatcher.h).
+template <class> struct HandleOf {
+    using type = c10::OperatorHandle;
+};
+} // namespace detail
 
 // A function and its dispatch key. Without dispatch(), the key is that of the library to which the function is added.
 class CppFunction final
@@ -22,6 +65,39 @@ class CppFunction final
     {
         return CppFunction(function);
     }
+    // A function over a stack: void f(const c10::OperatorHandle &, std::vector<c10::IValue> *). Include
+    // <torch/csrc/jit/runtime/operator.h> for the handle.
+    template <void (*function)(const c10::OperatorHandle &, std::vector<c10::IValue> *)>
+    static CppFunction makeFromBoxedFunction()
+    {
+        using Handle = typename detail::HandleOf<std::integral_constant<decltype(function), function>>::type;
+        CppFunction made;
+        made.function_ = std::make_shared<taper::cpp::OperatorFunction>();
+        // The name is known when the function is registered.
+        const std::shared_ptr<std::string> name = made.boxed_name_ = std::make_shared<std::string>();
+        made.function_->call = [name](std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results) {
+            function(Handle(Handle::named(*name)), &arguments);
+            results = std::move(arguments);
+        };
+        return made;
+    }
+    // For keys whose functions only pass calls on, such as the autograd keys. Taper never calls such functions.
+    static CppFunction makeFallthrough()
+    {
+        CppFunction made;
+        made.is_fallthrough_ = true;
+        return made;
+    }
+    // A function that throws.
+    static CppFunction makeNamedNotSupported()
+    {
+        CppFunction made;
+        made.function_ = std::make_shared<taper::cpp::OperatorFunction>();
+        made.function_->call = [](std::vector<c10::IValue> &, std::vector<c10::IValue> &) {
+            throw c10::NotImplementedError("the operator has a function that supports no named tensors");
+        };
+        return made;
+    }
     CppFunction &&debug(const std::string &) &&
     {
         return std::move(*this);
@@ -30,8 +106,11 @@ class CppFunction final
   private:
     friend class Library;
     template <class Function> friend CppFunction dispatch(c10::DispatchKey key, Function &&function);
+    CppFunction() = default;
     std::shared_ptr<taper::cpp::OperatorFunction> function_;
     c10::optional<c10::DispatchKey> key_;
+    std::shared_ptr<std::string> boxed_name_; // name of a boxed function, which reads it
+    bool is_fallthrough_ = false;
 };
 
 template <class Function> CppFunction dispatch(c10::DispatchKey key, Function &&function)
@@ -85,6 +164,10 @@ class Library final
     {
         may_define(name_or_schema);
         const CppFunction made(std::forward<Function>(function));
+        if (made.is_fallthrough_) {
+            return def(name_or_schema);
+        }
+        name(made, name_or_schema);
         done_.define(qualified(name_or_schema), key_for(made), made.function_, where_);
         return *this;
     }
@@ -96,6 +179,10 @@ class Library final
     template <class Function> Library &impl(const std::string &name, Function &&function) &
     {
         const CppFunction made(std::forward<Function>(function));
+        if (made.is_fallthrough_) {
+            return *this;
+        }
+        this->name(made, name);
         done_.implement(qualified(name), key_for(made), made.function_);
         return *this;
     }
@@ -104,7 +191,67 @@ class Library final
         return impl(name, dispatch(key, std::forward<Function>(function)));
     }
 
+    // The function that all operators have for the key of this library. Taper never calls functions of other keys than
+    // the CPU's, and has functions of its own for the CPU.
+    template <class Function> Library &fallback(Function &&function) &
+    {
+        const CppFunction made(std::forward<Function>(function));
+        if (kind_ != IMPL) {
+            throw c10::Error(where_ + ": only a TORCH_LIBRARY_IMPL can have a fallback");
+        }
+        if (!made.is_fallthrough_ &&
+            made.key_.value_or(key_.value_or(c10::DispatchKey::CPU)) == c10::DispatchKey::CPU) {
+            throw c10::NotImplementedError(where_ +
+                                           ": Library::fallback: operators of the CPU have functions of Taper");
+        }
+        return *this;
+    }
+    // Selected names and schemas. Names and schemas with false are left out.
+    Library &def(detail::SelectiveStr<false>) &
+    {
+        return *this;
+    }
+    Library &def(detail::SelectiveStr<true> schema) &
+    {
+        return def(std::string(schema));
+    }
+    template <class Function> Library &def(detail::SelectiveStr<false>, Function &&) &
+    {
+        return *this;
+    }
+    template <class Function> Library &def(detail::SelectiveStr<true> name_or_schema, Function &&function) &
+    {
+        return def(std::string(name_or_schema), std::forward<Function>(function));
+    }
+    template <class Function> Library &impl(detail::SelectiveStr<false>, Function &&) &
+    {
+        return *this;
+    }
+    template <class Function> Library &impl(detail::SelectiveStr<true> name, Function &&function) &
+    {
+        return impl(std::string(name), std::forward<Function>(function));
+    }
+    template <class Class> torch::class_<Class> class_(detail::SelectiveStr<true> name)
+    {
+        return class_<Class>(std::string(name));
+    }
+    template <class Class> detail::ClassNotSelected class_(detail::SelectiveStr<false>)
+    {
+        return {};
+    }
+    template <class Name, class Function> Library &impl_UNBOXED(Name, Function *) &
+    {
+        static_assert(std::is_void<Name>::value, "impl_UNBOXED was removed from PyTorch: call impl");
+        return *this;
+    }
+
   private:
+    void name(const CppFunction &function, const std::string &name_or_schema) const
+    {
+        if (function.boxed_name_ != nullptr) {
+            *function.boxed_name_ = qualified(name_or_schema.substr(0, name_or_schema.find('(')));
+        }
+    }
     void may_define(const std::string &what) const
     {
         if (kind_ == IMPL) {
@@ -154,6 +301,18 @@ class TorchLibraryInit final
 };
 
 } // namespace detail
+} // namespace torch
+
+namespace torch
+{
+template <class Class> class_<Class> selective_class_(const std::string &space, detail::SelectiveStr<true> name)
+{
+    return class_<Class>(space, std::string(name));
+}
+template <class Class> detail::ClassNotSelected selective_class_(const std::string &, detail::SelectiveStr<false>)
+{
+    return {};
+}
 } // namespace torch
 
 #define TAPER_CPP_JOINED_(a, b) a##b

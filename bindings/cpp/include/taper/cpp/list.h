@@ -54,6 +54,11 @@ template <class T> class ListElementReference
     size_t index_;
 };
 
+// The type that reading an element of a const list returns.
+template <class T> struct ListElementConstReferenceTraits {
+    using const_reference = T;
+};
+
 template <class T> class ListIterator
 {
   public:
@@ -170,6 +175,7 @@ template <class T> class List final
     using size_type = size_t;
     using iterator = impl::ListIterator<T>;
     using const_iterator = iterator;
+    using reverse_iterator = std::reverse_iterator<iterator>;
 
     List() : List(std::vector<T>())
     {

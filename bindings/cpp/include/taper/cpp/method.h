@@ -16,8 +16,12 @@ namespace jit
 {
 
 using Kwargs = taper::cpp::Kwargs;
-using TaskLauncher = std::function<void(std::function<void()>)>;
 class Module;
+struct GraphExecutor;
+namespace mobile
+{
+class Module;
+}
 
 // The text of a graph: what Taper executes, which is not spelled as PyTorch spells its graphs.
 class Graph
@@ -50,6 +54,20 @@ class Method
     Method(std::shared_ptr<taper::cpp::LoadedModel> model, std::string path, std::string name)
         : model_(std::move(model)), path_(std::move(path)), name_(std::move(name))
     {
+    }
+    Method(const c10::intrusive_ptr<c10::ivalue::Object> &object, Function *function)
+        : Method(object->model(), object->path(), function->name())
+    {
+    }
+    Method(const mobile::Module *module, Function *function); // defined in mobile_class.h
+    [[noreturn]] GraphExecutor &get_executor() const
+    {
+        throw c10::NotImplementedError("Method::get_executor: modules are compiled when they are loaded");
+    }
+    // Errors of runs name modules and source lines, so that no handle has to be looked up.
+    int64_t get_debug_handle(size_t) const
+    {
+        return -1;
     }
     c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
     {
@@ -96,10 +114,16 @@ class Method
         return function().num_inputs();
     }
     // Returns the schema, valid as long as the method. Throws for files of bytecode 3 and 4, which have no schemas.
-    const Function &function() const
+    Function &function() const
     {
         if (!function_) {
-            function_ = std::make_shared<const Function>(model_->schema(path_, name_.c_str()));
+            const Method method = *this;
+            function_ = std::make_shared<Function>(model_->schema(path_, name_.c_str()),
+                                                   c10::QualifiedName(model_->class_name(path_) + "." + name_),
+                                                   [method](Stack &stack) { // self is the first argument
+                                                       stack.erase(stack.begin());
+                                                       method.run(stack);
+                                                   });
         }
         return *function_;
     }
@@ -111,7 +135,7 @@ class Method
   private:
     std::shared_ptr<taper::cpp::LoadedModel> model_;
     std::string path_, name_;
-    mutable std::shared_ptr<const Function> function_;
+    mutable std::shared_ptr<Function> function_;
 };
 namespace script
 {

@@ -9,148 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include <taper/cpp/ivalue.h>
-#include <taper/cpp/print.h>
+#include <taper/cpp/argument.h>
+#include <taper/cpp/dispatch_key.h>
+#include <taper/cpp/operator_name.h>
 
 namespace c10
 {
-
-class Argument
-{
-  public:
-    Argument(std::string name, TypePtr type, optional<int32_t> length = nullopt, optional<IValue> fallback = nullopt,
-             bool kwarg_only = false)
-        : name_(std::move(name)), type_(std::move(type)), length_(length), default_(std::move(fallback)),
-          kwarg_only_(kwarg_only)
-    {
-    }
-    const std::string &name() const
-    {
-        return name_;
-    }
-    const TypePtr &type() const
-    {
-        return type_;
-    }
-    const TypePtr &real_type() const
-    {
-        return type_;
-    }
-    optional<int32_t> N() const
-    {
-        return length_;
-    }
-    const optional<IValue> &default_value() const
-    {
-        return default_;
-    }
-    bool kwarg_only() const
-    {
-        return kwarg_only_;
-    }
-    bool is_out() const
-    {
-        return kwarg_only_ && is_write();
-    }
-    // The mark of what an argument shares memory with, such as "(a!)"; "!" says that the operator writes to it.
-    const std::string &alias_text() const
-    {
-        return alias_;
-    }
-    void set_alias_text(std::string text)
-    {
-        alias_ = std::move(text);
-    }
-    bool is_write() const
-    {
-        return alias_.find('!') != std::string::npos;
-    }
-    bool is_inferred_type() const
-    {
-        return false;
-    }
-    Argument cloneWithType(TypePtr type) const
-    {
-        Argument made = *this;
-        made.type_ = std::move(type);
-        return made;
-    }
-    // Returns the lines that say that an argument has a value of another type.
-    std::string formatTypeMismatchMsg(const std::string &actual_type) const;
-    // Returns true if calls written for the old argument are right for this one. Writes to why_not, unless it is null,
-    // why the types do not fit.
-    bool isBackwardCompatibleWith(const Argument &old, std::ostream *why_not = nullptr) const
-    {
-        return has_same_form(old) && old.type_->isSubtypeOfExt(*type_, why_not) &&
-               (!old.default_.has_value() || has_default_of(old));
-    }
-    // Returns true if calls written for this argument are right for the old one.
-    bool isForwardCompatibleWith(const Argument &old, std::ostream *why_not = nullptr) const
-    {
-        return has_same_form(old) && type_->isSubtypeOfExt(*old.type_, why_not) &&
-               (old.default_.has_value() ? has_default_of(old) : !default_.has_value());
-    }
-    friend bool operator==(const Argument &a, const Argument &b)
-    {
-        return a.name_ == b.name_ && *a.type_ == *b.type_ && a.kwarg_only_ == b.kwarg_only_ && a.alias_ == b.alias_ &&
-               a.length_ == b.length_ && a.default_.has_value() == b.default_.has_value() &&
-               (!a.default_.has_value() || *a.default_ == *b.default_);
-    }
-    friend bool operator!=(const Argument &a, const Argument &b)
-    {
-        return !(a == b);
-    }
-
-  private:
-    bool has_same_form(const Argument &old) const
-    {
-        return name_ == old.name_ && length_ == old.length_ && alias_ == old.alias_ &&
-               (!kwarg_only_ || old.kwarg_only_);
-    }
-    bool has_default_of(const Argument &old) const
-    {
-        return default_.has_value() && *default_ == *old.default_;
-    }
-    std::string name_;
-    TypePtr type_;
-    optional<int32_t> length_;
-    optional<IValue> default_;
-    bool kwarg_only_;
-    std::string alias_;
-};
-
-// One of the arguments or of the results of a schema.
-enum class SchemaArgType { input, output };
-struct SchemaArgument {
-    SchemaArgType type;
-    size_t index;
-    SchemaArgument(SchemaArgType type_, size_t index_) : type(type_), index(index_)
-    {
-    }
-    bool operator==(const SchemaArgument &other) const
-    {
-        return type == other.type && index == other.index;
-    }
-};
-
-// Returns the index of the first argument that the operator writes its result to, or the number of arguments.
-inline size_t findFirstOutArg(const std::vector<Argument> &arguments)
-{
-    size_t index = 0;
-    while (index < arguments.size() && !arguments[index].is_out()) {
-        index++;
-    }
-    return index;
-}
-// Returns true if the names are equal, and each type of the child is a subtype of the parent's.
-inline bool isSubtypeOfList(ArrayRef<Argument> child, ArrayRef<Argument> parent, std::ostream *why_not)
-{
-    bool is = child.size() == parent.size();
-    for (size_t i = 0; is && i < child.size(); i++) {
-        is = child[i].name() == parent[i].name() && child[i].type()->isSubtypeOfExt(*parent[i].type(), why_not);
-    }
-    return is;
-}
 
 class FunctionSchema
 {
@@ -165,9 +29,19 @@ class FunctionSchema
         : FunctionSchema(std::move(name), std::string(), std::move(arguments), std::move(returns))
     {
     }
+    FunctionSchema(Symbol name, std::string overload_name, std::vector<Argument> arguments,
+                   std::vector<Argument> returns, bool is_vararg = false, bool is_varret = false)
+        : FunctionSchema(std::string(name.toQualString()), std::move(overload_name), std::move(arguments),
+                         std::move(returns), is_vararg, is_varret)
+    {
+    }
     const std::string &name() const
     {
         return name_;
+    }
+    OperatorName operator_name() const
+    {
+        return {name_, overload_name_};
     }
     const std::string &overload_name() const
     {
@@ -322,6 +196,29 @@ class FunctionSchema
     bool isBackwardCompatibleWith(const FunctionSchema &old, std::ostream *why_not = nullptr) const;
     bool isForwardCompatibleWith(const FunctionSchema &old, std::ostringstream &why_not) const;
     void dump() const; // prints the schema and a newline
+
+    // Return true if two arguments or results may share memory, or have items that do; defined in schema_alias.h.
+    template <class Unused = void> bool may_alias(const SchemaArgument &a, const SchemaArgument &b) const;
+    template <class Unused = void>
+    bool may_contain_alias(const SchemaArgument &a, const SchemaArgument &b, bool bidirectional = true) const;
+    template <class Unused = void>
+    bool canAliasTypeSetsAlias(const optional<AliasTypeSet> &a, const optional<AliasTypeSet> &b) const;
+    template <class Unused = void>
+    optional<AliasTypeSet> getAliasTypeSetContainedTypes(const optional<AliasTypeSet> &types) const;
+    // Returns the types of values of this type that can share memory, or nothing.
+    template <class Unused = void> optional<AliasTypeSet> mapTypeToAliasTypeSet(const TypePtr &type) const;
+    bool isDefaultAliasAnalysisKind() const
+    {
+        return !alias_kind_.has_value();
+    }
+    AliasAnalysisKind aliasAnalysis() const
+    {
+        return alias_kind_.value_or(AliasAnalysisKind::CONSERVATIVE);
+    }
+    void setAliasAnalysis(AliasAnalysisKind kind)
+    {
+        alias_kind_ = kind;
+    }
     friend bool operator==(const FunctionSchema &a, const FunctionSchema &b)
     {
         return a.name_ == b.name_ && a.overload_name_ == b.overload_name_ && a.arguments_ == b.arguments_ &&
@@ -357,7 +254,19 @@ class FunctionSchema
     std::string name_, overload_name_;
     std::vector<Argument> arguments_, returns_;
     bool is_vararg_, is_varret_;
+    optional<AliasAnalysisKind> alias_kind_;
 };
+inline std::shared_ptr<FunctionSchema> NamedTupleType::schema() const
+{
+    std::vector<Argument> all;
+    for (size_t i = 0; i < fields_.size(); i++) {
+        const size_t first = fields_.size() - defaults_.size();
+        all.emplace_back(fields_[i], types_[i], nullopt,
+                         i >= first ? optional<IValue>(defaults_[i - first]) : optional<IValue>());
+    }
+    return std::make_shared<FunctionSchema>(QualifiedName(annotation_str()).name(), std::string(), std::move(all),
+                                            std::vector<Argument>());
+}
 
 inline std::ostream &operator<<(std::ostream &out, const Argument &argument)
 {
@@ -496,48 +405,13 @@ namespace jit
 using c10::Argument;
 using c10::FunctionSchema;
 
-// The members of PyTorch's class Function that apps use: the name and the schema of a method.
-class Function
-{
-  public:
-    explicit Function(c10::FunctionSchema schema) : schema_(std::move(schema))
-    {
-    }
-    const c10::FunctionSchema &getSchema() const
-    {
-        return schema_;
-    }
-    const std::string &name() const
-    {
-        return schema_.name();
-    }
-    void ensure_defined() const
-    {
-    }
-    size_t num_inputs() const
-    {
-        return schema_.arguments().size();
-    }
-    const std::string &doc_string() const
-    {
-        static const std::string none;
-        return none;
-    }
-    bool isGraphFunction() const
-    {
-        return true;
-    }
-
-  private:
-    c10::FunctionSchema schema_;
-};
-namespace mobile
-{
-using Function = torch::jit::Function;
-}
 } // namespace jit
 } // namespace torch
 
+#include <taper/cpp/function.h>
+
 #include <taper/cpp/schema_checks.h>
+
+#include <taper/cpp/schema_alias.h>
 
 #endif

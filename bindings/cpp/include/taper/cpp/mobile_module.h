@@ -84,6 +84,56 @@ inline Module optimizeForMobile(const Module &module, const std::set<MobileOptim
     return made;
 }
 
+// Return copies in evaluation mode, as optimizeForMobile does. The device is chosen when a file is loaded.
+inline Module metalOptimizeForMobile(const Module &module, const std::vector<std::string> & = {})
+{
+    return optimizeForMobile(module);
+}
+inline Module vulkanOptimizeForMobile(const Module &module, const std::vector<std::string> & = {})
+{
+    return optimizeForMobile(module);
+}
+
+namespace mobile
+{
+namespace quantization
+{
+class PTQQuanizationHelper
+{
+  public:
+    [[noreturn]] void quantize_dynamic(Module &, const std::string &method)
+    {
+        throw c10::NotImplementedError("PTQQuanizationHelper::quantize_dynamic(" + method +
+                                       "): quantize the file with `taper quantize`, and load the result");
+    }
+};
+} // namespace quantization
+} // namespace mobile
+
+namespace detail
+{
+inline taper::cpp::ModelSource from_bytes(const std::shared_ptr<char> &bytes, size_t size)
+{
+    return {"", std::make_shared<std::string>(bytes.get(), size), nullptr, ""};
+}
+} // namespace detail
+// Load flatbuffers from memory, which is copied.
+inline mobile::Module load_flatbuffer_bytes(std::shared_ptr<char> bytes, size_t size, c10::optional<c10::Device> device,
+                                            ExtraFilesMap *extra_files)
+{
+    return mobile::Module(taper::cpp::load_model(detail::from_bytes(bytes, size), device, extra_files));
+}
+inline mobile::Module load_flatbuffer_bytes_no_object(std::shared_ptr<char> bytes, size_t size,
+                                                      c10::optional<c10::Device> device)
+{
+    return load_flatbuffer_bytes(std::move(bytes), size, device, nullptr);
+}
+inline Module _load_jit_module_from_flatbuffer_bytes(std::shared_ptr<char> bytes, size_t size,
+                                                     ExtraFilesMap &extra_files, c10::optional<c10::Device> device)
+{
+    return Module(taper::cpp::load_model(detail::from_bytes(bytes, size), device, &extra_files));
+}
+
 } // namespace jit
 } // namespace torch
 

@@ -26,6 +26,25 @@ class Module : public Object
     {
     }
 
+    [[noreturn]] Module(const std::shared_ptr<CompilationUnit> &, const c10::ClassTypePtr &type)
+    {
+        throw c10::NotImplementedError("Module(CompilationUnit, " + type->annotation_str() +
+                                       "): modules of a class can be loaded from files only");
+    }
+    [[noreturn]] void clone_method(const Module &, const std::string &name)
+    {
+        throw c10::NotImplementedError("Module::clone_method(" + name + "): methods can be loaded from files only");
+    }
+    template <class... T> [[noreturn]] c10::IValue create_class(const c10::QualifiedName &name, T &&...) const
+    {
+        throw c10::NotImplementedError("Module::create_class(" + name.qualifiedName() +
+                                       "): TorchScript can be loaded from files only");
+    }
+    [[noreturn]] c10::IValue create_class(const c10::QualifiedName &name, Stack) const
+    {
+        create_class(name);
+    }
+
     // ---- attributes
 
     parameter_list parameters(bool recurse = true) const
@@ -306,6 +325,19 @@ inline Module Method::owner() const
 {
     return Module(model_, path_);
 }
+inline Object::Object(const c10::QualifiedName &name, const std::shared_ptr<CompilationUnit> &, bool)
+    : Object(Module(name))
+{
+}
+[[noreturn]] inline std::shared_ptr<CompilationUnit> compile(const std::string &)
+{
+    throw c10::NotImplementedError("torch::jit::compile: TorchScript can be loaded from files only; save the module "
+                                   "with Python's torch.jit.save, and load it with torch::jit::load");
+}
+[[noreturn]] inline std::shared_ptr<Graph> lastExecutedOptimizedGraph()
+{
+    throw c10::NotImplementedError("torch::jit::lastExecutedOptimizedGraph: call graph() of a method");
+}
 
 inline Module::Module(const c10::QualifiedName &name)
 {
@@ -362,94 +394,6 @@ using CompilationUnit = ::torch::jit::CompilationUnit;
 using ExtraFilesMap = ::torch::jit::ExtraFilesMap;
 } // namespace script
 
-namespace mobile
-{
-class Module : public Object
-{
-  public:
-    using Object::Object;
-    Module() = default;
-    std::string name() const
-    {
-        return loaded().class_name(path_);
-    }
-    std::vector<c10::IValue> slots() const
-    {
-        return _ivalue()->slots();
-    }
-    // All tensors among the attributes, as in PyTorch.
-    std::vector<at::Tensor> parameters() const
-    {
-        std::vector<at::Tensor> all;
-        each_slot(path_, "", true, [&](const std::string &, const taper::cpp::Slot &slot) {
-            if (slot.value.isTensor()) {
-                all.push_back(slot.value.toTensor());
-            }
-        });
-        return all;
-    }
-    int64_t operator_version() const
-    {
-        return loaded().operator_version();
-    }
-    int64_t min_operator_version() const
-    {
-        return loaded().operator_version();
-    }
-    // The names of the operators that the module calls.
-    std::vector<std::string> operators() const
-    {
-        return loaded().operators();
-    }
-    // The texts that the app has set.
-    std::unordered_map<std::string, std::string> getMetadata() const
-    {
-        return metadata_;
-    }
-    void setMetadata(const std::unordered_map<std::string, std::string> &metadata)
-    {
-        metadata_ = metadata;
-    }
-    void set_delete_memory(std::shared_ptr<char> memory)
-    {
-        memory_ = std::move(memory);
-    }
-    // Errors of runs name modules and source lines, so that no handle has to be looked up.
-    std::string get_forward_method_debug_info(int64_t) const
-    {
-        return "debug_handle:-1";
-    }
-    std::string getModuleHierarchy(int64_t) const
-    {
-        return get_forward_method_debug_info(0);
-    }
-    std::string getCallStack(int64_t) const
-    {
-        return get_forward_method_debug_info(0);
-    }
-    // The tensors that were saved with requires_grad, as in PyTorch.
-    std::map<std::string, at::Tensor> named_parameters() const
-    {
-        std::map<std::string, at::Tensor> all;
-        each_slot(path_, "", true, [&](const std::string &name, const taper::cpp::Slot &slot) {
-            if (slot.value.isTensor() && slot.value.toTensor().info().requires_grad) {
-                all[name] = slot.value.toTensor();
-            }
-        });
-        return all;
-    }
-    void to(c10::Device device, bool = false)
-    {
-        torch::jit::Module(model_, path_).to(device);
-    }
-
-  private:
-    std::unordered_map<std::string, std::string> metadata_;
-    std::shared_ptr<char> memory_; // memory of the app, kept as long as the module
-};
-using Method = ::torch::jit::Method;
-} // namespace mobile
-
 } // namespace jit
 } // namespace torch
 
@@ -479,5 +423,7 @@ inline void ivalue::Object::setAttr(const std::string &name, IValue value) const
 }
 
 } // namespace c10
+
+#include <taper/cpp/mobile_class.h>
 
 #endif

@@ -25,6 +25,8 @@ struct ObjectAttributeError : public std::runtime_error {
     }
 };
 
+struct Property; // property of a class in TorchScript sources
+
 // Exists so that code compiles which passes one to a module or an archive.
 struct CompilationUnit {
 };
@@ -45,6 +47,14 @@ class Object
         }
         model_ = object->model();
         path_ = object->path();
+    }
+
+    // Makes an object without attributes and methods; defined in module.h.
+    Object(const c10::QualifiedName &name, const std::shared_ptr<CompilationUnit> &, bool = false);
+    [[noreturn]] Object(const std::shared_ptr<CompilationUnit> &, const c10::ClassTypePtr &type)
+    {
+        throw c10::NotImplementedError("Object(CompilationUnit, " + type->annotation_str() +
+                                       "): objects of a class can be loaded from files only");
     }
 
     c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include <taper/cpp/future.h>
 #include <taper/cpp/handle.h>
 #include <taper/taper_operator.h>
 
@@ -205,6 +206,19 @@ inline void set_num_interop_threads(int count)
 inline void intraop_launch(std::function<void()> work)
 {
     work();
+}
+// Returns a future that is completed, because the function runs before this one returns.
+inline c10::intrusive_ptr<c10::ivalue::Future> intraop_launch_future(std::function<void()> work)
+{
+    const c10::intrusive_ptr<c10::ivalue::Future> future =
+        c10::make_intrusive<c10::ivalue::Future>(c10::NoneType::get());
+    try {
+        work();
+        future->markCompleted();
+    } catch (...) {
+        future->setError(std::current_exception());
+    }
+    return future;
 }
 inline std::string get_parallel_info()
 {

@@ -248,6 +248,11 @@ inline std::ostream &print(std::ostream &out, const Tensor &tensor, int64_t line
     }
     return out << " ]";
 }
+// Prints a tensor to std::cout.
+inline void print(const Tensor &tensor, int64_t line_size = 80)
+{
+    print(std::cout, tensor, line_size);
+}
 inline std::ostream &operator<<(std::ostream &out, const Tensor &tensor)
 {
     return print(out, tensor, 80);
@@ -307,6 +312,10 @@ inline std::ostream &operator<<(std::ostream &out, const IValue &value)
         return out << '}';
     }
     case TAPER_KIND_OBJECT:
+        if (value.isEnum()) {
+            const intrusive_ptr<ivalue::EnumHolder> holder = value.toEnumHolder();
+            return out << "Enum<" << holder->unqualifiedClassName() << '.' << holder->name() << '>';
+        }
         if (!value.isObject()) {
             return out << value.tagKind();
         }

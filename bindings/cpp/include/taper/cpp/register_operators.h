@@ -20,7 +20,7 @@ class RegisterOperators final
         Options(const Options &) = delete;
         Options &operator=(const Options &) = delete;
 
-        Options &&schema(const std::string &name_or_schema) &&
+        Options &&schema(const std::string &name_or_schema)
         {
             if (!schema_.empty()) {
                 throw Error("operator " + schema_ + ": options have one schema, " + name_or_schema + " is another");
@@ -28,9 +28,9 @@ class RegisterOperators final
             schema_ = name_or_schema;
             return std::move(*this);
         }
-        Options &&schema(FunctionSchema &&schema) &&
+        Options &&schema(FunctionSchema &&schema)
         {
-            return std::move(*this).schema(toString(schema));
+            return this->schema(toString(schema));
         }
         template <class Function, Function *address> Options &&kernel(DispatchKey key) &&
         {

@@ -11,58 +11,36 @@
 namespace c10
 {
 
-// The name of an operator, and the name of its overload, which may be "".
-struct OperatorName final {
-    std::string name, overload_name;
-    OperatorName(std::string name_, std::string overload_name_)
-        : name(std::move(name_)), overload_name(std::move(overload_name_))
+// One of two values.
+template <class L, class R> class either
+{
+  public:
+    explicit either(L value) : left_(std::move(value))
     {
     }
-    optional<string_view> getNamespace() const
+    explicit either(R value) : right_(std::move(value))
     {
-        const size_t colons = name.find("::");
-        return colons == std::string::npos ? optional<string_view>() : string_view(name.data(), colons);
     }
-    bool setNamespaceIfNotSet(const char *space)
+    bool is_left() const noexcept
     {
-        if (getNamespace().has_value()) {
-            return false;
-        }
-        name = std::string(space) + "::" + name;
-        return true;
+        return left_.has_value();
     }
-};
-inline bool operator==(const OperatorName &a, const OperatorName &b)
-{
-    return a.name == b.name && a.overload_name == b.overload_name;
-}
-inline bool operator!=(const OperatorName &a, const OperatorName &b)
-{
-    return !(a == b);
-}
-inline std::string toString(const OperatorName &name)
-{
-    return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
-}
-inline std::ostream &operator<<(std::ostream &out, const OperatorName &name)
-{
-    return out << toString(name);
-}
+    bool is_right() const noexcept
+    {
+        return right_.has_value();
+    }
+    const L &left() const
+    {
+        return left_.value();
+    }
+    const R &right() const
+    {
+        return right_.value();
+    }
 
-// A name whose texts belong to others, which must outlive it.
-struct OperatorNameView final {
-    string_view name, overload_name;
-    constexpr OperatorNameView(string_view name_, string_view overload_name_)
-        : name(name_), overload_name(overload_name_)
-    {
-    }
-    // Splits a text such as "aten::add.Tensor" at the dot.
-    static OperatorNameView parse(string_view text)
-    {
-        const size_t dot = text.find('.');
-        return dot == string_view::npos ? OperatorNameView(text, string_view())
-                                        : OperatorNameView(text.substr(0, dot), text.substr(dot + 1));
-    }
+  private:
+    optional<L> left_;
+    optional<R> right_;
 };
 
 namespace impl
@@ -288,6 +266,11 @@ inline c10::FunctionSchema parseSchema(const std::string &text)
 inline c10::OperatorName parseName(const std::string &text)
 {
     return c10::impl::SchemaParser(text).name();
+}
+inline c10::either<c10::OperatorName, c10::FunctionSchema> parseSchemaOrName(const std::string &text)
+{
+    using Either = c10::either<c10::OperatorName, c10::FunctionSchema>;
+    return text.find('(') == std::string::npos ? Either(parseName(text)) : Either(parseSchema(text));
 }
 
 } // namespace jit

@@ -39,6 +39,35 @@ inline at::Tensor linalg_norm(const at::Tensor &self, c10::string_view order, c1
 {
     return linalg::norm(self, order, dim, keepdim, dtype);
 }
+inline at::Tensor &linalg_norm_out(at::Tensor &result, const at::Tensor &self, const c10::optional<c10::Scalar> &order,
+                                   c10::OptionalIntArrayRef dim, bool keepdim, c10::optional<c10::ScalarType> dtype)
+{
+    return at::linalg_norm_out(result, self, order, dim, keepdim, dtype);
+}
+inline at::Tensor &linalg_norm_out(at::Tensor &result, const at::Tensor &self, c10::string_view order,
+                                   c10::OptionalIntArrayRef dim, bool keepdim, c10::optional<c10::ScalarType> dtype)
+{
+    return at::linalg_norm_out(result, self, order, dim, keepdim, dtype);
+}
+// These have the result last.
+inline at::Tensor &matrix_norm_out(const at::Tensor &self, const c10::Scalar &order, at::IntArrayRef dim, bool keepdim,
+                                   c10::optional<c10::ScalarType> dtype, at::Tensor &result)
+{
+    return at::linalg_matrix_norm_out(result, self, order, dim, keepdim, dtype);
+}
+inline at::Tensor &matrix_norm_out(const at::Tensor &self, std::string order, at::IntArrayRef dim, bool keepdim,
+                                   c10::optional<c10::ScalarType> dtype, at::Tensor &result)
+{
+    return at::linalg_matrix_norm_out(result, self, order, dim, keepdim, dtype);
+}
+inline at::Tensor &matrix_power_out(const at::Tensor &self, int64_t n, at::Tensor &result)
+{
+    return at::linalg_matrix_power_out(result, self, n);
+}
+inline at::Tensor &multi_dot_out(at::TensorList tensors, at::Tensor &result)
+{
+    return at::linalg_multi_dot_out(result, tensors);
+}
 } // namespace linalg
 
 } // namespace torch

@@ -3,7 +3,13 @@
 #ifndef TAPER_CPP_STACK_OPERATOR_H
 #define TAPER_CPP_STACK_OPERATOR_H
 
+#include <taper/cpp/default_dtype.h>
 #include <taper/cpp/register_operators.h>
+
+namespace c10
+{
+class OperatorHandle;
+}
 
 namespace torch
 {
@@ -117,6 +123,16 @@ template <class T> void pack(Stack *stack, T &&value)
     pack(*stack, std::forward<T>(value));
 }
 
+// For operators whose functions return tuples.
+template <class... T> struct TuplePacker {
+    static void execute(Stack &stack, std::tuple<T...> &&values)
+    {
+        c10::impl::each_of(values, stack, std::index_sequence_for<T...>());
+    }
+};
+
+struct Node;
+
 class Operation
 {
   public:
@@ -140,34 +156,82 @@ class Operation
     std::function<void(Stack &)> function_;
 };
 
+// Makes the function of a call in a graph. Taper does not call it, because its graphs are not libtorch's.
+using OperationCreator = Operation (*)(const Node *);
+
 class Operator
 {
   public:
+    // An operator of the library or of the app; defined in dispatcher.h.
+    Operator(const c10::OperatorHandle &handle, Operation operation);
+    Operator(const std::string &name, const std::string &overload_name, std::vector<c10::Argument> arguments,
+             std::vector<c10::Argument> returns, Operation operation, c10::AliasAnalysisKind kind)
+        : Operator(c10::toString(c10::FunctionSchema(name, overload_name, std::move(arguments), std::move(returns))),
+                   std::move(operation), kind)
+    {
+    }
+    Operator(std::string schema, OperationCreator creator, c10::AliasAnalysisKind kind)
+        : Operator(std::move(schema), Operation(nullptr), kind)
+    {
+        creator_ = creator;
+    }
+    Operator(c10::Symbol name, OperationCreator creator, c10::AliasAnalysisKind kind)
+        : Operator(std::string(name.toQualString()) + "(...) -> ...", creator, kind)
+    {
+    }
     // schema: for example "my_ops::warp(Tensor image, Tensor flow) -> Tensor".
-    Operator(std::string schema, Operation operation, c10::AliasAnalysisKind = c10::AliasAnalysisKind::FROM_SCHEMA)
-        : schema_(std::move(schema)), operation_(std::move(operation))
+    Operator(std::string schema, Operation operation, c10::AliasAnalysisKind kind = c10::AliasAnalysisKind::FROM_SCHEMA)
+        : schema_(std::move(schema)), operation_(std::move(operation)), kind_(kind)
     {
     }
     FunctionSchema schema() const; // defined in dispatcher.h, because parsing schemas costs time to compile
-    // Operators made here have functions of their own, which no dispatcher chooses.
+    // Operators with functions of their own return false: no dispatcher chooses their functions.
     bool isC10Op() const
     {
-        return false;
+        return is_listed_;
     }
     bool hasOperation() const
     {
-        return true;
+        return static_cast<bool>(operation_);
+    }
+    Operation getOperation(const Node *node = nullptr) const
+    {
+        return creator_ != nullptr ? creator_(node) : operation_;
+    }
+    // All operators compute on the CPU.
+    Operation getOperationForDispatchKey(c10::DispatchKey) const
+    {
+        TORCH_CHECK(is_listed_, "calling a JIT operator for dispatch key is not supported");
+        return operation_;
+    }
+    c10::AliasAnalysisKind aliasAnalysisKind() const
+    {
+        return kind_;
+    }
+    c10::ArrayRef<at::Tag> getTags() const
+    {
+        if (is_listed_) {
+            throw c10::NotImplementedError("Operator::getTags: operators of Taper have no tags");
+        }
+        return {};
     }
 
   private:
     friend void registerOperator(Operator op);
     std::string schema_;
     Operation operation_;
+    c10::AliasAnalysisKind kind_ = c10::AliasAnalysisKind::FROM_SCHEMA;
+    OperationCreator creator_ = nullptr;
+    bool is_listed_ = false;
 };
 
 // Registers an operator forever, as in PyTorch.
 inline void registerOperator(Operator op)
 {
+    if (!op.operation_) {
+        throw c10::NotImplementedError("registerOperator: " + op.schema_ +
+                                       " has only a function that makes its code; register the code itself");
+    }
     const std::shared_ptr<taper::cpp::OperatorFunction> function = std::make_shared<taper::cpp::OperatorFunction>();
     const Operation operation = std::move(op.operation_);
     function->call = [operation](std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results) {

@@ -110,6 +110,17 @@ using CheckedFrom = const char *;
 #define TAPER_CPP_CHECK_ARG(condition, ...)                                                                            \
     TORCH_CHECK(condition, __VA_ARGS__, " (while checking arguments for ", c, ")")
 
+inline void checkBackend(CheckedFrom c, ArrayRef<Tensor> tensors, Backend backend)
+{
+    for (const Tensor &each : tensors) {
+        const Backend is = !each.defined()       ? Backend::Undefined
+                           : each.is_quantized() ? Backend::QuantizedCPU
+                                                 : Backend::CPU;
+        TORCH_CHECK(!each.defined() || is == backend, "Expected tensor to have ", c10::toString(backend),
+                    " Backend, but got tensor with ", c10::toString(is), " Backend (while checking arguments for ", c,
+                    ")");
+    }
+}
 inline void checkDim(CheckedFrom c, const TensorGeometryArg &t, int64_t dim)
 {
     TAPER_CPP_CHECK_ARG(t->dim() == dim, "Expected ", dim, "-dimensional tensor, but got ", t->dim(),

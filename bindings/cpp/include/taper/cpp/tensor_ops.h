@@ -368,6 +368,11 @@ inline Tensor operator%(const c10::Scalar &a, const Tensor &b)
 {
     return remainder(a, b);
 }
+inline Tensor DeprecatedTypeProperties::copy(const Tensor &source, bool non_blocking,
+                                             c10::optional<c10::Device> device) const
+{
+    return source.to(options(device), non_blocking, true);
+}
 
 } // namespace at
 

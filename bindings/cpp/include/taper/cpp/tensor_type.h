@@ -10,12 +10,13 @@
 namespace c10
 {
 
-// The backends that a tensor here can have.
-enum class Backend { CPU, QuantizedCPU, Undefined };
+// The backends that a tensor here can have, and those that programs ask for.
+enum class Backend { CPU, CUDA, HIP, QuantizedCPU, Undefined };
 
 inline const char *toString(Backend backend)
 {
-    return backend == Backend::CPU ? "CPU" : backend == Backend::QuantizedCPU ? "QuantizedCPU" : "UNKNOWN_BACKEND";
+    static const char *const names[] = {"CPU", "CUDA", "HIP", "QuantizedCPU"};
+    return backend < Backend::Undefined ? names[static_cast<size_t>(backend)] : "UNKNOWN_BACKEND";
 }
 inline Layout layout_from_backend(Backend)
 {
@@ -32,6 +33,7 @@ namespace at
 {
 
 using c10::Backend;
+class Tensor;
 
 class DeprecatedTypeProperties
 {
@@ -57,11 +59,11 @@ class DeprecatedTypeProperties
     }
     c10::DeviceType device_type() const
     {
-        return c10::kCPU;
+        return backend_ == Backend::CUDA ? c10::kCUDA : backend_ == Backend::HIP ? c10::kHIP : c10::kCPU;
     }
     bool is_cuda() const
     {
-        return false;
+        return backend_ == Backend::CUDA;
     }
     bool is_sparse() const
     {
@@ -75,6 +77,16 @@ class DeprecatedTypeProperties
     {
         return *this;
     }
+    DeprecatedTypeProperties cuda() const
+    {
+        return toBackend(Backend::CUDA);
+    }
+    DeprecatedTypeProperties hip() const
+    {
+        return toBackend(Backend::HIP);
+    }
+    // Returns a copy of the tensor with this dtype; defined in tensor_ops.h.
+    Tensor copy(const Tensor &source, bool non_blocking = false, c10::optional<c10::Device> = c10::nullopt) const;
     DeprecatedTypeProperties toBackend(Backend backend) const
     {
         return DeprecatedTypeProperties(backend, type_);
@@ -92,7 +104,7 @@ class DeprecatedTypeProperties
     }
     c10::TensorOptions options() const
     {
-        return c10::TensorOptions(type_).device(c10::kCPU).layout(c10::kStrided);
+        return c10::TensorOptions(type_).device(device_type()).layout(c10::kStrided);
     }
     c10::TensorOptions options(int16_t) const
     {
@@ -127,6 +139,10 @@ inline std::ostream &operator<<(std::ostream &out, const DeprecatedTypePropertie
 inline DeprecatedTypeProperties getDeprecatedTypeProperties(Backend backend, c10::ScalarType type)
 {
     return DeprecatedTypeProperties(backend, type);
+}
+inline DeprecatedTypeProperties CUDA(c10::ScalarType type)
+{
+    return DeprecatedTypeProperties(Backend::CUDA, type);
 }
 inline DeprecatedTypeProperties CPU(c10::ScalarType type)
 {

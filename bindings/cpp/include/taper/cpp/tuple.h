@@ -88,6 +88,14 @@ class TupleElements
     {
         return all_.empty();
     }
+    static size_t hash(const TupleElements &elements)
+    {
+        size_t sum = 0;
+        for (const IValue &each : elements) {
+            sum = sum * 31 + IValue::hash(each);
+        }
+        return sum;
+    }
 
   private:
     std::vector<IValue> all_;
@@ -119,6 +127,16 @@ class Tuple final : public intrusive_ptr_target
     const TupleElements &elements() const
     {
         return elements_;
+    }
+    // Replaces the elements. Values that were made of the tuple before keep theirs.
+    void setElements(std::vector<IValue> &&elements)
+    {
+        value_ = create(std::move(elements))->value_;
+        *this = Tuple(value_);
+    }
+    void setElements(TupleElements &&elements)
+    {
+        setElements(elements.vec());
     }
     ArrayRef<IValue> elementsArrayRef() const
     {

@@ -12,6 +12,7 @@
 #include <taper/cpp/array_ref.h>
 #include <taper/cpp/error.h>
 #include <taper/cpp/optional.h>
+#include <taper/cpp/string_view.h>
 
 // Rows of (name of the kind, text of its types). The types of the second list have types inside; their text only begins
 // with the text in the row.
@@ -38,6 +39,9 @@ enum class TypeKind {
 #undef TAPER_CPP_KIND
         ClassType,
     EnumType, // an enum has the text of a class
+    InterfaceType,
+    FunctionType,
+    VarType,
     DynamicType
 };
 
@@ -54,6 +58,12 @@ inline const char *typeKindToString(TypeKind kind)
         return "ClassType";
     case TypeKind::EnumType:
         return "EnumType";
+    case TypeKind::InterfaceType:
+        return "InterfaceType";
+    case TypeKind::FunctionType:
+        return "FunctionType";
+    case TypeKind::VarType:
+        return "VarType";
     case TypeKind::DynamicType:
         return "DynamicType";
     }
@@ -73,14 +83,22 @@ class Type : public std::enable_shared_from_this<Type>
     explicit Type(std::string text) : text_(std::move(text)), kind_(kind_of(text_))
     {
     }
+    // A type whose text does not show its kind, such as an enum.
+    Type(std::string text, TypeKind kind) : text_(std::move(text)), kind_(kind)
+    {
+    }
     virtual ~Type() = default;
     static TypePtr of(std::string text); // an object of the class of the kind
     // Returns the text in schemas, for example "Tensor[]", "(int, str)", "Dict(str, int)" or "Tensor?".
-    std::string str() const
+    virtual std::string str() const
     {
         return short_form(text_);
     }
-    std::string repr_str() const
+    virtual std::string repr_str() const
+    {
+        return text_;
+    }
+    std::string annotation_str_impl(const std::function<optional<std::string>(const Type &)> & = nullptr) const
     {
         return text_;
     }
@@ -218,6 +236,28 @@ class Type : public std::enable_shared_from_this<Type>
                                                   : out << type.str();
     }
 
+  protected:
+    virtual std::vector<TypePtr> contained() const
+    {
+        std::vector<TypePtr> all;
+        const size_t open = text_.find('[');
+        if (open == std::string::npos || text_.back() != ']') {
+            return all;
+        }
+        size_t depth = 0, start = open + 1;
+        for (size_t i = start; i < text_.size(); i++) {
+            depth += text_[i] == '[' ? 1 : 0;
+            if ((depth == 0 && text_[i] == ',') || i + 1 == text_.size()) {
+                if (i > start) {
+                    all.push_back(of(text_.substr(start, i - start)));
+                }
+                start = i + 2; // skips ", "
+            }
+            depth -= text_[i] == ']' && depth != 0 ? 1 : 0;
+        }
+        return all;
+    }
+
   private:
     void check_kind(const Type *) const
     {
@@ -255,26 +295,6 @@ class Type : public std::enable_shared_from_this<Type>
         }
         return out;
     }
-    std::vector<TypePtr> contained() const
-    {
-        std::vector<TypePtr> all;
-        const size_t open = text_.find('[');
-        if (open == std::string::npos || text_.back() != ']') {
-            return all;
-        }
-        size_t depth = 0, start = open + 1;
-        for (size_t i = start; i < text_.size(); i++) {
-            depth += text_[i] == '[' ? 1 : 0;
-            if ((depth == 0 && text_[i] == ',') || i + 1 == text_.size()) {
-                if (i > start) {
-                    all.push_back(of(text_.substr(start, i - start)));
-                }
-                start = i + 2; // skips ", "
-            }
-            depth -= text_[i] == ']' && depth != 0 ? 1 : 0;
-        }
-        return all;
-    }
     static TypeKind kind_of(const std::string &text)
     {
 #define TAPER_CPP_KIND(kind, name)                                                                                     \
@@ -297,213 +317,6 @@ class Type : public std::enable_shared_from_this<Type>
 
 // PyTorch's lite interpreter has a type class of its own.
 using DynamicType = Type;
-
-// Defines, for example, TensorType with TensorType::get().
-#define TAPER_CPP_KIND(kind, text)                                                                                     \
-    struct kind : public Type {                                                                                        \
-        using Type::Type;                                                                                              \
-        static constexpr TypeKind Kind = TypeKind::kind;                                                               \
-        static TypePtr get()                                                                                           \
-        {                                                                                                              \
-            return Type::of(text);                                                                                     \
-        }                                                                                                              \
-        static TypePtr create()                                                                                        \
-        {                                                                                                              \
-            return get();                                                                                              \
-        }                                                                                                              \
-    };                                                                                                                 \
-    using kind##Ptr = std::shared_ptr<kind>;
-TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
-#undef TAPER_CPP_KIND
-
-// A type with one type inside: an optional, a future or a remote reference.
-#define TAPER_CPP_KIND(kind, text)                                                                                     \
-    struct kind : public Type {                                                                                        \
-        using Type::Type;                                                                                              \
-        static constexpr TypeKind Kind = TypeKind::kind;                                                               \
-        static TypePtr create(const TypePtr &element)                                                                  \
-        {                                                                                                              \
-            return Type::of(text + element->annotation_str() + "]");                                                   \
-        }                                                                                                              \
-        TypePtr getElementType() const                                                                                 \
-        {                                                                                                              \
-            return containedType(0);                                                                                   \
-        }                                                                                                              \
-    };                                                                                                                 \
-    using kind##Ptr = std::shared_ptr<kind>;
-TAPER_CPP_KIND(FutureType, "Future[")
-TAPER_CPP_KIND(RRefType, "RRef[")
-#undef TAPER_CPP_KIND
-
-struct OptionalType : public Type {
-    using Type::Type;
-    static constexpr TypeKind Kind = TypeKind::OptionalType;
-    static TypePtr create(const TypePtr &element)
-    {
-        return Type::of("Optional[" + element->annotation_str() + "]");
-    }
-    static TypePtr get(const TypePtr &element)
-    {
-        return create(element);
-    }
-    static TypePtr ofTensor()
-    {
-        return Type::of("Optional[Tensor]");
-    }
-    TypePtr getElementType() const
-    {
-        return containedType(0);
-    }
-};
-using OptionalTypePtr = std::shared_ptr<OptionalType>;
-
-struct ListType : public Type {
-    using Type::Type;
-    static constexpr TypeKind Kind = TypeKind::ListType;
-    static TypePtr create(const TypePtr &element)
-    {
-        return Type::of("List[" + element->annotation_str() + "]");
-    }
-    TypePtr getElementType() const
-    {
-        return containedType(0);
-    }
-    static TypePtr ofTensors()
-    {
-        return Type::of("List[Tensor]");
-    }
-    static TypePtr ofInts()
-    {
-        return Type::of("List[int]");
-    }
-    static TypePtr ofFloats()
-    {
-        return Type::of("List[float]");
-    }
-    static TypePtr ofBools()
-    {
-        return Type::of("List[bool]");
-    }
-    static TypePtr get(const std::string &, const TypePtr &element)
-    {
-        return create(element);
-    }
-    static TypePtr ofOptionalTensors()
-    {
-        return Type::of("List[Optional[Tensor]]");
-    }
-    static TypePtr ofComplexDoubles()
-    {
-        return Type::of("List[complex]");
-    }
-    static TypePtr ofStrings()
-    {
-        return Type::of("List[str]");
-    }
-};
-using ListTypePtr = std::shared_ptr<ListType>;
-
-struct DictType : public Type {
-    using Type::Type;
-    static constexpr TypeKind Kind = TypeKind::DictType;
-    static TypePtr create(const TypePtr &key, const TypePtr &value)
-    {
-        return Type::of("Dict[" + key->annotation_str() + ", " + value->annotation_str() + "]");
-    }
-    static TypePtr get(const std::string &, const TypePtr &key, const TypePtr &value)
-    {
-        return create(key, value);
-    }
-    TypePtr getKeyType() const
-    {
-        return containedType(0);
-    }
-    TypePtr getValueType() const
-    {
-        return containedType(1);
-    }
-};
-using DictTypePtr = std::shared_ptr<DictType>;
-
-// A type with any number of types inside.
-#define TAPER_CPP_KIND(kind, text)                                                                                     \
-    struct kind : public Type {                                                                                        \
-        using Type::Type;                                                                                              \
-        static constexpr TypeKind Kind = TypeKind::kind;                                                               \
-        static TypePtr create(const std::vector<TypePtr> &inside)                                                      \
-        {                                                                                                              \
-            std::string all;                                                                                           \
-            for (const TypePtr &each : inside) {                                                                       \
-                all += (all.empty() ? "" : ", ") + each->annotation_str();                                             \
-            }                                                                                                          \
-            return Type::of(text + all + "]");                                                                         \
-        }                                                                                                              \
-        std::vector<TypePtr> elements() const                                                                          \
-        {                                                                                                              \
-            return containedTypes();                                                                                   \
-        }                                                                                                              \
-    };                                                                                                                 \
-    using kind##Ptr = std::shared_ptr<kind>;
-TAPER_CPP_KIND(TupleType, "Tuple[")
-TAPER_CPP_KIND(UnionType, "Union[")
-#undef TAPER_CPP_KIND
-
-// One kind of shared pointer serves all classes, because each kind costs time to compile.
-inline TypePtr Type::of(std::string text)
-{
-    switch (kind_of(text)) {
-#define TAPER_CPP_KIND(kind, name)                                                                                     \
-    case TypeKind::kind:                                                                                               \
-        return TypePtr(static_cast<Type *>(new c10::kind(std::move(text))));
-        TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
-        TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
-#undef TAPER_CPP_KIND
-    default:
-        break;
-    }
-    return std::make_shared<Type>(std::move(text));
-}
-
-using TypePrinter = std::function<optional<std::string>(const Type &)>;
-using SharedType = Type;
-
-inline std::string toString(const Type &type)
-{
-    return type.str();
-}
-inline std::string toString(const TypePtr &type)
-{
-    return type->str();
-}
-// Which parts of the types of tensors are printed. Taper's types have no sizes, so that all values print the same.
-enum class TypeVerbosity { None, Type, TypeAndStride, Full, Symbolic, Default = Full };
-inline TypeVerbosity type_verbosity()
-{
-    return TypeVerbosity::Default;
-}
-using NameList = std::vector<std::string>;
-using OptNameList = optional<NameList>;
-using AliasTypeSet = std::vector<TypePtr>;
-// Returns true if the elements of a tensor are stored one after the other.
-inline bool is_contiguous_strides(const IntArrayRef sizes, const IntArrayRef strides)
-{
-    int64_t step = 1;
-    for (size_t i = sizes.size(); i-- > 0; step = strides[i] * sizes[i]) {
-        if (strides[i] != step) {
-            return false;
-        }
-    }
-    return true;
-}
-// Taper's types have no sizes of tensors.
-inline TypePtr unshapedType(const TypePtr &type)
-{
-    return type;
-}
-inline bool containsAnyType(const TypePtr &type)
-{
-    return type->annotation_str().find("Any") != std::string::npos;
-}
 
 inline bool Type::isSubtypeOf(const Type &other) const
 {
@@ -552,19 +365,6 @@ inline bool Type::isSubtypeOf(const Type &other) const
 
 } // namespace c10
 
-namespace torch
-{
-using namespace at;
-namespace jit
-{
-using c10::Type;
-using c10::TypeKind;
-using c10::TypePtr;
-#define TAPER_CPP_KIND(kind, text) using c10::kind;
-TAPER_CPP_LEAF_KINDS(TAPER_CPP_KIND)
-TAPER_CPP_NODE_KINDS(TAPER_CPP_KIND)
-#undef TAPER_CPP_KIND
-} // namespace jit
-} // namespace torch
+#include <taper/cpp/type_kinds.h>
 
 #endif

@@ -4,23 +4,108 @@
 #ifndef TAPER_CPP_VALUES_H
 #define TAPER_CPP_VALUES_H
 
+#include <cstring>
 #include <functional>
 #include <map>
+#include <mutex>
 
 #include <taper/taper_archive.h>
 
 namespace c10
 {
 
-inline IValue::IValue(const std::string &class_name, const intrusive_ptr_target *target)
-    : IValue(taper::cpp::make_value(taper_value_object, class_name.c_str(), static_cast<const char *const *>(nullptr),
-                                    static_cast<taper_value *const *>(nullptr), size_t(0)))
+namespace impl
+{
+// The objects of C++ that values of the library refer to, with the number of those values. A file cannot make a value
+// that refers to one of them, because the address must be in this table.
+struct ForeignObjects {
+    std::mutex lock;
+    std::map<const void *, size_t> all;
+    static ForeignObjects &get()
+    {
+        static ForeignObjects *const objects = new ForeignObjects; // never destroyed: values may exist at exit
+        return *objects;
+    }
+    static void release(void *target) noexcept
+    {
+        ForeignObjects &objects = get();
+        {
+            const std::lock_guard<std::mutex> guard(objects.lock);
+            const auto found = objects.all.find(target);
+            if (--found->second == 0) {
+                objects.all.erase(found);
+            }
+        }
+        static_cast<const intrusive_ptr_target *>(target)->release();
+    }
+};
+constexpr const char *foreign_field = "__cpp__";
+
+// Makes a value that keeps the object. Its attribute is a tensor over the object, which releases it.
+inline taper::cpp::Handle foreign_value(const std::string &class_name, const intrusive_ptr_target *target)
 {
     if (target == nullptr) {
         throw Error("the pointer is null");
     }
+    ForeignObjects &objects = ForeignObjects::get();
+    {
+        const std::lock_guard<std::mutex> guard(objects.lock);
+        objects.all[target]++;
+    }
+    target->retain();
+    const int64_t one = 1;
+    taper_value *made = nullptr;
+    taper::cpp::ErrorScope error;
+    void *const address = const_cast<intrusive_ptr_target *>(target);
+    const taper_status status = taper_value_tensor_from(taper::cpp::context(), TAPER_U8, 1, &one, nullptr, address, 1,
+                                                        0, ForeignObjects::release, address, &made, error);
+    if (status != TAPER_OK) {
+        ForeignObjects::release(address);
+    }
+    error.check(status);
+    const taper::cpp::Handle reference(made);
+    return taper::cpp::make_value(taper_value_object, class_name.c_str(), &foreign_field, &made, size_t(1));
+}
+// Returns the object of C++ that the value keeps, or null.
+inline const intrusive_ptr_target *foreign_target(const taper::cpp::Handle &value) noexcept
+{
+    const char *const field = taper_value_field(value.get(), 0);
+    taper_value *item = nullptr;
+    if (field == nullptr || std::strcmp(field, foreign_field) != 0 ||
+        taper_value_item(value.get(), 0, &item, nullptr) != TAPER_OK) {
+        return nullptr;
+    }
+    taper_tensor_info info;
+    info.struct_size = sizeof info;
+    const bool is_tensor = taper_value_get_tensor(item, &info, nullptr) == TAPER_OK;
+    taper_value_release(item);
+    ForeignObjects &objects = ForeignObjects::get();
+    const std::lock_guard<std::mutex> guard(objects.lock);
+    return is_tensor && objects.all.count(info.data) != 0 ? static_cast<const intrusive_ptr_target *>(info.data)
+                                                          : nullptr;
+}
+} // namespace impl
+
+inline IValue::IValue(const std::string &class_name, const intrusive_ptr_target *target)
+    : IValue(impl::foreign_value(class_name, target))
+{
     target->retain();
     box_.store(target, std::memory_order_release);
+}
+inline const intrusive_ptr_target *IValue::foreign_box() const noexcept
+{
+    const intrusive_ptr_target *box = box_.load(std::memory_order_acquire);
+    if (box == nullptr && taper_kind_of() == TAPER_KIND_OBJECT) {
+        const intrusive_ptr_target *const target = impl::foreign_target(handle());
+        if (target != nullptr) {
+            target->retain();
+            if (!box_.compare_exchange_strong(box, target, std::memory_order_acq_rel)) {
+                target->release();
+            }
+            box = target;
+        }
+    }
+    return box;
 }
 template <class T, size_t N>
 IValue::IValue(const std::array<T, N> &items) : IValue(std::vector<T>(items.begin(), items.end()))
@@ -114,6 +199,10 @@ inline IValue IValue::equals(const IValue &other) const
     case TAPER_KIND_DICT:
         return IValue(impl::equal_items(*this, other));
     case TAPER_KIND_OBJECT:
+        if (isEnum() && other.isEnum()) {
+            return IValue(*toEnumHolder() == *other.toEnumHolder());
+        }
+        return IValue(isAliasOf(other));
     case TAPER_KIND_OTHER:
         return IValue(isAliasOf(other));
     case TAPER_KIND_STRING:
@@ -158,11 +247,20 @@ inline size_t IValue::hash(const IValue &value)
 
 namespace impl
 {
+// The key of a value in the table of copies, which is the value itself in tables of the caller.
+template <class Copy> const void *key_in(const std::map<const void *, Copy> &, const IValue &, const void *identity)
+{
+    return identity;
+}
+template <class Copies> const IValue &key_in(const Copies &, const IValue &value, const void *)
+{
+    return value;
+}
 // Objects that occur several times in the value occur as often in the copy.
 template <class Copies> IValue deep_copy(const IValue &value, Copies &copies)
 {
     const void *identity = taper_value_identity(value.handle().get());
-    const auto known = copies.find(identity);
+    const auto known = copies.find(key_in(copies, value, identity));
     if (identity != nullptr && known != copies.end()) {
         return known->second;
     }
@@ -189,7 +287,7 @@ template <class Copies> IValue deep_copy(const IValue &value, Copies &copies)
                                 keys, items));
     }
     if (identity != nullptr) {
-        copies[identity] = copy;
+        copies[key_in(copies, value, identity)] = copy;
     }
     return copy;
 }
@@ -201,10 +299,14 @@ template <class Unused> IValue IValue::deepcopy() const
     return impl::deep_copy(*this, copies);
 }
 
+template <class Memo> IValue IValue::deepcopy(Memo &memo) const
+{
+    return impl::deep_copy(*this, memo);
+}
+
 inline size_t IValue::HashAliasedIValue::operator()(const IValue &value) const
 {
-    return value.isTensor() ? std::hash<const void *>()(value.toTensor().const_data_ptr())
-                            : std::hash<const void *>()(value.internalToPointer());
+    return value.isTensor() ? hashTensor(value.toTensor()) : std::hash<const void *>()(value.internalToPointer());
 }
 inline void IValue::visit(const std::function<bool(const IValue &)> &visitor) const
 {
