@@ -54,12 +54,13 @@ struct ClassSource {
 
 using ClassTable = std::map<std::string, ClassSource>;
 
-// Reads the classes of one source. Lines that it does not know are skipped, because the library has parsed the source.
-class ClassReader
+// Reads the classes of one source. It is a template, so that only programs that load a model compile it. Lines that it
+// does not know are skipped, because the library has parsed the source.
+template <class Table> class ClassReader
 {
   public:
     // prefix: the module of the source, "__torch__.torch.nn.modules.conv".
-    ClassReader(const std::string &prefix, const std::string &text, ClassTable &table)
+    ClassReader(const std::string &prefix, const std::string &text, Table &table)
         : prefix_(prefix), text_(text), table_(table)
     {
         for (size_t at = 0; at < text_.size();) {
@@ -190,7 +191,7 @@ class ClassReader
     }
 
     const std::string prefix_, &text_;
-    ClassTable &table_;
+    Table &table_;
     ClassSource *current_ = nullptr;
     std::vector<std::string> parameters_, buffers_;
 };

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <taper/cpp/loaded_model.h>
+#include <taper/cpp/model_interface.h>
 #include <taper/cpp/named_type.h>
 
 namespace c10

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::jit::load and torch::jit::_load_for_mobile. Both read all file formats.
+// torch::jit::load and torch::jit::_load_for_mobile. Both read all file formats. The functions are templates, so that
+// only programs that load a model compile ModelOf.
 #ifndef TAPER_CPP_LOAD_H
 #define TAPER_CPP_LOAD_H
 
@@ -10,13 +11,14 @@ namespace taper
 namespace cpp
 {
 
-inline std::shared_ptr<LoadedModel> load_model(ModelSource source, c10::optional<c10::Device> device,
-                                               std::unordered_map<std::string, std::string> *extra_files)
+template <class Source>
+std::shared_ptr<LoadedModel> load_model(Source source, c10::optional<c10::Device> device,
+                                        std::unordered_map<std::string, std::string> *extra_files)
 {
     if (device.has_value()) {
         source.device = device->is_cpu() ? "cpu" : device->str();
     }
-    const std::shared_ptr<LoadedModel> model = std::make_shared<LoadedModel>(std::move(source));
+    const std::shared_ptr<LoadedModel> model = make_model(std::move(source));
     if (extra_files != nullptr) {
         model->extra_files(*extra_files);
     }
@@ -31,11 +33,12 @@ namespace jit
 {
 
 #define TAPER_CPP_LOAD(function, result, argument, source)                                                             \
-    inline result function(argument from, c10::optional<c10::Device> device = c10::nullopt)                            \
+    template <class Unused = void> result function(argument from, c10::optional<c10::Device> device = c10::nullopt)    \
     {                                                                                                                  \
         return result(taper::cpp::load_model(taper::cpp::source, device, nullptr));                                    \
     }                                                                                                                  \
-    inline result function(argument from, c10::optional<c10::Device> device, ExtraFilesMap &extra_files)               \
+    template <class Unused = void>                                                                                     \
+    result function(argument from, c10::optional<c10::Device> device, ExtraFilesMap &extra_files)                      \
     {                                                                                                                  \
         return result(taper::cpp::load_model(taper::cpp::source, device, &extra_files));                               \
     }
@@ -49,42 +52,49 @@ TAPER_CPP_LOAD(_load_for_mobile, mobile::Module, std::unique_ptr<caffe2::seriali
 #undef TAPER_CPP_LOAD
 
 // Fills in the extra files that are requested, and drops the module.
-inline void _load_extra_only_for_mobile(const std::string &filename, c10::optional<c10::Device> device,
-                                        ExtraFilesMap &extra_files)
+template <class Unused = void>
+void _load_extra_only_for_mobile(const std::string &filename, c10::optional<c10::Device> device,
+                                 ExtraFilesMap &extra_files)
 {
     _load_for_mobile(filename, device, extra_files);
 }
 enum MobileModuleLoadOptions { OPERATOR_CHECK = 1, PARSE_ALL_EXTRA_FILE_MAPS = 2 };
 const uint64_t kDefaultMobileLoadOptions = OPERATOR_CHECK;
 // The options have no effect: operators are always checked.
-inline mobile::Module _load_for_mobile(const std::string &filename, c10::optional<c10::Device> device,
-                                       ExtraFilesMap &extra_files, uint64_t)
+template <class Unused = void>
+mobile::Module _load_for_mobile(const std::string &filename, c10::optional<c10::Device> device,
+                                ExtraFilesMap &extra_files, uint64_t)
 {
     return _load_for_mobile(filename, device, extra_files);
 }
-inline mobile::Module _load_for_mobile(std::unique_ptr<caffe2::serialize::ReadAdapterInterface> from,
-                                       c10::optional<c10::Device> device, ExtraFilesMap &extra_files, uint64_t)
+template <class Unused = void>
+mobile::Module _load_for_mobile(std::unique_ptr<caffe2::serialize::ReadAdapterInterface> from,
+                                c10::optional<c10::Device> device, ExtraFilesMap &extra_files, uint64_t)
 {
     return _load_for_mobile(std::move(from), device, extra_files);
 }
 // libtorch's first parameter is the owner of the module's classes.
-inline Module import_ir_module(const std::shared_ptr<CompilationUnit> &, const std::string &filename,
-                               c10::optional<c10::Device> device = c10::nullopt)
+template <class Unused = void>
+Module import_ir_module(const std::shared_ptr<CompilationUnit> &, const std::string &filename,
+                        c10::optional<c10::Device> device = c10::nullopt)
 {
     return load(filename, device);
 }
-inline Module import_ir_module(const std::shared_ptr<CompilationUnit> &, std::istream &in,
-                               c10::optional<c10::Device> device = c10::nullopt)
+template <class Unused = void>
+Module import_ir_module(const std::shared_ptr<CompilationUnit> &, std::istream &in,
+                        c10::optional<c10::Device> device = c10::nullopt)
 {
     return load(in, device);
 }
-inline Module import_ir_module(const std::shared_ptr<CompilationUnit> &, const std::string &filename,
-                               c10::optional<c10::Device> device, ExtraFilesMap &extra_files)
+template <class Unused = void>
+Module import_ir_module(const std::shared_ptr<CompilationUnit> &, const std::string &filename,
+                        c10::optional<c10::Device> device, ExtraFilesMap &extra_files)
 {
     return load(filename, device, extra_files);
 }
-inline Module import_ir_module(const std::shared_ptr<CompilationUnit> &, std::istream &in,
-                               c10::optional<c10::Device> device, ExtraFilesMap &extra_files)
+template <class Unused = void>
+Module import_ir_module(const std::shared_ptr<CompilationUnit> &, std::istream &in, c10::optional<c10::Device> device,
+                        ExtraFilesMap &extra_files)
 {
     return load(in, device, extra_files);
 }

@@ -12,10 +12,7 @@
 #include <thread>
 #include <unordered_map>
 
-#include <taper/cpp/archive.h>
-#include <taper/cpp/class_source.h>
-#include <taper/cpp/ivalue.h>
-#include <taper/cpp/method_schema.h>
+#include <taper/cpp/model_interface.h>
 #include <taper/cpp/model_source.h>
 #include <taper/cpp/print.h>
 #include <taper/taper_app.h>
@@ -26,26 +23,12 @@ namespace taper
 namespace cpp
 {
 
-using Kwargs = std::unordered_map<std::string, c10::IValue>;
-
-// An attribute of a module, with what its class says of it.
-struct Slot {
-    std::string name;
-    c10::IValue value;
-    std::string type; // the declared type, or that of the value if the file has no sources
-    bool is_parameter, is_buffer, is_module;
-};
-
-inline std::string join_path(const std::string &path, const std::string &name)
-{
-    return path.empty() ? name : path + "." + name;
-}
-
-// All of LoadedModel. It is a template so that a program compiles only the functions that it calls.
-template <class Self> class LoadedModelOf : public std::enable_shared_from_this<Self>
+// Implements LoadedModel. It is a template, and LoadedModel an interface, so that only programs that load a model
+// compile it.
+template <class Base> class ModelOf final : public Base
 {
   public:
-    explicit LoadedModelOf(ModelSource source) : source_(std::move(source))
+    explicit ModelOf(ModelSource source) : source_(std::move(source))
     {
         open(false);
         is_trained_ = taper_model_is_training(model_.get()) != 0;
@@ -53,7 +36,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
 
     // ---- running
 
-    c10::IValue run(const std::string &path, const char *method, const std::vector<c10::IValue> &inputs)
+    c10::IValue run(const std::string &path, const char *method, const std::vector<c10::IValue> &inputs) override
     {
         if (!path.empty()) {
             return child(path)->run("", method, inputs);
@@ -77,7 +60,8 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         error.check(status);
         return c10::IValue(Handle(result));
     }
-    c10::IValue run(const std::string &path, const char *method, std::vector<c10::IValue> inputs, const Kwargs &kwargs)
+    c10::IValue run(const std::string &path, const char *method, std::vector<c10::IValue> inputs,
+                    const Kwargs &kwargs) override
     {
         if (!kwargs.empty()) {
             place(path, method, inputs, kwargs);
@@ -85,7 +69,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         return run(path, method, inputs);
     }
     // Frees the memory kept for the next run, unless a run is active.
-    void trim()
+    void trim() override
     {
         if (!is_mine() && lock_.try_lock()) {
             taper_session_trim(session_.get());
@@ -95,32 +79,32 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
 
     // ---- attributes
 
-    c10::IValue attribute(const std::string &path)
+    c10::IValue attribute(const std::string &path) override
     {
         const Locked guard(*this);
         return owned(read(path), path);
     }
-    bool has_attribute(const std::string &path)
+    bool has_attribute(const std::string &path) override
     {
         const Locked guard(*this);
         return exists(path);
     }
     // Sets an attribute, or adds one. Runs see it, because a model with changed attributes is loaded again before its
     // next run.
-    void set_attribute(const std::string &path, const c10::IValue &value)
+    void set_attribute(const std::string &path, const c10::IValue &value) override
     {
         const Locked guard(*this);
         write(path, value);
     }
     // Adds an attribute, whose declaration is written to files.
-    void add_attribute(const std::string &path, const ClassAttribute &attribute, const c10::IValue &value)
+    void add_attribute(const std::string &path, const ClassAttribute &attribute, const c10::IValue &value) override
     {
         const Locked guard(*this);
         const std::string name = type_of(read(path));
         write(join_path(path, attribute.name), value);
         added_[name].push_back(attribute);
     }
-    std::vector<Slot> slots(const std::string &path)
+    std::vector<Slot> slots(const std::string &path) override
     {
         const Locked guard(*this);
         std::vector<Slot> all;
@@ -137,18 +121,18 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         return all;
     }
     // Returns the class of a module, or null if the file has no sources.
-    std::shared_ptr<const ClassSource> class_at(const std::string &path)
+    std::shared_ptr<const ClassSource> class_at(const std::string &path) override
     {
         const Locked guard(*this);
         const ClassSource *source = find_class(type_of(read(path)));
         return source != nullptr ? std::shared_ptr<const ClassSource>(classes_, source) : nullptr;
     }
-    bool is_module(const std::string &path)
+    bool is_module(const std::string &path) override
     {
         const Locked guard(*this);
         return is_module_type(type_of(read(path)));
     }
-    std::string class_name(const std::string &path)
+    std::string class_name(const std::string &path) override
     {
         const Locked guard(*this);
         return type_of(read(path));
@@ -156,7 +140,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
 
     // ---- methods
 
-    std::vector<std::string> methods(const std::string &path)
+    std::vector<std::string> methods(const std::string &path) override
     {
         std::vector<std::string> names;
         const std::shared_ptr<const ClassSource> source = class_at(path);
@@ -173,7 +157,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         }
         return names;
     }
-    c10::FunctionSchema schema(const std::string &path, const char *method)
+    c10::FunctionSchema schema(const std::string &path, const char *method) override
     {
         const std::shared_ptr<const ClassSource> source = class_at(path);
         const ClassMethod *found = source != nullptr ? source->method(method) : nullptr;
@@ -198,7 +182,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         return c10::FunctionSchema(method, std::move(arguments), std::move(returns));
     }
     // Returns the graph that a run of the method executes, in Taper's spelling.
-    std::string graph(const std::string &path, const char *method)
+    std::string graph(const std::string &path, const char *method) override
     {
         if (!path.empty()) {
             return child(path)->graph("", method);
@@ -215,18 +199,18 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
 
     // ---- the whole model
 
-    std::string name()
+    std::string name() override
     {
         const Locked guard(*this);
         const char *text = taper_model_name(model_.get());
         return text != nullptr ? text : "";
     }
-    int64_t operator_version()
+    int64_t operator_version() override
     {
         const Locked guard(*this);
         return taper_model_operator_version(model_.get());
     }
-    std::vector<std::string> operators()
+    std::vector<std::string> operators() override
     {
         const Locked guard(*this);
         std::vector<std::string> all;
@@ -236,14 +220,14 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         }
         return all;
     }
-    int64_t bytecode_version()
+    int64_t bytecode_version() override
     {
         const Locked guard(*this);
         return taper_model_bytecode_version(model_.get());
     }
     // Switches a module and the modules below it. A model saved in training mode that has not run is loaded again.
     // Otherwise the attributes change; without sources the training mode of a model is unknown and cannot be restored.
-    void train(const std::string &path, bool on)
+    void train(const std::string &path, bool on) override
     {
         const Locked guard(*this);
         const bool loads = path.empty() && is_trained_ && !is_changed_;
@@ -258,7 +242,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         }
     }
     // Fills in the extra files of the model whose names are requested.
-    void extra_files(ExtraFiles &files)
+    void extra_files(ExtraFiles &files) override
     {
         for (auto &file : files) {
             const size_t count = taper_model_extra_count(model_.get());
@@ -274,12 +258,12 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         }
     }
     // Returns a model with copies of the attributes, below `path`.
-    std::shared_ptr<Self> copy(const std::string &path)
+    std::shared_ptr<LoadedModel> copy(const std::string &path) override
     {
         if (!path.empty()) {
-            return std::make_shared<Self>(part(path));
+            return std::make_shared<ModelOf>(part(path));
         }
-        const std::shared_ptr<Self> made(new Self);
+        const std::shared_ptr<ModelOf> made(new ModelOf);
         const Locked guard(*this);
         taper_session *session = nullptr;
         ErrorScope error;
@@ -298,13 +282,13 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         return made;
     }
     // Hides all attributes and methods but these, as after torch::jit::freeze.
-    void freeze(const std::vector<std::string> &preserved)
+    void freeze(const std::vector<std::string> &preserved) override
     {
         const Locked guard(*this);
         is_frozen_ = true;
         shown_ = std::set<std::string>(preserved.begin(), preserved.end());
     }
-    bool shows(const std::string &name)
+    bool shows(const std::string &name) override
     {
         const Locked guard(*this);
         return !is_hidden("", name);
@@ -313,14 +297,15 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
     // ---- saving
 
     // Writes a TorchScript archive of a module with its present attributes.
-    void save(const std::string &path, const std::string &folder, const ExtraFiles &extras, const ByteSink &sink)
+    void save(const std::string &path, const std::string &folder, const ExtraFiles &extras,
+              const ByteSink &sink) override
     {
         const Locked guard(*this);
         write_archive(path, folder, extras, sink);
     }
     // Writes a file for the lite interpreter.
     void save_lite(const std::string &path, const ExtraFiles &extras, bool debug_info, bool flatbuffer,
-                   const ByteSink &sink)
+                   const ByteSink &sink) override
     {
         std::string bytes;
         save(path, "archive", extras, string_sink(bytes));
@@ -340,10 +325,9 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         error.check(taper_draft_save(draft, &how, sink.write, sink.user, error));
     }
 
-  protected:
-    LoadedModelOf() = default;
-
   private:
+    ModelOf() = default; // for copies
+
     struct ReleaseDraft {
         void operator()(taper_draft *draft) const
         {
@@ -366,7 +350,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
     class Locked
     {
       public:
-        explicit Locked(LoadedModelOf &model) : model_(model)
+        explicit Locked(ModelOf &model) : model_(model)
         {
             if (model.is_mine()) {
                 throw c10::Error("the module is running: what it calls cannot use it");
@@ -383,7 +367,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         Locked &operator=(const Locked &) = delete;
 
       private:
-        LoadedModelOf &model_;
+        ModelOf &model_;
     };
 
     // ---- all functions below are called with the lock held, or from the constructor
@@ -416,13 +400,13 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
         }
     }
     // Returns the model whose root is the module at `path`. It has copies of the attributes.
-    std::shared_ptr<Self> child(const std::string &path)
+    std::shared_ptr<ModelOf> child(const std::string &path)
     {
         const Locked guard(*this);
-        std::shared_ptr<Self> &kept = children_[path];
+        std::shared_ptr<ModelOf> &kept = children_[path];
         if (kept == nullptr) {
             try {
-                kept = std::make_shared<Self>(source_of(path));
+                kept = std::make_shared<ModelOf>(source_of(path));
             } catch (...) {
                 children_.erase(path);
                 throw;
@@ -551,10 +535,10 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
             if (taper_archive_reader_open_model(model_.get(), &opened, nullptr) == TAPER_OK) {
                 const ArchiveReader reader(opened);
                 for (size_t i = 0; i < reader.size(); i++) {
-                    const std::string prefix = ClassReader::prefix_of(reader.name(i));
+                    const std::string prefix = ClassReader<ClassTable>::prefix_of(reader.name(i));
                     if (!prefix.empty()) {
                         const std::string text = reader.record(i);
-                        ClassReader(prefix, text, *table);
+                        ClassReader<ClassTable>(prefix, text, *table);
                     }
                 }
             }
@@ -595,7 +579,7 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
     }
     std::string with_added(const std::string &record, std::string text) const
     {
-        const std::string prefix = ClassReader::prefix_of(record);
+        const std::string prefix = ClassReader<ClassTable>::prefix_of(record);
         for (const auto &each : added_) {
             const size_t dot = each.first.find_last_of('.');
             if (!prefix.empty() && each.first.substr(0, dot) == prefix) {
@@ -632,19 +616,17 @@ template <class Self> class LoadedModelOf : public std::enable_shared_from_this<
     std::unique_ptr<taper_session, DestroySession> session_;
     std::shared_ptr<const ClassTable> classes_;                // null until needed
     std::map<std::string, std::vector<ClassAttribute>> added_; // attributes that the sources do not have, by class
-    std::map<std::string, std::shared_ptr<Self>> children_;
+    std::map<std::string, std::shared_ptr<ModelOf>> children_;
     std::set<std::string> shown_; // if the model is frozen
     bool is_trained_ = false;     // true if the file was saved in training mode
     bool is_changed_ = false;     // true if attributes were set since the model was loaded
     bool has_run_ = false, is_frozen_ = false;
 };
 
-class LoadedModel final : public LoadedModelOf<LoadedModel>
+template <class Source> std::shared_ptr<LoadedModel> make_model(Source source)
 {
-  public:
-    using LoadedModelOf<LoadedModel>::LoadedModelOf;
-    LoadedModel() = default; // for copies
-};
+    return std::make_shared<ModelOf<LoadedModel>>(std::move(source));
+}
 
 } // namespace cpp
 } // namespace taper

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include <taper/cpp/future.h>
-#include <taper/cpp/loaded_model.h>
+#include <taper/cpp/model_interface.h>
 
 namespace torch
 {

@@ -8,6 +8,7 @@
 #include <map>
 #include <unordered_set>
 
+#include <taper/cpp/loaded_model.h>
 #include <taper/cpp/module_object.h>
 
 namespace torch
@@ -21,7 +22,8 @@ class Module : public Object
     using Object::Object;
     Module() = default;
     // Makes a module without attributes and methods, for attributes that are then saved.
-    explicit Module(const c10::QualifiedName &name);
+    template <class Unused = void> explicit Module(const c10::QualifiedName &name);
+    template <class Unused = void>
     Module(const c10::QualifiedName &name, const std::shared_ptr<CompilationUnit> &, bool = false) : Module(name)
     {
     }
@@ -325,8 +327,8 @@ inline Module Method::owner() const
 {
     return Module(model_, path_);
 }
-inline Object::Object(const c10::QualifiedName &name, const std::shared_ptr<CompilationUnit> &, bool)
-    : Object(Module(name))
+template <class Unused>
+Object::Object(const c10::QualifiedName &name, const std::shared_ptr<CompilationUnit> &, bool) : Object(Module(name))
 {
 }
 [[noreturn]] inline std::shared_ptr<CompilationUnit> compile(const std::string &)
@@ -339,7 +341,7 @@ inline Object::Object(const c10::QualifiedName &name, const std::shared_ptr<Comp
     throw c10::NotImplementedError("torch::jit::lastExecutedOptimizedGraph: call graph() of a method");
 }
 
-inline Module::Module(const c10::QualifiedName &name)
+template <class Unused> Module::Module(const c10::QualifiedName &name)
 {
     const std::string full = name.prefix().empty() ? "__torch__." + name.name() : name.qualifiedName();
     const c10::QualifiedName qualified(full);
@@ -354,7 +356,7 @@ inline Module::Module(const c10::QualifiedName &name)
     writer.record(record, "class " + qualified.name() + "(Module):\n  __parameters__ = []\n  __buffers__ = []\n");
     writer.record("version", "3\n");
     writer.finish();
-    model_ = std::make_shared<taper::cpp::LoadedModel>(std::move(source));
+    model_ = taper::cpp::make_model(std::move(source));
 }
 
 // Returns a copy in evaluation mode whose attributes are constants, except the preserved ones. Taper treats attributes

@@ -50,6 +50,7 @@ class Object
     }
 
     // Makes an object without attributes and methods; defined in module.h.
+    template <class Unused = void>
     Object(const c10::QualifiedName &name, const std::shared_ptr<CompilationUnit> &, bool = false);
     [[noreturn]] Object(const std::shared_ptr<CompilationUnit> &, const c10::ClassTypePtr &type)
     {
