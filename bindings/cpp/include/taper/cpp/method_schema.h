@@ -256,17 +256,6 @@ class FunctionSchema
     bool is_vararg_, is_varret_;
     optional<AliasAnalysisKind> alias_kind_;
 };
-inline std::shared_ptr<FunctionSchema> NamedTupleType::schema() const
-{
-    std::vector<Argument> all;
-    for (size_t i = 0; i < fields_.size(); i++) {
-        const size_t first = fields_.size() - defaults_.size();
-        all.emplace_back(fields_[i], types_[i], nullopt,
-                         i >= first ? optional<IValue>(defaults_[i - first]) : optional<IValue>());
-    }
-    return std::make_shared<FunctionSchema>(QualifiedName(annotation_str()).name(), std::string(), std::move(all),
-                                            std::vector<Argument>());
-}
 
 inline std::ostream &operator<<(std::ostream &out, const Argument &argument)
 {
@@ -407,6 +396,8 @@ using c10::FunctionSchema;
 
 } // namespace jit
 } // namespace torch
+
+#include <taper/cpp/named_tuple.h>
 
 #include <taper/cpp/function.h>
 

@@ -226,44 +226,6 @@ inline TypePtr IValue::type() const
     return isEnum() ? TypePtr(toEnumHolder()->type()) : Type::of(isNone() ? "NoneType" : type_text());
 }
 
-// The type of a tuple whose fields have names. Its text is its name.
-class NamedTupleType final : public TupleType
-{
-  public:
-    NamedTupleType(const QualifiedName &name, std::vector<std::string> fields, std::vector<TypePtr> types,
-                   std::vector<IValue> defaults)
-        : TupleType(name.qualifiedName(), TypeKind::TupleType), fields_(std::move(fields)), types_(std::move(types)),
-          defaults_(std::move(defaults))
-    {
-    }
-    // Defined in method_schema.h. It is inline here too, as otherwise each program has the virtual tables of all types.
-    inline std::shared_ptr<FunctionSchema> schema() const override;
-    optional<std::vector<string_view>> names() const override
-    {
-        return std::vector<string_view>(fields_.begin(), fields_.end());
-    }
-
-  protected:
-    std::vector<TypePtr> contained() const override
-    {
-        return types_;
-    }
-
-  private:
-    std::vector<std::string> fields_;
-    std::vector<TypePtr> types_;
-    std::vector<IValue> defaults_;
-};
-template <class Text, class Values>
-TupleTypePtr TupleType::createNamed(const optional<QualifiedName> &name, const std::vector<Text> &fields,
-                                    const std::vector<TypePtr> &types, const Values &defaults)
-{
-    if (fields.size() != types.size() || defaults.size() > fields.size()) {
-        throw Error("a named tuple needs a type for each name, and at most as many defaults");
-    }
-    return std::make_shared<NamedTupleType>(name.value_or(QualifiedName("NamedTuple")),
-                                            std::vector<std::string>(fields.begin(), fields.end()), types, defaults);
-}
 // Throws if the type of an attribute is Any.
 inline void checkNoAny(const Type &base, const char *what, const std::string &name, const TypePtr &type)
 {

@@ -177,7 +177,7 @@ struct TupleType : public Type {
     {
         return impl::type_around("Tuple[", inside);
     }
-    // Returns the type of a tuple whose fields have names; defined in named_type.h.
+    // Returns the type of a tuple whose fields have names; defined in named_tuple.h.
     template <class Text, class Values = std::vector<IValue>>
     static std::shared_ptr<TupleType> createNamed(const optional<QualifiedName> &name, const std::vector<Text> &fields,
                                                   const std::vector<TypePtr> &types, const Values &defaults = {});
