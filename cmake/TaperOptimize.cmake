@@ -141,7 +141,7 @@ function(taper_optimize)
             continue()
         elseif(source IN_LIST TAPER_VECTOR_SOURCES OR source IN_LIST TAPER_FAST_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
-        elseif(source MATCHES "^src/(ops/(call|lang|list|quantized)|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
+        elseif(source MATCHES "^src/(ops/(call|gradient|lang|list|quantized)|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
                AND NOT source MATCHES "/torchscript/") # all of which every .pt goes through, line by line
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
         else()

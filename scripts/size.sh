@@ -23,6 +23,7 @@ limit_of() {
     TAPER_WITH_NNAPI) echo 145000 ;;
     TAPER_WITH_VULKAN) echo 900000 ;;
     TAPER_WITH_OPERATORS) echo 12300 ;;
+    TAPER_WITH_GRADIENTS) echo 120000 ;;
     TAPER_WITH_APP) echo 16400 ;;
     TAPER_WITH_ZLIB) echo 4100 ;;
     *) echo 0 ;;

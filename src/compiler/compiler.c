@@ -131,6 +131,7 @@ static bool is_left_out(const taper_compilation *compilation, const char *name)
     return false;
 }
 
+#ifdef TAPER_WITH_GRADIENTS
 // Returns true for a pass that makes operators without derivatives, if runs of the graphs record for gradients.
 static bool hides_gradients(const taper_compilation *compilation, const pass *p)
 {
@@ -140,6 +141,12 @@ static bool hides_gradients(const taper_compilation *compilation, const pass *p)
         taper_pass_signed_products,
         taper_pass_expanded_heads,
         taper_pass_recompose,
+#ifdef TAPER_WITH_DRAFTS
+        taper_pass_prepack,
+        taper_pass_fuse_clamp,
+        taper_pass_fuse_add_relu,
+        taper_pass_hoist_packed,
+#endif
         taper_pass_cse, // the graph of a value is freed when its gradient was computed, so two values stay two
 #endif
         taper_pass_segments};
@@ -150,6 +157,9 @@ static bool hides_gradients(const taper_compilation *compilation, const pass *p)
     }
     return false;
 }
+#else
+#define hides_gradients(compilation, p) false
+#endif
 
 static void forget(taper_compilation *compilation)
 {

@@ -29,6 +29,11 @@ taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, b
     if (node->kind != TAPER_NODE_OP || !taper_node_is_pure(node) || node->input_count > TAPER_FOLD_INPUTS) {
         return TAPER_OK;
     }
+#ifdef TAPER_WITH_GRADIENTS
+    if (compilation->takes_gradients && taper_node_calls(node, TAPER_OP(aten_is_grad_enabled))) {
+        return TAPER_OK; // the answer depends on what ran before
+    }
+#endif
     taper_val args[TAPER_FOLD_INPUTS], result;
     for (size_t i = 0; i < node->input_count; i++) {
         if (!foldable_input(compilation, node, i)) {

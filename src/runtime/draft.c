@@ -165,6 +165,7 @@ static taper_status prepare(taper_draft *draft, const taper_optimize_options *op
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
     compilation.disabled = options->disabled_passes;
+    compilation.takes_gradients = draft->model->takes_gradients;
     compilation.disabled_count = options->disabled_pass_count;
     compilation.preparer = preparer;
     // If layers are not packed, later code reads the weights or runs the model, so they must be computed.

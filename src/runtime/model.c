@@ -249,11 +249,12 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     TAPER_TRY(load_functions(model, options, error));
     TAPER_TRY(model->listing ? TAPER_OK : taper_model_run_setstates(model, error));
     TAPER_TRY((options->flags & TAPER_LOAD_EVALUATION) != 0 ? taper_model_evaluate(model, error) : TAPER_OK);
+    taper_model_find_gradients(model);
     if (model->listing || model->draft) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_model_lower_embedded(model, error));
-    TAPER_TRY(taper_model_find_gradients(model, error));
+    TAPER_TRY(taper_model_mark_gradient_modes(model, error));
     TAPER_TRY(optimize(model, options, error));
     return taper_model_build_programs(model, error);
 }

@@ -108,10 +108,16 @@ TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const
 // ---- model_gradients.c
 
 // Sets model->takes_gradients if a graph of the model asks for gradients. Call this before the graphs are optimized.
+// taper_model_mark_gradient_modes prepares the graphs of such a model to run.
 #ifdef TAPER_WITH_GRADIENTS
-TAPER_MUST_USE taper_status taper_model_find_gradients(taper_model *model, taper_error *error);
+void taper_model_find_gradients(taper_model *model);
+TAPER_MUST_USE taper_status taper_model_mark_gradient_modes(taper_model *model, taper_error *error);
 #else
-static inline TAPER_MUST_USE taper_status taper_model_find_gradients(taper_model *model, taper_error *error)
+static inline void taper_model_find_gradients(taper_model *model)
+{
+    (void)model;
+}
+static inline TAPER_MUST_USE taper_status taper_model_mark_gradient_modes(taper_model *model, taper_error *error)
 {
     (void)model;
     (void)error;

@@ -43,12 +43,16 @@ static void mark_modes(const taper_schema *schema, taper_block *block)
     }
 }
 
-taper_status taper_model_find_gradients(taper_model *model, taper_error *error)
+void taper_model_find_gradients(taper_model *model)
 {
     for (size_t i = 0; i < model->function_count && !model->takes_gradients; i++) {
         const taper_graph *const graph = model->functions[i].graph;
         model->takes_gradients = graph != NULL && block_asks(graph->body);
     }
+}
+
+taper_status taper_model_mark_gradient_modes(taper_model *model, taper_error *error)
+{
     const taper_op *const asks = TAPER_OP(taper_is_grad_enabled);
     const taper_schema *schema;
     if (!model->takes_gradients || asks == NULL) {

@@ -205,7 +205,9 @@ TAPER_KERNEL(taper_op_requires_grad)
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
                           "Only Tensors of floating point and complex dtype can require gradients");
     }
-    self->requires_grad = wanted;
+    if (self->requires_grad != wanted) { // threads may share an input, so it is written only once
+        self->requires_grad = wanted;
+    }
     return taper_op_self(call);
 }
 

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""make_gradients.py [FOLDER]: writes forces.pt (tests/models/data), a small model that asks for gradients, for tests without PyTorch:
+a network on distances, writes to views, a loop, and a second derivative. Needs PyTorch 1.13 (Debian's python3-torch)."""
+import os
+import sys
+
+import torch
+from torch import Tensor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Forces(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.first, self.last = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        i, j = torch.tensor([0, 1, 2, 0]), torch.tensor([1, 2, 0, 2])
+        d = x[i] - x[j]
+        r = d.norm(p=2, dim=1, keepdim=True)
+        features = torch.zeros(4, 3)
+        features[:, 0:1] = torch.exp(-r)
+        for k in range(1, 3):
+            features[:, k] = r.squeeze(1) ** float(k)
+        energies = self.last(torch.nn.functional.silu(self.first(features)))
+        energy = torch.zeros(3).index_add(0, i, energies.squeeze(1)).sum()
+        g = torch.autograd.grad([energy], [x], create_graph=True)[0]
+        assert g is not None
+        h = torch.autograd.grad([(g * g).sum()], [x], allow_unused=True)[0]
+        assert h is not None
+        return energy, -g, h
+
+
+if __name__ == "__main__":
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.dirname(HERE)), "tests", "models", "data")
+    os.makedirs(folder, exist_ok=True)
+    torch.jit.script(Forces()).save(os.path.join(folder, "forces.pt"))
