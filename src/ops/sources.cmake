@@ -270,13 +270,16 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/helpers_conv.c
         src/ops/gradient/helpers_einsum.c
         src/ops/gradient/helpers_element.c
+        src/ops/gradient/helpers_fft.c
         src/ops/gradient/helpers_index.c
         src/ops/gradient/helpers_layer.c
+        src/ops/gradient/helpers_linalg.c
         src/ops/gradient/helpers_loss.c
         src/ops/gradient/helpers_norm.c
         src/ops/gradient/helpers_pool.c
         src/ops/gradient/helpers_product.c
         src/ops/gradient/helpers_shape.c
+        src/ops/gradient/helpers_spectrum.c
         src/ops/gradient/helpers_stack.c
         src/ops/gradient/helpers_statistic.c
         src/ops/gradient/record.c

@@ -19,6 +19,7 @@
 #include "ops/gradient/gradients_linear.inc"
 #include "ops/gradient/gradients_composed.inc"
 #include "ops/gradient/gradients_linalg.inc"
+#include "ops/gradient/gradients_fft.inc"
 #include "ops/gradient/gradients_layer.inc"
 #include "ops/gradient/gradients_none.inc"
 // clang-format on

@@ -85,9 +85,13 @@ static taper_val input_gradient(taper_steps *s, const taper_call *call, const ge
         extra[d] = input->sizes[2 + d] - ((grad->sizes[2 + d] - 1) * g->stride[d] - 2 * g->padding[d] +
                                           g->dilation[d] * (weight->sizes[2 + d] - 1) + 1);
     }
-    return convolved(s, (taper_val[]){call->args[0], call->args[2], taper_val_none(), call->args[4], call->args[5],
-                                      call->args[6], taper_val_bool(!g->transposed),
-                                      taper_steps_ints(s, extra, g->dims), call->args[9]});
+    taper_val found = convolved(s, (taper_val[]){call->args[0], call->args[2], taper_val_none(), call->args[4],
+                                                 call->args[5], call->args[6], taper_val_bool(!g->transposed),
+                                                 taper_steps_ints(s, extra, g->dims), call->args[9]});
+    for (size_t d = 0; d < g->dims && g->transposed; d++) { // output_padding may have added more than a stride
+        found = step_narrow(s, found, (int64_t)d + 2, 0, input->sizes[2 + d]);
+    }
+    return found;
 }
 
 // Makes [C, G*N, …] of [N, G*C, …]: the channels of a group become the batch, and the batch becomes channels.

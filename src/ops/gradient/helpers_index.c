@@ -57,24 +57,6 @@ TAPER_KERNEL(taper_op_cumprod_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_any_norm_gradient)
-{
-    taper_steps s;
-    const bool no_order = taper_arg_is_none(call, 2), no_dims = taper_arg_is_none(call, 4);
-    const size_t rank = call->args[1].as.tensor->rank;
-    const size_t dims = no_dims ? rank : call->args[4].as.list->count;
-    if (!no_order && dims == 2) {
-        TAPER_FAIL(
-            call->run->error, TAPER_ERROR_UNSUPPORTED,
-            "the gradient of linalg_norm of matrices is not supported: use linalg.vector_norm over both dimensions");
-    }
-    taper_steps_begin(&s, call->run);
-    taper_steps_ret(&s, call, 0,
-                    TAPER_STEP(&s, taper_norm_gradient, call->args[0], call->args[1], call->args[2], call->args[3],
-                               call->args[4], call->args[5]));
-    return taper_steps_end(&s);
-}
-
 // The gradient of as_strided. Several elements of the result may be one element of the storage, so gradients are added
 // to the places of the storage, from which self then takes its elements.
 TAPER_KERNEL(taper_op_strided_gradient)

@@ -328,7 +328,7 @@ TAPER_KERNEL(taper_op_diff_steps)
     taper_steps_begin(&s, call->run);
     taper_val parts[3], value = call->args[0];
     size_t count = 0;
-    if (!taper_arg_is_none(call, 3) || !taper_arg_is_none(call, 4)) {
+    if (times != 0 && (!taper_arg_is_none(call, 3) || !taper_arg_is_none(call, 4))) {
         if (!taper_arg_is_none(call, 3)) {
             parts[count++] = call->args[3];
         }

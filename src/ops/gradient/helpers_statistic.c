@@ -38,9 +38,11 @@ TAPER_KERNEL(taper_op_cov_steps)
         self->rank == 2 ? call->args[0] : step_reshape(&s, call->args[0], (int64_t[]){1, taper_tensor_numel(self)}, 2);
     const taper_tensor *const t = taper_steps_tensor(&s, x);
     const double observations = t != NULL ? (double)t->sizes[1] : 0;
-    taper_val weights = step_is_tensor(call->args[2]) ? as_dtype(&s, call->args[2], self) : taper_val_none();
+    taper_val weights = call->args[2];
     if (step_is_tensor(call->args[3])) {
         weights = step_is_tensor(weights) ? step_mul(&s, weights, call->args[3]) : call->args[3];
+    } else if (step_is_tensor(weights)) {
+        weights = as_dtype(&s, weights, self);
     }
     taper_val factor = taper_val_none(), mean, weighted;
     if (step_is_tensor(weights)) {
