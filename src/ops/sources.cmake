@@ -278,6 +278,8 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/helpers_norm.c
         src/ops/gradient/helpers_pool.c
         src/ops/gradient/helpers_product.c
+        src/ops/gradient/helpers_recurrent.c
+        src/ops/gradient/helpers_sample.c
         src/ops/gradient/helpers_shape.c
         src/ops/gradient/helpers_spectrum.c
         src/ops/gradient/helpers_stack.c

@@ -243,10 +243,10 @@ TAPER_KERNEL(taper_op_istft_steps)
     taper_steps_fail(&s, taper_arg_is_none(call, 7) ? TAPER_OK : taper_arg_bool(call, 7, &onesided));
     const int64_t dim = 2, frames = t->sizes[1], batch = t->sizes[0], whole = size + hop * (frames - 1);
     const taper_val dims = taper_steps_ints(&s, &dim, 1), by = taper_val_int(normalized ? BY_ROOT : BY_COUNT);
-    if (keeps_complex || !onesided) {
+    if (keeps_complex) {
         x = TAPER_STEP(&s, aten__fft_c2c, x, dims, by, taper_val_bool(false));
-        x = keeps_complex ? x : TAPER_STEP(&s, aten_real, x);
-    } else {
+    } else { // of all frequencies, those of a transform of real numbers are read
+        x = onesided ? x : step_narrow(&s, x, 2, 0, size / 2 + 1);
         x = TAPER_STEP(&s, aten__fft_c2r, x, dims, by, taper_val_int(size));
     }
     taper_val window = centred_window(&s, call, length, size);

@@ -88,7 +88,7 @@ TAPER_KERNEL(taper_op_cosine_embedding_steps)
     double margin;
     TAPER_TRY(taper_arg_double(call, 3, &margin));
     taper_steps_begin(&s, call->run);
-    const int64_t dim = call->args[2].as.tensor->rank; // rank of the target: 0 for single vectors
+    const int64_t dim = call->args[2].as.tensor->rank; // 0 for single vectors
     const taper_val a = call->args[0], b = call->args[1];
     const taper_val product = step_sum(&s, step_mul(&s, a, b), dim, false);
     const taper_val squares[2] = {step_shift(&s, step_sum(&s, step_mul(&s, a, a), dim, false), 1e-12),

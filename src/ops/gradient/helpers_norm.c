@@ -289,13 +289,23 @@ TAPER_KERNEL(taper_op_rrelu_steps)
     return taper_steps_end(&s);
 }
 
+// Products of all pairs of elements, multiplied by the weights of the pairs.
 TAPER_KERNEL(taper_op_bilinear_steps)
 {
     taper_steps s;
+    const taper_tensor *const weight = call->args[2].as.tensor, *const first = call->args[0].as.tensor;
+    if (weight->rank != 3 || first->rank == 0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "bilinear expects a weight of three dimensions");
+    }
+    const int64_t outputs = weight->sizes[0], pairs = weight->sizes[1] * weight->sizes[2];
+    int64_t sizes[TAPER_MAX_RANK];
+    memcpy(sizes, first->sizes, sizeof sizes);
     taper_steps_begin(&s, call->run);
-    const taper_val inputs = taper_steps_list(&s, (taper_val[]){call->args[0], call->args[2], call->args[1]}, 3);
-    taper_val value = TAPER_STEP(&s, aten_einsum, taper_steps_string(&s, "...i,kij,...j->...k"), inputs);
-    value = step_is_tensor(call->args[3]) ? step_add(&s, value, call->args[3]) : value;
+    taper_val value = step_mul(&s, step_unsqueeze(&s, call->args[0], -1), step_unsqueeze(&s, call->args[1], -2));
+    sizes[first->rank - 1] = pairs;
+    value = step_reshape(&s, value, sizes, first->rank);
+    const taper_val rows = step_reshape(&s, call->args[2], (int64_t[]){outputs, pairs}, 2);
+    value = TAPER_STEP(&s, aten_linear, value, rows, call->args[3]);
     taper_steps_ret(&s, call, 0, value);
     return taper_steps_end(&s);
 }

@@ -146,6 +146,13 @@ TAPER_KERNEL(taper_op_unrepeat)
     int64_t repeats[TAPER_MAX_RANK], sizes[2 * TAPER_MAX_RANK], dims[TAPER_MAX_RANK];
     size_t count, rank = 0, summed = 0;
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, repeats, &count));
+    if (count < like->rank) { // tile repeats the first dimensions once
+        memmove(repeats + (like->rank - count), repeats, count * sizeof *repeats);
+        for (size_t i = 0; i < like->rank - count; i++) {
+            repeats[i] = 1;
+        }
+        count = like->rank;
+    }
     const size_t more = count - like->rank;
     for (size_t i = 0; i < count; i++) { // each dimension becomes two, of which the first is summed
         if (repeats[i] != 1 || i < more) {

@@ -347,3 +347,56 @@ TAPER_KERNEL(taper_op_diff_steps)
     taper_steps_ret(&s, call, 0, times == 0 && count == 0 ? TAPER_STEP(&s, aten_clone, value) : value);
     return taper_steps_end(&s);
 }
+
+// Differences of neighbours along one dimension, divided by their distance. Order 2 uses three elements at the ends.
+static taper_val slope_along(taper_steps *s, taper_val x, int64_t dim, double width, int64_t order)
+{
+    const taper_tensor *const t = taper_steps_tensor(s, x);
+    const int64_t n = t != NULL ? t->sizes[dim] : 3;
+    taper_val middle = step_sub(s, step_narrow(s, x, dim, 2, n - 2), step_narrow(s, x, dim, 0, n - 2));
+    middle = step_scale(s, middle, 0.5 / width);
+    taper_val ends[2];
+    for (int e = 0; e < 2; e++) { // from each end: its element, the next one, and the one after
+        const double sign = e == 0 ? 1 : -1;
+        const taper_val a = step_narrow(s, x, dim, e == 0 ? 0 : n - 1, 1);
+        const taper_val b = step_narrow(s, x, dim, e == 0 ? 1 : n - 2, 1);
+        if (order == 2) {
+            const taper_val c = step_narrow(s, x, dim, e == 0 ? 2 : n - 3, 1);
+            const taper_val sum = step_sub(s, step_scale(s, b, 4), step_add(s, step_scale(s, a, 3), c));
+            ends[e] = step_scale(s, sum, sign * 0.5 / width);
+        } else {
+            ends[e] = step_scale(s, step_sub(s, b, a), sign / width);
+        }
+    }
+    const taper_val parts[3] = {ends[0], middle, ends[1]};
+    return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_val_int(dim));
+}
+
+// torch.gradient with one distance for all dimensions.
+TAPER_KERNEL(taper_op_gradient_steps)
+{
+    const taper_tensor *const self = call->args[0].as.tensor;
+    int64_t dims[TAPER_MAX_RANK], order;
+    size_t count = self->rank;
+    double width;
+    taper_list *made;
+    TAPER_TRY(taper_arg_double_or(call, 1, 1, &width));
+    TAPER_TRY(taper_arg_int(call, 3, &order));
+    for (size_t i = 0; i < count; i++) {
+        dims[i] = (int64_t)i;
+    }
+    if (call->args[2].tag == TAPER_LIST) {
+        TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, dims, &count));
+    } else if (!taper_arg_is_none(call, 2)) {
+        TAPER_TRY(taper_arg_int(call, 2, &dims[0]));
+        count = 1;
+    }
+    TAPER_TRY(new_list(call, count, &made));
+    for (size_t i = 0; i < count; i++) {
+        taper_steps s;
+        const int64_t dim = dims[i] < 0 ? dims[i] + self->rank : dims[i];
+        taper_steps_begin(&s, call->run);
+        TAPER_TRY(append(&s, made, slope_along(&s, call->args[0], dim, width, order)));
+    }
+    return TAPER_OK;
+}

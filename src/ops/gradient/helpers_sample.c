@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The composition of grid_sample: sums of the elements around each point, with weights that follow from its place.
+#include "ops/gradient/steps_math.h"
+
+enum { BILINEAR, NEAREST, BICUBIC };
+
+enum { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION };
+
+enum { MOST_DIMS = 3 };
+
+typedef struct sampler {
+    int64_t dims, way, padding; // dims: of an image or a volume
+    bool aligned;
+    int64_t sizes[MOST_DIMS];        // of the input, the last dimension first
+    taper_val places[MOST_DIMS];     // places of the points, in elements
+    taper_val lower[MOST_DIMS];      // the elements before them
+    taper_val weights[MOST_DIMS][4]; // weights of the elements from -1 to 2
+    taper_val flat;                  // the input, [batch, channels, elements]
+} sampler;
+
+static taper_val clamped(taper_steps *s, taper_val x, int64_t size)
+{
+    return TAPER_STEP(s, aten_clamp, x, taper_val_int(0), taper_val_int(size - 1));
+}
+
+// Reflects at both ends: at the centres of the outer elements, or at their edges.
+static taper_val reflected(taper_steps *s, const sampler *g, taper_val x, int64_t size)
+{
+    const double least = g->aligned ? 0 : -0.5, span = g->aligned ? (double)size - 1 : (double)size;
+    if (span == 0) {
+        return step_scale(s, x, 0);
+    }
+    x = TAPER_STEP(s, aten_abs, step_shift(s, x, -least));
+    const taper_val flips = TAPER_STEP(s, aten_floor, step_scale(s, step_detach(s, x), 1 / span));
+    const taper_val rest = step_sub(s, x, step_scale(s, flips, span));
+    taper_val odd = TAPER_STEP(s, aten_remainder_Scalar, flips, taper_val_int(2));
+    odd = TAPER_STEP(s, aten_eq_Scalar, odd, taper_val_int(1));
+    return clamped(s, step_shift(s, step_where(s, odd, step_from(s, span, rest), rest), least), size);
+}
+
+static taper_val padded(taper_steps *s, const sampler *g, taper_val x, int64_t size)
+{
+    return g->padding == PAD_BORDER ? clamped(s, x, size) : g->padding == PAD_REFLECTION ? reflected(s, g, x, size) : x;
+}
+
+// The cubic convolution with a = -3/4, for distances up to 1 and from 1 to 2.
+static taper_val near_weight(taper_steps *s, taper_val t)
+{
+    taper_val value = step_shift(s, step_scale(s, t, 1.25), -2.25);
+    value = step_mul(s, step_mul(s, value, t), t);
+    return step_shift(s, value, 1);
+}
+
+static taper_val far_weight(taper_steps *s, taper_val t)
+{
+    taper_val value = step_shift(s, step_scale(s, t, -0.75), 3.75);
+    value = step_shift(s, step_mul(s, value, t), -6);
+    return step_shift(s, step_mul(s, value, t), 3);
+}
+
+static void prepare(taper_steps *s, sampler *g, taper_val grid, int64_t k)
+{
+    const int64_t size = g->sizes[k];
+    taper_val x = TAPER_STEP(s, aten_select_int, grid, taper_val_int(-1), taper_val_int(k));
+    x = g->aligned ? step_scale(s, step_shift(s, x, 1), (double)(size - 1) / 2)
+                   : step_shift(s, step_scale(s, step_shift(s, x, 1), (double)size / 2), -0.5);
+    x = g->way == BICUBIC ? x : padded(s, g, x, size);
+    g->places[k] = x;
+    const taper_val fixed = step_detach(s, x);
+    g->lower[k] = g->way == NEAREST ? TAPER_STEP(s, aten_round, fixed) : TAPER_STEP(s, aten_floor, fixed);
+    const taper_val t = step_sub(s, x, g->lower[k]);
+    if (g->way == BICUBIC) {
+        const taper_val rest = step_from(s, 1, t);
+        g->weights[k][0] = far_weight(s, step_shift(s, t, 1));
+        g->weights[k][1] = near_weight(s, t);
+        g->weights[k][2] = near_weight(s, rest);
+        g->weights[k][3] = far_weight(s, step_shift(s, rest, 1));
+    } else if (g->way == BILINEAR) {
+        g->weights[k][1] = step_from(s, 1, t);
+        g->weights[k][2] = t;
+    } else { // the place counts for nothing, but has the gradient 0
+        g->weights[k][1] = step_shift(s, step_scale(s, t, 0), 1);
+    }
+}
+
+// Adds one element for each point to the sum, an owned reference.
+static taper_status add_tap(taper_call *call, const sampler *g, const int *tap, taper_val *sum)
+{
+    taper_steps s;
+    taper_steps_begin(&s, call->run);
+    taper_val index = taper_val_none(), weight = taper_val_none();
+    int64_t stride = 1;
+    for (int64_t k = 0; k < g->dims; k++) {
+        taper_val at = step_shift(&s, g->lower[k], tap[k] - 1);
+        at = g->way == BICUBIC ? padded(&s, g, at, g->sizes[k]) : at;
+        const taper_val outside = TAPER_STEP(&s, aten_logical_or, TAPER_STEP(&s, aten_lt_Scalar, at, taper_val_int(0)),
+                                             TAPER_STEP(&s, aten_gt_Scalar, at, taper_val_int(g->sizes[k] - 1)));
+        const taper_val own = TAPER_STEP(&s, aten_masked_fill_Scalar, g->weights[k][tap[k]], outside, taper_val_int(0));
+        weight = k == 0 ? own : step_mul(&s, weight, own);
+        at = TAPER_STEP(&s, aten_round, clamped(&s, at, g->sizes[k]));
+        at = step_scale(&s, at, (double)stride);
+        index = k == 0 ? at : step_add(&s, index, at);
+        stride *= g->sizes[k];
+    }
+    const taper_tensor *const w = taper_steps_tensor(&s, weight);
+    const taper_tensor *const flat = g->flat.as.tensor;
+    if (w != NULL) {
+        const int64_t points = w->sizes[0] != 0 ? taper_tensor_numel(w) / w->sizes[0] : 0;
+        const int64_t sizes[3] = {w->sizes[0], 1, points}, wide[3] = {w->sizes[0], flat->sizes[1], points};
+        index = TAPER_STEP(&s, aten_to_dtype, step_reshape(&s, index, sizes, 3), taper_val_int(TAPER_I64));
+        index = TAPER_STEP(&s, aten_expand, index, taper_steps_ints(&s, wide, 3));
+        const taper_val found = TAPER_STEP(&s, aten_gather, g->flat, taper_val_int(2), index);
+        const taper_val part = step_mul(&s, found, step_reshape(&s, weight, sizes, 3));
+        const taper_val next = step_is_tensor(*sum) ? step_add(&s, *sum, part) : part;
+        if (s.status == TAPER_OK) {
+            taper_val_replace(sum, taper_val_retain(next));
+        }
+    }
+    return taper_steps_end(&s);
+}
+
+static taper_status add_taps(taper_call *call, const sampler *g, taper_val *sum)
+{
+    const int first = g->way == BICUBIC ? 0 : 1, count = g->way == BICUBIC ? 4 : g->way == BILINEAR ? 2 : 1;
+    int all = 1;
+    for (int64_t k = 0; k < g->dims; k++) {
+        all *= count;
+    }
+    for (int i = 0; i < all; i++) {
+        int tap[MOST_DIMS], rest = i;
+        for (int64_t k = 0; k < g->dims; k++) {
+            tap[k] = first + rest % count;
+            rest /= count;
+        }
+        TAPER_TRY(add_tap(call, g, tap, sum));
+    }
+    return TAPER_OK;
+}
+
+TAPER_KERNEL(taper_op_grid_sampler_steps)
+{
+    taper_steps s;
+    sampler g;
+    const taper_tensor *const input = call->args[0].as.tensor, *const grid = call->args[1].as.tensor;
+    TAPER_TRY(taper_arg_int(call, 2, &g.way));
+    TAPER_TRY(taper_arg_int(call, 3, &g.padding));
+    TAPER_TRY(taper_arg_bool(call, 4, &g.aligned));
+    g.dims = input->rank - 2;
+    if (g.dims < 2 || g.dims > MOST_DIMS || grid->rank != input->rank) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "grid_sampler expects an image or a volume, and its grid");
+    }
+    int64_t sizes[TAPER_MAX_RANK] = {input->sizes[0], input->sizes[1]};
+    for (int64_t k = 0; k < g.dims; k++) {
+        g.sizes[k] = input->sizes[input->rank - 1 - k];
+        sizes[2 + k] = grid->sizes[1 + k];
+    }
+    taper_steps_begin(&s, call->run);
+    g.flat = TAPER_STEP(&s, aten_flatten_using_ints, call->args[0], taper_val_int(2), taper_val_int(-1));
+    for (int64_t k = 0; k < g.dims; k++) {
+        prepare(&s, &g, call->args[1], k);
+    }
+    taper_val sum = taper_val_none();
+    if (s.status == TAPER_OK) {
+        taper_steps_fail(&s, add_taps(call, &g, &sum));
+    }
+    taper_steps_keep(&s, sum);
+    taper_steps_ret(&s, call, 0, step_reshape(&s, sum, sizes, input->rank));
+    return taper_steps_end(&s);
+}
