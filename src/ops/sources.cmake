@@ -268,6 +268,7 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/gradient_ops.c
         src/ops/gradient/grads.c
         src/ops/gradient/helpers_conv.c
+        src/ops/gradient/helpers_ctc.c
         src/ops/gradient/helpers_einsum.c
         src/ops/gradient/helpers_element.c
         src/ops/gradient/helpers_fft.c

@@ -137,6 +137,25 @@ TAPER_KERNEL(taper_op_angle_gradient)
     return taper_steps_end(&s);
 }
 
+// The gradient of x / |x|: the part across the direction of x, divided by |x|. It is 0 for real numbers.
+TAPER_KERNEL(taper_op_sgn_gradient)
+{
+    taper_steps s;
+    const taper_val grad = call->args[0], x = call->args[1], direction = call->args[2];
+    taper_steps_begin(&s, call->run);
+    if (!taper_dtype_is_complex((taper_dtype)x.as.tensor->dtype)) {
+        taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_zeros_like, grad));
+        return taper_steps_end(&s);
+    }
+    const taper_val along = TAPER_STEP(&s, aten_real, step_mul(&s, step_conj(&s, direction), grad));
+    const taper_val size = TAPER_STEP(&s, aten_abs, x);
+    const taper_val none = TAPER_STEP(&s, aten_eq_Scalar, size, taper_val_int(0));
+    const taper_val safe = TAPER_STEP(&s, aten_masked_fill_Scalar, size, none, taper_val_int(1));
+    const taper_val across = step_sub(&s, grad, step_mul(&s, direction, along));
+    taper_steps_ret(&s, call, 0, without(&s, step_div(&s, across, safe), none));
+    return taper_steps_end(&s);
+}
+
 // ---- dropout
 
 TAPER_KERNEL(taper_op_alpha_dropout_steps)

@@ -245,7 +245,7 @@ TAPER_KERNEL(taper_op_istft_steps)
     const taper_val dims = taper_steps_ints(&s, &dim, 1), by = taper_val_int(normalized ? BY_ROOT : BY_COUNT);
     if (keeps_complex) {
         x = TAPER_STEP(&s, aten__fft_c2c, x, dims, by, taper_val_bool(false));
-    } else { // of all frequencies, those of a transform of real numbers are read
+    } else { // a transform of real numbers has half of the frequencies
         x = onesided ? x : step_narrow(&s, x, 2, 0, size / 2 + 1);
         x = TAPER_STEP(&s, aten__fft_c2r, x, dims, by, taper_val_int(size));
     }

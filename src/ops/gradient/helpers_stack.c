@@ -372,15 +372,49 @@ static taper_val slope_along(taper_steps *s, taper_val x, int64_t dim, double wi
     return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_val_int(dim));
 }
 
-// torch.gradient with one distance for all dimensions.
-TAPER_KERNEL(taper_op_gradient_steps)
+// The differences at places that need not be equally far from each other.
+static taper_val slope_at(taper_steps *s, taper_val x, int64_t dim, taper_val places, int64_t order)
+{
+    const taper_tensor *const t = taper_steps_tensor(s, x);
+    int64_t sizes[TAPER_MAX_RANK];
+    if (t == NULL) {
+        return x;
+    }
+    const int64_t n = t->sizes[dim];
+    for (int64_t d = 0; d < t->rank; d++) {
+        sizes[d] = d == dim ? n : 1;
+    }
+    const taper_val at = step_reshape(s, places, sizes, t->rank);
+    const taper_val gaps = step_sub(s, step_narrow(s, at, dim, 1, n - 1), step_narrow(s, at, dim, 0, n - 1));
+    const taper_val slopes =
+        step_div(s, step_sub(s, step_narrow(s, x, dim, 1, n - 1), step_narrow(s, x, dim, 0, n - 1)), gaps);
+    // In the middle: the slopes on both sides, each weighted by the gap on the other side.
+    const taper_val gap1 = step_narrow(s, gaps, dim, 0, n - 2), gap2 = step_narrow(s, gaps, dim, 1, n - 2);
+    const taper_val slope1 = step_narrow(s, slopes, dim, 0, n - 2), slope2 = step_narrow(s, slopes, dim, 1, n - 2);
+    const taper_val middle =
+        step_div(s, step_add(s, step_mul(s, slope1, gap2), step_mul(s, slope2, gap1)), step_add(s, gap1, gap2));
+    taper_val ends[2] = {step_narrow(s, slopes, dim, 0, 1), step_narrow(s, slopes, dim, n - 2, 1)};
+    for (int e = 0; e < 2 && order == 2; e++) { // continues the change of the slope for half a gap
+        const int64_t own = e == 0 ? 0 : n - 2, next = e == 0 ? 1 : n - 3;
+        const taper_val gap = step_narrow(s, gaps, dim, own, 1);
+        const taper_val change = step_div(s, step_sub(s, ends[e], step_narrow(s, slopes, dim, next, 1)),
+                                          step_add(s, gap, step_narrow(s, gaps, dim, next, 1)));
+        ends[e] = step_add(s, ends[e], step_mul(s, change, gap));
+    }
+    const taper_val parts[3] = {ends[0], middle, ends[1]};
+    return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_val_int(dim));
+}
+
+// torch.gradient. The spacing is one number, one number for each dimension, or the places in each dimension.
+static taper_status gradient(taper_call *call)
 {
     const taper_tensor *const self = call->args[0].as.tensor;
+    const taper_list *const each = call->args[1].tag == TAPER_LIST ? call->args[1].as.list : NULL;
     int64_t dims[TAPER_MAX_RANK], order;
     size_t count = self->rank;
-    double width;
+    double width = 1;
     taper_list *made;
-    TAPER_TRY(taper_arg_double_or(call, 1, 1, &width));
+    TAPER_TRY(each != NULL ? TAPER_OK : taper_arg_double_or(call, 1, 1, &width));
     TAPER_TRY(taper_arg_int(call, 3, &order));
     for (size_t i = 0; i < count; i++) {
         dims[i] = (int64_t)i;
@@ -391,12 +425,35 @@ TAPER_KERNEL(taper_op_gradient_steps)
         TAPER_TRY(taper_arg_int(call, 2, &dims[0]));
         count = 1;
     }
+    if (each != NULL && each->count != count) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "torch.gradient expected spacing to have a length of %zu",
+                   count);
+    }
     TAPER_TRY(new_list(call, count, &made));
     for (size_t i = 0; i < count; i++) {
         taper_steps s;
         const int64_t dim = dims[i] < 0 ? dims[i] + self->rank : dims[i];
+        const taper_val own = each != NULL ? each->items[i] : taper_val_double(width);
+        const double number = own.tag == TAPER_INT ? (double)own.as.i : own.tag == TAPER_DOUBLE ? own.as.f : 1;
         taper_steps_begin(&s, call->run);
-        TAPER_TRY(append(&s, made, slope_along(&s, call->args[0], dim, width, order)));
+        TAPER_TRY(append(&s, made,
+                         step_is_tensor(own) ? slope_at(&s, call->args[0], dim, own, order)
+                                             : slope_along(&s, call->args[0], dim, number, order)));
     }
     return TAPER_OK;
+}
+
+TAPER_KERNEL(taper_op_gradient_steps)
+{
+    return gradient(call);
+}
+
+TAPER_KERNEL(taper_op_gradient_each_steps)
+{
+    return gradient(call);
+}
+
+TAPER_KERNEL(taper_op_gradient_at_steps)
+{
+    return gradient(call);
 }

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The composition of the CTC loss: the forward recursion over the labels of each sequence, with blanks between them.
+// The logarithm of an impossible path is a large negative number, so that no gradient is NaN.
+#include <math.h>
+
+#include "ops/gradient/steps_math.h"
+
+static const double impossible = -1e30;
+
+typedef struct sequences {
+    int64_t moments, batch, classes, width; // width: states of the longest sequence
+    int64_t blank;
+    taper_val lengths, target_lengths;     // int64 vectors
+    taper_val labels, starts, ends, skips; // [batch, width]: labels of the states; 0 or `impossible` for each
+} sequences;
+
+static taper_val as_numbers(taper_steps *s, taper_val value)
+{
+    if (value.tag == TAPER_LIST) {
+        taper_tensor *made;
+        const taper_list *const list = value.as.list;
+        const int64_t count = (int64_t)list->count;
+        taper_steps_fail(s, taper_tensor_new(s->run->heap, TAPER_I64, 1, &count, NULL, &made, s->run->error));
+        if (s->status != TAPER_OK) {
+            return taper_val_none();
+        }
+        for (size_t i = 0; i < list->count; i++) {
+            ((int64_t *)taper_tensor_mutable(made))[i] = list->items[i].as.i;
+        }
+        return taper_steps_keep(s, TAPER_VAL(made));
+    }
+    value = TAPER_STEP(s, aten_to_dtype, value, taper_val_int(TAPER_I64));
+    value = TAPER_STEP(s, aten_contiguous, value);
+    return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, (int64_t[]){-1}, 1));
+}
+
+static void *new_table(taper_steps *s, const sequences *q, taper_dtype dtype, taper_val *table)
+{
+    taper_tensor *made;
+    const int64_t sizes[2] = {q->batch, q->width};
+    if (s->status == TAPER_OK) {
+        taper_steps_fail(s, taper_tensor_new(s->run->heap, dtype, 2, sizes, NULL, &made, s->run->error));
+    }
+    if (s->status != TAPER_OK) {
+        return NULL;
+    }
+    *table = taper_steps_keep(s, TAPER_VAL(made));
+    return taper_tensor_mutable(made);
+}
+
+// Writes the tables of the states: state 2 k + 1 of a sequence is its label k, and the others are blanks.
+static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape, taper_val targets)
+{
+    const taper_tensor *const flat = taper_steps_tensor(s, targets), *const counts =
+                                                                         taper_steps_tensor(s, q->target_lengths);
+    int64_t *const labels = new_table(s, q, TAPER_I64, &q->labels);
+    double *const starts = new_table(s, q, TAPER_F64, &q->starts), *const ends = new_table(s, q, TAPER_F64, &q->ends);
+    double *const skips = new_table(s, q, TAPER_F64, &q->skips);
+    if (s->status != TAPER_OK) {
+        return;
+    }
+    const int64_t *const numbers = taper_tensor_data(flat), *const lengths = taper_tensor_data(counts);
+    const int64_t all = taper_tensor_numel(flat);
+    int64_t before = 0;
+    for (int64_t n = 0; n < q->batch; n++) {
+        const int64_t first = shape->rank == 2 ? n * shape->sizes[1] : before, length = lengths[n];
+        for (int64_t k = 0; k < q->width; k++) {
+            const int64_t at = n * q->width + k, from = first + k / 2;
+            const bool used = k % 2 == 1 && k / 2 < length && from < all;
+            labels[at] = used ? numbers[from] : q->blank;
+            starts[at] = k == 0 || (k == 1 && length > 0) ? 0 : impossible;
+            ends[at] = k == 2 * length || (length > 0 && k == 2 * length - 1) ? 0 : impossible;
+            skips[at] = used && k >= 2 && labels[at] != labels[at - 2] ? 0 : impossible;
+        }
+        before += length;
+    }
+}
+
+static taper_val shifted(taper_steps *s, taper_val alpha, int64_t by)
+{
+    const int64_t pad[2] = {by, -by};
+    return TAPER_STEP(s, aten_constant_pad_nd, alpha, taper_steps_ints(s, pad, 2), taper_val_double(impossible));
+}
+
+// Computes the logarithms of the paths to each state after one more moment. *alpha is an owned reference.
+static taper_status advance(taper_call *call, const sequences *q, taper_val emitted, int64_t moment, taper_val *alpha)
+{
+    taper_steps s;
+    taper_steps_begin(&s, call->run);
+    const taper_val now = TAPER_STEP(&s, aten_select_int, emitted, taper_val_int(0), taper_val_int(moment));
+    const taper_val ways[3] = {*alpha, shifted(&s, *alpha, 1), step_add(&s, shifted(&s, *alpha, 2), q->skips)};
+    taper_val next = TAPER_STEP(&s, aten_stack, taper_steps_list(&s, ways, 3), taper_val_int(0));
+    const int64_t first = 0;
+    next = TAPER_STEP(&s, aten_logsumexp, next, taper_steps_ints(&s, &first, 1));
+    next = step_add(&s, next, now);
+    const taper_val lasts = TAPER_STEP(&s, aten_gt_Scalar, q->lengths, taper_val_int(moment));
+    next = step_where(&s, step_unsqueeze(&s, lasts, 1), next, *alpha);
+    if (s.status == TAPER_OK) {
+        taper_val_replace(alpha, taper_val_retain(next));
+    }
+    return taper_steps_end(&s);
+}
+
+// Adds 0 with the gradient of the sum of all probabilities. PyTorch's gradient of the loss has this summand, which a
+// log_softmax before the loss removes.
+static taper_val with_probabilities(taper_steps *s, const sequences *q, taper_val logs, taper_val loss)
+{
+    taper_val moments = TAPER_STEP(s, aten_arange, taper_val_int(q->moments));
+    moments = TAPER_STEP(s, aten_lt_Tensor, step_unsqueeze(s, moments, 1), step_unsqueeze(s, q->lengths, 0));
+    taper_val sum = step_sum(s, TAPER_STEP(s, aten_exp, logs), 2, false);
+    sum = TAPER_STEP(s, aten_masked_fill_Scalar, sum, TAPER_STEP(s, aten_logical_not, moments), taper_val_int(0));
+    sum = step_sum(s, sum, 0, false);
+    return step_add(s, loss, step_sub(s, sum, step_detach(s, sum)));
+}
+
+static taper_val reduced(taper_steps *s, const sequences *q, taper_val loss, int64_t reduction)
+{
+    if (reduction == 1) {
+        const taper_val counts = TAPER_STEP(s, aten_clamp_min, q->target_lengths, taper_val_int(1));
+        loss = step_div(s, loss, counts);
+    }
+    return step_reduced(s, loss, reduction);
+}
+
+TAPER_KERNEL(taper_op_ctc_steps)
+{
+    taper_steps s;
+    sequences q = {.batch = 1};
+    int64_t reduction;
+    bool zeroes;
+    const taper_tensor *const shape = call->args[1].as.tensor, *const given = call->args[0].as.tensor;
+    TAPER_TRY(taper_arg_int(call, 4, &q.blank));
+    TAPER_TRY(taper_arg_int(call, 5, &reduction));
+    TAPER_TRY(taper_arg_bool(call, 6, &zeroes));
+    const bool single = given->rank == 2;
+    taper_steps_begin(&s, call->run);
+    const taper_val logs = single ? step_unsqueeze(&s, call->args[0], 1) : call->args[0];
+    const taper_tensor *const t = taper_steps_tensor(&s, logs);
+    const taper_val targets = as_numbers(&s, call->args[1]);
+    q.lengths = as_numbers(&s, call->args[2]);
+    q.target_lengths = as_numbers(&s, call->args[3]);
+    const taper_tensor *const counts = taper_steps_tensor(&s, q.target_lengths);
+    if (t == NULL || counts == NULL || t->rank != 3 || taper_tensor_numel(counts) != t->sizes[1]) {
+        taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                                        "ctc_loss expects a target length for each sequence"));
+        return taper_steps_end(&s);
+    }
+    q.moments = t->sizes[0];
+    q.batch = t->sizes[1];
+    q.classes = t->sizes[2];
+    for (int64_t n = 0; n < q.batch; n++) {
+        q.width = taper_max_i64(q.width, 2 * ((const int64_t *)taper_tensor_data(counts))[n] + 1);
+    }
+    make_tables(&s, &q, shape, targets);
+    const taper_val dtype = taper_val_int(given->dtype);
+    q.starts = TAPER_STEP(&s, aten_to_dtype, q.starts, dtype);
+    q.ends = TAPER_STEP(&s, aten_to_dtype, q.ends, dtype);
+    q.skips = TAPER_STEP(&s, aten_to_dtype, q.skips, dtype);
+    const int64_t wide[3] = {q.moments, q.batch, q.width};
+    const taper_val index = TAPER_STEP(&s, aten_expand, step_unsqueeze(&s, q.labels, 0), taper_steps_ints(&s, wide, 3));
+    const taper_val emitted = TAPER_STEP(&s, aten_gather, logs, taper_val_int(2), index);
+    const taper_val start =
+        step_add(&s, TAPER_STEP(&s, aten_select_int, emitted, taper_val_int(0), taper_val_int(0)), q.starts);
+    taper_val alpha = s.status == TAPER_OK ? taper_val_retain(start) : taper_val_none();
+    for (int64_t moment = 1; moment < q.moments && s.status == TAPER_OK; moment++) {
+        taper_steps_fail(&s, advance(call, &q, emitted, moment, &alpha));
+    }
+    taper_steps_keep(&s, alpha);
+    const int64_t last = 1;
+    taper_val loss =
+        step_neg(&s, TAPER_STEP(&s, aten_logsumexp, step_add(&s, alpha, q.ends), taper_steps_ints(&s, &last, 1)));
+    loss = with_probabilities(&s, &q, logs, loss);
+    const taper_val none = TAPER_STEP(&s, aten_gt_Scalar, loss, taper_val_double(-impossible / 10));
+    loss = TAPER_STEP(&s, aten_masked_fill_Scalar, loss, none, taper_val_double(zeroes ? 0 : INFINITY));
+    loss = reduced(&s, &q, loss, reduction);
+    loss = single && reduction == 0 ? TAPER_STEP(&s, aten_squeeze_dim, loss, taper_val_int(0)) : loss;
+    taper_steps_ret(&s, call, 0, loss);
+    return taper_steps_end(&s);
+}
+
+TAPER_KERNEL(taper_op_ctc_list_steps)
+{
+    return taper_op_ctc_steps(call);
+}
