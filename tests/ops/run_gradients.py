@@ -108,7 +108,8 @@ def run_sample(taper, folder, form, second):
 def is_zero(v):
     """Returns true for None, and for a gradient without elements of more than roundings."""
     if isinstance(v, torch.Tensor):
-        v = {"data": torch.view_as_real(v.detach().resolve_conj()).numpy() if v.is_complex() else v.detach().numpy()}
+        v = v.detach().resolve_conj().resolve_neg() + 0  # a new tensor: zeros of a gradient may have no memory
+        v = {"data": (torch.view_as_real(v) if v.is_complex() else v).numpy()}
     return v is None or (isinstance(v, dict) and not np.any(~(np.abs(np.array(v["data"], dtype=np.float64)) <= 1e-9)))
 
 
