@@ -20,7 +20,7 @@ static taper_val convolved(taper_steps *s, const taper_val *args)
 }
 
 // A convolution of any dimensions, whose input may lack the batch.
-TAPER_KERNEL(taper_op_conv_steps)
+TAPER_STEPS_KERNEL(taper_op_conv_steps)
 {
     taper_steps s;
     const taper_tensor *const input = call->args[0].as.tensor, *const weight = call->args[1].as.tensor;
@@ -42,7 +42,7 @@ TAPER_KERNEL(taper_op_conv_steps)
 }
 
 // A convolution whose padding is "same" or "valid". "same" pads one more at the end if the padding is odd.
-TAPER_KERNEL(taper_op_conv_padding_steps)
+TAPER_STEPS_KERNEL(taper_op_conv_padding_steps)
 {
     taper_steps s;
     const taper_string *padding;
@@ -178,7 +178,7 @@ static taper_status gradients_in_steps(taper_call *call)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_convolution_gradients)
+TAPER_STEPS_KERNEL(taper_op_convolution_gradients)
 {
     taper_tape_caller caller = {call->run, false};
     const taper_op *const op = TAPER_OP(aten_convolution_backward);

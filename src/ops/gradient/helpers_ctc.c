@@ -122,7 +122,7 @@ static taper_val reduced(taper_steps *s, const sequences *q, taper_val loss, int
     return step_reduced(s, loss, reduction);
 }
 
-TAPER_KERNEL(taper_op_ctc_steps)
+TAPER_STEPS_KERNEL(taper_op_ctc_steps)
 {
     taper_steps s;
     sequences q = {.batch = 1};
@@ -141,8 +141,10 @@ TAPER_KERNEL(taper_op_ctc_steps)
     q.target_lengths = as_numbers(&s, call->args[3]);
     const taper_tensor *const counts = taper_steps_tensor(&s, q.target_lengths);
     if (t == NULL || counts == NULL || t->rank != 3 || taper_tensor_numel(counts) != t->sizes[1]) {
-        taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                                        "ctc_loss expects a target length for each sequence"));
+        if (s.status == TAPER_OK) {
+            taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                                            "ctc_loss expects a target length for each sequence"));
+        }
         return taper_steps_end(&s);
     }
     q.moments = t->sizes[0];
@@ -178,7 +180,7 @@ TAPER_KERNEL(taper_op_ctc_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_ctc_list_steps)
+TAPER_STEPS_KERNEL(taper_op_ctc_list_steps)
 {
-    return taper_op_ctc_steps(call);
+    return taper_op_ctc_steps_checked(call);
 }

@@ -228,7 +228,7 @@ static void find_gradients(taper_steps *s, const taper_call *call, const equatio
     found[0] = e->count == 1 ? gradient_of(s, &grad, NULL, &operands[0]) : grad.value;
 }
 
-TAPER_KERNEL(taper_op_einsum_gradients)
+TAPER_STEPS_KERNEL(taper_op_einsum_gradients)
 {
     equation e;
     taper_steps s;

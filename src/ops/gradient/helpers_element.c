@@ -10,7 +10,7 @@ static taper_val without(taper_steps *s, taper_val grad, taper_val mask)
 }
 
 // Outside of the limits the gradient is 0. Without limits, it is NaN outside of 0 to 1.
-TAPER_KERNEL(taper_op_logit_gradient)
+TAPER_STEPS_KERNEL(taper_op_logit_gradient)
 {
     taper_steps s;
     const bool limited = !taper_arg_is_none(call, 2);
@@ -26,7 +26,7 @@ TAPER_KERNEL(taper_op_logit_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_clamp_gradients)
+TAPER_STEPS_KERNEL(taper_op_clamp_gradients)
 {
     taper_steps s;
     const taper_val grad = call->args[0], x = call->args[1], min = call->args[2], max = call->args[3];
@@ -59,7 +59,7 @@ TAPER_KERNEL(taper_op_clamp_gradients)
 }
 
 // A quotient that is rounded has the gradient 0.
-TAPER_KERNEL(taper_op_div_mode_gradients)
+TAPER_STEPS_KERNEL(taper_op_div_mode_gradients)
 {
     taper_steps s;
     const taper_val grad = call->args[0], self = call->args[1], other = call->args[2];
@@ -77,7 +77,7 @@ TAPER_KERNEL(taper_op_div_mode_gradients)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_div_mode_scalar_gradient)
+TAPER_STEPS_KERNEL(taper_op_div_mode_scalar_gradient)
 {
     taper_steps s;
     taper_steps_begin(&s, call->run);
@@ -88,7 +88,7 @@ TAPER_KERNEL(taper_op_div_mode_scalar_gradient)
 }
 
 // The sum of digamma(x - i / 2) for i from 0 to p - 1.
-TAPER_KERNEL(taper_op_mvlgamma_gradient)
+TAPER_STEPS_KERNEL(taper_op_mvlgamma_gradient)
 {
     taper_steps s;
     int64_t p;
@@ -103,7 +103,7 @@ TAPER_KERNEL(taper_op_mvlgamma_gradient)
 }
 
 // The derivative of the modified Bessel function i1, which is i0 - i1 / x. It is 1/2 at 0.
-TAPER_KERNEL(taper_op_bessel_slope)
+TAPER_STEPS_KERNEL(taper_op_bessel_slope)
 {
     taper_steps s;
     bool scaled;
@@ -120,7 +120,7 @@ TAPER_KERNEL(taper_op_bessel_slope)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_angle_gradient)
+TAPER_STEPS_KERNEL(taper_op_angle_gradient)
 {
     taper_steps s;
     const taper_val x = call->args[1];
@@ -138,7 +138,7 @@ TAPER_KERNEL(taper_op_angle_gradient)
 }
 
 // The gradient of x / |x|: the part across the direction of x, divided by |x|. It is 0 for real numbers.
-TAPER_KERNEL(taper_op_sgn_gradient)
+TAPER_STEPS_KERNEL(taper_op_sgn_gradient)
 {
     taper_steps s;
     const taper_val grad = call->args[0], x = call->args[1], direction = call->args[2];
@@ -158,7 +158,7 @@ TAPER_KERNEL(taper_op_sgn_gradient)
 
 // ---- dropout
 
-TAPER_KERNEL(taper_op_alpha_dropout_steps)
+TAPER_STEPS_KERNEL(taper_op_alpha_dropout_steps)
 {
     static const double alpha = 1.7580993408473766;
     taper_steps s;
@@ -242,7 +242,7 @@ static taper_val summed_bags(taper_steps *s, const taper_call *call, int64_t mod
     return sum;
 }
 
-TAPER_KERNEL(taper_op_embedding_bag_steps)
+TAPER_STEPS_KERNEL(taper_op_embedding_bag_steps)
 {
     taper_steps s;
     int64_t mode, padding;

@@ -28,7 +28,7 @@ static taper_val resized(taper_steps *s, taper_val x, int64_t dim, int64_t size)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
     int64_t pad[2 * TAPER_MAX_RANK] = {0};
-    if (t == NULL || t->sizes[dim] == size) {
+    if (t == NULL || dim >= t->rank || t->sizes[dim] == size) {
         return x;
     }
     if (t->sizes[dim] > size) {
@@ -75,14 +75,14 @@ static int64_t own_size(const taper_tensor *t, int64_t dim, bool to_real)
     return to_real ? 2 * (t->sizes[dim] - 1) : t->sizes[dim];
 }
 
-TAPER_KERNEL(taper_op_fft_steps)
+TAPER_STEPS_KERNEL(taper_op_fft_steps)
 {
     taper_steps s;
     const taper_tensor *const t = call->args[0].as.tensor;
     int64_t dim, size, kind;
     TAPER_TRY(taper_arg_int(call, 2, &dim));
     TAPER_TRY(taper_arg_int(call, 4, &kind));
-    dim = dim < 0 ? dim + t->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, t->rank));
     TAPER_TRY(taper_arg_int_or(call, 1, own_size(t, dim, kind == IRFFT || kind == HFFT), &size));
     taper_steps_begin(&s, call->run);
     taper_steps_ret(&s, call, 0,
@@ -90,7 +90,7 @@ TAPER_KERNEL(taper_op_fft_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_fftn_steps)
+TAPER_STEPS_KERNEL(taper_op_fftn_steps)
 {
     taper_steps s;
     const taper_tensor *const t = call->args[0].as.tensor;
@@ -109,7 +109,7 @@ TAPER_KERNEL(taper_op_fftn_steps)
         TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, dims, &count));
     }
     for (size_t i = 0; i < count; i++) {
-        dims[i] = dims[i] < 0 ? dims[i] + t->rank : dims[i];
+        TAPER_TRY(step_dim(call, &dims[i], t->rank));
         if (!has_sizes || i >= given || sizes[i] == -1) {
             sizes[i] = own_size(t, dims[i], to_real && i + 1 == count);
         }
@@ -121,7 +121,7 @@ TAPER_KERNEL(taper_op_fftn_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_not_flag)
+TAPER_STEPS_KERNEL(taper_op_not_flag)
 {
     bool flag;
     TAPER_TRY(taper_arg_bool(call, 0, &flag));
@@ -130,14 +130,15 @@ TAPER_KERNEL(taper_op_not_flag)
 }
 
 // The gradient of a transform of real numbers. Outputs that were left out have the gradient 0.
-TAPER_KERNEL(taper_op_r2c_gradient)
+TAPER_STEPS_KERNEL(taper_op_r2c_gradient)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor;
     int64_t dims[TAPER_MAX_RANK];
     size_t count;
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, dims, &count));
-    const int64_t last = dims[count - 1] < 0 ? dims[count - 1] + self->rank : dims[count - 1];
+    int64_t last = count != 0 ? dims[count - 1] : 0;
+    TAPER_TRY(step_dim(call, &last, self->rank));
     taper_steps_begin(&s, call->run);
     const taper_val grad = resized(&s, call->args[0], last, self->sizes[last]);
     const taper_val found = TAPER_STEP(&s, aten__fft_c2c, grad, call->args[2], call->args[3], taper_val_bool(false));
@@ -146,7 +147,7 @@ TAPER_KERNEL(taper_op_r2c_gradient)
 }
 
 // The gradient of a transform to real numbers. An input that stands for two has twice the gradient.
-TAPER_KERNEL(taper_op_c2r_gradient)
+TAPER_STEPS_KERNEL(taper_op_c2r_gradient)
 {
     taper_steps s;
     int64_t dims[TAPER_MAX_RANK], size;
@@ -154,7 +155,8 @@ TAPER_KERNEL(taper_op_c2r_gradient)
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, dims, &count));
     TAPER_TRY(taper_arg_int(call, 3, &size));
     const int64_t rank = call->args[0].as.tensor->rank;
-    const int64_t last = dims[count - 1] < 0 ? dims[count - 1] + rank : dims[count - 1];
+    int64_t last = count != 0 ? dims[count - 1] : 0;
+    TAPER_TRY(step_dim(call, &last, (size_t)rank));
     taper_steps_begin(&s, call->run);
     taper_val grad = TAPER_STEP(&s, aten__fft_r2c, call->args[0], call->args[1], call->args[2], taper_val_bool(true));
     const taper_tensor *const t = taper_steps_tensor(&s, grad);
@@ -186,7 +188,7 @@ static taper_val centred_window(taper_steps *s, const taper_call *call, int64_t 
     return length == size ? window : TAPER_STEP(s, aten_constant_pad_nd, window, taper_steps_ints(s, pad, 2));
 }
 
-TAPER_KERNEL(taper_op_stft_steps)
+TAPER_STEPS_KERNEL(taper_op_stft_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
@@ -199,6 +201,10 @@ TAPER_KERNEL(taper_op_stft_steps)
     TAPER_TRY(taper_arg_bool(call, 5, &normalized));
     TAPER_TRY(taper_arg_is_none(call, 6) ? TAPER_OK : taper_arg_bool(call, 6, &onesided));
     TAPER_TRY(taper_arg_is_none(call, 7) ? TAPER_OK : taper_arg_bool(call, 7, &keeps_complex));
+    if (size <= 0 || hop <= 0 || length <= 0 || length > size || self->rank == 0 || self->rank > 2) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "stft expects a signal of 1 or 2 dimensions, and a window of at most n_fft samples");
+    }
     taper_steps_begin(&s, call->run);
     const taper_val window = centred_window(&s, call, length, size);
     taper_val x = self->rank == 1 ? step_unsqueeze(&s, call->args[0], 0) : call->args[0];
@@ -215,7 +221,7 @@ TAPER_KERNEL(taper_op_stft_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_istft_steps)
+TAPER_STEPS_KERNEL(taper_op_istft_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
@@ -275,7 +281,7 @@ TAPER_KERNEL(taper_op_istft_steps)
 }
 
 // The powers of numbers, from 0 on or down to 0.
-TAPER_KERNEL(taper_op_vander_steps)
+TAPER_STEPS_KERNEL(taper_op_vander_steps)
 {
     taper_steps s;
     const taper_tensor *const x = call->args[0].as.tensor;

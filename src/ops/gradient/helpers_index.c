@@ -5,7 +5,7 @@
 
 // d/dx_k of the cumulative product p_i is p_i / x_k for i >= k. Products over other elements are computed without a
 // division, so that zeros give no NaN: for each k, the sum over i of grad_i times the product of all others up to i.
-TAPER_KERNEL(taper_op_cumprod_gradient)
+TAPER_STEPS_KERNEL(taper_op_cumprod_gradient)
 {
     taper_steps s;
     int64_t dim;
@@ -59,7 +59,7 @@ TAPER_KERNEL(taper_op_cumprod_gradient)
 
 // The gradient of as_strided. Several elements of the result may be one element of the storage, so gradients are added
 // to the places of the storage, from which self then takes its elements.
-TAPER_KERNEL(taper_op_strided_gradient)
+TAPER_STEPS_KERNEL(taper_op_strided_gradient)
 {
     taper_steps s;
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK], offset, last;
@@ -91,7 +91,7 @@ TAPER_KERNEL(taper_op_strided_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_diag_gradient)
+TAPER_STEPS_KERNEL(taper_op_diag_gradient)
 {
     taper_steps s;
     const bool vector = call->args[1].as.tensor->rank == 1;
@@ -103,7 +103,7 @@ TAPER_KERNEL(taper_op_diag_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_negated)
+TAPER_STEPS_KERNEL(taper_op_negated)
 {
     taper_steps s;
     int64_t numbers[2 * TAPER_MAX_RANK];
@@ -117,7 +117,7 @@ TAPER_KERNEL(taper_op_negated)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_sums_to)
+TAPER_STEPS_KERNEL(taper_op_sums_to)
 {
     const taper_list *const grads = call->args[0].as.list, *const tensors = call->args[1].as.list;
     taper_list *const made = taper_list_new(call->run->heap, &taper_type_tensor, tensors->count);
@@ -138,7 +138,7 @@ TAPER_KERNEL(taper_op_sums_to)
 }
 
 // Returns self expanded to the sizes to which it broadcasts with the mask.
-TAPER_KERNEL(taper_op_broadcast_like)
+TAPER_STEPS_KERNEL(taper_op_broadcast_like)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor, *const mask = call->args[1].as.tensor;
@@ -155,7 +155,7 @@ TAPER_KERNEL(taper_op_broadcast_like)
 }
 
 // Returns the gradient of the tensor into which values were put: 0 where they replaced elements.
-TAPER_KERNEL(taper_op_without_put)
+TAPER_STEPS_KERNEL(taper_op_without_put)
 {
     taper_steps s;
     bool accumulate;
@@ -171,7 +171,7 @@ TAPER_KERNEL(taper_op_without_put)
 }
 
 // Returns the gradient of the source of masked_scatter: the chosen elements, and zeros for those that were not used.
-TAPER_KERNEL(taper_op_from_masked)
+TAPER_STEPS_KERNEL(taper_op_from_masked)
 {
     taper_steps s;
     const taper_tensor *const source = call->args[2].as.tensor;
@@ -189,7 +189,7 @@ TAPER_KERNEL(taper_op_from_masked)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_unrepeat_each)
+TAPER_STEPS_KERNEL(taper_op_unrepeat_each)
 {
     taper_steps s;
     int64_t repeats, dim, sizes[TAPER_MAX_RANK + 1];
@@ -218,7 +218,7 @@ TAPER_KERNEL(taper_op_unrepeat_each)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_unrepeat_each_by)
+TAPER_STEPS_KERNEL(taper_op_unrepeat_each_by)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor;

@@ -4,7 +4,7 @@
 #include "ops/gradient/steps.h"
 
 // Returns the gradient where self is between the bounds, and 0 elsewhere.
-TAPER_KERNEL(taper_op_within)
+TAPER_STEPS_KERNEL(taper_op_within)
 {
     taper_steps s;
     taper_steps_begin(&s, call->run);
@@ -22,7 +22,7 @@ TAPER_KERNEL(taper_op_within)
 }
 
 // The derivative of x * sigmoid(x) is s * (1 + x * (1 - s)) with s = sigmoid(x).
-TAPER_KERNEL(taper_op_silu_gradient)
+TAPER_STEPS_KERNEL(taper_op_silu_gradient)
 {
     taper_steps s;
     taper_steps_begin(&s, call->run);
@@ -36,7 +36,7 @@ TAPER_KERNEL(taper_op_silu_gradient)
 }
 
 // The derivative of x * t with t = tanh(softplus(x)) is t + x * sigmoid(x) * (1 - t^2).
-TAPER_KERNEL(taper_op_mish_gradient)
+TAPER_STEPS_KERNEL(taper_op_mish_gradient)
 {
     taper_steps s;
     taper_steps_begin(&s, call->run);
@@ -69,7 +69,7 @@ static taper_val gelu_slope_tanh(taper_steps *s, taper_val self)
     return TAPER_STEP(s, aten_add_Tensor, half, of_tanh);
 }
 
-TAPER_KERNEL(taper_op_gelu_gradient)
+TAPER_STEPS_KERNEL(taper_op_gelu_gradient)
 {
     taper_steps s;
     const taper_string *approximate;
@@ -94,7 +94,7 @@ TAPER_KERNEL(taper_op_gelu_gradient)
 
 // The operator itself makes the mask, of a tensor of ones, so that the random numbers are those of a run without
 // gradients.
-TAPER_KERNEL(taper_op_dropout_steps)
+TAPER_STEPS_KERNEL(taper_op_dropout_steps)
 {
     taper_steps s;
     bool train;
@@ -111,7 +111,7 @@ TAPER_KERNEL(taper_op_dropout_steps)
 }
 
 // Gives the gradient of a loss to the elements that it reduced. reduction: 0 for none, 1 for the mean, 2 for the sum.
-TAPER_KERNEL(taper_op_loss_scale)
+TAPER_STEPS_KERNEL(taper_op_loss_scale)
 {
     taper_steps s;
     int64_t reduction;
@@ -136,13 +136,16 @@ static bool mask_at(const taper_call *call, size_t at, size_t index)
 
 // With xhat = (x - mean) / deviation and g = grad * weight the gradient of x is
 // (g - mean(g) - xhat * mean(g * xhat)) / deviation, with means over the normalized dimensions.
-TAPER_KERNEL(taper_op_layer_norm_gradients)
+TAPER_STEPS_KERNEL(taper_op_layer_norm_gradients)
 {
     taper_steps s;
     const taper_val grad = call->args[0], x = call->args[1], weight = call->args[3];
     const taper_tensor *const input = x.as.tensor;
     const size_t normed = call->args[2].as.list->count, outer = input->rank - normed;
     int64_t dims[TAPER_MAX_RANK];
+    if (normed > input->rank) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has fewer dimensions than normalized_shape");
+    }
     for (size_t i = 0; i < input->rank; i++) {
         dims[i] = (int64_t)i;
     }
@@ -170,7 +173,7 @@ TAPER_KERNEL(taper_op_layer_norm_gradients)
 }
 
 // The gradients of tensordot: both tensors become matrices with the contracted dimensions together.
-TAPER_KERNEL(taper_op_tensordot_gradients)
+TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
 {
     taper_steps s;
     const taper_tensor *const tensors[2] = {call->args[1].as.tensor, call->args[2].as.tensor};
@@ -178,6 +181,15 @@ TAPER_KERNEL(taper_op_tensordot_gradients)
     size_t counts[2], free_counts[2] = {0, 0};
     for (size_t t = 0; t < 2; t++) {
         TAPER_TRY(taper_arg_ints(call, 3 + t, 0, TAPER_MAX_RANK, dims[t], &counts[t]));
+        bool seen[TAPER_MAX_RANK] = {false};
+        for (size_t i = 0; i < counts[t]; i++) {
+            const int64_t rank = tensors[t]->rank, at = dims[t][i] < 0 ? dims[t][i] + rank : dims[t][i];
+            if (at < 0 || at >= rank || seen[at] || (t == 1 && counts[1] != counts[0])) {
+                TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                           "tensordot expects as many different dimensions of both tensors");
+            }
+            seen[at] = true;
+        }
         for (int64_t d = 0; d < tensors[t]->rank; d++) {
             bool contracted = false;
             for (size_t i = 0; i < counts[t]; i++) {

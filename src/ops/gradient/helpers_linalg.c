@@ -31,7 +31,7 @@ static taper_val sum_to(taper_steps *s, taper_val a, taper_val like)
 
 // ---- Cholesky
 
-TAPER_KERNEL(taper_op_cholesky_gradient)
+TAPER_STEPS_KERNEL(taper_op_cholesky_gradient)
 {
     taper_steps s;
     bool is_upper;
@@ -59,7 +59,7 @@ static taper_val factored(taper_steps *s, taper_val factor, bool is_upper)
     return is_upper ? step_matmul(s, adjoint, used) : step_matmul(s, used, adjoint);
 }
 
-TAPER_KERNEL(taper_op_cholesky_inverse_steps)
+TAPER_STEPS_KERNEL(taper_op_cholesky_inverse_steps)
 {
     taper_steps s;
     bool is_upper;
@@ -69,7 +69,7 @@ TAPER_KERNEL(taper_op_cholesky_inverse_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_cholesky_solve_steps)
+TAPER_STEPS_KERNEL(taper_op_cholesky_solve_steps)
 {
     taper_steps s;
     bool is_upper;
@@ -82,7 +82,7 @@ TAPER_KERNEL(taper_op_cholesky_solve_steps)
 
 // ---- systems
 
-TAPER_KERNEL(taper_op_solve_triangular_gradients)
+TAPER_STEPS_KERNEL(taper_op_solve_triangular_gradients)
 {
     taper_steps s;
     bool is_upper, left, unit;
@@ -103,7 +103,7 @@ TAPER_KERNEL(taper_op_solve_triangular_gradients)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_triangular_solve_steps)
+TAPER_STEPS_KERNEL(taper_op_triangular_solve_steps)
 {
     taper_steps s;
     bool is_upper, transposes, unit;
@@ -126,7 +126,7 @@ static bool is_vector(const taper_tensor *a, const taper_tensor *b)
     return b->rank == 1 || same;
 }
 
-TAPER_KERNEL(taper_op_solve_gradients)
+TAPER_STEPS_KERNEL(taper_op_solve_gradients)
 {
     taper_steps s;
     bool left;
@@ -151,12 +151,12 @@ TAPER_KERNEL(taper_op_solve_gradients)
 
 static int64_t rows_of(const taper_tensor *t)
 {
-    return t != NULL ? t->sizes[t->rank - 2] : 0;
+    return t != NULL && t->rank >= 2 ? t->sizes[t->rank - 2] : 0;
 }
 
 static int64_t columns_of(const taper_tensor *t)
 {
-    return t != NULL ? t->sizes[t->rank - 1] : 0;
+    return t != NULL && t->rank >= 1 ? t->sizes[t->rank - 1] : 0;
 }
 
 // The gradient of P^T A for a square A = P L U.
@@ -168,7 +168,7 @@ static taper_val square_lu(taper_steps *s, taper_val grad_l, taper_val grad_u, t
     return solved(s, step_adjoint(s, l), value, true, true, true);
 }
 
-TAPER_KERNEL(taper_op_lu_gradient)
+TAPER_STEPS_KERNEL(taper_op_lu_gradient)
 {
     taper_steps s;
     taper_val grad_l = call->args[0], grad_u = call->args[1];
@@ -197,7 +197,7 @@ TAPER_KERNEL(taper_op_lu_gradient)
 }
 
 // The gradient of A for that of the matrix with both factors.
-TAPER_KERNEL(taper_op_lu_factor_gradient)
+TAPER_STEPS_KERNEL(taper_op_lu_factor_gradient)
 {
     taper_steps s;
     const taper_tensor *const t = call->args[1].as.tensor;
@@ -212,13 +212,16 @@ TAPER_KERNEL(taper_op_lu_factor_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_lu_unpack_gradient)
+TAPER_STEPS_KERNEL(taper_op_lu_unpack_gradient)
 {
     taper_steps s;
     const taper_tensor *const t = call->args[2].as.tensor;
     const int64_t m = rows_of(t), n = columns_of(t), k = taper_min_i64(m, n);
     const int64_t wide[2] = {0, n - k}, tall[4] = {0, 0, 0, m - k};
     taper_steps_begin(&s, call->run);
+    if (t->rank < 2) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "lu_unpack expects matrices");
+    }
     taper_val l = call->args[0], u = call->args[1];
     const bool empty = taper_tensor_numel(l.as.tensor) == 0 && taper_tensor_numel(t) != 0; // unpack_data was false
     if (empty) {
@@ -232,7 +235,7 @@ TAPER_KERNEL(taper_op_lu_unpack_gradient)
 }
 
 // Solves A X = B, A^H X = B or X A = B with the factors of A.
-TAPER_KERNEL(taper_op_lu_solve_steps)
+TAPER_STEPS_KERNEL(taper_op_lu_solve_steps)
 {
     taper_steps s;
     bool left, adjoint;
@@ -269,7 +272,7 @@ static taper_val tall_qr(taper_steps *s, taper_val grad_q, taper_val grad_r, tap
     return solved(s, adjoint, step_add(s, grad_q, step_matmul(s, q, inner)), false, false, false);
 }
 
-TAPER_KERNEL(taper_op_qr_gradient)
+TAPER_STEPS_KERNEL(taper_op_qr_gradient)
 {
     taper_steps s;
     const taper_tensor *const a = call->args[4].as.tensor, *const q_shape = call->args[2].as.tensor;
@@ -295,7 +298,7 @@ TAPER_KERNEL(taper_op_qr_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_old_qr_steps)
+TAPER_STEPS_KERNEL(taper_op_old_qr_steps)
 {
     taper_steps s;
     bool some;
@@ -339,7 +342,7 @@ static taper_status reflect(taper_call *call, taper_val vectors, taper_val taus,
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_householder_steps)
+TAPER_STEPS_KERNEL(taper_op_householder_steps)
 {
     taper_steps s;
     const taper_tensor *const a = call->args[0].as.tensor;
@@ -357,7 +360,7 @@ TAPER_KERNEL(taper_op_householder_steps)
     return status;
 }
 
-TAPER_KERNEL(taper_op_ormqr_steps)
+TAPER_STEPS_KERNEL(taper_op_ormqr_steps)
 {
     taper_steps s;
     bool left, adjoint;

@@ -12,7 +12,7 @@ static taper_status ret_reduced(taper_steps *s, taper_call *call, taper_val loss
     return taper_steps_end(s);
 }
 
-TAPER_KERNEL(taper_op_reduced)
+TAPER_STEPS_KERNEL(taper_op_reduced)
 {
     taper_steps s;
     taper_steps_begin(&s, call->run);
@@ -30,7 +30,7 @@ static taper_val not_below(taper_steps *s, taper_val value, double limit)
 }
 
 // Squares for small differences, absolute values for others.
-TAPER_KERNEL(taper_op_smooth_l1_steps)
+TAPER_STEPS_KERNEL(taper_op_smooth_l1_steps)
 {
     taper_steps s;
     double beta;
@@ -49,7 +49,7 @@ TAPER_KERNEL(taper_op_smooth_l1_steps)
     return ret_reduced(&s, call, step_where(&s, below(&s, size, beta), square, far), 2);
 }
 
-TAPER_KERNEL(taper_op_kl_div_steps)
+TAPER_STEPS_KERNEL(taper_op_kl_div_steps)
 {
     taper_steps s;
     bool log_target;
@@ -61,7 +61,7 @@ TAPER_KERNEL(taper_op_kl_div_steps)
     return ret_reduced(&s, call, loss, 2);
 }
 
-TAPER_KERNEL(taper_op_poisson_nll_steps)
+TAPER_STEPS_KERNEL(taper_op_poisson_nll_steps)
 {
     taper_steps s;
     bool log_input, full;
@@ -82,7 +82,7 @@ TAPER_KERNEL(taper_op_poisson_nll_steps)
     return ret_reduced(&s, call, loss, 5);
 }
 
-TAPER_KERNEL(taper_op_cosine_embedding_steps)
+TAPER_STEPS_KERNEL(taper_op_cosine_embedding_steps)
 {
     taper_steps s;
     double margin;
@@ -102,7 +102,7 @@ TAPER_KERNEL(taper_op_cosine_embedding_steps)
     return ret_reduced(&s, call, step_add(&s, near, far), 4);
 }
 
-TAPER_KERNEL(taper_op_triplet_steps)
+TAPER_STEPS_KERNEL(taper_op_triplet_steps)
 {
     taper_steps s;
     double margin;
@@ -126,7 +126,7 @@ static taper_val weighted(taper_steps *s, taper_val loss, taper_val weight)
 }
 
 // Logarithms are at least -100, as in PyTorch.
-TAPER_KERNEL(taper_op_binary_cross_entropy_steps)
+TAPER_STEPS_KERNEL(taper_op_binary_cross_entropy_steps)
 {
     taper_steps s;
     const taper_val x = call->args[0], t = call->args[1];
@@ -137,7 +137,7 @@ TAPER_KERNEL(taper_op_binary_cross_entropy_steps)
     return ret_reduced(&s, call, weighted(&s, loss, call->args[2]), 3);
 }
 
-TAPER_KERNEL(taper_op_logits_cross_entropy_steps)
+TAPER_STEPS_KERNEL(taper_op_logits_cross_entropy_steps)
 {
     taper_steps s;
     const taper_val x = call->args[0], t = call->args[1];
@@ -196,7 +196,7 @@ static taper_val nll(taper_steps *s, const taper_tensor *self, taper_val logs, c
     return reduction == 1 ? step_div(s, loss, *total) : loss;
 }
 
-TAPER_KERNEL(taper_op_nll_steps)
+TAPER_STEPS_KERNEL(taper_op_nll_steps)
 {
     taper_steps s;
     int64_t reduction;
@@ -242,7 +242,7 @@ static taper_val cross_entropy_of_probabilities(taper_steps *s, const taper_call
     return reduction == 1 ? step_scale(s, loss, 1 / rows) : loss;
 }
 
-TAPER_KERNEL(taper_op_cross_entropy_steps)
+TAPER_STEPS_KERNEL(taper_op_cross_entropy_steps)
 {
     taper_steps s;
     int64_t reduction;
@@ -277,7 +277,7 @@ TAPER_KERNEL(taper_op_cross_entropy_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_multi_margin_steps)
+TAPER_STEPS_KERNEL(taper_op_multi_margin_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
@@ -304,7 +304,7 @@ TAPER_KERNEL(taper_op_multi_margin_steps)
 }
 
 // The classes of a row end at the first negative target.
-TAPER_KERNEL(taper_op_multilabel_margin_steps)
+TAPER_STEPS_KERNEL(taper_op_multilabel_margin_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;

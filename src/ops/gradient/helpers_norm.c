@@ -41,7 +41,7 @@ static taper_val with_running(taper_steps *s, const taper_call *call, size_t ran
     return step_mul(s, step_sub(s, call->args[0], per_channel(s, call->args[3], rank)), rstd);
 }
 
-TAPER_KERNEL(taper_op_batch_norm_steps)
+TAPER_STEPS_KERNEL(taper_op_batch_norm_steps)
 {
     taper_steps s;
     const taper_tensor *const input = call->args[0].as.tensor;
@@ -83,7 +83,7 @@ TAPER_KERNEL(taper_op_batch_norm_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_instance_norm_steps)
+TAPER_STEPS_KERNEL(taper_op_instance_norm_steps)
 {
     taper_steps s;
     const taper_tensor *const input = call->args[0].as.tensor;
@@ -108,7 +108,7 @@ TAPER_KERNEL(taper_op_instance_norm_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_group_norm_steps)
+TAPER_STEPS_KERNEL(taper_op_group_norm_steps)
 {
     taper_steps s;
     const taper_tensor *const input = call->args[0].as.tensor;
@@ -127,7 +127,7 @@ TAPER_KERNEL(taper_op_group_norm_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_rms_norm_steps)
+TAPER_STEPS_KERNEL(taper_op_rms_norm_steps)
 {
     taper_steps s;
     const taper_tensor *const input = call->args[0].as.tensor;
@@ -136,6 +136,9 @@ TAPER_KERNEL(taper_op_rms_norm_steps)
     double eps;
     const double least = input->dtype == TAPER_F64 ? 2.220446049250313e-16 : 1.1920928955078125e-07;
     TAPER_TRY(taper_arg_double_or(call, 3, least, &eps));
+    if (normed > input->rank) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has fewer dimensions than normalized_shape");
+    }
     for (size_t i = 0; i < normed; i++) {
         dims[i] = (int64_t)(input->rank - normed + i);
     }
@@ -148,7 +151,7 @@ TAPER_KERNEL(taper_op_rms_norm_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_norm_except_dim_steps)
+TAPER_STEPS_KERNEL(taper_op_norm_except_dim_steps)
 {
     taper_steps s;
     const taper_tensor *const v = call->args[0].as.tensor;
@@ -169,7 +172,7 @@ TAPER_KERNEL(taper_op_norm_except_dim_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_cosine_steps)
+TAPER_STEPS_KERNEL(taper_op_cosine_steps)
 {
     taper_steps s;
     int64_t dim;
@@ -195,7 +198,7 @@ static taper_val gate(taper_steps *s, taper_val all, int64_t index, int64_t size
     return step_narrow(s, all, -1, index * size, size);
 }
 
-TAPER_KERNEL(taper_op_gru_cell_steps)
+TAPER_STEPS_KERNEL(taper_op_gru_cell_steps)
 {
     taper_steps s;
     const taper_tensor *const hx = call->args[1].as.tensor;
@@ -211,7 +214,7 @@ TAPER_KERNEL(taper_op_gru_cell_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_lstm_cell_steps)
+TAPER_STEPS_KERNEL(taper_op_lstm_cell_steps)
 {
     taper_steps s;
     const taper_list *const hx = call->args[1].as.list;
@@ -236,14 +239,14 @@ TAPER_KERNEL(taper_op_lstm_cell_steps)
 // ---- other layers
 
 // Returns one half of a dimension.
-TAPER_KERNEL(taper_op_chunked)
+TAPER_STEPS_KERNEL(taper_op_chunked)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
     int64_t dim, half;
     TAPER_TRY(taper_arg_int(call, 1, &dim));
     TAPER_TRY(taper_arg_int(call, 2, &half));
-    dim = dim < 0 ? dim + self->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, self->rank));
     if (dim < 0 || dim >= self->rank) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the dimension to halve does not exist");
     }
@@ -253,7 +256,7 @@ TAPER_KERNEL(taper_op_chunked)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_prelu_steps)
+TAPER_STEPS_KERNEL(taper_op_prelu_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor, *const weight = call->args[1].as.tensor;
@@ -267,7 +270,7 @@ TAPER_KERNEL(taper_op_prelu_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_rrelu_steps)
+TAPER_STEPS_KERNEL(taper_op_rrelu_steps)
 {
     taper_steps s;
     bool training;
@@ -290,7 +293,7 @@ TAPER_KERNEL(taper_op_rrelu_steps)
 }
 
 // Products of all pairs of elements, multiplied by the weights of the pairs.
-TAPER_KERNEL(taper_op_bilinear_steps)
+TAPER_STEPS_KERNEL(taper_op_bilinear_steps)
 {
     taper_steps s;
     const taper_tensor *const weight = call->args[2].as.tensor, *const first = call->args[0].as.tensor;
@@ -324,7 +327,7 @@ static taper_val causal_mask(taper_steps *s, taper_val scores)
     return TAPER_STEP(s, aten_masked_fill_Scalar, scores, hidden, taper_val_double(-INFINITY));
 }
 
-TAPER_KERNEL(taper_op_attention_steps)
+TAPER_STEPS_KERNEL(taper_op_attention_steps)
 {
     taper_steps s;
     bool causal, shares;
@@ -335,6 +338,9 @@ TAPER_KERNEL(taper_op_attention_steps)
     TAPER_TRY(taper_arg_bool(call, 5, &causal));
     TAPER_TRY(taper_arg_double_or(call, 6, 1 / sqrt(width), &scale));
     TAPER_TRY(taper_arg_bool(call, 7, &shares));
+    if (query->rank < 2 || key->rank < 2 || call->args[2].as.tensor->rank < 2) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "attention expects tensors of at least 2 dimensions");
+    }
     taper_steps_begin(&s, call->run);
     taper_val k = call->args[1], v = call->args[2];
     if (shares && key->rank >= 3 && query->rank >= 3) {

@@ -60,14 +60,14 @@ static taper_status pad_steps(taper_call *call, int mode, taper_val value)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_pad_steps)
+TAPER_STEPS_KERNEL(taper_op_pad_steps)
 {
     int64_t mode;
     TAPER_TRY(taper_arg_int(call, 2, &mode));
     return pad_steps(call, (int)mode, call->args[3]);
 }
 
-TAPER_KERNEL(taper_op_pad_named_steps)
+TAPER_STEPS_KERNEL(taper_op_pad_named_steps)
 {
     static const char *const names[] = {"reflect", "replicate", "circular"};
     const taper_string *name;
@@ -83,12 +83,15 @@ TAPER_KERNEL(taper_op_pad_named_steps)
 // ---- maxima
 
 // Adds the gradients to the elements at the indices, which count the elements of the last `dims` dimensions.
-TAPER_KERNEL(taper_op_unpool)
+TAPER_STEPS_KERNEL(taper_op_unpool)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
     int64_t dims, flat[TAPER_MAX_RANK], small[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_int(call, 3, &dims));
+    if (dims < 0 || dims > self->rank || grad->rank != self->rank) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
+    }
     const size_t outer = self->rank - (size_t)dims;
     flat[outer] = small[outer] = 1;
     for (size_t i = 0; i < self->rank; i++) {
@@ -108,12 +111,15 @@ TAPER_KERNEL(taper_op_unpool)
 }
 
 // The gradient of max_unpool: the elements at the indices.
-TAPER_KERNEL(taper_op_repool)
+TAPER_STEPS_KERNEL(taper_op_repool)
 {
     taper_steps s;
     const taper_tensor *const grad = call->args[0].as.tensor, *const indices = call->args[1].as.tensor;
     int64_t dims, flat[TAPER_MAX_RANK], small[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_int(call, 2, &dims));
+    if (dims < 0 || dims > grad->rank || indices->rank != grad->rank) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the indices of a pool have another rank than its gradient");
+    }
     const size_t outer = grad->rank - (size_t)dims;
     flat[outer] = small[outer] = 1;
     for (size_t i = 0; i < grad->rank; i++) {
@@ -185,7 +191,7 @@ static taper_val average_matrix(taper_steps *s, int64_t inputs, int64_t outputs,
     return matrix;
 }
 
-TAPER_KERNEL(taper_op_avg_pool_gradient)
+TAPER_STEPS_KERNEL(taper_op_avg_pool_gradient)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
@@ -199,6 +205,9 @@ TAPER_KERNEL(taper_op_avg_pool_gradient)
     }
     TAPER_TRY(taper_arg_bool(call, 5, &counts_padding));
     TAPER_TRY(taper_arg_double_or(call, 6, 0, &divisor));
+    if (dims < 0 || dims > self->rank || grad->rank != self->rank || counts[0] == 0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
+    }
     taper_steps_begin(&s, call->run);
     taper_val value = call->args[0];
     for (int64_t d = 0; d < dims; d++) {
@@ -215,12 +224,15 @@ TAPER_KERNEL(taper_op_avg_pool_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_adaptive_avg_pool_gradient)
+TAPER_STEPS_KERNEL(taper_op_adaptive_avg_pool_gradient)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
     int64_t dims;
     TAPER_TRY(taper_arg_int(call, 2, &dims));
+    if (dims < 0 || dims > self->rank || grad->rank != self->rank) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
+    }
     taper_steps_begin(&s, call->run);
     taper_val value = call->args[0];
     for (int64_t d = self->rank - dims; d < self->rank; d++) {
@@ -272,7 +284,7 @@ static taper_val resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int
     return step_reshape(s, found, (int64_t[]){inputs, outputs}, 2);
 }
 
-TAPER_KERNEL(taper_op_resize_gradient)
+TAPER_STEPS_KERNEL(taper_op_resize_gradient)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;

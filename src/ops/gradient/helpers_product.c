@@ -50,7 +50,7 @@ static bool mask_at(const taper_call *call, size_t at, size_t index)
 }
 
 // The gradients of matmul. Vectors become matrices of one row or column.
-TAPER_KERNEL(taper_op_matmul_gradients)
+TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor, *const other = call->args[2].as.tensor;
@@ -77,7 +77,7 @@ TAPER_KERNEL(taper_op_matmul_gradients)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_linear_gradients)
+TAPER_STEPS_KERNEL(taper_op_linear_gradients)
 {
     taper_steps s;
     const taper_tensor *const input = call->args[1].as.tensor, *const weight = call->args[2].as.tensor;
@@ -121,7 +121,7 @@ static taper_val products_before(taper_steps *s, taper_val self, int64_t dim)
 }
 
 // The gradient of prod: for each element the product of the others, which stays right if elements are zero.
-TAPER_KERNEL(taper_op_prod_gradient)
+TAPER_STEPS_KERNEL(taper_op_prod_gradient)
 {
     taper_steps s;
     bool keep;
@@ -154,7 +154,7 @@ TAPER_KERNEL(taper_op_prod_gradient)
 // ---- powers and norms
 
 // Returns exponent * self^(exponent - 1), which is 0 everywhere if the exponent is 0.
-TAPER_KERNEL(taper_op_pow_slope)
+TAPER_STEPS_KERNEL(taper_op_pow_slope)
 {
     taper_steps s;
     taper_scalar exponent;
@@ -182,7 +182,7 @@ static taper_val zero_where_zero(taper_steps *s, taper_val value, taper_val norm
 }
 
 // The gradient of a p-norm, 0 where the norm is 0. Formulas: norm_backward of PyTorch's FunctionsManual.cpp.
-TAPER_KERNEL(taper_op_norm_gradient)
+TAPER_STEPS_KERNEL(taper_op_norm_gradient)
 {
     taper_steps s;
     bool keep;

@@ -155,7 +155,7 @@ static taper_status run_network(taper_call *call, const network *n, taper_val *x
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_recurrent_steps)
+TAPER_STEPS_KERNEL(taper_op_recurrent_steps)
 {
     taper_steps s;
     network n;

@@ -11,7 +11,7 @@ enum { MOST_DIMS = 3 };
 typedef struct sampler {
     int64_t dims, way, padding; // dims: of an image or a volume
     bool aligned;
-    int64_t sizes[MOST_DIMS];        // of the input, the last dimension first
+    int64_t sizes[MOST_DIMS];        // sizes in the input, the last dimension first
     taper_val places[MOST_DIMS];     // places of the points, in elements
     taper_val lower[MOST_DIMS];      // the elements before them
     taper_val weights[MOST_DIMS][4]; // weights of the elements from -1 to 2
@@ -137,7 +137,7 @@ static taper_status add_taps(taper_call *call, const sampler *g, taper_val *sum)
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_grid_sampler_steps)
+TAPER_STEPS_KERNEL(taper_op_grid_sampler_steps)
 {
     taper_steps s;
     sampler g;

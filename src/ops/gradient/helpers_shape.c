@@ -4,7 +4,7 @@
 #include "ops/gradient/steps.h"
 
 // Sums a gradient over the dimensions in which an argument was broadcast, and converts it to the argument's dtype.
-TAPER_KERNEL(taper_op_sum_to)
+TAPER_STEPS_KERNEL(taper_op_sum_to)
 {
     taper_steps s;
     const taper_tensor *const like = call->args[1].as.tensor;
@@ -66,7 +66,7 @@ static taper_val with_ones(taper_steps *s, taper_val value, const taper_tensor *
     return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, sizes, like->rank));
 }
 
-TAPER_KERNEL(taper_op_unsqueeze_like)
+TAPER_STEPS_KERNEL(taper_op_unsqueeze_like)
 {
     taper_steps s;
     bool reduced[TAPER_MAX_RANK];
@@ -79,7 +79,7 @@ TAPER_KERNEL(taper_op_unsqueeze_like)
 }
 
 // Gives each element of a reduced tensor back to the elements that were reduced to it.
-TAPER_KERNEL(taper_op_spread)
+TAPER_STEPS_KERNEL(taper_op_spread)
 {
     taper_steps s;
     bool reduced[TAPER_MAX_RANK], keep;
@@ -100,14 +100,14 @@ TAPER_KERNEL(taper_op_spread)
 }
 
 // Returns how many elements were reduced to one, at least 1.
-TAPER_KERNEL(taper_op_reduced_count)
+TAPER_STEPS_KERNEL(taper_op_reduced_count)
 {
     const int64_t all = taper_tensor_numel(call->args[0].as.tensor), left = taper_tensor_numel(call->args[1].as.tensor);
     taper_ret(call, 0, taper_val_int(taper_max_i64(left != 0 ? all / left : 1, 1)));
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_variance_scale)
+TAPER_STEPS_KERNEL(taper_op_variance_scale)
 {
     double correction;
     const int64_t all = taper_tensor_numel(call->args[0].as.tensor), left = taper_tensor_numel(call->args[1].as.tensor);
@@ -121,7 +121,7 @@ TAPER_KERNEL(taper_op_variance_scale)
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_unpermute)
+TAPER_STEPS_KERNEL(taper_op_unpermute)
 {
     taper_steps s;
     int64_t dims[TAPER_MAX_RANK], back[TAPER_MAX_RANK] = {0};
@@ -139,7 +139,7 @@ TAPER_KERNEL(taper_op_unpermute)
 }
 
 // Sums the repetitions of a tensor that was repeated.
-TAPER_KERNEL(taper_op_unrepeat)
+TAPER_STEPS_KERNEL(taper_op_unrepeat)
 {
     taper_steps s;
     const taper_tensor *const like = call->args[1].as.tensor;
@@ -178,7 +178,7 @@ TAPER_KERNEL(taper_op_unrepeat)
 }
 
 // Cuts the gradient of cat into those of its tensors.
-TAPER_KERNEL(taper_op_split_like)
+TAPER_STEPS_KERNEL(taper_op_split_like)
 {
     taper_steps s;
     const taper_list *const tensors = call->args[1].as.list;
@@ -186,6 +186,9 @@ TAPER_KERNEL(taper_op_split_like)
     TAPER_TRY(taper_arg_int(call, 2, &dim));
     const int64_t rank = call->args[0].as.tensor->rank;
     dim = dim < 0 ? dim + rank : dim;
+    if (dim < 0 || dim >= taper_max_i64(rank, 1)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "a gradient is split along a dimension that it lacks");
+    }
     taper_list *const made = taper_list_new(call->run->heap, &taper_type_tensor, tensors->count);
     if (made == NULL) {
         return taper_fail_memory(call->run->error);
@@ -214,7 +217,7 @@ TAPER_KERNEL(taper_op_split_like)
 }
 
 // Cuts the gradient of stack into those of its tensors.
-TAPER_KERNEL(taper_op_unstack)
+TAPER_STEPS_KERNEL(taper_op_unstack)
 {
     taper_steps s;
     const taper_list *const tensors = call->args[1].as.list;
@@ -236,7 +239,7 @@ TAPER_KERNEL(taper_op_unstack)
 }
 
 // Puts the gradient of a reduction that chose one element to the place of that element.
-TAPER_KERNEL(taper_op_at_reduced)
+TAPER_STEPS_KERNEL(taper_op_at_reduced)
 {
     taper_steps s;
     bool keep;
@@ -254,7 +257,7 @@ TAPER_KERNEL(taper_op_at_reduced)
 }
 
 // Shares the gradient of a maximum or minimum among the elements that are equal to it.
-TAPER_KERNEL(taper_op_share_ties)
+TAPER_STEPS_KERNEL(taper_op_share_ties)
 {
     taper_steps s;
     bool reduced[TAPER_MAX_RANK], keep;

@@ -6,12 +6,12 @@
 
 static int64_t rows_of(const taper_tensor *t)
 {
-    return t != NULL ? t->sizes[t->rank - 2] : 0;
+    return t != NULL && t->rank >= 2 ? t->sizes[t->rank - 2] : 0;
 }
 
 static int64_t columns_of(const taper_tensor *t)
 {
-    return t != NULL ? t->sizes[t->rank - 1] : 0;
+    return t != NULL && t->rank >= 1 ? t->sizes[t->rank - 1] : 0;
 }
 
 // Returns 1 / (v_j - v_i), and 0 for equal values: a gradient that needs their difference is not defined.
@@ -28,7 +28,7 @@ static taper_val diagonal(taper_steps *s, taper_val values)
     return TAPER_STEP(s, aten_diag_embed, values);
 }
 
-TAPER_KERNEL(taper_op_eigh_gradient)
+TAPER_STEPS_KERNEL(taper_op_eigh_gradient)
 {
     taper_steps s;
     const taper_val v = call->args[3];
@@ -42,7 +42,7 @@ TAPER_KERNEL(taper_op_eigh_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_symeig_steps)
+TAPER_STEPS_KERNEL(taper_op_symeig_steps)
 {
     taper_steps s;
     bool vectors, upper;
@@ -68,7 +68,7 @@ static taper_val outside(taper_steps *s, taper_val grad, taper_val u, taper_val 
     return step_sub(s, scaled, step_matmul(s, u, step_matmul(s, step_adjoint(s, u), scaled)));
 }
 
-TAPER_KERNEL(taper_op_svd_gradient)
+TAPER_STEPS_KERNEL(taper_op_svd_gradient)
 {
     taper_steps s;
     const taper_val values = call->args[4];
@@ -96,7 +96,7 @@ TAPER_KERNEL(taper_op_svd_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_old_svd_steps)
+TAPER_STEPS_KERNEL(taper_op_old_svd_steps)
 {
     taper_steps s;
     bool some, vectors;
@@ -120,7 +120,7 @@ TAPER_KERNEL(taper_op_old_svd_steps)
 // ---- functions of matrices
 
 // The exponential of [[A^H, G], [0, A^H]] has the gradient as its upper right block.
-TAPER_KERNEL(taper_op_matrix_exp_gradient)
+TAPER_STEPS_KERNEL(taper_op_matrix_exp_gradient)
 {
     taper_steps s;
     const int64_t n = columns_of(call->args[1].as.tensor);
@@ -135,7 +135,7 @@ TAPER_KERNEL(taper_op_matrix_exp_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_matrix_power_steps)
+TAPER_STEPS_KERNEL(taper_op_matrix_power_steps)
 {
     taper_steps s;
     int64_t n;
@@ -159,7 +159,7 @@ TAPER_KERNEL(taper_op_matrix_power_steps)
 
 // With P the pseudoinverse and G the adjoint of its gradient:
 // -(P G P)^H + (I - A P) G P P^H + P^H P G (I - P A), with the products in an order that suits the shape of A.
-TAPER_KERNEL(taper_op_pinv_gradient)
+TAPER_STEPS_KERNEL(taper_op_pinv_gradient)
 {
     taper_steps s;
     const taper_val p = call->args[1], a = call->args[2];
@@ -174,7 +174,7 @@ TAPER_KERNEL(taper_op_pinv_gradient)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_lstsq_steps)
+TAPER_STEPS_KERNEL(taper_op_lstsq_steps)
 {
     taper_steps s;
     const taper_tensor *const a = call->args[0].as.tensor, *const b = call->args[1].as.tensor;
@@ -205,6 +205,12 @@ static taper_val matrix_norm(taper_steps *s, taper_val x, int name, double order
         return x;
     }
     const int64_t rank = t->rank;
+    if (given[0] < -rank || given[0] >= rank || given[1] < -rank || given[1] >= rank ||
+        (given[0] - given[1]) % rank == 0) {
+        taper_steps_fail(s, taper_fail(s->run->error, TAPER_ERROR_ARGUMENT,
+                                       "a norm of matrices needs two different dimensions of its tensor"));
+        return x;
+    }
     const int64_t dims[2] = {given[0] < 0 ? given[0] + rank : given[0], given[1] < 0 ? given[1] + rank : given[1]};
     const taper_val both = taper_steps_ints(s, dims, 2), kept = taper_val_bool(keep);
     if (name == FROBENIUS) {
@@ -248,7 +254,7 @@ static int name_of(const taper_string *name)
     return name->length != 0 && name->data[0] == NUCLEAR ? NUCLEAR : FROBENIUS;
 }
 
-TAPER_KERNEL(taper_op_matrix_norm_steps)
+TAPER_STEPS_KERNEL(taper_op_matrix_norm_steps)
 {
     taper_steps s;
     double order;
@@ -262,7 +268,7 @@ TAPER_KERNEL(taper_op_matrix_norm_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_matrix_norm_named)
+TAPER_STEPS_KERNEL(taper_op_matrix_norm_named)
 {
     taper_steps s;
     const taper_string *name;
@@ -299,14 +305,14 @@ static taper_status any_norm(taper_call *call, int name, bool has_order, double 
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_any_norm_steps)
+TAPER_STEPS_KERNEL(taper_op_any_norm_steps)
 {
     double order;
     TAPER_TRY(taper_arg_double_or(call, 1, 2, &order));
     return any_norm(call, OF_NUMBER, !taper_arg_is_none(call, 1), order);
 }
 
-TAPER_KERNEL(taper_op_any_norm_named)
+TAPER_STEPS_KERNEL(taper_op_any_norm_named)
 {
     const taper_string *name;
     TAPER_TRY(taper_arg_string(call, 1, &name));
@@ -333,14 +339,14 @@ static taper_status cond(taper_call *call, int name, double order)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_cond_steps)
+TAPER_STEPS_KERNEL(taper_op_cond_steps)
 {
     double order;
     TAPER_TRY(taper_arg_double_or(call, 1, 2, &order));
     return cond(call, OF_NUMBER, order);
 }
 
-TAPER_KERNEL(taper_op_cond_named)
+TAPER_STEPS_KERNEL(taper_op_cond_named)
 {
     const taper_string *name;
     TAPER_TRY(taper_arg_string(call, 1, &name));
@@ -349,7 +355,7 @@ TAPER_KERNEL(taper_op_cond_named)
 
 // ---- tensors as matrices
 
-TAPER_KERNEL(taper_op_tensorsolve_steps)
+TAPER_STEPS_KERNEL(taper_op_tensorsolve_steps)
 {
     taper_steps s;
     const taper_tensor *const other = call->args[1].as.tensor;
@@ -376,7 +382,7 @@ TAPER_KERNEL(taper_op_tensorsolve_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_tensorinv_steps)
+TAPER_STEPS_KERNEL(taper_op_tensorinv_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
@@ -397,7 +403,7 @@ TAPER_KERNEL(taper_op_tensorinv_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_nuclear_steps)
+TAPER_STEPS_KERNEL(taper_op_nuclear_steps)
 {
     taper_steps s;
     bool keep;

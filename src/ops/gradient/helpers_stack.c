@@ -22,7 +22,7 @@ static taper_status new_list(taper_call *call, size_t count, taper_list **list)
 }
 
 // Gives each gradient the sizes of its tensor.
-TAPER_KERNEL(taper_op_reshaped_each)
+TAPER_STEPS_KERNEL(taper_op_reshaped_each)
 {
     const taper_list *const grads = call->args[0].as.list, *const tensors = call->args[1].as.list;
     taper_list *made;
@@ -36,7 +36,7 @@ TAPER_KERNEL(taper_op_reshaped_each)
 }
 
 // Joins vectors to a vector, and others along dimension 1.
-TAPER_KERNEL(taper_op_side_by_side)
+TAPER_STEPS_KERNEL(taper_op_side_by_side)
 {
     taper_steps s;
     const taper_list *const tensors = call->args[0].as.list;
@@ -47,7 +47,7 @@ TAPER_KERNEL(taper_op_side_by_side)
 }
 
 // Makes columns of numbers and vectors.
-TAPER_KERNEL(taper_op_as_columns)
+TAPER_STEPS_KERNEL(taper_op_as_columns)
 {
     const taper_list *const tensors = call->args[0].as.list;
     taper_list *made;
@@ -64,7 +64,7 @@ TAPER_KERNEL(taper_op_as_columns)
 }
 
 // Pads each matrix to the width of all, and joins the rows.
-TAPER_KERNEL(taper_op_block_diag_steps)
+TAPER_STEPS_KERNEL(taper_op_block_diag_steps)
 {
     const taper_list *const tensors = call->args[0].as.list;
     taper_list *const rows = taper_list_new(call->run->heap, &taper_type_tensor, tensors->count);
@@ -74,6 +74,10 @@ TAPER_KERNEL(taper_op_block_diag_steps)
     int64_t width = 0, before = 0;
     for (size_t i = 0; i < tensors->count; i++) {
         const taper_tensor *const t = tensors->items[i].as.tensor;
+        if (t->rank > 2) {
+            taper_val_release(TAPER_VAL(rows));
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "block_diag expects tensors of at most 2 dimensions");
+        }
         width += t->rank == 0 ? 1 : t->sizes[t->rank - 1];
     }
     taper_status status = TAPER_OK;
@@ -95,7 +99,7 @@ TAPER_KERNEL(taper_op_block_diag_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_cartesian_steps)
+TAPER_STEPS_KERNEL(taper_op_cartesian_steps)
 {
     taper_steps s;
     const taper_list *const tensors = call->args[0].as.list;
@@ -111,7 +115,7 @@ TAPER_KERNEL(taper_op_cartesian_steps)
 }
 
 // Sums the gradient of each grid over the dimensions of the other tensors.
-TAPER_KERNEL(taper_op_meshgrid_gradient)
+TAPER_STEPS_KERNEL(taper_op_meshgrid_gradient)
 {
     const taper_list *const grads = call->args[0].as.list, *const tensors = call->args[1].as.list;
     const taper_string *const order = call->args[2].tag == TAPER_STRING ? call->args[2].as.string : NULL;
@@ -137,7 +141,7 @@ TAPER_KERNEL(taper_op_meshgrid_gradient)
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_kron_steps)
+TAPER_STEPS_KERNEL(taper_op_kron_steps)
 {
     taper_steps s;
     const taper_tensor *const tensors[2] = {call->args[0].as.tensor, call->args[1].as.tensor};
@@ -164,7 +168,7 @@ TAPER_KERNEL(taper_op_kron_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_take_along_steps)
+TAPER_STEPS_KERNEL(taper_op_take_along_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor, *const indices = call->args[1].as.tensor;
@@ -178,7 +182,7 @@ TAPER_KERNEL(taper_op_take_along_steps)
         return taper_steps_end(&s);
     }
     taper_steps_fail(&s, taper_arg_int(call, 2, &dim));
-    dim = dim < 0 ? dim + self->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, self->rank));
     for (int64_t d = 0; d < self->rank; d++) {
         const int64_t a = self->sizes[d], b = indices->sizes[d];
         sizes[0][d] = d == dim || a != 1 ? a : b;
@@ -191,7 +195,7 @@ TAPER_KERNEL(taper_op_take_along_steps)
 }
 
 // Rolls each dimension by half of its size.
-TAPER_KERNEL(taper_op_shift_steps)
+TAPER_STEPS_KERNEL(taper_op_shift_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
@@ -206,7 +210,8 @@ TAPER_KERNEL(taper_op_shift_steps)
         TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, dims, &count));
     }
     for (size_t i = 0; i < count; i++) {
-        const int64_t size = self->sizes[dims[i] < 0 ? dims[i] + self->rank : dims[i]];
+        TAPER_TRY(step_dim(call, &dims[i], self->rank));
+        const int64_t size = self->sizes[dims[i]];
         shifts[i] = back ? (size + 1) / 2 : size / 2;
     }
     taper_steps_begin(&s, call->run);
@@ -217,7 +222,7 @@ TAPER_KERNEL(taper_op_shift_steps)
 }
 
 // The gradient of Tensor.unfold: elements that are in several windows have several summands.
-TAPER_KERNEL(taper_op_unfold_gradient)
+TAPER_STEPS_KERNEL(taper_op_unfold_gradient)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor;
@@ -230,7 +235,7 @@ TAPER_KERNEL(taper_op_unfold_gradient)
         taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_sum, call->args[0]));
         return taper_steps_end(&s);
     }
-    dim = dim < 0 ? dim + self->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, self->rank));
     taper_val places = TAPER_STEP(&s, aten_arange, taper_val_int(self->sizes[dim]));
     places = TAPER_STEP(&s, aten_unfold, places, taper_val_int(0), call->args[3], call->args[4]);
     places = step_reshape(&s, places, &flat, 1);
@@ -243,7 +248,7 @@ TAPER_KERNEL(taper_op_unfold_gradient)
 }
 
 // Returns the sizes of the last two dimensions.
-TAPER_KERNEL(taper_op_image_size)
+TAPER_STEPS_KERNEL(taper_op_image_size)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
@@ -252,7 +257,7 @@ TAPER_KERNEL(taper_op_image_size)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_without_taken)
+TAPER_STEPS_KERNEL(taper_op_without_taken)
 {
     taper_steps s;
     bool accumulate;
@@ -265,7 +270,7 @@ TAPER_KERNEL(taper_op_without_taken)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_channel_shuffle_steps)
+TAPER_STEPS_KERNEL(taper_op_channel_shuffle_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
@@ -286,7 +291,7 @@ TAPER_KERNEL(taper_op_channel_shuffle_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_inner_steps)
+TAPER_STEPS_KERNEL(taper_op_inner_steps)
 {
     taper_steps s;
     const int64_t last = -1;
@@ -302,10 +307,13 @@ TAPER_KERNEL(taper_op_inner_steps)
 }
 
 // Multiplies matrices from left to right.
-TAPER_KERNEL(taper_op_chain_steps)
+TAPER_STEPS_KERNEL(taper_op_chain_steps)
 {
     const taper_list *const tensors = call->args[0].as.list;
     taper_val product = taper_val_none();
+    if (tensors->count == 0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "a product of matrices expects at least one matrix");
+    }
     for (size_t i = 0; i < tensors->count; i++) {
         taper_steps s;
         taper_steps_begin(&s, call->run);
@@ -317,14 +325,14 @@ TAPER_KERNEL(taper_op_chain_steps)
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_diff_steps)
+TAPER_STEPS_KERNEL(taper_op_diff_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
     int64_t times, dim;
     TAPER_TRY(taper_arg_int(call, 1, &times));
     TAPER_TRY(taper_arg_int(call, 2, &dim));
-    dim = dim < 0 ? dim + self->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, self->rank));
     taper_steps_begin(&s, call->run);
     taper_val parts[3], value = call->args[0];
     size_t count = 0;
@@ -343,6 +351,9 @@ TAPER_KERNEL(taper_op_diff_steps)
         const int64_t length = t != NULL ? taper_max_i64(t->sizes[dim] - 1, 0) : 0;
         const int64_t start = t != NULL ? taper_min_i64(1, t->sizes[dim]) : 0;
         value = step_sub(&s, step_narrow(&s, value, dim, start, length), step_narrow(&s, value, dim, 0, length));
+        if (length == 0 || s.status != TAPER_OK) { // more differences of nothing are nothing
+            break;
+        }
     }
     taper_steps_ret(&s, call, 0, times == 0 && count == 0 ? TAPER_STEP(&s, aten_clone, value) : value);
     return taper_steps_end(&s);
@@ -432,7 +443,8 @@ static taper_status gradient(taper_call *call)
     TAPER_TRY(new_list(call, count, &made));
     for (size_t i = 0; i < count; i++) {
         taper_steps s;
-        const int64_t dim = dims[i] < 0 ? dims[i] + self->rank : dims[i];
+        TAPER_TRY(step_dim(call, &dims[i], self->rank));
+        const int64_t dim = dims[i];
         const taper_val own = each != NULL ? each->items[i] : taper_val_double(width);
         const double number = own.tag == TAPER_INT ? (double)own.as.i : own.tag == TAPER_DOUBLE ? own.as.f : 1;
         taper_steps_begin(&s, call->run);
@@ -443,17 +455,17 @@ static taper_status gradient(taper_call *call)
     return TAPER_OK;
 }
 
-TAPER_KERNEL(taper_op_gradient_steps)
+TAPER_STEPS_KERNEL(taper_op_gradient_steps)
 {
     return gradient(call);
 }
 
-TAPER_KERNEL(taper_op_gradient_each_steps)
+TAPER_STEPS_KERNEL(taper_op_gradient_each_steps)
 {
     return gradient(call);
 }
 
-TAPER_KERNEL(taper_op_gradient_at_steps)
+TAPER_STEPS_KERNEL(taper_op_gradient_at_steps)
 {
     return gradient(call);
 }

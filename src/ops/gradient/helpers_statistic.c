@@ -9,7 +9,7 @@ static taper_val as_dtype(taper_steps *s, taper_val value, const taper_tensor *l
     return TAPER_STEP(s, aten_to_dtype, value, taper_val_int(like->dtype));
 }
 
-TAPER_KERNEL(taper_op_aminmax_steps)
+TAPER_STEPS_KERNEL(taper_op_aminmax_steps)
 {
     taper_steps s;
     int64_t dim;
@@ -27,12 +27,15 @@ TAPER_KERNEL(taper_op_aminmax_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_cov_steps)
+TAPER_STEPS_KERNEL(taper_op_cov_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
     int64_t correction;
     TAPER_TRY(taper_arg_int(call, 1, &correction));
+    if (self->rank > 2) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "cov(): expected input to have two or fewer dimensions");
+    }
     taper_steps_begin(&s, call->run);
     taper_val x =
         self->rank == 2 ? call->args[0] : step_reshape(&s, call->args[0], (int64_t[]){1, taper_tensor_numel(self)}, 2);
@@ -70,7 +73,7 @@ TAPER_KERNEL(taper_op_cov_steps)
 }
 
 // Correlations of a matrix of covariances, or of one variance.
-TAPER_KERNEL(taper_op_corrcoef_steps)
+TAPER_STEPS_KERNEL(taper_op_corrcoef_steps)
 {
     taper_steps s;
     const taper_val c = call->args[0];
@@ -95,7 +98,7 @@ static bool is_named(const taper_string *name, const char *text)
 }
 
 // Values between two neighbours in the order of the elements. NaN is last in this order.
-TAPER_KERNEL(taper_op_quantile_steps)
+TAPER_STEPS_KERNEL(taper_op_quantile_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor, *const q = call->args[1].as.tensor;
@@ -113,7 +116,7 @@ TAPER_KERNEL(taper_op_quantile_steps)
         x = step_reshape(&s, x, (int64_t[]){-1}, 1);
     } else {
         taper_steps_fail(&s, taper_arg_int(call, 2, &dim));
-        dim = dim < 0 ? dim + self->rank : dim;
+        TAPER_TRY(step_dim(call, &dim, self->rank));
         x = TAPER_STEP(&s, aten_movedim_int, x, taper_val_int(dim), last);
     }
     taper_val levels = as_dtype(&s, call->args[1], self);
@@ -166,7 +169,7 @@ TAPER_KERNEL(taper_op_quantile_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_renorm_steps)
+TAPER_STEPS_KERNEL(taper_op_renorm_steps)
 {
     taper_steps s;
     const taper_tensor *const self = call->args[0].as.tensor;
@@ -175,7 +178,7 @@ TAPER_KERNEL(taper_op_renorm_steps)
     double most;
     TAPER_TRY(taper_arg_int(call, 2, &dim));
     TAPER_TRY(taper_arg_double(call, 3, &most));
-    dim = dim < 0 ? dim + self->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, self->rank));
     for (int64_t d = 0; d < self->rank; d++) {
         if (d != dim) {
             dims[count++] = d;
@@ -192,7 +195,7 @@ TAPER_KERNEL(taper_op_renorm_steps)
     return taper_steps_end(&s);
 }
 
-TAPER_KERNEL(taper_op_trapezoid_steps)
+TAPER_STEPS_KERNEL(taper_op_trapezoid_steps)
 {
     taper_steps s;
     const taper_tensor *const y = call->args[0].as.tensor;
@@ -202,7 +205,7 @@ TAPER_KERNEL(taper_op_trapezoid_steps)
     TAPER_TRY(taper_arg_double(call, 2, &width));
     TAPER_TRY(taper_arg_int(call, 3, &dim));
     TAPER_TRY(taper_arg_bool(call, 4, &cumulative));
-    dim = dim < 0 ? dim + y->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, y->rank));
     const int64_t count = taper_max_i64(y->sizes[dim] - 1, 0), start = taper_min_i64(1, y->sizes[dim]);
     taper_steps_begin(&s, call->run);
     taper_val value =
@@ -236,7 +239,7 @@ TAPER_KERNEL(taper_op_trapezoid_steps)
 // ---- reductions by index
 
 // scatter with a named reduction: that of scatter_reduce, with the elements of self.
-TAPER_KERNEL(taper_op_scatter_named)
+TAPER_STEPS_KERNEL(taper_op_scatter_named)
 {
     taper_steps s;
     const taper_string *name;
@@ -301,7 +304,7 @@ static void extremum_gradients(taper_steps *s, const reduction *r, taper_val *se
     *src = step_mul(s, given, gathered(s, r, share));
 }
 
-TAPER_KERNEL(taper_op_scatter_reduce_gradients)
+TAPER_STEPS_KERNEL(taper_op_scatter_reduce_gradients)
 {
     taper_steps s;
     const taper_string *way;
@@ -331,13 +334,13 @@ TAPER_KERNEL(taper_op_scatter_reduce_gradients)
 }
 
 // The same, with an index for whole slices.
-TAPER_KERNEL(taper_op_index_reduce_gradients)
+TAPER_STEPS_KERNEL(taper_op_index_reduce_gradients)
 {
     taper_steps s;
     const taper_tensor *const source = call->args[4].as.tensor;
     int64_t dim, sizes[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_int(call, 2, &dim));
-    dim = dim < 0 ? dim + source->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, source->rank));
     for (int64_t d = 0; d < source->rank; d++) {
         sizes[d] = d == dim ? -1 : 1;
     }
@@ -388,7 +391,7 @@ static taper_val segments_of(taper_steps *s, const taper_call *call, int64_t axi
     return taper_steps_keep(s, TAPER_VAL(made));
 }
 
-TAPER_KERNEL(taper_op_segment_gradient)
+TAPER_STEPS_KERNEL(taper_op_segment_gradient)
 {
     taper_steps s;
     const taper_tensor *const data = call->args[1].as.tensor;
@@ -396,7 +399,7 @@ TAPER_KERNEL(taper_op_segment_gradient)
     int64_t axis, sizes[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_string(call, 2, &way));
     TAPER_TRY(taper_arg_int(call, 5, &axis));
-    axis = axis < 0 ? axis + data->rank : axis;
+    TAPER_TRY(step_dim(call, &axis, data->rank));
     taper_steps_begin(&s, call->run);
     taper_val index = segments_of(&s, call, axis);
     for (int64_t d = 0; d < data->rank; d++) {

@@ -125,3 +125,31 @@ taper_status taper_steps_end(taper_steps *s)
     s->count = 0;
     return s->status;
 }
+
+static bool fits(const taper_type *type, taper_val value)
+{
+    if (type->kind == TAPER_TYPE_OPTIONAL) {
+        return value.tag == TAPER_NONE || fits(type->items[0], value);
+    }
+    if (type->kind == TAPER_TYPE_LIST) {
+        bool all = value.tag == TAPER_LIST;
+        for (size_t i = 0; all && i < value.as.list->count; i++) {
+            all = fits(type->items[0], value.as.list->items[i]);
+        }
+        return all || (type->items[0]->kind != TAPER_TYPE_TENSOR && type->items[0]->kind != TAPER_TYPE_BOOL &&
+                       value.tag != TAPER_LIST); // one number may stand for a list of numbers
+    }
+    return (type->kind != TAPER_TYPE_TENSOR || value.tag == TAPER_TENSOR) &&
+           (type->kind != TAPER_TYPE_STRING || value.tag == TAPER_STRING);
+}
+
+taper_status taper_steps_check(const taper_call *call)
+{
+    for (size_t i = 0; call->schema != NULL && i < call->schema->arg_count && i < call->arg_count; i++) {
+        if (!fits(call->schema->args[i].type, call->args[i])) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s' has a wrong type",
+                       taper_arg_name(call, i));
+        }
+    }
+    return TAPER_OK;
+}

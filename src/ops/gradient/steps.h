@@ -39,6 +39,19 @@ void taper_steps_ret(taper_steps *s, taper_call *call, size_t at, taper_val valu
 // Releases the values and returns the status.
 taper_status taper_steps_end(taper_steps *s);
 
+// Fails if an argument is not of its schema's kind: a tensor, a list of tensors, or a string.
+TAPER_MUST_USE taper_status taper_steps_check(const taper_call *call);
+// Defines a kernel of an operator that gradients consist of. It may use the arguments without asking for their kinds,
+// which the kernel checks first: a file can name any operator of the list.
+#define TAPER_STEPS_KERNEL(name)                                                                                       \
+    static taper_status name##_checked(taper_call *call);                                                              \
+    TAPER_KERNEL(name)                                                                                                 \
+    {                                                                                                                  \
+        TAPER_TRY(taper_steps_check(call));                                                                            \
+        return name##_checked(call);                                                                                   \
+    }                                                                                                                  \
+    static taper_status name##_checked(taper_call *call)
+
 // Returns the tensor of a value, or NULL after a failure.
 static inline const taper_tensor *taper_steps_tensor(const taper_steps *s, taper_val value)
 {

@@ -130,3 +130,15 @@ bool step_mask(const taper_call *call, size_t at, size_t index)
     const taper_list *const mask = call->args[at].as.list;
     return index < mask->count && mask->items[index].as.i != 0;
 }
+
+taper_status step_dim(const taper_call *call, int64_t *dim, size_t rank)
+{
+    const int64_t limit = rank != 0 ? (int64_t)rank : 1;
+    if (*dim < -limit || *dim >= limit) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)", (long long)-limit,
+                   (long long)limit - 1, (long long)*dim);
+    }
+    *dim += *dim < 0 ? limit : 0;
+    return TAPER_OK;
+}

@@ -31,6 +31,8 @@ taper_val step_where(taper_steps *s, taper_val condition, taper_val a, taper_val
 taper_val step_index(taper_steps *s, const int64_t *numbers, size_t count);
 // Reduces a loss: 0 not at all, 1 to the mean, 2 to the sum.
 taper_val step_reduced(taper_steps *s, taper_val loss, int64_t reduction);
+// Makes a dimension count from 0. Fails if a tensor of this rank lacks it. A tensor of rank 0 has dimension 0.
+TAPER_MUST_USE taper_status step_dim(const taper_call *call, int64_t *dim, size_t rank);
 // Returns true if item `index` of the list of bools at argument `at` is true.
 bool step_mask(const taper_call *call, size_t at, size_t index);
 
