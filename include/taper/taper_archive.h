@@ -113,8 +113,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_object(tape
 
 /* ---- the state of a session ---- */
 
-/* Sets an attribute of the root object, or by a path with dots of an object below it. The session holds a reference to
- * the value. If the object has no such attribute, it gets one. The type of the value is not checked.
+/* Sets an attribute of the root object. A path with dots names an attribute of an object below the root. The session
+ * holds a reference to the value. If the object has no such attribute, it gets one. The type of the value is not
+ * checked.
  * A model that was optimized has read its attributes while it was loaded, so that its runs may still use the former
  * value. To run with the new one, write the session to an archive (taper_archive_writer_session) and load that.
  * The function fails with TAPER_ERROR_ARGUMENT if the path names no object. */

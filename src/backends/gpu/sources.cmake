@@ -1,9 +1,10 @@
-# The GPU backend: shaders are compiled while building (glslc, and spirv-opt where it is there, which unrolls what weak
-# drivers do not), for Metal made into its language (spirv-cross), deflated, and become tables of C.
+# The GPU backend. The build compiles the shaders with glslc. If spirv-opt is installed, it unrolls loops that weak
+# drivers do not unroll. spirv-cross translates the shaders to Metal's language. Then the build deflates the shaders and
+# writes them as tables of C.
 if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
     set(TAPER_GPU ${PROJECT_SOURCE_DIR}/src/backends/gpu)
     find_program(TAPER_SPIRV_OPT spirv-opt DOC "SPIR-V's optimizer")
-    set(TAPER_GPU_INCLUDED common.glsl winograd.glsl) # by shaders, which gpu_kernels.inc names
+    set(TAPER_GPU_INCLUDED common.glsl winograd.glsl) # files that the shaders include; gpu_kernels.inc names the shaders
     list(TRANSFORM TAPER_GPU_INCLUDED PREPEND ${TAPER_GPU}/shaders/)
     file(STRINGS ${TAPER_GPU}/gpu_kernels.inc rows REGEX "^KERNEL")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_GPU}/gpu_kernels.inc)
@@ -19,7 +20,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         separate_arguments(defines UNIX_COMMAND "${CMAKE_MATCH_3}")
         set(environment vulkan1.0)
         set(unroll --loop-unroll --scalar-replacement=200 --ssa-rewrite)
-        if(defines MATCHES "-DLANES") # drivers that have these unroll loops, and the library is smaller
+        if(defines MATCHES "-DLANES") # drivers with subgroups unroll loops themselves, which makes the library smaller
             set(environment vulkan1.1)
             set(unroll --eliminate-dead-functions)
         endif()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of reduce.c: many short lines, transposed so that they become lanes.
+// Part of reduce.c. Reduces many short lines at once: a transposition puts each line into its own lane.
 #ifndef TAPER_OPS_ENGINE_REDUCE_TURNED_H
 #define TAPER_OPS_ENGINE_REDUCE_TURNED_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// make_named_rows NAMED NNAPI ALL THEIRS runs on the build machine and reads the sources that the file ALL lists, one
-// on a line. It writes NAMED (named_rows.inc) with NAMED(id) for each row of the operator list that they name as
-// TAPER_OP(id), sorted. These rows are first in the packed table. It writes NNAPI (op_config_nnapi.h) with the rows
-// that the sources in the file THEIRS name, in the form of a selective build's header. Serialized NNAPI models become
-// these rows, and a file does not list them. A file whose content would be the same is not written, so that nothing is
-// compiled again.
+// make_named_rows NAMED NNAPI ALL THEIRS runs on the build machine. ALL and THEIRS are files that list sources, one
+// source on each line. The program writes NAMED (named_rows.inc): a sorted list with NAMED(id) for each row of the
+// operator list that a source of ALL names as TAPER_OP(id). These rows are first in the packed table. The program also
+// writes NNAPI (op_config_nnapi.h), in the form of a selective build's header, with the rows that the sources of THEIRS
+// name. Serialized NNAPI models become calls of these rows, although the model file does not list the operators. The
+// program does not write a file if its content would stay the same, because the build would compile sources again.
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>

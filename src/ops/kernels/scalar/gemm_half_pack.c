@@ -94,8 +94,8 @@ void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack
         columns.bias = NULL;
         for (size_t j = 0; j < nr; j++)
             out[j] = j < columns.n && pack->bias != NULL ? pack->bias[n + j] : 0.0f;
-        // All taps of a few elements are packed together, because they are contiguous for a column in PyTorch's
-        // weights.
+        // In PyTorch's weights, all taps of an element of a column are contiguous. So the loop packs all taps of a few
+        // elements before it reads the next elements.
         for (size_t k = 0; k < kc; k += most) {
             for (size_t tap = 0; tap < pack->ks; tap++)
                 pack_rows(entry, &columns, tap, tap * (pack->joined ? kc : length), k, kc - k < most ? kc - k : most,
