@@ -71,7 +71,7 @@ typedef struct argument {
     // text: the type in the schema, for example "int[2]?"; value: the default value, or "" if there is none.
     char text[64], name[48], value[96];
     const cpp_type *type;
-    bool out; // true for a tensor after the star that the operator writes to
+    bool out; // true for a tensor that the operator writes to, after the star of the schema
 } argument;
 
 typedef struct operator

@@ -13,8 +13,9 @@ final class Reclaimer extends PhantomReference<Object> {
   private static final class Account {
     // Bytes that may be kept before the first collection is requested, without the allowance of isMuch().
     final long slack;
+    // isMuch() also allows `most` objects of the largest size, without a limit in bytes.
     final int most;
-    // The largest allowance for 32 objects, in bytes; the allowance for `most` objects has no limit.
+    // isMuch() instead allows 32 objects of the largest size if that is more, but at most this number of bytes.
     final long room;
     long held;
     long limit;

@@ -617,7 +617,7 @@ template <class Base> class ModelOf final : public Base
     std::shared_ptr<const ClassTable> classes_;                // null until needed
     std::map<std::string, std::vector<ClassAttribute>> added_; // attributes that the sources do not have, by class
     std::map<std::string, std::shared_ptr<ModelOf>> children_;
-    std::set<std::string> shown_; // if the model is frozen
+    std::set<std::string> shown_; // names that remain visible after the model is frozen
     bool is_trained_ = false;     // true if the file was saved in training mode
     bool is_changed_ = false;     // true if attributes were set since the model was loaded
     bool has_run_ = false, is_frozen_ = false;
