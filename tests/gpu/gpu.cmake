@@ -21,7 +21,7 @@ if(TAPER_LAVAPIPE)
         taper_compile_options(${name})
         taper_link_options(${name})
     endforeach()
-    # What drivers and the loader keep until the process ends is not Taper's, whose blocks the test counts itself.
+    # LeakSanitizer is off, because drivers and the loader keep memory until the process ends. The test itself counts Taper's blocks.
     set(gpu_environment "VK_ICD_FILENAMES=${TAPER_LAVAPIPE}" "VK_DRIVER_FILES=${TAPER_LAVAPIPE}"
         "ASAN_OPTIONS=detect_leaks=0" "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
     add_test(NAME gpu_models COMMAND gpu_test)
@@ -33,7 +33,7 @@ if(TAPER_LAVAPIPE)
         add_test(NAME gpu_memory COMMAND gpu_test --memory)
         set_tests_properties(gpu_memory PROPERTIES LABELS gpu ENVIRONMENT "${gpu_environment}")
     endif()
-    # The same under Khronos' validation layer, which has nothing to say.
+    # Runs the same tests under Khronos' validation layer. They fail if the layer reports anything.
     find_file(TAPER_VALIDATION VkLayer_khronos_validation.json PATHS /usr/share/vulkan/explicit_layer.d NO_DEFAULT_PATH)
     if(TAPER_VALIDATION AND TAPER_TESTS_ALL AND NOT TAPER_SANITIZE)
         add_test(NAME gpu_validation COMMAND gpu_test)

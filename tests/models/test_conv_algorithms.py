@@ -60,7 +60,7 @@ def cases():
     yield 128, 128, 28, 28, 1, 2, 2, True, True, "relu"
     yield 256, 256, 33, 35, 1, 4, 4, False, False, "relu"
     yield 512, 256, 28, 28, 1, 12, 12, True, False, "relu"
-    # Weights of no cache, and tiles by which they pass more than once.
+    # The weights fit in no cache, and are read several times because there are many tiles.
     yield 512, 208, 65, 65, 1, 12, 12, True, False, "relu"
     yield 320, 272, 81, 79, 1, 1, 1, False, False, "six"
     yield 256, 256, 28, 28, 1, 24, 24, True, False, "relu"
@@ -78,7 +78,7 @@ def cases():
     yield 64, 64, 57, 55, 2, 0, 1, False, False, "silu", 2
     yield 32, 48, 61, 90, 1, (2, 1), 1, True, False, "six", 2
     yield 16, 32, 112, 112, 1, 1, 1, True, False, None, 2
-    # Few outputs: tiles at the edges are whole.
+    # With few output channels, tiles at the edges are computed whole.
     yield 128, 40, 30, 29, 2, 1, 1, True, False, "relu"
     yield 160, 48, 57, 63, 1, 1, 1, False, False, "six", 2
 
@@ -88,9 +88,9 @@ def transposed_cases():
     yield 64, 32, 20, 22, 1, 2, 2, 0, 0, 1, True
     yield 32, 16, 9, 31, 2, 4, 2, 1, 0, 1, True
     yield 16, 24, 13, 7, 1, 3, 2, 1, 1, 1, False
-    yield 40, 33, 6, 8, 1, (2, 5), (3, 4), (0, 2), (2, 1), 1, False  # outputs that see no tap
+    yield 40, 33, 6, 8, 1, (2, 5), (3, 4), (0, 2), (2, 1), 1, False  # no tap contributes to some outputs
     yield 24, 8, 5, 9, 1, 3, (2, 3), 2, 1, (2, 3), False
-    yield 520, 130, 8, 9, 1, 4, 2, 1, 0, 1, True  # weights that are no cache's
+    yield 520, 130, 8, 9, 1, 4, 2, 1, 0, 1, True  # the weights fit in no cache
     yield 64, 3, 16, 16, 1, 4, 2, 1, 0, 1, False
 
 

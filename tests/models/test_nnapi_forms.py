@@ -25,7 +25,7 @@ check = operators.check
 
 
 class Model:
-    """A case in one order of dimensions: how = "nchw", "nhwc" (in PyTorch's formats, for flagged ones and for others), or "plain"."""
+    """A case with one order of dimensions. `how` is "nchw", "plain", or "nhwc" (4-D tensors are images in NNAPI's order)."""
 
     def __init__(self, case, how):
         self.inputs, formats, blob = case.inputs, [], Blob()

@@ -42,15 +42,15 @@ def cases():
     yield 64, 64, 56, 56, 1, 1, 1, 0, True, 30, True
     yield 128, 128, 28, 28, 1, 1, 1, 0, False, 30, True
     yield 256, 128, 28, 28, 1, 1, 1, 7, True, 127, True
-    yield 256, 256, 14, 14, 1, 1, 1, 0, True, 30, None  # few tiles for so many weights
+    yield 256, 256, 14, 14, 1, 1, 1, 0, True, 30, None  # few tiles for that many weights
     yield 96, 80, 29, 31, 1, 1, 1, 128, False, 127, True
     yield 34, 50, 33, 18, 3, 0, 1, 3, True, 60, True
     yield 64, 48, 41, 37, 2, (2, 1), (2, 1), 255, False, 127, True
     yield 64, 64, 40, 40, 1, 3, 3, 9, True, 30, True
-    yield 320, 32, 30, 30, 1, 1, 1, 100, False, "most", False  # sums are too large
-    yield 228, 32, 30, 30, 1, 1, 1, 255, False, "most", True  # and just not
-    yield 33, 32, 30, 30, 1, 1, 1, 1, False, 30, False  # odd
-    yield 16, 64, 30, 30, 1, 1, 1, 1, False, 30, False  # less than a vector
+    yield 320, 32, 30, 30, 1, 1, 1, 100, False, "most", False  # the transformed sums would be too large, so the layer is not transformed
+    yield 228, 32, 30, 30, 1, 1, 1, 255, False, "most", True  # the transformed sums are just small enough
+    yield 33, 32, 30, 30, 1, 1, 1, 1, False, 30, False  # the number of input channels is odd
+    yield 16, 64, 30, 30, 1, 1, 1, 1, False, 30, False  # fewer input channels than a vector has lanes
 
 
 def layer(number, i, o, padding, dilation, zero_point, relu, magnitude):

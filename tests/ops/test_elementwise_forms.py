@@ -4,7 +4,7 @@ from forms import case, forms, plain, raising
 
 CASES = []
 
-# Of one tensor, with in-place forms: of float, integer and, where it is defined, complex numbers.
+# Operators on one tensor that have in-place forms. Inputs are floats, integers and, if the operator accepts them, complex numbers.
 UNARY = """abs absolute acosh arccosh arcsinh arctan asinh atan ceil cos cosh deg2rad digamma erf erfc exp exp2 expm1 fix floor frac i0 lgamma
 neg negative rad2deg reciprocal relu round sgn sigmoid sign sin sinc sinh sqrt square tan tanh trunc bitwise_not logical_not nan_to_num
 log log10 log1p log2 rsqrt conj_physical elu celu silu mish hardswish hardsigmoid hardtanh leaky_relu""".split()
@@ -15,7 +15,7 @@ special_sinc special_entr special_erfcx special_log_ndtr special_ndtr angle sign
 hardshrink softshrink softplus log_sigmoid glu special_digamma special_gammaln special_psi""".split()
 NO_INTEGERS = "elu celu gelu silu mish hardswish hardsigmoid hardshrink softshrink softplus log_sigmoid glu frac special_ndtri leaky_relu".split()
 NO_FLOATS = ["bitwise_not"]
-# Their out= is a copy of the result, of any dtype and contiguous.
+# For these operators out= gets a copy of the result; it may have any dtype, and is contiguous.
 COPIED = "relu celu isnan isinf special_ndtr bitwise_not signbit isneginf isposinf".split()
 for name in UNARY:
     CASES += forms(name, other=None if name in COPIED else True, *([] if name in NO_FLOATS else ["x", *(["x.t()"] if name not in COPIED else []), "e", "s", "d"]), *([] if name in NO_INTEGERS else ["i", "b"]))
@@ -29,7 +29,7 @@ for name in ("abs absolute angle sgn conj_physical square exp log reciprocal neg
              "cosh sigmoid isnan isinf").split():
     CASES += forms(name, "z", in_place=name not in ("abs", "absolute"), other=None)
 
-# Of two.
+# Operators on two tensors.
 BOTH = ["x, y", "x, r", "x.t(), y.t()", "x, s", "s, x", "e, r"]
 for name in "add sub subtract mul multiply div divide true_divide rsub floor_divide fmod remainder pow float_power atan2 arctan2 copysign".split():
     calls = ["p, y", "p, r", "p.t(), x.t()", "p, s", "e, r", "i, j", "x, i"] if name in ("pow", "float_power") else BOTH + ["i, j", "x, i"]
@@ -144,7 +144,7 @@ CASES += forms("_add_relu", "x, y", "x, y, alpha=2", "x, 0.5", "x.t(), y.t()", "
 CASES += [plain("_add_relu/scalar alpha", "torch.ops.aten._add_relu(x, 0.5, 2)", "torch.ops.aten._add_relu(i, j)")]
 CASES += forms("native_dropout", "x, 0.0, True", "x, 0.5, False", "x.t(), 0.5, False", "x[:, ::2], 0.5, False", other=None)
 
-# Names that only some overload has.
+# Operators that lack some of these forms, or need other arguments for them.
 for dtype in "Byte Char Double Float Half Int Long Short".split():
     CASES += [plain(f"_cast_{dtype}", *(f"torch.ops.aten._cast_{dtype}({t})" for t in ("x", "i", "b", "x.t()", "e", "d", "h")))]
 CASES += [plain("_conj", "torch.ops.aten._conj(z).resolve_conj()", "torch.ops.aten._conj(z.t()).resolve_conj()")]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""torch_test.py [--torch2]: with PyTorch: tensors in both directions by DLPack, modules from memory, calls like torch.jit's, optimize_for_mobile
-compared with PyTorch's. --torch2: in the Python that TAPER_TORCH2 names, with PyTorch 2.8 or newer."""
+"""torch_test.py [--torch2]: tests the Python module together with PyTorch. The tests pass tensors in both directions by DLPack, load modules from
+memory, call functions as with torch.jit, and compare optimize_for_mobile with PyTorch's. With --torch2 the tests run in the Python that
+TAPER_TORCH2 names, with PyTorch 2.8 or newer."""
 import gc
 import io
 import os
@@ -16,9 +17,9 @@ if sys.argv[-1] == "--torch2":
         print("skipped: TAPER_TORCH2 does not name a python with PyTorch 2.8 or newer")
         sys.exit(77)
     os.execv(os.environ["TAPER_TORCH2"], [os.environ["TAPER_TORCH2"], *sys.argv[:-1]])
-warnings.simplefilter("ignore")  # what PyTorch 2 says of torch.jit
+warnings.simplefilter("ignore")  # PyTorch 2 warns about torch.jit
 
-import support  # before NumPy: it says so where that is not here
+import support  # before NumPy: support reports a missing NumPy
 
 import numpy as np
 import torch

@@ -29,7 +29,7 @@ typedef struct image {
 // Options of image_read. A member that is 0 has its default value.
 typedef struct image_reading {
     size_t most_pixels; // largest number of pixels in a picture that is accepted; 0 for IMAGE_PIXELS_ALLOWED
-    int needed;         // pixels of the longer side after the picture will be resized; 0 if every pixel is needed
+    int needed;         // longer side after a later resize, in pixels; 0 if every pixel of the file is needed
 } image_reading;
 
 bool image_create(const char *subject, int width, int height, image *out);
