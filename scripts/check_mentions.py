@@ -66,7 +66,7 @@ class Tree:
 
     @functools.cached_property
     def build(self):
-        """The text of all lists of CMake and of scripts: what a build makes is named there."""
+        """The text of all CMake lists and all scripts. They name the files that a build makes."""
         return "\n".join(text for name, text in self.texts.items() if re.search(r"CMakeLists\.txt$|\.cmake$|\.sh$|^dev$|^scripts/|^\.ci/|\.gradle", name))
 
     @functools.cached_property

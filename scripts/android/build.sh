@@ -15,8 +15,8 @@ build=${BUILD:-$root/build}
 abis=${ANDROID_ABIS:-arm64-v8a armeabi-v7a x86_64 x86}
 status=0
 
-VULKAN_LIMIT=885000 # what it adds
-limit_of() {        # bytes of libpytorch_jni.so, stripped, without Vulkan
+VULKAN_LIMIT=885000 # bytes that Vulkan may add
+limit_of() {        # most bytes of libpytorch_jni.so, stripped, without Vulkan
     case $1 in
     arm64-v8a) echo 2010000 ;;
     armeabi-v7a) echo 1665000 ;;

@@ -13,7 +13,7 @@ PAGE = 16384
 NEEDED = {"bionic": r"lib(c|m|dl|log|z)\.so|libpytorch_jni\.so", "glibc": r"lib(c|m|dl|pthread|z)\.so\.\d+|ld-linux.*|libgcc_s.*|libpytorch_jni\.so"}
 STUB = {"bionic": 4096, "glibc": 2 * PAGE}  # GNU's linker leaves the rest of a page empty
 SHOWN = r"JNI_OnLoad|Java_\w+|taper_\w+"
-# What linkers add by themselves.
+# Symbols that linkers add.
 LINKER = r"__bss_start|_edata|_end|_init|_fini|__bss_start__|_bss_end__|__bss_end__|__end__"
 
 

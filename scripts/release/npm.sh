@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# npm.sh OUT: packs the npm package taper-wasm as an archive in OUT. scripts/wasm.sh makes it; npm_contents.py compares its files with those
-# that package.json names; tests/wasm/npm_test.sh installs it and calls it. Exit status 77 if Emscripten, node or npm is missing.
+# npm.sh OUT: writes the npm package taper-wasm to OUT, as an archive. scripts/wasm.sh makes the archive. npm_contents.py compares the files
+# in the archive with the files that package.json names. tests/wasm/npm_test.sh installs the archive and calls the package. The exit status is
+# 77 if Emscripten, node or npm is missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: npm.sh OUT}"
