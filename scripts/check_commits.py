@@ -12,7 +12,7 @@ import sys
 
 SCRIPT = pathlib.Path(__file__).resolve()
 TOP = SCRIPT.parent.parent
-MOST_SUBJECT, MOST_BODY, LAST = 72, 100, 20
+MOST_SUBJECT, MOST_BODY, LAST = 72, 80, 20
 SUBJECT = re.compile(r"[\w.][\w./+-]*(?:, [\w.][\w./+-]*)*: \S")
 # Verbs in the form that commands have, although they end like another form.
 IMPERATIVE = re.compile(r"\w*ss|focus|alias|bias|need|feed|seed|speed|exceed|proceed|succeed|embed|shed|bring|ring|string|spring")
