@@ -9,19 +9,30 @@ name all members of a list. Times of ./dev's verbs stand in its usage text; a do
 To add a figure, add a row to CONSTANTS of scripts/figure_rules.py, or a function that reads it from a Tree, and a rule with the form in
 which documents state it. Each rule has an example, of which tests/docs/figures_test.py makes a wrong one.
 
+Every other number of a page must be a fact that scripts/figure_facts.py lists, or be in a section that names the command that measures it and the
+date. A number without a rule fails.
+
 A measured time, rate or size is not compared. Its section, a section around it, or the beginning of its page names the command that
 measures it, and for times and rates the processor."""
 import collections
+import functools
 import os
 import re
 import sys
 
+import figure_facts
 from figure_rules import FORBIDDEN, TOP, UNITS, WORDS, NUMBER, Tree, Unknown, number_of, rules_of
 from figure_rules import all_rows, overloads, operators, size_limit  # noqa: F401 (for tests)
 
 
+@functools.lru_cache(maxsize=None)
 def pattern_of(form):
     return re.compile(form.replace(" ", r"\s+"), re.M)
+
+
+@functools.lru_cache(maxsize=None)
+def matches_of(form, text):
+    return tuple(pattern_of(form).finditer(text))
 
 
 def plain(path, text):
@@ -52,16 +63,16 @@ def check_rules(tree, texts):
     findings, rules = [], rules_of(tree)
     covered = collections.defaultdict(list)
     for rule in rules:
-        pattern, trues = pattern_of(rule.form), None
+        trues = None
         for path, text in texts.items():
-            for match in pattern.finditer(text):
+            for match in matches_of(rule.form, text):
                 trues = trues or [true(tree) for true in rule.true]
                 covered[path].append(match.span())
                 findings += [Finding(path, line_of(text, match.start()), said, shown(true), rule.name)
                              for said, true in zip(figures_of(match), trues) if not rule.equal(said, true)]
     for name, form in FORBIDDEN:
         for path, text in texts.items():
-            for match in pattern_of(form).finditer(text):
+            for match in matches_of(form, text):
                 if not any(start < match.end() and match.start() < end for start, end in covered[path]):
                     findings.append(Finding(path, line_of(text, match.start()), " ".join(match.group().split()), None, name))
     return findings
@@ -220,7 +231,7 @@ def check_measured(tree, texts):
         if not path.endswith(".md") or path in UNMEASURED:
             continue
         plain = re.sub(r"^```.*?^```$", lambda match: re.sub(r"[^\n#]", " ", match.group()).replace("#", " "), text, flags=re.M | re.S)
-        stated = [match.span() for rule in rules_of(tree) for match in pattern_of(rule.form).finditer(plain)]
+        stated = [match.span() for rule in rules_of(tree) for match in matches_of(rule.form, plain)]
         for start, part, around in sections(plain):
             end = start + len(part)
             said = "\n".join([text[start:end], *around])
@@ -234,12 +245,35 @@ def check_measured(tree, texts):
     return findings
 
 
+# ---- numbers without a rule
+
+def section_texts(text):
+    plain = re.sub(r"^```.*?^```$", lambda match: re.sub(r"[^\n#]", " ", match.group()).replace("#", " "), text, flags=re.M | re.S)
+    return [(start, text[start:start + len(part)], around) for start, part, around in sections(plain)]
+
+
+def check_unread(tree, texts, whole=True):
+    """Reports numbers that no rule reads and that are no facts. whole: also reports facts that no page states."""
+    findings, forms, stated = [], [rule.form for rule in rules_of(tree)], set()
+    for path, text in texts.items():
+        if not path.endswith(".md"):
+            continue
+        covered = [match.span() for form in forms for match in matches_of(form, text)]
+        findings += [Finding(path, line_of(text, at), number, None, "no rule reads this number, and it is no fact of scripts/figure_facts.py")
+                     for at, number in figure_facts.unread(path, text, covered, section_texts(text))]
+        stated |= {name for name, _, _ in figure_facts.facts(text)}
+    unused = [name for name, _, _ in figure_facts.FACTS if whole and name not in stated]
+    return findings + [Finding("scripts/figure_facts.py", 1, name, None, "no page states such a fact") for name in unused]
+
+
 # ---- all of it
 
-def check(tree, documents=None):
-    """Returns the checked documents and the findings. documents: check only these, and skip the check for missing members of lists."""
+def check(tree, documents=None, unread=True):
+    """Returns the checked documents and the findings. documents: check only these, and skip the check for missing members of lists. unread: report
+    numbers without a rule."""
     texts = {path: plain(path, tree.read(path)) for path in documents or tree.documents()}
     findings = check_rules(tree, texts) + check_times(tree, texts) + check_measured(tree, texts) + ([] if documents else check_lists(tree, texts))
+    findings += check_unread(tree, texts, not documents) if unread else []
     return texts, sorted(set(findings), key=lambda one: one[:3])
 
 

@@ -9,6 +9,7 @@ import random
 import check_words as words
 
 CODE_LINES = 4  # after a comment
+MOST_UNCLEAR = 4  # comments, and sentences, of a draw that may need a second reading
 
 
 def comments(top):
@@ -52,7 +53,7 @@ def main():
     parser.add_argument("--within", nargs="+", default=[""])
     options = parser.parse_args()
     chance = random.Random(options.seed)
-    print(f"seed {options.seed}")
+    print(f"seed {options.seed}: at most {MOST_UNCLEAR} comments and {MOST_UNCLEAR} sentences may need a second reading")
     for number, (path, line, comment, code) in enumerate(draw(comments(words.TOP), options, chance), 1):
         print(f"\n[comment {number}] {path}:{line}\n{comment.strip()}\n    | " + code.replace("\n", "\n    | "))
     for number, (path, line, text, first) in enumerate(draw(sentences(words.TOP), options, chance), 1):

@@ -5,8 +5,11 @@ scripts/check_figures.py compares both.
 A figure of few places that is a constant of the sources is a row of CONSTANTS: no function is written for it."""
 import collections
 import importlib.util
+import io
 import json
+import math
 import os
+import pickle
 import re
 import zipfile
 
@@ -307,8 +310,40 @@ def demo_labels(tree, model):
         raise Unknown(f"{path} has no labels: {error}") from error
 
 
+def parameters(tree, model):
+    """Returns the number of parameters of a model of the demo: elements of the tensors `weight` and `bias` of its modules."""
+    class Module:
+        def __setstate__(self, state):
+            self.attributes = state
+
+    class Reader(pickle.Unpickler):
+        def find_class(self, module, name):
+            functions = {"_rebuild_tensor_v2": lambda storage, offset, sizes, *_: math.prod(sizes), "OrderedDict": dict}
+            return functions.get(name) or (list if name.startswith("build_") else type(name, (Module,), {}))
+
+        def persistent_load(self, key):
+            return key
+
+    def count(module):
+        return sum(count(value) if isinstance(value, Module) else value if name in ("weight", "bias") and isinstance(value, int) else 0
+                   for name, value in module.attributes.items())
+
+    path = f"examples/demo/{model}.pt"
+    tree.read_files.add(path)
+    try:
+        with zipfile.ZipFile(os.path.join(tree.top, path)) as file:
+            name = next(name for name in file.namelist() if name.endswith("/data.pkl"))
+            return count(Reader(io.BytesIO(file.read(name))).load())
+    except (OSError, StopIteration) as error:
+        raise Unknown(f"{path} has no parameters: {error}") from error
+
+
 def kilobytes(text):
     return int(text) // 1024
+
+
+def times_four(text):
+    return 4 * int(text)
 
 
 # Constants of the sources: form, functions of a Tree, example, how a figure is compared. A rule's name is the file that has the constant.
@@ -360,6 +395,48 @@ CONSTANTS = [
      constants("tests/ops/agreement.py", r"if half else (1e-\d+)\),", str) + constants("tests/ops/agreement.py", r"if half else (1e-\d+)\)\)", str),
      "{} of the largest element, plus {} |", equal_text),
     ("src/backends/gpu/gpu_check.c", r"first run on a GPU \| (1e-\d+) of the CPU", constants("src/backends/gpu/gpu_check.c", r"\bmost_apart = (1e-\d+)", str), "the first run on a GPU | {} of the CPU", equal_text),
+    ("tests/ops/agreement.py", r"element, plus (\d+) units of the largest", constants("tests/ops/agreement.py", r"ULPS\.get\(want\.dtype, (\d+)\)"),
+     "of the element, plus {} units of the largest input"),
+    ("tests/models/run_zoo.py", r"(1e-\d+) of the largest output(?: of the installed PyTorch 2)?, plus (1e-\d+)",
+     constants("tests/models/run_zoo.py", r"error <= (1e-\d+) \* np\.abs", str) + constants("tests/models/run_zoo.py", r"error <= 1e-\d+ \* np\.abs\(b\)\.max\(\) \+ (1e-\d+)", str),
+     "{} of the largest output, plus {}", equal_text),
+    ("tests/models/run_zoo.py", r"exceed (1e-\d+) of the largest output", constants("tests/models/run_zoo.py", r"error <= (1e-\d+) \* np\.abs", str),
+     "networks that exceed {} of the largest output", equal_text),
+    ("tests/models/test_nnapi_forms.py", r"(1e-\d+) of the largest absolute value, and (\d+) for integers",
+     constants("tests/models/test_nnapi_forms.py", r"allowed = (1e-\d+) \* np", str) + constants("tests/models/test_nnapi_forms.py", r"slacks = \[(\d) if w\.is_quantized", str),
+     "{} of the largest absolute value, and {} for integers", equal_text),
+    ("tests/gpu/gpu_networks.py", r"most (1e-\d+) of the largest output$|GPU in float32 \| (1e-\d+) of the largest output", constants("tests/gpu/gpu_networks.py", r"error <= (1e-\d+)", str) * 2,
+     "by at most {} of the largest output\n", equal_text),
+    ("tests/gpu/gpu_operators.py", r"Single operators differ by at most (1e-\d+)", constants("tests/gpu/gpu_operators.py", r"def case\(.*bound=(1e-\d+)\)", str),
+     "Single operators differ by at most {} too", equal_text),
+    ("tests/gpu/gpu_operators.py", r"operator is at most 2\^-(\d+) of its largest result", constants("tests/gpu/gpu_operators.py", r"bound = 2\*\*-(\d+) if args\.half"),
+     "The error of a single operator is at most 2^-{} of its largest result."),
+    ("src/ops/kernels/winograd_i8.h", r"modulo 2\^32 is (\d+) times the result", constants("src/ops/kernels/winograd_i8.h", r"result is (\d+) times the sum"),
+     "The sum of a tile modulo 2^32 is {} times the result."),
+    ("src/ops/kernels/winograd_i8.h", r"layers of up to (\d+) input channels", constants("src/ops/kernels/winograd_i8.h", r"for up to (\d+) inputs with any weights"),
+     "This is true for layers of up to {} input channels."),
+    ("src/ops/kernels/arm/gemm_half_neonfp16.c", r"\b[Ss]ums? of (\d+) products", constants("src/ops/kernels/arm/gemm_half_neonfp16.c", r"\bROUNDS = (\d+)"), "sums of {} products in fp16"),
+    ("src/backends/cpu/int_mm_cpu.c", r"exact for (\d+) inputs", constants("src/backends/cpu/int_mm_cpu.c", r"\bCHUNK = (\d+)"), "They return floats, which are exact for {} inputs."),
+    ("src/backends/cpu/conv_transposed.c", r"transposed convolutions from (\d+) output channels", constants("src/backends/cpu/conv_transposed.c", r"\bLEAST_CHANNELS = (\d+)"),
+     "transposed convolutions from {} output channels on"),
+    ("src/backends/gpu/gpu_kernels.inc", r"thread computes (\d+) pixels by (\d+) channels",
+     constants("src/backends/gpu/gpu_kernels.inc", r"KERNEL\(CONV_7X4, conv, -DPIXELS=(\d+)u") + constants("src/backends/gpu/gpu_kernels.inc", r"KERNEL\(CONV_7X4, .*-DGROUPS=(\d+)u", times_four),
+     "Each thread computes {} pixels by {} channels."),
+    ("include/taper/taper.h", r"Views and loops also support (\d+) dimensions", (most_dimensions,), "Views and loops also support {} dimensions."),
+    ("src/backends/gpu/rules_attention.c", r"a head has at most (\d+) channels", constants("src/backends/gpu/rules_attention.c", r"\bMOST_DEPTH = (\d+)", times_four),
+     "if a head has at most {} channels"),
+    ("src/ops/call/prepared.h", r"tensors of more than (\d+) dimensions are not prepared", constants("src/ops/call/prepared.h", r"\bTAPER_GUARD_RANK = (\d+)"),
+     "Calls with tensors of more than {} dimensions are not prepared."),
+    ("scripts/android/check_library.py", r"libraries are aligned at (\d+) KB", constants("scripts/android/check_library.py", r"^PAGE = (\d+)", kilobytes), "Taper's libraries are aligned at {} KB."),
+    ("examples/demo/classifier.pt", r"ReLU6\), ([\d,]+) parameters", (lambda t: parameters(t, "classifier"),), "batch norm, ReLU6), {} parameters"),
+    ("examples/demo/segmenter.pt", r"image pooling\), ([\d,]+) parameters|The network has ([\d,]+) parameters", (lambda t: parameters(t, "segmenter"),) * 2, "image pooling), {} parameters"),
+    ("examples/demo/data.py", r"columns (\d+) to 639 for tests", constants("examples/demo/data.py", r"^TRAIN_END, HELDOUT_START = \d+, (\d+)"), "columns {} to 639 for tests"),
+    (".clang-format", r"Indentation is (\d+) spaces", constants(".clang-format", r"^IndentWidth: (\d+)"), "Indentation is {} spaces."),
+    ("tests/CMakeLists.txt", r"with exit status (\d+) and a message", constants("tests/packaging/CMakeLists.txt", r"SKIP_RETURN_CODE (\d+)"), "is skipped, with exit status {} and a message"),
+    ("scripts/draw_words.py", r"draws (\d+) comments and (\d+) sentences", constants("scripts/draw_words.py", r'"--count", type=int, default=(\d+)') * 2, "draws {} comments and {} sentences"),
+    ("scripts/draw_words.py", r"At most (\d+) of the comments and (\d+) of the sentences", constants("scripts/draw_words.py", r"^MOST_UNCLEAR = (\d+)") * 2,
+     "At most {} of the comments and {} of the sentences"),
+    ("scripts/check_commits.py", r"in lines of at most (\d+) columns", constants("scripts/check_commits.py", r"^MOST_SUBJECT, MOST_BODY, LAST = \d+, (\d+)"), "in lines of at most {} columns"),
     ("src/format/lite_bytecode.c", r"\(bytecode (\d+) to (\d+)\)|\| bytecode (\d+) to (\d+),", (lambda t: bytecode_read(t, "OLDEST"), lambda t: bytecode_read(t, "NEWEST")) * 2,
      "`.ptl` (bytecode {} to {})"),
     ("tests/data/pt2", r"`\.pt2` from PyTorch (2\.\d+) to (2\.\d+)|programs of PyTorch (2\.\d+) to (2\.\d+)",

@@ -28,10 +28,10 @@ def write(tree, path, text):
         file.write(text)
 
 
-def planted(tree, text, path=PLANTED):
-    """Returns the findings in a document with this text."""
+def planted(tree, text, path=PLANTED, unread=False):
+    """Returns the findings in a document with this text. unread: also numbers without a rule."""
     write(tree, path, text)
-    found = figures.check(tree, [path])[1]
+    found = figures.check(tree, [path], unread)[1]
     os.remove(os.path.join(tree.top, path))
     return found
 
@@ -121,6 +121,39 @@ def check_measured(tree):
         expect(text, [one.said for one in found] == said, found)
 
 
+def unread(tree, text):
+    return [one for one in planted(tree, text, unread=True) if one.name.startswith("no rule reads")]
+
+
+def check_unread(tree):
+    """A number without a rule is reported, unless it is a fact, in code, or measured."""
+    for rule in figures.rules_of(tree):
+        text = rule.example.format(*[true(tree) for true in rule.true][:rule.example.count("{}")])
+        found = unread(tree, f"# Page\n\n{text}\n")
+        expect(f"no unread number in {text}", not found, found)
+    for name, _, example in figures.figure_facts.FACTS:
+        for text in (f"{example}\n", f"- {example}\n", f"| {example} | text |\n"):
+            found = unread(tree, "# Page\n\nWords.\n\n" + text)
+            expect(f"{name}: {text}", not found, found)
+        found = unread(tree, f"# Page\n\n{example} It has 37 rows.\n")
+        expect(f"{name} hides no other number", [one.said for one in found] == ["37"], found)
+    for text in ("The list has `37` rows.", "```sh\n./run 37\n```", "# 37 things", "37. A step.", "See [it](page37.md#s-37).", "Taper37 has fp16 and q37.",
+                 "`./dev test` counted 37 rows on 29 November 2026.", "`bench/layers.py` ran in November 2026.\n\n## B\n\nIt has 37 layers."):
+        found = unread(tree, f"{text}\n")
+        expect(f"not read: {text}", not found, found)
+    for text, said in (("The pool has 37 threads.", ["37"]), ("| a | 1,234 rows |", ["1,234"]), ("- It takes −3 or 2.5e-7 of it.", ["2.5e-7", "−3"]),
+                       ("`./dev test` counted 37 rows.", ["37"]), ("On 29 November 2026 it had 37 rows.", ["37"]), ("Its limit is 37.", ["37"]),
+                       ("## A\n\n`./dev test`, November 2026.\n\n## B\n\nIt has 37 rows.", ["37"])):
+        found = unread(tree, f"# Page\n\n{text}\n")
+        expect(f"unread: {text}", [one.said for one in found] == said, found)
+    path = "docs/glossary.md"
+    text = tree.read(path)
+    write(tree, path, text.replace("16 rows by 64 bytes", "some rows"))
+    found = [one.said for one in figures.check(tree)[1] if one.path == "scripts/figure_facts.py"]
+    expect("a fact that no page states", found == ["a tile register of AMX"], found)
+    write(tree, path, text)
+
+
 def check_changes(tree):
     """Checks that a changed source makes the documents wrong that state its figure."""
     for path, old, new, document in (
@@ -177,7 +210,7 @@ def main():
         os.makedirs(os.path.join(folder, "tests", "data", "pt2"), exist_ok=True)
         for name in whole.names("tests/data/pt2"): # their names are what is read
             write(tree, os.path.join("tests", "data", "pt2", name), "")
-        for part in (check_rules, check_forms, check_times, check_measured, check_changes, check_rows, check_command):
+        for part in (check_rules, check_forms, check_times, check_measured, check_unread, check_changes, check_rows, check_command):
             part(tree)
     print(f"{passed} passed, {failed} failed")
     return failed
