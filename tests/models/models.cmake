@@ -214,7 +214,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME apps_all COMMAND ${with_torch} ${models}/test_apps.py ${taper})
     add_test(NAME random_programs_many COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper} --modules 3000)
     add_test(NAME ops_as_torchscript_all COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/ops/oracle.py ${taper} ${cases} --torchscript)
+    add_test(NAME force_fields_large COMMAND ${with_torch} ${models}/test_force_fields.py ${taper} --atoms 300)
     add_test(NAME opinfo_all COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/ops/run_opinfo.py ${taper})
-    set_tests_properties(zoo_all zoo_int8 apps_all random_programs_many ops_as_torchscript_all opinfo_all
+    set_tests_properties(zoo_all zoo_int8 apps_all random_programs_many ops_as_torchscript_all opinfo_all force_fields_large
                          PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 43200 ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
 endif()
