@@ -20,6 +20,9 @@ static taper_val as_numbers(taper_steps *s, taper_val value)
         taper_tensor *made;
         const taper_list *const list = value.as.list;
         const int64_t count = (int64_t)list->count;
+        if (s->status != TAPER_OK) {
+            return taper_val_none();
+        }
         taper_steps_fail(s, taper_tensor_new(s->run->heap, TAPER_I64, 1, &count, NULL, &made, s->run->error));
         if (s->status != TAPER_OK) {
             return taper_val_none();
