@@ -416,8 +416,9 @@ TAPER_STEPS_KERNEL(taper_op_segment_gradient)
     // NaN is equal to no extremum.
     const taper_val self =
         TAPER_STEP(&s, aten_full_like, step_detach(&s, call->args[0]), taper_val_double(product ? 1 : NAN));
-    const taper_val args[9] = {call->args[0],         self,          taper_val_int(axis), index, call->args[1], name,
-                               taper_val_bool(false), call->args[6], taper_val_none()};
+    const taper_val args[9] = {
+        call->args[0],         self,          taper_val_int(axis),          index, call->args[1], name,
+        taper_val_bool(false), call->args[6], taper_steps_ints(&s, NULL, 0)};
     taper_val results[2];
     taper_steps_call_all(&s, TAPER_OP(taper_scatter_reduce_gradients), 9, args, results, 2);
     taper_steps_ret(&s, call, 0, results[1]);
