@@ -46,7 +46,7 @@ warned 1 taper.h 'taper_model_trains(0)' 'call taper_model_uses_training'
 warned 1 taper.h 'taper_cpu_set(0, 0)' 'call taper_instruction_set'
 warned 0 taper_app.h 'taper_model_open(0, 0, 0, 0, 0)'
 for function in $(awk '/^TAPER_API/ { open = 1 } open { print } /;/ { open = 0 }' "$include"/taper/*.h | grep -o '\btaper_[a-z0-9_]*(' | sort -u); do
-    if grep -q "\b$function" "$calls"/arguments_test.c "$calls"/archive_test.c; then
+    if grep -q "\b$function" "$calls"/arguments_test.c "$calls"/archive_test.c "$calls"/generators_test.c; then
         passed=$((passed + 1))
     else
         echo "FAILED arguments_test.c does not call $function NULL...)"

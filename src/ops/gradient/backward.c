@@ -129,8 +129,8 @@ static taper_status first_grad(taper_engine *e, const taper_tensor *output, tape
     if (taper_tensor_numel(output) != 1) {
         TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT, "grad can be implicitly created only for scalar outputs");
     }
-    return taper_engine_call(e, "aten::ones_like", "", (taper_val[]){TAPER_VAL((taper_tensor *)(uintptr_t)output)}, 1,
-                             grad);
+    return taper_engine_call(e, TAPER_OP(aten_ones_like), (taper_val[]){TAPER_VAL((taper_tensor *)(uintptr_t)output)},
+                             1, grad);
 }
 
 static taper_status add_outputs(taper_engine *e)

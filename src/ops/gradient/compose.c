@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compositions: calls that the tape replaces by calls of other operators. Each of these is recorded, so gradients of
-// all orders follow. The results may differ from those of the operator's own kernel by roundings.
-#include "ir/tensor.h"
+// Calls of operators for gradients, and compositions: calls that the tape replaces by calls of other operators. Each of
+// these is recorded, so gradients of all orders follow. The results may differ from those of the operator's own kernel
 #include "ops/gradient/tape.h"
-#include "ops/list/op_rows.h"
 
 bool taper_tape_composes(const taper_call *call)
 {
@@ -50,6 +48,66 @@ taper_status taper_tape_compose(taper_call *call)
     const taper_schema *const schema = call->schema;
     if (status == TAPER_OK && schema != NULL && schema->arg_count != 0 && schema->args[0].written) {
         status = write_back(call, &caller, &call->rets[0]);
+    }
+    return status;
+}
+
+// ---- calls for gradients
+
+static taper_status run_kernel(taper_call *call)
+{
+    const taper_tape *const tape = call->run->tape;
+    const taper_kernel fast = tape != NULL && tape->choose != NULL ? tape->choose(tape->user, call->op) : NULL;
+    const taper_status status = fast != NULL ? taper_call_kernel(call, fast) : TAPER_DECLINED;
+    return status != TAPER_DECLINED ? status : taper_call_kernel(call, taper_row_kernel(call->op));
+}
+
+// Runs the kernel. An operator that consists of steps records these if its gradient is wanted (steps.h).
+static taper_status run_with_steps(taper_call *call, bool records)
+{
+    taper_tape *const tape = call->run->tape;
+    if (tape == NULL) {
+        return run_kernel(call);
+    }
+    const bool before = tape->records_steps;
+    tape->records_steps = records;
+    const taper_status status = run_kernel(call);
+    tape->records_steps = before;
+    return status;
+}
+
+taper_status taper_tape_call_op(void *user, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,
+                                size_t ret_count)
+{
+    const taper_tape_caller *const caller = user;
+    const taper_schema *schema;
+    TAPER_TRY(taper_registry_schema(caller->run->registry, op, &schema, caller->run->error));
+    for (size_t i = 0; i < arg_count && !taper_op_has(op, TAPER_OP_NHWC); i++) {
+        TAPER_TRY(taper_settle(caller->run, args[i]));
+    }
+    void *state = NULL;
+    taper_call call = {.run = caller->run,
+                       .op = op,
+                       .param = taper_row_param(op),
+                       .schema = schema,
+                       .args = args,
+                       .arg_count = arg_count,
+                       .rets = rets,
+                       .ret_count = ret_count,
+                       .state = &state};
+    taper_tape_call noted = {.node = NULL};
+    if (caller->records && taper_tape_composes(&call)) {
+        const taper_status composed = taper_tape_compose(&call);
+        for (size_t i = 0; composed != TAPER_OK && i < ret_count; i++) {
+            taper_val_replace(&rets[i], taper_val_none());
+        }
+        return composed;
+    }
+    TAPER_TRY(caller->records ? taper_tape_before(&call, &noted) : TAPER_OK);
+    taper_status status = run_with_steps(&call, caller->records);
+    status = caller->records ? taper_tape_after(&call, &noted, status) : status;
+    for (size_t i = 0; status != TAPER_OK && i < ret_count; i++) {
+        taper_val_replace(&rets[i], taper_val_none());
     }
     return status;
 }

@@ -25,8 +25,8 @@ typedef struct taper_engine {
 // ---- grads.c
 
 // Calls an operator with these arguments and the defaults of the others. *result receives a reference.
-TAPER_MUST_USE taper_status taper_engine_call(taper_engine *e, const char *name, const char *overload, taper_val *args,
-                                              size_t count, taper_val *result);
+TAPER_MUST_USE taper_status taper_engine_call(taper_engine *e, const taper_op *op, taper_val *args, size_t count,
+                                              taper_val *result);
 // Creates the array of the gradients of a node's results, if there is none yet.
 TAPER_MUST_USE taper_status taper_engine_need_grads(const taper_engine *e, taper_tape_node *node);
 // Returns true if nothing else refers to the gradient, so that it may be written to. A gradient that will itself be

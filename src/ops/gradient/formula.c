@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs the code of a formula on a stack of values.
-#include "ir/tensor.h"
 #include "ops/gradient/gradient.h"
 
 typedef struct machine {

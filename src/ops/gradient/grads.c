@@ -3,14 +3,12 @@
 #include "ir/tensor.h"
 #include "ops/gradient/engine.h"
 
-taper_status taper_engine_call(taper_engine *e, const char *name, const char *overload, taper_val *args, size_t count,
-                               taper_val *result)
+taper_status taper_engine_call(taper_engine *e, const taper_op *op, taper_val *args, size_t count, taper_val *result)
 {
-    const taper_op *const op = taper_row_find(name, overload);
     const taper_schema *schema;
     taper_val full[16];
     if (op == NULL) {
-        TAPER_FAIL(e->run->error, TAPER_ERROR_UNSUPPORTED, "this build lacks %s, which gradients need", name);
+        TAPER_FAIL(e->run->error, TAPER_ERROR_UNSUPPORTED, "this build lacks an operator that gradients need");
     }
     TAPER_TRY(taper_registry_schema(e->run->registry, op, &schema, e->run->error));
     for (size_t i = 0; i < schema->arg_count && i < sizeof full / sizeof *full; i++) {
@@ -54,11 +52,11 @@ static taper_status sum_of(taper_engine *e, taper_val slot, taper_val grad, tape
 {
     taper_status status;
     if (taper_engine_owns(e, slot) && same_form(slot.as.tensor, grad.as.tensor)) {
-        status = taper_engine_call(e, "aten::add_", "Tensor", (taper_val[]){slot, grad}, 2, sum);
+        status = taper_engine_call(e, TAPER_OP(aten_add__Tensor), (taper_val[]){slot, grad}, 2, sum);
     } else if (taper_engine_owns(e, grad) && same_form(slot.as.tensor, grad.as.tensor)) {
-        status = taper_engine_call(e, "aten::add_", "Tensor", (taper_val[]){grad, slot}, 2, sum);
+        status = taper_engine_call(e, TAPER_OP(aten_add__Tensor), (taper_val[]){grad, slot}, 2, sum);
     } else {
-        status = taper_engine_call(e, "aten::add", "Tensor", (taper_val[]){slot, grad}, 2, sum);
+        status = taper_engine_call(e, TAPER_OP(aten_add_Tensor), (taper_val[]){slot, grad}, 2, sum);
     }
     taper_val_release(grad);
     return status;
@@ -103,7 +101,7 @@ taper_status taper_engine_zeros(taper_engine *e, const taper_tape_place *place, 
     taper_val sizes;
     TAPER_TRY(taper_engine_ints(e, place->sizes, place->rank, &sizes));
     const taper_status status =
-        taper_engine_call(e, "aten::zeros", "", (taper_val[]){sizes, taper_val_int(place->dtype)}, 2, made);
+        taper_engine_call(e, TAPER_OP(aten_zeros), (taper_val[]){sizes, taper_val_int(place->dtype)}, 2, made);
     taper_val_release(sizes);
     return status;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The gradients of einsum. An equation of several operands is a chain of products of two: the product so far, with the
 // labels that later operands or the result still need, times the next operand. Gradients run back along the chain.
-#include "ir/tensor.h"
 #include "ops/gradient/steps.h"
 
 enum { MOST_LABELS = 64, MOST_OPERANDS = 26, MOST_TEXT = 1024 };

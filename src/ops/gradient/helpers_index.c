@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators of gradients of indexing, repetitions and cumulative products.
-#include "ir/tensor.h"
-#include "ops/gradient/steps.h"
+#include "ops/gradient/steps_math.h"
 
 // d/dx_k of the cumulative product p_i is p_i / x_k for i >= k. Products over other elements are computed without a
 // division, so that zeros give no NaN: for each k, the sum over i of grad_i times the product of all others up to i.
@@ -15,7 +14,7 @@ TAPER_STEPS_KERNEL(taper_op_cumprod_gradient)
         taper_ret(call, 0, taper_val_retain(call->args[0]));
         return TAPER_OK;
     }
-    dim = dim < 0 ? dim + like->rank : dim;
+    TAPER_TRY(step_dim(call, &dim, like->rank));
     const int64_t count = like->sizes[dim];
     taper_list *const parts = taper_list_new(call->run->heap, &taper_type_tensor, (size_t)taper_max_i64(count, 1));
     if (parts == NULL) {
@@ -71,12 +70,12 @@ TAPER_STEPS_KERNEL(taper_op_strided_gradient)
     int64_t first = taper_min_i64(offset, self->offset), own = self->offset;
     last = offset;
     for (size_t i = 0; i < rank; i++) {
-        last += (taper_max_i64(sizes[i], 1) - 1) * strides[i];
+        last = taper_add_stride(last, taper_mul_stride(taper_max_i64(sizes[i], 1) - 1, strides[i]));
     }
     for (size_t i = 0; i < self->rank; i++) {
-        own += (taper_max_i64(self->sizes[i], 1) - 1) * self->strides[i];
+        own = taper_add_stride(own, taper_mul_stride(taper_max_i64(self->sizes[i], 1) - 1, self->strides[i]));
     }
-    const int64_t extent = taper_max_i64(last, own) - first + 1;
+    const int64_t extent = taper_add_stride(taper_add_stride(taper_max_i64(last, own), -first), 1);
     taper_steps_begin(&s, call->run);
     const taper_val flat = taper_steps_ints(&s, (int64_t[]){-1}, 1);
     taper_val places = TAPER_STEP(&s, aten_arange, taper_val_int(extent));
@@ -192,7 +191,7 @@ TAPER_STEPS_KERNEL(taper_op_from_masked)
 TAPER_STEPS_KERNEL(taper_op_unrepeat_each)
 {
     taper_steps s;
-    int64_t repeats, dim, sizes[TAPER_MAX_RANK + 1];
+    int64_t repeats, dim = 0, sizes[TAPER_MAX_RANK + 1] = {0};
     const taper_tensor *const self = call->args[1].as.tensor;
     TAPER_TRY(taper_arg_int(call, 2, &repeats));
     taper_steps_begin(&s, call->run);
@@ -204,8 +203,8 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat_each)
         value = TAPER_STEP(&s, aten_reshape, value, taper_steps_ints(&s, self->sizes, self->rank));
     } else {
         taper_steps_fail(&s, taper_arg_int(call, 3, &dim));
-        dim = dim < 0 ? dim + self->rank : dim;
-        for (int64_t d = 0, at = 0; d < self->rank; d++) {
+        taper_steps_fail(&s, s.status == TAPER_OK ? step_dim(call, &dim, self->rank) : TAPER_OK);
+        for (int64_t d = 0, at = 0; s.status == TAPER_OK && d < self->rank; d++) {
             sizes[at++] = self->sizes[d];
             if (d == dim) {
                 sizes[at++] = repeats;
@@ -223,15 +222,18 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat_each_by)
     taper_steps s;
     const taper_tensor *const self = call->args[1].as.tensor;
     const bool all = taper_arg_is_none(call, 3);
+    int64_t at = 0;
+    TAPER_TRY(all ? TAPER_OK : taper_arg_int(call, 3, &at));
+    TAPER_TRY(step_dim(call, &at, all ? 1 : self->rank));
     taper_steps_begin(&s, call->run);
-    const taper_val dim = all ? taper_val_int(0) : call->args[3];
+    const taper_val dim = taper_val_int(at);
     taper_val like = TAPER_STEP(&s, aten_zeros_like, call->args[1]), repeats = call->args[2];
     if (all) {
         like = TAPER_STEP(&s, aten_reshape, like, taper_steps_ints(&s, (int64_t[]){-1}, 1));
     }
     const taper_tensor *const whole = taper_steps_tensor(&s, like);
-    if (whole != NULL && taper_tensor_numel(repeats.as.tensor) == 1 && dim.tag == TAPER_INT) {
-        const int64_t count = whole->sizes[dim.as.i < 0 ? dim.as.i + whole->rank : dim.as.i];
+    if (whole != NULL && whole->rank != 0 && taper_tensor_numel(repeats.as.tensor) == 1) {
+        const int64_t count = whole->sizes[at];
         repeats = TAPER_STEP(&s, aten_reshape, repeats, taper_steps_ints(&s, (int64_t[]){1}, 1));
         repeats = TAPER_STEP(&s, aten_expand, repeats, taper_steps_ints(&s, &count, 1));
     }

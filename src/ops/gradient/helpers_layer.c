@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators of gradients of activations, layers and losses.
-#include "ir/tensor.h"
 #include "ops/gradient/steps.h"
 
 // Returns the gradient where self is between the bounds, and 0 elsewhere.

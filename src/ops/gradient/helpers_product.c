@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators of gradients of products: of matrices, linear layers, einsum and prod.
-#include "ir/tensor.h"
-#include "ops/gradient/steps.h"
+#include "ops/gradient/steps_math.h"
 
 static taper_val conjugate(taper_steps *s, taper_val value)
 {
@@ -137,7 +136,8 @@ TAPER_STEPS_KERNEL(taper_op_prod_gradient)
         grad = TAPER_STEP(&s, aten_reshape, grad, taper_steps_ints(&s, (int64_t[]){1}, 1));
         dim = 0;
     } else {
-        dim = dim < 0 ? dim + like->rank : dim;
+        taper_steps_fail(&s, step_dim(call, &dim, like->rank));
+        dim = s.status == TAPER_OK ? dim : 0;
         grad = keep ? grad : TAPER_STEP(&s, aten_unsqueeze, grad, taper_val_int(dim));
     }
     const taper_val dims = taper_steps_ints(&s, &dim, 1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators of gradients that change the shape of a gradient: the opposite of broadcasting, reducing and permuting.
-#include "ir/tensor.h"
 #include "ops/gradient/steps.h"
 
 // Sums a gradient over the dimensions in which an argument was broadcast, and converts it to the argument's dtype.

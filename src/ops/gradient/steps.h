@@ -6,7 +6,6 @@
 #define TAPER_OPS_GRADIENT_STEPS_H
 
 #include "ops/gradient/tape.h"
-#include "ops/list/op_rows.h"
 
 enum { TAPER_STEPS_VALUES = 160 };
 

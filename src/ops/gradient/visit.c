@@ -178,7 +178,7 @@ static taper_status own_grad(taper_engine *e, const taper_tape_node *node)
         return TAPER_OK;
     }
     if (slot->tag == TAPER_TENSOR) {
-        TAPER_TRY(taper_engine_call(e, "aten::clone", "", (taper_val[]){*slot, taper_val_int(0)}, 2, &made));
+        TAPER_TRY(taper_engine_call(e, TAPER_OP(aten_clone), (taper_val[]){*slot, taper_val_int(0)}, 2, &made));
     } else {
         TAPER_TRY(taper_engine_zeros(e, &node->base, &made));
     }
@@ -200,7 +200,7 @@ static taper_status visit_cut(taper_engine *e, taper_tape_node *node)
     for (size_t i = 0; i < node->output_count && status == TAPER_OK; i++) {
         const taper_val view = views.tag == TAPER_LIST ? views.as.list->items[i] : views;
         if (node->grads[i].tag == TAPER_TENSOR) {
-            status = taper_engine_call(e, "aten::add_", "Tensor", (taper_val[]){view, node->grads[i]}, 2, &sum);
+            status = taper_engine_call(e, TAPER_OP(aten_add__Tensor), (taper_val[]){view, node->grads[i]}, 2, &sum);
             taper_val_release(status == TAPER_OK ? sum : taper_val_none());
         }
     }
@@ -269,19 +269,19 @@ static taper_status lay_out(taper_engine *e, const taper_tape_node *node, taper_
         same = same && (node->base.sizes[i] == 1 || node->base.strides[i] == strides[i]);
     }
     if (same) {
-        return taper_engine_call(e, "aten::contiguous", "", &grad, 1, laid_out);
+        return taper_engine_call(e, TAPER_OP(aten_contiguous), &grad, 1, laid_out);
     }
     taper_val sizes, lists[2] = {taper_val_none(), taper_val_none()}, empty;
     TAPER_TRY(taper_engine_ints(e, node->base.sizes, node->base.rank, &sizes));
     taper_status status = taper_engine_ints(e, node->base.strides, node->base.rank, &lists[0]);
     if (status == TAPER_OK) {
-        status = taper_engine_call(e, "aten::empty_strided", "",
+        status = taper_engine_call(e, TAPER_OP(aten_empty_strided),
                                    (taper_val[]){sizes, lists[0], taper_val_int(node->base.dtype)}, 3, &empty);
         taper_val_release(lists[0]);
     }
     taper_val_release(sizes);
     TAPER_TRY(status);
-    status = taper_engine_call(e, "aten::copy_", "", (taper_val[]){empty, grad}, 2, laid_out);
+    status = taper_engine_call(e, TAPER_OP(aten_copy_), (taper_val[]){empty, grad}, 2, laid_out);
     taper_val_release(empty);
     return status;
 }
@@ -291,7 +291,7 @@ static taper_status slice_of(taper_engine *e, const taper_tape_node *node, taper
     taper_val lists[2];
     TAPER_TRY(place_args(e, node, lists));
     const taper_status status = taper_engine_call(
-        e, "aten::as_strided", "",
+        e, TAPER_OP(aten_as_strided),
         (taper_val[]){whole, lists[0], lists[1], taper_val_int(node->view.offset - node->base.offset)}, 4, slice);
     taper_val_release(lists[0]);
     taper_val_release(lists[1]);
@@ -305,7 +305,7 @@ static taper_status with_slice(taper_engine *e, const taper_tape_node *node, tap
     taper_val lists[2];
     TAPER_TRY(place_args(e, node, lists));
     const taper_status status = taper_engine_call(
-        e, "aten::as_strided_scatter", "",
+        e, TAPER_OP(aten_as_strided_scatter),
         (taper_val[]){whole, slice, lists[0], lists[1], taper_val_int(node->view.offset - node->base.offset)}, 5, made);
     taper_val_release(lists[0]);
     taper_val_release(lists[1]);
@@ -383,7 +383,7 @@ static taper_status visit_leaf(taper_engine *e, taper_tape_node *node)
     taper_val sum = taper_val_retain(node->grads[0]);
     if (node->sum.tag == TAPER_TENSOR) {
         taper_val_release(sum);
-        TAPER_TRY(taper_engine_call(e, "aten::add", "Tensor", (taper_val[]){node->sum, node->grads[0]}, 2, &sum));
+        TAPER_TRY(taper_engine_call(e, TAPER_OP(aten_add_Tensor), (taper_val[]){node->sum, node->grads[0]}, 2, &sum));
     }
     taper_val_replace(&node->sum, sum);
     return TAPER_OK;

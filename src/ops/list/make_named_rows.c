@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // make_named_rows NAMED NNAPI ALL THEIRS runs on the build machine. ALL and THEIRS are files that list sources, one
 // source on each line. The program writes NAMED (named_rows.inc): a sorted list with NAMED(id) for each row of the
-// operator list that a source of ALL names as TAPER_OP(id). These rows are first in the packed table. The program also
+// operator list that a source of ALL names as TAPER_OP(id) or TAPER_STEP(steps, id, …). These rows are first in the packed table. The program also
 // writes NNAPI (op_config_nnapi.h), in the form of a selective build's header, with the rows that the sources of THEIRS
 // name. Serialized NNAPI models become calls of these rows, although the model file does not list the operators. The
 // program does not write a file if its content would stay the same, because the build would compile sources again.
@@ -62,10 +62,18 @@ static void add(names *all, const char *name, size_t length)
     all->items[all->count++] = copy;
 }
 
+// Returns the text after the first argument of a call, which may be on the next line.
+static const char *after_argument(const char *at)
+{
+    at += strcspn(at, ",");
+    at += *at == ',' ? 1 : 0;
+    return at + strspn(at, " \n");
+}
+
 // Reads the names on a line. Names in comments and in definitions are skipped.
 static void scan_line(names *all, const char *line, const char *end)
 {
-    static const char call[] = "TAPER_OP(";
+    static const char call[] = "TAPER_OP(", step[] = "TAPER_STEP(";
     while (line < end && isspace((unsigned char)*line)) {
         line++;
     }
@@ -74,13 +82,14 @@ static void scan_line(names *all, const char *line, const char *end)
     }
     for (const char *at = line; at < end && strncmp(at, "//", 2) != 0; at++) {
         const bool begins = at == line || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
-        if (begins && strncmp(at, call, strlen(call)) == 0) {
-            const char *const id = at + strlen(call);
+        const bool is_step = begins && strncmp(at, step, strlen(step)) == 0;
+        if (is_step || (begins && strncmp(at, call, strlen(call)) == 0)) {
+            const char *const id = is_step ? after_argument(at + strlen(step)) : at + strlen(call);
             size_t length = 0;
             while (isalnum((unsigned char)id[length]) || id[length] == '_') {
                 length++;
             }
-            if (id[length] == ')') {
+            if (id[length] == ')' || (is_step && id[length] == ',')) {
                 add(all, id, length);
             }
         }
