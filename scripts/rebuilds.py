@@ -19,7 +19,7 @@ FILES = [
     ("src/compiler/cse.c", 1, "a pass"),
     ("src/ops/list/shared_kernels.h", 30, "the kernels that other operators are made of"),
     ("src/backends/gpu/gpu_api.h", 50, "the interface of GPUs"),
-    ("src/ir/tensor.h", 157, "making tensors"),
+    ("src/ir/tensor.h", 164, "making tensors"),
     ("src/ir/storage.h", 40, "making storages"),
     ("src/ir/graph.h", None, "the IR"),
     ("src/ops/call/call.h", None, "the calling convention of operators"),

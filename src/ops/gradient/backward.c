@@ -3,7 +3,7 @@
 // node's results is complete when the node is visited. Only nodes on a path to an asked input are visited.
 #include <stdlib.h>
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ops/gradient/engine.h"
 
 // ---- the nodes that are visited

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The gradients of the results of nodes, which sums of several gradients become.
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ops/gradient/engine.h"
 
 taper_status taper_engine_call(taper_engine *e, const taper_op *op, taper_val *args, size_t count, taper_val *result)

@@ -3,6 +3,7 @@
 // The logarithm of an impossible path is a large negative number, so that no gradient is NaN.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/gradient/steps_math.h"
 
 static const double impossible = -1e30;

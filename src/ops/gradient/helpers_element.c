@@ -2,6 +2,7 @@
 // Gradients of element-wise operators with choices, and compositions of dropout and bags of embeddings.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/gradient/steps_math.h"
 
 static taper_val without(taper_steps *s, taper_val grad, taper_val mask)

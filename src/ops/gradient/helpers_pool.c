@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Gradients of padding, pooling and resizing. Averages and interpolations are linear and separable: for each dimension
 // a matrix gives the outputs as sums of the inputs, and the gradient is a product with these matrices.
+#include "ir/tensor.h"
 #include "ops/gradient/steps_math.h"
 
 // ---- padding

@@ -2,6 +2,7 @@
 // Compositions of statistics and integrals, and gradients of reductions by index.
 #include <math.h>
 
+#include "ir/tensor.h"
 #include "ops/gradient/steps_math.h"
 
 static taper_val as_dtype(taper_steps *s, taper_val value, const taper_tensor *like)

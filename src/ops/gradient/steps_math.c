@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Steps that many compositions and gradients take.
 #include "ops/gradient/steps_math.h"
+#include "ir/tensor.h"
 
 taper_val step_add(taper_steps *s, taper_val a, taper_val b)
 {

@@ -4,7 +4,7 @@
 #ifndef TAPER_OPS_GRADIENT_STEPS_MATH_H
 #define TAPER_OPS_GRADIENT_STEPS_MATH_H
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ops/gradient/steps.h"
 
 taper_val step_add(taper_steps *s, taper_val a, taper_val b);

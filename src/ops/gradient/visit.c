@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Visits one node of a tape: runs the formulas of its operator, or passes a gradient through a view or a write to a
 // view.
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ops/gradient/engine.h"
 
 static TAPER_COLD taper_status refuse_unknown(const taper_engine *e, const taper_tape_node *node)
