@@ -140,7 +140,8 @@ TAPER_STEPS_KERNEL(taper_op_layer_norm_gradients)
     taper_steps s;
     const taper_val grad = call->args[0], x = call->args[1], weight = call->args[3];
     const taper_tensor *const input = x.as.tensor;
-    const size_t normed = call->args[2].as.list->count, outer = input->rank - normed;
+    const size_t normed = call->args[2].tag == TAPER_LIST ? call->args[2].as.list->count : 1,
+                 outer = input->rank - normed;
     int64_t dims[TAPER_MAX_RANK];
     if (normed > input->rank) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has fewer dimensions than normalized_shape");

@@ -131,7 +131,7 @@ TAPER_STEPS_KERNEL(taper_op_rms_norm_steps)
 {
     taper_steps s;
     const taper_tensor *const input = call->args[0].as.tensor;
-    const size_t normed = call->args[1].as.list->count;
+    const size_t normed = call->args[1].tag == TAPER_LIST ? call->args[1].as.list->count : 1;
     int64_t dims[TAPER_MAX_RANK];
     double eps;
     const double least = input->dtype == TAPER_F64 ? 2.220446049250313e-16 : 1.1920928955078125e-07;

@@ -137,7 +137,7 @@ static bool fits(const taper_type *type, taper_val value)
             all = fits(type->items[0], value.as.list->items[i]);
         }
         return all || (type->items[0]->kind != TAPER_TYPE_TENSOR && type->items[0]->kind != TAPER_TYPE_BOOL &&
-                       value.tag != TAPER_LIST); // one number may stand for a list of numbers
+                       (value.tag == TAPER_INT || value.tag == TAPER_DOUBLE)); // one number may stand for a list
     }
     return (type->kind != TAPER_TYPE_TENSOR || value.tag == TAPER_TENSOR) &&
            (type->kind != TAPER_TYPE_STRING || value.tag == TAPER_STRING);
