@@ -174,7 +174,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
 
 #ifdef TAPER_WITH_GRADIENTS
 // Runs the kernel, and records the call if the run records.
-static taper_status run_recorded(const frame *f, const taper_instruction *in, taper_call *call)
+static taper_status run_for_gradients(const frame *f, const taper_instruction *in, taper_call *call)
 {
     if (f->source->run->tape == NULL) {
         return run_kernel(f, in, call);
@@ -187,7 +187,10 @@ static taper_status run_recorded(const frame *f, const taper_instruction *in, ta
     return taper_tape_after(call, &noted, run_kernel(f, in, call));
 }
 #else
-#define run_recorded run_kernel
+static inline taper_status run_for_gradients(const frame *f, const taper_instruction *in, taper_call *call)
+{
+    return run_kernel(f, in, call);
+}
 #endif
 
 static bool is_observed(const frame *f)
@@ -249,7 +252,7 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
     }
     if (status == TAPER_OK) {
         taper_call call = make_call(f, in, args, rets);
-        status = run_recorded(f, in, &call);
+        status = run_for_gradients(f, in, &call);
     }
     if (status == TAPER_OK && is_observed(f)) {
         status = taper_interpret_show(f->source, in->node, rets, in->out_count);
