@@ -35,7 +35,7 @@ TAPER_STEPS_KERNEL(taper_op_conv_steps)
         taper_steps_fail(&s, read_numbers(call, lists[i], dims, numbers[i]));
         args[lists[i]] = taper_steps_ints(&s, numbers[i], dims);
     }
-    args[0] = single ? step_unsqueeze(&s, args[0], 0) : args[0];
+    args[0] = single ? taper_step_unsqueeze(&s, args[0], 0) : args[0];
     const taper_val result = convolved(&s, args);
     taper_steps_ret(&s, call, 0, single ? TAPER_STEP(&s, aten_squeeze_dim, result, taper_val_int(0)) : result);
     return taper_steps_end(&s);
@@ -89,7 +89,7 @@ static taper_val input_gradient(taper_steps *s, const taper_call *call, const ge
                                                  call->args[5], call->args[6], taper_val_bool(!g->transposed),
                                                  taper_steps_ints(s, extra, g->dims), call->args[9]});
     for (size_t d = 0; d < g->dims && g->transposed; d++) { // output_padding may have added more than a stride
-        found = step_narrow(s, found, (int64_t)d + 2, 0, input->sizes[2 + d]);
+        found = taper_step_narrow(s, found, (int64_t)d + 2, 0, input->sizes[2 + d]);
     }
     return found;
 }
@@ -115,7 +115,7 @@ static taper_val fold_groups(taper_steps *s, taper_val value, int64_t groups)
     const size_t rank = t->rank;
     order[0] = 2;
     order[2] = 0;
-    value = step_reshape(s, value, sizes, rank + 1);
+    value = taper_step_reshape(s, value, sizes, rank + 1);
     value = TAPER_STEP(s, aten_permute, value, taper_steps_ints(s, order, rank + 1));
     const taper_tensor *const p = taper_steps_tensor(s, value);
     if (p == NULL) {
@@ -125,7 +125,7 @@ static taper_val fold_groups(taper_steps *s, taper_val value, int64_t groups)
     for (size_t i = 2; i < rank; i++) {
         folded[i] = p->sizes[i + 1];
     }
-    return step_reshape(s, value, folded, rank);
+    return taper_step_reshape(s, value, folded, rank);
 }
 
 // The gradient of the weight: the input, with its channels as the batch, convolved with the gradient, with the batch as
@@ -137,13 +137,13 @@ static taper_val weight_gradient(taper_steps *s, const taper_call *call, const g
     const taper_val small = g->transposed ? call->args[1] : call->args[0];
     const int64_t zeros[TAPER_MAX_RANK] = {0};
     taper_val product =
-        convolved(s, (taper_val[]){fold_groups(s, large, g->groups), step_transpose(s, small, 0, 1), taper_val_none(),
-                                   call->args[6], call->args[5], call->args[4], taper_val_bool(false),
+        convolved(s, (taper_val[]){fold_groups(s, large, g->groups), taper_step_transpose(s, small, 0, 1),
+                                   taper_val_none(), call->args[6], call->args[5], call->args[4], taper_val_bool(false),
                                    taper_steps_ints(s, zeros, g->dims), call->args[9]});
     for (size_t d = 0; d < g->dims; d++) {
-        product = step_narrow(s, product, (int64_t)d + 2, 0, weight->sizes[2 + d]);
+        product = taper_step_narrow(s, product, (int64_t)d + 2, 0, weight->sizes[2 + d]);
     }
-    return step_transpose(s, product, 0, 1);
+    return taper_step_transpose(s, product, 0, 1);
 }
 
 // The gradients of a convolution as steps, for gradients of gradients.
@@ -158,13 +158,13 @@ static taper_status gradients_in_steps(taper_call *call)
     TAPER_TRY(taper_arg_bool(call, 7, &g.transposed));
     TAPER_TRY(taper_arg_int(call, 9, &g.groups));
     taper_steps_begin(&s, call->run);
-    if (step_mask(call, 10, 0)) {
+    if (taper_step_mask(call, 10, 0)) {
         taper_steps_ret(&s, call, 0, input_gradient(&s, call, &g));
     }
-    if (step_mask(call, 10, 1)) {
+    if (taper_step_mask(call, 10, 1)) {
         taper_steps_ret(&s, call, 1, weight_gradient(&s, call, &g));
     }
-    if (step_mask(call, 10, 2) && call->args[3].tag == TAPER_TENSOR) {
+    if (taper_step_mask(call, 10, 2) && call->args[3].tag == TAPER_TENSOR) {
         int64_t dims[TAPER_MAX_RANK];
         size_t count = 0;
         for (int64_t d = 0; d < grad->rank; d++) {

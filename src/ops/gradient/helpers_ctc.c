@@ -92,13 +92,13 @@ static taper_status advance(taper_call *call, const sequences *q, taper_val emit
     taper_steps s;
     taper_steps_begin(&s, call->run);
     const taper_val now = TAPER_STEP(&s, aten_select_int, emitted, taper_val_int(0), taper_val_int(moment));
-    const taper_val ways[3] = {*alpha, shifted(&s, *alpha, 1), step_add(&s, shifted(&s, *alpha, 2), q->skips)};
+    const taper_val ways[3] = {*alpha, shifted(&s, *alpha, 1), taper_step_add(&s, shifted(&s, *alpha, 2), q->skips)};
     taper_val next = TAPER_STEP(&s, aten_stack, taper_steps_list(&s, ways, 3), taper_val_int(0));
     const int64_t first = 0;
     next = TAPER_STEP(&s, aten_logsumexp, next, taper_steps_ints(&s, &first, 1));
-    next = step_add(&s, next, now);
+    next = taper_step_add(&s, next, now);
     const taper_val lasts = TAPER_STEP(&s, aten_gt_Scalar, q->lengths, taper_val_int(moment));
-    next = step_where(&s, step_unsqueeze(&s, lasts, 1), next, *alpha);
+    next = taper_step_where(&s, taper_step_unsqueeze(&s, lasts, 1), next, *alpha);
     if (s.status == TAPER_OK) {
         taper_val_replace(alpha, taper_val_retain(next));
     }
@@ -110,20 +110,21 @@ static taper_status advance(taper_call *call, const sequences *q, taper_val emit
 static taper_val with_probabilities(taper_steps *s, const sequences *q, taper_val logs, taper_val loss)
 {
     taper_val moments = TAPER_STEP(s, aten_arange, taper_val_int(q->moments));
-    moments = TAPER_STEP(s, aten_lt_Tensor, step_unsqueeze(s, moments, 1), step_unsqueeze(s, q->lengths, 0));
-    taper_val sum = step_sum(s, TAPER_STEP(s, aten_exp, logs), 2, false);
+    moments =
+        TAPER_STEP(s, aten_lt_Tensor, taper_step_unsqueeze(s, moments, 1), taper_step_unsqueeze(s, q->lengths, 0));
+    taper_val sum = taper_step_sum(s, TAPER_STEP(s, aten_exp, logs), 2, false);
     sum = TAPER_STEP(s, aten_masked_fill_Scalar, sum, TAPER_STEP(s, aten_logical_not, moments), taper_val_int(0));
-    sum = step_sum(s, sum, 0, false);
-    return step_add(s, loss, step_sub(s, sum, step_detach(s, sum)));
+    sum = taper_step_sum(s, sum, 0, false);
+    return taper_step_add(s, loss, taper_step_sub(s, sum, taper_step_detach(s, sum)));
 }
 
 static taper_val reduced(taper_steps *s, const sequences *q, taper_val loss, int64_t reduction)
 {
     if (reduction == 1) {
         const taper_val counts = TAPER_STEP(s, aten_clamp_min, q->target_lengths, taper_val_int(1));
-        loss = step_div(s, loss, counts);
+        loss = taper_step_div(s, loss, counts);
     }
-    return step_reduced(s, loss, reduction);
+    return taper_step_reduced(s, loss, reduction);
 }
 
 TAPER_STEPS_KERNEL(taper_op_ctc_steps)
@@ -138,7 +139,7 @@ TAPER_STEPS_KERNEL(taper_op_ctc_steps)
     TAPER_TRY(taper_arg_bool(call, 6, &zeroes));
     const bool single = given->rank == 2;
     taper_steps_begin(&s, call->run);
-    const taper_val logs = single ? step_unsqueeze(&s, call->args[0], 1) : call->args[0];
+    const taper_val logs = single ? taper_step_unsqueeze(&s, call->args[0], 1) : call->args[0];
     const taper_tensor *const t = taper_steps_tensor(&s, logs);
     const taper_val targets = as_numbers(&s, call->args[1]);
     q.lengths = as_numbers(&s, call->args[2]);
@@ -163,18 +164,19 @@ TAPER_STEPS_KERNEL(taper_op_ctc_steps)
     q.ends = TAPER_STEP(&s, aten_to_dtype, q.ends, dtype);
     q.skips = TAPER_STEP(&s, aten_to_dtype, q.skips, dtype);
     const int64_t wide[3] = {q.moments, q.batch, q.width};
-    const taper_val index = TAPER_STEP(&s, aten_expand, step_unsqueeze(&s, q.labels, 0), taper_steps_ints(&s, wide, 3));
+    const taper_val index =
+        TAPER_STEP(&s, aten_expand, taper_step_unsqueeze(&s, q.labels, 0), taper_steps_ints(&s, wide, 3));
     const taper_val emitted = TAPER_STEP(&s, aten_gather, logs, taper_val_int(2), index);
     const taper_val start =
-        step_add(&s, TAPER_STEP(&s, aten_select_int, emitted, taper_val_int(0), taper_val_int(0)), q.starts);
+        taper_step_add(&s, TAPER_STEP(&s, aten_select_int, emitted, taper_val_int(0), taper_val_int(0)), q.starts);
     taper_val alpha = s.status == TAPER_OK ? taper_val_retain(start) : taper_val_none();
     for (int64_t moment = 1; moment < q.moments && s.status == TAPER_OK; moment++) {
         taper_steps_fail(&s, advance(call, &q, emitted, moment, &alpha));
     }
     taper_steps_keep(&s, alpha);
     const int64_t last = 1;
-    taper_val loss =
-        step_neg(&s, TAPER_STEP(&s, aten_logsumexp, step_add(&s, alpha, q.ends), taper_steps_ints(&s, &last, 1)));
+    taper_val loss = taper_step_neg(
+        &s, TAPER_STEP(&s, aten_logsumexp, taper_step_add(&s, alpha, q.ends), taper_steps_ints(&s, &last, 1)));
     loss = with_probabilities(&s, &q, logs, loss);
     const taper_val none = TAPER_STEP(&s, aten_gt_Scalar, loss, taper_val_double(-impossible / 10));
     loss = TAPER_STEP(&s, aten_masked_fill_Scalar, loss, none, taper_val_double(zeroes ? 0 : INFINITY));

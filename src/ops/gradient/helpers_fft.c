@@ -32,7 +32,7 @@ static taper_val resized(taper_steps *s, taper_val x, int64_t dim, int64_t size)
         return x;
     }
     if (t->sizes[dim] > size) {
-        return step_narrow(s, x, dim, 0, size);
+        return taper_step_narrow(s, x, dim, 0, size);
     }
     const size_t from_end = t->rank - 1 - (size_t)dim;
     pad[2 * from_end + 1] = size - t->sizes[dim];
@@ -59,11 +59,11 @@ static taper_val transformed(taper_steps *s, taper_val x, const int64_t *dims, c
     const taper_val list = taper_steps_ints(s, dims, count), by = taper_val_int(scale);
     if (kind == RFFT || kind == IHFFT) {
         const taper_val found = TAPER_STEP(s, aten__fft_r2c, x, list, by, taper_val_bool(true));
-        return kind == IHFFT ? step_conj(s, found) : found;
+        return kind == IHFFT ? taper_step_conj(s, found) : found;
     }
     x = as_complex(s, x);
     if (to_real) {
-        x = kind == HFFT ? step_conj(s, x) : x;
+        x = kind == HFFT ? taper_step_conj(s, x) : x;
         return TAPER_STEP(s, aten__fft_c2r, x, list, by, taper_val_int(last));
     }
     return TAPER_STEP(s, aten__fft_c2c, x, list, by, taper_val_bool(forward));
@@ -82,7 +82,7 @@ TAPER_STEPS_KERNEL(taper_op_fft_steps)
     int64_t dim, size, kind;
     TAPER_TRY(taper_arg_int(call, 2, &dim));
     TAPER_TRY(taper_arg_int(call, 4, &kind));
-    TAPER_TRY(step_dim(call, &dim, t->rank));
+    TAPER_TRY(taper_step_dim(call, &dim, t->rank));
     TAPER_TRY(taper_arg_int_or(call, 1, own_size(t, dim, kind == IRFFT || kind == HFFT), &size));
     taper_steps_begin(&s, call->run);
     taper_steps_ret(&s, call, 0,
@@ -109,7 +109,7 @@ TAPER_STEPS_KERNEL(taper_op_fftn_steps)
         TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, dims, &count));
     }
     for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(step_dim(call, &dims[i], t->rank));
+        TAPER_TRY(taper_step_dim(call, &dims[i], t->rank));
         if (!has_sizes || i >= given || sizes[i] == -1) {
             sizes[i] = own_size(t, dims[i], to_real && i + 1 == count);
         }
@@ -138,7 +138,7 @@ TAPER_STEPS_KERNEL(taper_op_r2c_gradient)
     size_t count;
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, dims, &count));
     int64_t last = count != 0 ? dims[count - 1] : 0;
-    TAPER_TRY(step_dim(call, &last, self->rank));
+    TAPER_TRY(taper_step_dim(call, &last, self->rank));
     taper_steps_begin(&s, call->run);
     const taper_val grad = resized(&s, call->args[0], last, self->sizes[last]);
     const taper_val found = TAPER_STEP(&s, aten__fft_c2c, grad, call->args[2], call->args[3], taper_val_bool(false));
@@ -156,15 +156,15 @@ TAPER_STEPS_KERNEL(taper_op_c2r_gradient)
     TAPER_TRY(taper_arg_int(call, 3, &size));
     const int64_t rank = call->args[0].as.tensor->rank;
     int64_t last = count != 0 ? dims[count - 1] : 0;
-    TAPER_TRY(step_dim(call, &last, (size_t)rank));
+    TAPER_TRY(taper_step_dim(call, &last, (size_t)rank));
     taper_steps_begin(&s, call->run);
     taper_val grad = TAPER_STEP(&s, aten__fft_r2c, call->args[0], call->args[1], call->args[2], taper_val_bool(true));
     const taper_tensor *const t = taper_steps_tensor(&s, grad);
     const int64_t half = t != NULL ? t->sizes[last] : 0, twice = size - half;
     if (twice > 0) {
-        const taper_val parts[3] = {step_narrow(&s, grad, last, 0, 1),
-                                    step_scale(&s, step_narrow(&s, grad, last, 1, twice), 2),
-                                    step_narrow(&s, grad, last, 1 + twice, half - 1 - twice)};
+        const taper_val parts[3] = {taper_step_narrow(&s, grad, last, 0, 1),
+                                    taper_step_scale(&s, taper_step_narrow(&s, grad, last, 1, twice), 2),
+                                    taper_step_narrow(&s, grad, last, 1 + twice, half - 1 - twice)};
         grad = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, parts, 3), taper_val_int(last));
     }
     taper_steps_ret(&s, call, 0, grad);
@@ -178,7 +178,7 @@ static taper_val centred_window(taper_steps *s, const taper_call *call, int64_t 
 {
     const int64_t left = (size - length) / 2, pad[2] = {left, size - length - left};
     taper_val window = call->args[4];
-    if (!step_is_tensor(window)) {
+    if (!taper_step_is_tensor(window)) {
         if (length == size) {
             return window;
         }
@@ -207,15 +207,15 @@ TAPER_STEPS_KERNEL(taper_op_stft_steps)
     }
     taper_steps_begin(&s, call->run);
     const taper_val window = centred_window(&s, call, length, size);
-    taper_val x = self->rank == 1 ? step_unsqueeze(&s, call->args[0], 0) : call->args[0];
+    taper_val x = self->rank == 1 ? taper_step_unsqueeze(&s, call->args[0], 0) : call->args[0];
     x = TAPER_STEP(&s, aten_unfold, x, taper_val_int(-1), taper_val_int(size), taper_val_int(hop));
-    x = step_is_tensor(window) ? step_mul(&s, x, window) : x;
+    x = taper_step_is_tensor(window) ? taper_step_mul(&s, x, window) : x;
     const taper_tensor *const framed = taper_steps_tensor(&s, x);
     const bool now_complex = framed != NULL && taper_dtype_is_complex((taper_dtype)framed->dtype);
     const taper_val dims = taper_steps_ints(&s, &dim, 1), by = taper_val_int(normalized ? BY_ROOT : BY_NOTHING);
     x = now_complex ? TAPER_STEP(&s, aten__fft_c2c, x, dims, by, taper_val_bool(true))
                     : TAPER_STEP(&s, aten__fft_r2c, x, dims, by, taper_val_bool(onesided));
-    x = step_transpose(&s, x, 1, 2);
+    x = taper_step_transpose(&s, x, 1, 2);
     x = self->rank == 1 ? TAPER_STEP(&s, aten_squeeze_dim, x, taper_val_int(0)) : x;
     taper_steps_ret(&s, call, 0, keeps_complex ? x : TAPER_STEP(&s, aten_view_as_real, x));
     return taper_steps_end(&s);
@@ -240,7 +240,7 @@ TAPER_STEPS_KERNEL(taper_op_istft_steps)
         complex ? call->args[0] : TAPER_STEP(&s, aten_view_as_complex, TAPER_STEP(&s, aten_contiguous, call->args[0]));
     const taper_tensor *t = taper_steps_tensor(&s, x);
     const bool single = t != NULL && t->rank == 2;
-    x = step_transpose(&s, single ? step_unsqueeze(&s, x, 0) : x, 1, 2); // [batch, frames, frequencies]
+    x = taper_step_transpose(&s, single ? taper_step_unsqueeze(&s, x, 0) : x, 1, 2); // [batch, frames, frequencies]
     t = taper_steps_tensor(&s, x);
     if (t == NULL) {
         return taper_steps_end(&s);
@@ -252,29 +252,29 @@ TAPER_STEPS_KERNEL(taper_op_istft_steps)
     if (keeps_complex) {
         x = TAPER_STEP(&s, aten__fft_c2c, x, dims, by, taper_val_bool(false));
     } else { // a transform of real numbers has half of the frequencies
-        x = onesided ? x : step_narrow(&s, x, 2, 0, size / 2 + 1);
+        x = onesided ? x : taper_step_narrow(&s, x, 2, 0, size / 2 + 1);
         x = TAPER_STEP(&s, aten__fft_c2r, x, dims, by, taper_val_int(size));
     }
     taper_val window = centred_window(&s, call, length, size);
-    if (!step_is_tensor(window)) {
+    if (!taper_step_is_tensor(window)) {
         const taper_val one = taper_steps_ints(&s, &size, 1);
         window = TAPER_STEP(&s, aten_ones, one, taper_val_int(taper_steps_tensor(&s, x) != NULL ? TAPER_F64 : 0));
         window =
             TAPER_STEP(&s, aten_to_dtype, window,
                        taper_val_int(self->dtype == TAPER_F64 || self->dtype == TAPER_C128 ? TAPER_F64 : TAPER_F32));
     }
-    x = step_mul(&s, x, window);
+    x = taper_step_mul(&s, x, window);
     const taper_val step = taper_val_int(hop), width = taper_val_int(size), along = taper_val_int(1);
     const taper_val like = TAPER_STEP(&s, aten_zeros, taper_steps_ints(&s, (int64_t[]){batch, whole}, 2));
     const taper_val one_like = TAPER_STEP(&s, aten_zeros, taper_steps_ints(&s, (int64_t[]){1, whole}, 2));
     taper_val y = TAPER_STEP(&s, taper_unfold_gradient, x, like, along, width, step);
-    taper_val squares = TAPER_STEP(&s, aten_expand, step_mul(&s, window, window),
+    taper_val squares = TAPER_STEP(&s, aten_expand, taper_step_mul(&s, window, window),
                                    taper_steps_ints(&s, (int64_t[]){1, frames, size}, 3));
     squares = TAPER_STEP(&s, taper_unfold_gradient, squares, one_like, along, width, step);
     const int64_t start = center ? size / 2 : 0;
     const int64_t end = wanted >= 0 ? start + wanted : center ? whole - size / 2 : whole;
     const int64_t used = taper_min_i64(end, whole) - start;
-    y = step_div(&s, step_narrow(&s, y, 1, start, used), step_narrow(&s, squares, 1, start, used));
+    y = taper_step_div(&s, taper_step_narrow(&s, y, 1, start, used), taper_step_narrow(&s, squares, 1, start, used));
     y = resized(&s, y, 1, end - start);
     taper_steps_ret(&s, call, 0, single ? TAPER_STEP(&s, aten_squeeze_dim, y, taper_val_int(0)) : y);
     return taper_steps_end(&s);
@@ -293,8 +293,8 @@ TAPER_STEPS_KERNEL(taper_op_vander_steps)
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[x->rank] = taper_max_i64(count - 1, 0);
     taper_steps_begin(&s, call->run);
-    const taper_val column = step_unsqueeze(&s, call->args[0], -1);
-    const taper_val ones = TAPER_STEP(&s, aten_ones_like, step_detach(&s, column));
+    const taper_val column = taper_step_unsqueeze(&s, call->args[0], -1);
+    const taper_val ones = TAPER_STEP(&s, aten_ones_like, taper_step_detach(&s, column));
     taper_val powers = TAPER_STEP(&s, aten_expand, column, taper_steps_ints(&s, sizes, x->rank + 1u));
     powers = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, (taper_val[]){ones, powers}, 2), taper_val_int(-1));
     powers = TAPER_STEP(&s, aten_cumprod, powers, taper_val_int(-1));

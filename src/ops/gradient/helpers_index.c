@@ -14,7 +14,7 @@ TAPER_STEPS_KERNEL(taper_op_cumprod_gradient)
         taper_ret(call, 0, taper_val_retain(call->args[0]));
         return TAPER_OK;
     }
-    TAPER_TRY(step_dim(call, &dim, like->rank));
+    TAPER_TRY(taper_step_dim(call, &dim, like->rank));
     const int64_t count = like->sizes[dim];
     taper_list *const parts = taper_list_new(call->run->heap, &taper_type_tensor, (size_t)taper_max_i64(count, 1));
     if (parts == NULL) {
@@ -203,7 +203,7 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat_each)
         value = TAPER_STEP(&s, aten_reshape, value, taper_steps_ints(&s, self->sizes, self->rank));
     } else {
         taper_steps_fail(&s, taper_arg_int(call, 3, &dim));
-        taper_steps_fail(&s, s.status == TAPER_OK ? step_dim(call, &dim, self->rank) : TAPER_OK);
+        taper_steps_fail(&s, s.status == TAPER_OK ? taper_step_dim(call, &dim, self->rank) : TAPER_OK);
         for (int64_t d = 0, at = 0; s.status == TAPER_OK && d < self->rank; d++) {
             sizes[at++] = self->sizes[d];
             if (d == dim) {
@@ -224,7 +224,7 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat_each_by)
     const bool all = taper_arg_is_none(call, 3);
     int64_t at = 0;
     TAPER_TRY(all ? TAPER_OK : taper_arg_int(call, 3, &at));
-    TAPER_TRY(step_dim(call, &at, all ? 1 : self->rank));
+    TAPER_TRY(taper_step_dim(call, &at, all ? 1 : self->rank));
     taper_steps_begin(&s, call->run);
     const taper_val dim = taper_val_int(at);
     taper_val like = TAPER_STEP(&s, aten_zeros_like, call->args[1]), repeats = call->args[2];

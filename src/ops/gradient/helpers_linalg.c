@@ -37,14 +37,14 @@ TAPER_STEPS_KERNEL(taper_op_cholesky_gradient)
     bool is_upper;
     TAPER_TRY(taper_arg_bool(call, 2, &is_upper));
     taper_steps_begin(&s, call->run);
-    const taper_val factor = is_upper ? step_adjoint(&s, call->args[1]) : call->args[1];
-    const taper_val grad = is_upper ? step_adjoint(&s, call->args[0]) : call->args[0];
-    const taper_val adjoint = step_adjoint(&s, factor);
-    const taper_val product = step_matmul(&s, adjoint, grad);
-    taper_val value = step_add(&s, lower(&s, product, 0), step_adjoint(&s, lower(&s, product, -1)));
+    const taper_val factor = is_upper ? taper_step_adjoint(&s, call->args[1]) : call->args[1];
+    const taper_val grad = is_upper ? taper_step_adjoint(&s, call->args[0]) : call->args[0];
+    const taper_val adjoint = taper_step_adjoint(&s, factor);
+    const taper_val product = taper_step_matmul(&s, adjoint, grad);
+    taper_val value = taper_step_add(&s, lower(&s, product, 0), taper_step_adjoint(&s, lower(&s, product, -1)));
     value = solved(&s, adjoint, value, true, true, false);
     value = solved(&s, factor, value, false, false, false);
-    taper_steps_ret(&s, call, 0, step_scale(&s, value, 0.5));
+    taper_steps_ret(&s, call, 0, taper_step_scale(&s, value, 0.5));
     return taper_steps_end(&s);
 }
 
@@ -52,11 +52,11 @@ TAPER_STEPS_KERNEL(taper_op_cholesky_gradient)
 // as in PyTorch.
 static taper_val factored(taper_steps *s, taper_val factor, bool is_upper)
 {
-    const taper_val fixed = step_detach(s, factor);
+    const taper_val fixed = taper_step_detach(s, factor);
     const taper_val part = is_upper ? upper(s, fixed, 0) : lower(s, fixed, 0);
-    const taper_val used = step_add(s, part, step_sub(s, factor, fixed));
-    const taper_val adjoint = step_adjoint(s, used);
-    return is_upper ? step_matmul(s, adjoint, used) : step_matmul(s, used, adjoint);
+    const taper_val used = taper_step_add(s, part, taper_step_sub(s, factor, fixed));
+    const taper_val adjoint = taper_step_adjoint(s, used);
+    return is_upper ? taper_step_matmul(s, adjoint, used) : taper_step_matmul(s, used, adjoint);
 }
 
 TAPER_STEPS_KERNEL(taper_op_cholesky_inverse_steps)
@@ -90,14 +90,15 @@ TAPER_STEPS_KERNEL(taper_op_solve_triangular_gradients)
     TAPER_TRY(taper_arg_bool(call, 5, &left));
     TAPER_TRY(taper_arg_bool(call, 6, &unit));
     taper_steps_begin(&s, call->run);
-    const taper_val of_b = solved(&s, step_adjoint(&s, call->args[1]), call->args[0], !is_upper, left, unit);
-    if (step_mask(call, 7, 0)) {
-        const taper_val x = step_adjoint(&s, call->args[3]);
-        const taper_val product = step_neg(&s, left ? step_matmul(&s, of_b, x) : step_matmul(&s, x, of_b));
+    const taper_val of_b = solved(&s, taper_step_adjoint(&s, call->args[1]), call->args[0], !is_upper, left, unit);
+    if (taper_step_mask(call, 7, 0)) {
+        const taper_val x = taper_step_adjoint(&s, call->args[3]);
+        const taper_val product =
+            taper_step_neg(&s, left ? taper_step_matmul(&s, of_b, x) : taper_step_matmul(&s, x, of_b));
         const taper_val part = is_upper ? upper(&s, product, unit ? 1 : 0) : lower(&s, product, unit ? -1 : 0);
         taper_steps_ret(&s, call, 0, sum_to(&s, part, call->args[1]));
     }
-    if (step_mask(call, 7, 1)) {
+    if (taper_step_mask(call, 7, 1)) {
         taper_steps_ret(&s, call, 1, sum_to(&s, of_b, call->args[2]));
     }
     return taper_steps_end(&s);
@@ -111,7 +112,7 @@ TAPER_STEPS_KERNEL(taper_op_triangular_solve_steps)
     TAPER_TRY(taper_arg_bool(call, 3, &transposes));
     TAPER_TRY(taper_arg_bool(call, 4, &unit));
     taper_steps_begin(&s, call->run);
-    const taper_val a = transposes ? step_transpose(&s, call->args[1], -2, -1) : call->args[1];
+    const taper_val a = transposes ? taper_step_transpose(&s, call->args[1], -2, -1) : call->args[1];
     taper_steps_ret(&s, call, 0, solved(&s, a, call->args[0], is_upper != transposes, true, unit));
     return taper_steps_end(&s);
 }
@@ -134,14 +135,15 @@ TAPER_STEPS_KERNEL(taper_op_solve_gradients)
     const bool vector = is_vector(call->args[1].as.tensor, call->args[2].as.tensor);
     taper_steps_begin(&s, call->run);
     const taper_val of_b =
-        TAPER_STEP(&s, aten_linalg_solve, step_adjoint(&s, call->args[1]), call->args[0], flag(left));
-    if (step_mask(call, 5, 0)) {
-        const taper_val rows = vector ? step_unsqueeze(&s, of_b, -1) : of_b;
-        const taper_val x = step_adjoint(&s, vector ? step_unsqueeze(&s, call->args[3], -1) : call->args[3]);
-        const taper_val product = left || vector ? step_matmul(&s, rows, x) : step_matmul(&s, x, rows);
-        taper_steps_ret(&s, call, 0, sum_to(&s, step_neg(&s, product), call->args[1]));
+        TAPER_STEP(&s, aten_linalg_solve, taper_step_adjoint(&s, call->args[1]), call->args[0], flag(left));
+    if (taper_step_mask(call, 5, 0)) {
+        const taper_val rows = vector ? taper_step_unsqueeze(&s, of_b, -1) : of_b;
+        const taper_val x =
+            taper_step_adjoint(&s, vector ? taper_step_unsqueeze(&s, call->args[3], -1) : call->args[3]);
+        const taper_val product = left || vector ? taper_step_matmul(&s, rows, x) : taper_step_matmul(&s, x, rows);
+        taper_steps_ret(&s, call, 0, sum_to(&s, taper_step_neg(&s, product), call->args[1]));
     }
-    if (step_mask(call, 5, 1)) {
+    if (taper_step_mask(call, 5, 1)) {
         taper_steps_ret(&s, call, 1, sum_to(&s, of_b, call->args[2]));
     }
     return taper_steps_end(&s);
@@ -162,10 +164,10 @@ static int64_t columns_of(const taper_tensor *t)
 // The gradient of P^T A for a square A = P L U.
 static taper_val square_lu(taper_steps *s, taper_val grad_l, taper_val grad_u, taper_val l, taper_val u)
 {
-    const taper_val of_l = lower(s, step_matmul(s, step_adjoint(s, l), grad_l), -1);
-    const taper_val of_u = upper(s, step_matmul(s, grad_u, step_adjoint(s, u)), 0);
-    const taper_val value = solved(s, step_adjoint(s, u), step_add(s, of_l, of_u), false, false, false);
-    return solved(s, step_adjoint(s, l), value, true, true, true);
+    const taper_val of_l = lower(s, taper_step_matmul(s, taper_step_adjoint(s, l), grad_l), -1);
+    const taper_val of_u = upper(s, taper_step_matmul(s, grad_u, taper_step_adjoint(s, u)), 0);
+    const taper_val value = solved(s, taper_step_adjoint(s, u), taper_step_add(s, of_l, of_u), false, false, false);
+    return solved(s, taper_step_adjoint(s, l), value, true, true, true);
 }
 
 TAPER_STEPS_KERNEL(taper_op_lu_gradient)
@@ -178,21 +180,21 @@ TAPER_STEPS_KERNEL(taper_op_lu_gradient)
     taper_steps_begin(&s, call->run);
     taper_val value;
     if (n > k) { // the columns after the square follow from L
-        const taper_val rest = step_narrow(&s, grad_u, -1, k, n - k), u2 = step_narrow(&s, u, -1, k, n - k);
-        const taper_val of_rest = solved(&s, step_adjoint(&s, l), rest, true, true, true);
-        grad_l = step_sub(&s, grad_l, step_matmul(&s, of_rest, step_adjoint(&s, u2)));
-        value = square_lu(&s, grad_l, step_narrow(&s, grad_u, -1, 0, k), l, step_narrow(&s, u, -1, 0, k));
+        const taper_val rest = taper_step_narrow(&s, grad_u, -1, k, n - k), u2 = taper_step_narrow(&s, u, -1, k, n - k);
+        const taper_val of_rest = solved(&s, taper_step_adjoint(&s, l), rest, true, true, true);
+        grad_l = taper_step_sub(&s, grad_l, taper_step_matmul(&s, of_rest, taper_step_adjoint(&s, u2)));
+        value = square_lu(&s, grad_l, taper_step_narrow(&s, grad_u, -1, 0, k), l, taper_step_narrow(&s, u, -1, 0, k));
         value = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, (taper_val[]){value, of_rest}, 2), taper_val_int(-1));
     } else if (m > k) { // the rows below the square follow from U
-        const taper_val rest = step_narrow(&s, grad_l, -2, k, m - k), l2 = step_narrow(&s, l, -2, k, m - k);
-        const taper_val of_rest = solved(&s, step_adjoint(&s, u), rest, false, false, false);
-        grad_u = step_sub(&s, grad_u, step_matmul(&s, step_adjoint(&s, l2), of_rest));
-        value = square_lu(&s, step_narrow(&s, grad_l, -2, 0, k), grad_u, step_narrow(&s, l, -2, 0, k), u);
+        const taper_val rest = taper_step_narrow(&s, grad_l, -2, k, m - k), l2 = taper_step_narrow(&s, l, -2, k, m - k);
+        const taper_val of_rest = solved(&s, taper_step_adjoint(&s, u), rest, false, false, false);
+        grad_u = taper_step_sub(&s, grad_u, taper_step_matmul(&s, taper_step_adjoint(&s, l2), of_rest));
+        value = square_lu(&s, taper_step_narrow(&s, grad_l, -2, 0, k), grad_u, taper_step_narrow(&s, l, -2, 0, k), u);
         value = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, (taper_val[]){value, of_rest}, 2), taper_val_int(-2));
     } else {
         value = square_lu(&s, grad_l, grad_u, l, u);
     }
-    taper_steps_ret(&s, call, 0, pivots ? step_matmul(&s, p, value) : value);
+    taper_steps_ret(&s, call, 0, pivots ? taper_step_matmul(&s, p, value) : value);
     return taper_steps_end(&s);
 }
 
@@ -206,8 +208,8 @@ TAPER_STEPS_KERNEL(taper_op_lu_factor_gradient)
     taper_val parts[3];
     taper_steps_call_all(&s, TAPER_OP(aten_lu_unpack), 4,
                          (taper_val[]){call->args[1], call->args[2], flag(true), flag(true)}, parts, 3);
-    const taper_val grad_l = step_narrow(&s, lower(&s, call->args[0], -1), -1, 0, k);
-    const taper_val grad_u = step_narrow(&s, upper(&s, call->args[0], 0), -2, 0, k);
+    const taper_val grad_l = taper_step_narrow(&s, lower(&s, call->args[0], -1), -1, 0, k);
+    const taper_val grad_u = taper_step_narrow(&s, upper(&s, call->args[0], 0), -2, 0, k);
     taper_steps_ret(&s, call, 0, TAPER_STEP(&s, taper_lu_gradient, grad_l, grad_u, parts[0], parts[1], parts[2]));
     return taper_steps_end(&s);
 }
@@ -230,7 +232,7 @@ TAPER_STEPS_KERNEL(taper_op_lu_unpack_gradient)
     }
     l = TAPER_STEP(&s, aten_constant_pad_nd, lower(&s, l, -1), taper_steps_ints(&s, wide, 2));
     u = TAPER_STEP(&s, aten_constant_pad_nd, upper(&s, u, 0), taper_steps_ints(&s, tall, 4));
-    taper_steps_ret(&s, call, 0, step_add(&s, l, u));
+    taper_steps_ret(&s, call, 0, taper_step_add(&s, l, u));
     return taper_steps_end(&s);
 }
 
@@ -246,17 +248,17 @@ TAPER_STEPS_KERNEL(taper_op_lu_solve_steps)
     taper_steps_call_all(&s, TAPER_OP(aten_lu_unpack), 4,
                          (taper_val[]){call->args[0], call->args[1], flag(true), flag(true)}, parts, 3);
     const taper_val p = parts[0], l = parts[1], u = parts[2];
-    taper_val x = left ? call->args[2] : step_adjoint(&s, call->args[2]);
+    taper_val x = left ? call->args[2] : taper_step_adjoint(&s, call->args[2]);
     if (adjoint == left) { // A^H
-        x = solved(&s, step_adjoint(&s, u), x, false, true, false);
-        x = solved(&s, step_adjoint(&s, l), x, true, true, true);
-        x = step_matmul(&s, p, x);
+        x = solved(&s, taper_step_adjoint(&s, u), x, false, true, false);
+        x = solved(&s, taper_step_adjoint(&s, l), x, true, true, true);
+        x = taper_step_matmul(&s, p, x);
     } else {
-        x = step_matmul(&s, step_transpose(&s, p, -2, -1), x);
+        x = taper_step_matmul(&s, taper_step_transpose(&s, p, -2, -1), x);
         x = solved(&s, l, x, false, true, true);
         x = solved(&s, u, x, true, true, false);
     }
-    taper_steps_ret(&s, call, 0, left ? x : step_adjoint(&s, x));
+    taper_steps_ret(&s, call, 0, left ? x : taper_step_adjoint(&s, x));
     return taper_steps_end(&s);
 }
 
@@ -266,10 +268,11 @@ TAPER_STEPS_KERNEL(taper_op_lu_solve_steps)
 // to a Hermitian matrix.
 static taper_val tall_qr(taper_steps *s, taper_val grad_q, taper_val grad_r, taper_val q, taper_val r)
 {
-    const taper_val adjoint = step_adjoint(s, r);
-    taper_val inner = step_sub(s, step_matmul(s, grad_r, adjoint), step_matmul(s, step_adjoint(s, q), grad_q));
-    inner = step_add(s, upper(s, inner, 0), step_adjoint(s, upper(s, inner, 1)));
-    return solved(s, adjoint, step_add(s, grad_q, step_matmul(s, q, inner)), false, false, false);
+    const taper_val adjoint = taper_step_adjoint(s, r);
+    taper_val inner = taper_step_sub(s, taper_step_matmul(s, grad_r, adjoint),
+                                     taper_step_matmul(s, taper_step_adjoint(s, q), grad_q));
+    inner = taper_step_add(s, upper(s, inner, 0), taper_step_adjoint(s, upper(s, inner, 1)));
+    return solved(s, adjoint, taper_step_add(s, grad_q, taper_step_matmul(s, q, inner)), false, false, false);
 }
 
 TAPER_STEPS_KERNEL(taper_op_qr_gradient)
@@ -289,10 +292,12 @@ TAPER_STEPS_KERNEL(taper_op_qr_gradient)
         return taper_steps_end(&s);
     }
     // A = [X | Y], with X = Q R1 and R2 = Q^H Y.
-    const taper_val y = step_narrow(&s, call->args[4], -1, m, n - m), grad_2 = step_narrow(&s, grad_r, -1, m, n - m);
-    grad_q = step_add(&s, grad_q, step_matmul(&s, y, step_adjoint(&s, grad_2)));
-    const taper_val of_x = tall_qr(&s, grad_q, step_narrow(&s, grad_r, -1, 0, m), q, step_narrow(&s, r, -1, 0, m));
-    const taper_val of_y = step_matmul(&s, q, grad_2);
+    const taper_val y = taper_step_narrow(&s, call->args[4], -1, m, n - m),
+                    grad_2 = taper_step_narrow(&s, grad_r, -1, m, n - m);
+    grad_q = taper_step_add(&s, grad_q, taper_step_matmul(&s, y, taper_step_adjoint(&s, grad_2)));
+    const taper_val of_x =
+        tall_qr(&s, grad_q, taper_step_narrow(&s, grad_r, -1, 0, m), q, taper_step_narrow(&s, r, -1, 0, m));
+    const taper_val of_y = taper_step_matmul(&s, q, grad_2);
     taper_steps_ret(&s, call, 0,
                     TAPER_STEP(&s, aten_cat, taper_steps_list(&s, (taper_val[]){of_x, of_y}, 2), taper_val_int(-1)));
     return taper_steps_end(&s);
@@ -324,18 +329,19 @@ static taper_status reflect(taper_call *call, taper_val vectors, taper_val taus,
         taper_steps s;
         const int64_t at = adjoint ? i : count - 1 - i;
         taper_steps_begin(&s, call->run);
-        taper_val v = step_narrow(&s, lower(&s, vectors, -1), -1, at, 1);
-        taper_val unit = TAPER_STEP(&s, aten_zeros_like, step_detach(&s, step_narrow(&s, vectors, -1, at, 1)));
+        taper_val v = taper_step_narrow(&s, lower(&s, vectors, -1), -1, at, 1);
+        taper_val unit =
+            TAPER_STEP(&s, aten_zeros_like, taper_step_detach(&s, taper_step_narrow(&s, vectors, -1, at, 1)));
         unit = TAPER_STEP(&s, aten_select_scatter, unit,
                           TAPER_STEP(&s, aten_ones_like,
                                      TAPER_STEP(&s, aten_select_int, unit, taper_val_int(-2),
                                                 taper_val_int(taper_min_i64(at, m - 1)))),
                           taper_val_int(-2), taper_val_int(taper_min_i64(at, m - 1)));
-        v = step_add(&s, v, unit);
-        taper_val factor = step_unsqueeze(&s, step_narrow(&s, taus, -1, at, 1), -1);
-        factor = adjoint ? step_conj(&s, factor) : factor;
-        const taper_val along = step_matmul(&s, step_adjoint(&s, v), *value);
-        const taper_val next = step_sub(&s, *value, step_mul(&s, factor, step_matmul(&s, v, along)));
+        v = taper_step_add(&s, v, unit);
+        taper_val factor = taper_step_unsqueeze(&s, taper_step_narrow(&s, taus, -1, at, 1), -1);
+        factor = adjoint ? taper_step_conj(&s, factor) : factor;
+        const taper_val along = taper_step_matmul(&s, taper_step_adjoint(&s, v), *value);
+        const taper_val next = taper_step_sub(&s, *value, taper_step_mul(&s, factor, taper_step_matmul(&s, v, along)));
         taper_val_replace(value, s.status == TAPER_OK ? taper_val_retain(next) : taper_val_none());
         TAPER_TRY(taper_steps_end(&s));
     }
@@ -351,7 +357,7 @@ TAPER_STEPS_KERNEL(taper_op_householder_steps)
         TAPER_STEP(&s, aten_eye_m, taper_val_int(rows_of(a)), taper_val_int(columns_of(a)), taper_val_int(a->dtype));
     unit = TAPER_STEP(&s, aten_expand, unit, taper_steps_ints(&s, a->sizes, a->rank));
     if (taper_tensor_numel(call->args[1].as.tensor) == 0) { // no reflection: the gradient is 0
-        unit = step_add(&s, unit, step_scale(&s, TAPER_STEP(&s, aten_sum, call->args[1]), 0));
+        unit = taper_step_add(&s, unit, taper_step_scale(&s, TAPER_STEP(&s, aten_sum, call->args[1]), 0));
     }
     taper_val value = s.status == TAPER_OK ? taper_val_retain(unit) : taper_val_none();
     TAPER_TRY(taper_steps_end(&s));
@@ -367,13 +373,13 @@ TAPER_STEPS_KERNEL(taper_op_ormqr_steps)
     TAPER_TRY(taper_arg_bool(call, 3, &left));
     TAPER_TRY(taper_arg_bool(call, 4, &adjoint));
     taper_steps_begin(&s, call->run);
-    const taper_val start = left ? call->args[2] : step_adjoint(&s, call->args[2]);
+    const taper_val start = left ? call->args[2] : taper_step_adjoint(&s, call->args[2]);
     taper_val value = s.status == TAPER_OK ? taper_val_retain(start) : taper_val_none();
     TAPER_TRY(taper_steps_end(&s));
     taper_status status = reflect(call, call->args[0], call->args[1], &value, adjoint == left);
     taper_steps_begin(&s, call->run);
     taper_steps_fail(&s, status);
     taper_steps_keep(&s, value);
-    taper_steps_ret(&s, call, 0, left ? value : step_adjoint(&s, value));
+    taper_steps_ret(&s, call, 0, left ? value : taper_step_adjoint(&s, value));
     return taper_steps_end(&s);
 }

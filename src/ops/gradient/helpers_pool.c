@@ -105,9 +105,10 @@ TAPER_STEPS_KERNEL(taper_op_unpool)
     }
     taper_steps_begin(&s, call->run);
     taper_val sum = TAPER_STEP(&s, aten_new_zeros, call->args[0], taper_steps_ints(&s, flat, outer + 1));
-    sum = TAPER_STEP(&s, aten_scatter_add, sum, taper_val_int(-1), step_reshape(&s, call->args[2], small, outer + 1),
-                     step_reshape(&s, call->args[0], small, outer + 1));
-    taper_steps_ret(&s, call, 0, step_like(&s, sum, self));
+    sum = TAPER_STEP(&s, aten_scatter_add, sum, taper_val_int(-1),
+                     taper_step_reshape(&s, call->args[2], small, outer + 1),
+                     taper_step_reshape(&s, call->args[0], small, outer + 1));
+    taper_steps_ret(&s, call, 0, taper_step_like(&s, sum, self));
     return taper_steps_end(&s);
 }
 
@@ -132,9 +133,9 @@ TAPER_STEPS_KERNEL(taper_op_repool)
         }
     }
     taper_steps_begin(&s, call->run);
-    const taper_val found = TAPER_STEP(&s, aten_gather, step_reshape(&s, call->args[0], flat, outer + 1),
-                                       taper_val_int(-1), step_reshape(&s, call->args[1], small, outer + 1));
-    taper_steps_ret(&s, call, 0, step_like(&s, found, indices));
+    const taper_val found = TAPER_STEP(&s, aten_gather, taper_step_reshape(&s, call->args[0], flat, outer + 1),
+                                       taper_val_int(-1), taper_step_reshape(&s, call->args[1], small, outer + 1));
+    taper_steps_ret(&s, call, 0, taper_step_like(&s, found, indices));
     return taper_steps_end(&s);
 }
 
@@ -168,8 +169,8 @@ static taper_val spread_back(taper_steps *s, taper_val grad, int64_t dim, taper_
         return grad;
     }
     matrix = TAPER_STEP(s, aten_to_dtype, matrix, taper_val_int(g->dtype));
-    grad = step_matmul(s, step_transpose(s, grad, dim, -1), step_transpose(s, matrix, 0, 1));
-    return step_transpose(s, grad, dim, -1);
+    grad = taper_step_matmul(s, taper_step_transpose(s, grad, dim, -1), taper_step_transpose(s, matrix, 0, 1));
+    return taper_step_transpose(s, grad, dim, -1);
 }
 
 typedef struct window {
@@ -221,7 +222,7 @@ TAPER_STEPS_KERNEL(taper_op_avg_pool_gradient)
         const int64_t dim = self->rank - dims + d;
         value = spread_back(&s, value, dim, average_matrix(&s, self->sizes[dim], grad->sizes[dim], &w));
     }
-    taper_steps_ret(&s, call, 0, divisor != 0 ? step_scale(&s, value, 1 / divisor) : value);
+    taper_steps_ret(&s, call, 0, divisor != 0 ? taper_step_scale(&s, value, 1 / divisor) : value);
     return taper_steps_end(&s);
 }
 
@@ -259,7 +260,7 @@ static taper_val resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int
                                taper_val scale)
 {
     taper_val unit = TAPER_STEP(s, aten_eye, taper_val_int(inputs), taper_val_int(TAPER_F64));
-    unit = step_reshape(s, unit, (int64_t[]){1, inputs, inputs, 1}, 4);
+    unit = taper_step_reshape(s, unit, (int64_t[]){1, inputs, inputs, 1}, 4);
     const taper_val size = taper_steps_ints(s, (int64_t[]){outputs, 1}, 2), none = taper_val_none();
     taper_val found = none;
     switch (kind) {
@@ -282,7 +283,7 @@ static taper_val resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int
         found = TAPER_STEP(s, aten__upsample_bicubic2d_aa, unit, size, align, scale, none);
         break;
     }
-    return step_reshape(s, found, (int64_t[]){inputs, outputs}, 2);
+    return taper_step_reshape(s, found, (int64_t[]){inputs, outputs}, 2);
 }
 
 TAPER_STEPS_KERNEL(taper_op_resize_gradient)

@@ -136,7 +136,7 @@ TAPER_STEPS_KERNEL(taper_op_prod_gradient)
         grad = TAPER_STEP(&s, aten_reshape, grad, taper_steps_ints(&s, (int64_t[]){1}, 1));
         dim = 0;
     } else {
-        taper_steps_fail(&s, step_dim(call, &dim, like->rank));
+        taper_steps_fail(&s, taper_step_dim(call, &dim, like->rank));
         dim = s.status == TAPER_OK ? dim : 0;
         grad = keep ? grad : TAPER_STEP(&s, aten_unsqueeze, grad, taper_val_int(dim));
     }

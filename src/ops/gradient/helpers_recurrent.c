@@ -17,12 +17,12 @@ typedef struct state {
 
 static taper_val gate(taper_steps *s, const layer *l, taper_val all, int64_t index)
 {
-    return step_narrow(s, all, -1, index * l->size, l->size);
+    return taper_step_narrow(s, all, -1, index * l->size, l->size);
 }
 
 static taper_val gate_sum(taper_steps *s, const layer *l, taper_val in, taper_val rec, int64_t index)
 {
-    return TAPER_STEP(s, aten_sigmoid, step_add(s, gate(s, l, in, index), gate(s, l, rec, index)));
+    return TAPER_STEP(s, aten_sigmoid, taper_step_add(s, gate(s, l, in, index), gate(s, l, rec, index)));
 }
 
 // Computes the next state. `in` is the product of the input and its weights.
@@ -34,17 +34,17 @@ static taper_status next_state(taper_call *call, const layer *l, taper_val all_i
     const taper_val rec = TAPER_STEP(&s, aten_linear, now->h, l->weights[1], l->weights[3]);
     taper_val h = taper_val_none(), c = now->c;
     if (l->kind == LSTM) {
-        const taper_val made = TAPER_STEP(&s, aten_tanh, step_add(&s, gate(&s, l, in, 2), gate(&s, l, rec, 2)));
-        c = step_add(&s, step_mul(&s, gate_sum(&s, l, in, rec, 1), now->c),
-                     step_mul(&s, gate_sum(&s, l, in, rec, 0), made));
-        h = step_mul(&s, gate_sum(&s, l, in, rec, 3), TAPER_STEP(&s, aten_tanh, c));
+        const taper_val made = TAPER_STEP(&s, aten_tanh, taper_step_add(&s, gate(&s, l, in, 2), gate(&s, l, rec, 2)));
+        c = taper_step_add(&s, taper_step_mul(&s, gate_sum(&s, l, in, rec, 1), now->c),
+                           taper_step_mul(&s, gate_sum(&s, l, in, rec, 0), made));
+        h = taper_step_mul(&s, gate_sum(&s, l, in, rec, 3), TAPER_STEP(&s, aten_tanh, c));
     } else if (l->kind == GRU) {
         const taper_val reset = gate_sum(&s, l, in, rec, 0), keep = gate_sum(&s, l, in, rec, 1);
-        const taper_val made =
-            TAPER_STEP(&s, aten_tanh, step_add(&s, gate(&s, l, in, 2), step_mul(&s, reset, gate(&s, l, rec, 2))));
-        h = step_add(&s, made, step_mul(&s, keep, step_sub(&s, now->h, made)));
+        const taper_val made = TAPER_STEP(
+            &s, aten_tanh, taper_step_add(&s, gate(&s, l, in, 2), taper_step_mul(&s, reset, gate(&s, l, rec, 2))));
+        h = taper_step_add(&s, made, taper_step_mul(&s, keep, taper_step_sub(&s, now->h, made)));
     } else {
-        const taper_val sum = step_add(&s, in, rec);
+        const taper_val sum = taper_step_add(&s, in, rec);
         h = l->kind == RNN_TANH ? TAPER_STEP(&s, aten_tanh, sum) : TAPER_STEP(&s, aten_relu, sum);
     }
     if (s.status == TAPER_OK) {
@@ -188,13 +188,13 @@ TAPER_STEPS_KERNEL(taper_op_recurrent_steps)
         }
     }
     const bool turned = batch_first && input->rank == 3;
-    const taper_val start = turned ? step_transpose(&s, call->args[0], 0, 1) : call->args[0];
+    const taper_val start = turned ? taper_step_transpose(&s, call->args[0], 0, 1) : call->args[0];
     taper_val x = s.status == TAPER_OK ? taper_val_retain(start) : taper_val_none();
     if (s.status == TAPER_OK) {
         taper_steps_fail(&s, run_network(call, &n, &x, ends));
     }
     taper_steps_keep(&s, x);
-    taper_steps_ret(&s, call, 0, turned ? step_transpose(&s, x, 0, 1) : x);
+    taper_steps_ret(&s, call, 0, turned ? taper_step_transpose(&s, x, 0, 1) : x);
     for (size_t e = 0; e < 2 && s.status == TAPER_OK; e++) {
         taper_steps_ret(&s, call, e + 1,
                         TAPER_STEP(&s, aten_stack, TAPER_VAL(ends[ends[e] != NULL ? e : 0]), taper_val_int(0)));

@@ -28,14 +28,14 @@ static taper_val reflected(taper_steps *s, const sampler *g, taper_val x, int64_
 {
     const double least = g->aligned ? 0 : -0.5, span = g->aligned ? (double)size - 1 : (double)size;
     if (span == 0) {
-        return step_scale(s, x, 0);
+        return taper_step_scale(s, x, 0);
     }
-    x = TAPER_STEP(s, aten_abs, step_shift(s, x, -least));
-    const taper_val flips = TAPER_STEP(s, aten_floor, step_scale(s, step_detach(s, x), 1 / span));
-    const taper_val rest = step_sub(s, x, step_scale(s, flips, span));
+    x = TAPER_STEP(s, aten_abs, taper_step_shift(s, x, -least));
+    const taper_val flips = TAPER_STEP(s, aten_floor, taper_step_scale(s, taper_step_detach(s, x), 1 / span));
+    const taper_val rest = taper_step_sub(s, x, taper_step_scale(s, flips, span));
     taper_val odd = TAPER_STEP(s, aten_remainder_Scalar, flips, taper_val_int(2));
     odd = TAPER_STEP(s, aten_eq_Scalar, odd, taper_val_int(1));
-    return clamped(s, step_shift(s, step_where(s, odd, step_from(s, span, rest), rest), least), size);
+    return clamped(s, taper_step_shift(s, taper_step_where(s, odd, taper_step_from(s, span, rest), rest), least), size);
 }
 
 static taper_val padded(taper_steps *s, const sampler *g, taper_val x, int64_t size)
@@ -46,40 +46,40 @@ static taper_val padded(taper_steps *s, const sampler *g, taper_val x, int64_t s
 // The cubic convolution with a = -3/4, for distances up to 1 and from 1 to 2.
 static taper_val near_weight(taper_steps *s, taper_val t)
 {
-    taper_val value = step_shift(s, step_scale(s, t, 1.25), -2.25);
-    value = step_mul(s, step_mul(s, value, t), t);
-    return step_shift(s, value, 1);
+    taper_val value = taper_step_shift(s, taper_step_scale(s, t, 1.25), -2.25);
+    value = taper_step_mul(s, taper_step_mul(s, value, t), t);
+    return taper_step_shift(s, value, 1);
 }
 
 static taper_val far_weight(taper_steps *s, taper_val t)
 {
-    taper_val value = step_shift(s, step_scale(s, t, -0.75), 3.75);
-    value = step_shift(s, step_mul(s, value, t), -6);
-    return step_shift(s, step_mul(s, value, t), 3);
+    taper_val value = taper_step_shift(s, taper_step_scale(s, t, -0.75), 3.75);
+    value = taper_step_shift(s, taper_step_mul(s, value, t), -6);
+    return taper_step_shift(s, taper_step_mul(s, value, t), 3);
 }
 
 static void prepare(taper_steps *s, sampler *g, taper_val grid, int64_t k)
 {
     const int64_t size = g->sizes[k];
     taper_val x = TAPER_STEP(s, aten_select_int, grid, taper_val_int(-1), taper_val_int(k));
-    x = g->aligned ? step_scale(s, step_shift(s, x, 1), (double)(size - 1) / 2)
-                   : step_shift(s, step_scale(s, step_shift(s, x, 1), (double)size / 2), -0.5);
+    x = g->aligned ? taper_step_scale(s, taper_step_shift(s, x, 1), (double)(size - 1) / 2)
+                   : taper_step_shift(s, taper_step_scale(s, taper_step_shift(s, x, 1), (double)size / 2), -0.5);
     x = g->way == BICUBIC ? x : padded(s, g, x, size);
     g->places[k] = x;
-    const taper_val fixed = step_detach(s, x);
+    const taper_val fixed = taper_step_detach(s, x);
     g->lower[k] = g->way == NEAREST ? TAPER_STEP(s, aten_round, fixed) : TAPER_STEP(s, aten_floor, fixed);
-    const taper_val t = step_sub(s, x, g->lower[k]);
+    const taper_val t = taper_step_sub(s, x, g->lower[k]);
     if (g->way == BICUBIC) {
-        const taper_val rest = step_from(s, 1, t);
-        g->weights[k][0] = far_weight(s, step_shift(s, t, 1));
+        const taper_val rest = taper_step_from(s, 1, t);
+        g->weights[k][0] = far_weight(s, taper_step_shift(s, t, 1));
         g->weights[k][1] = near_weight(s, t);
         g->weights[k][2] = near_weight(s, rest);
-        g->weights[k][3] = far_weight(s, step_shift(s, rest, 1));
+        g->weights[k][3] = far_weight(s, taper_step_shift(s, rest, 1));
     } else if (g->way == BILINEAR) {
-        g->weights[k][1] = step_from(s, 1, t);
+        g->weights[k][1] = taper_step_from(s, 1, t);
         g->weights[k][2] = t;
     } else { // the place counts for nothing, but has the gradient 0
-        g->weights[k][1] = step_shift(s, step_scale(s, t, 0), 1);
+        g->weights[k][1] = taper_step_shift(s, taper_step_scale(s, t, 0), 1);
     }
 }
 
@@ -91,15 +91,15 @@ static taper_status add_tap(taper_call *call, const sampler *g, const int *tap, 
     taper_val index = taper_val_none(), weight = taper_val_none();
     int64_t stride = 1;
     for (int64_t k = 0; k < g->dims; k++) {
-        taper_val at = step_shift(&s, g->lower[k], tap[k] - 1);
+        taper_val at = taper_step_shift(&s, g->lower[k], tap[k] - 1);
         at = g->way == BICUBIC ? padded(&s, g, at, g->sizes[k]) : at;
         const taper_val outside = TAPER_STEP(&s, aten_logical_or, TAPER_STEP(&s, aten_lt_Scalar, at, taper_val_int(0)),
                                              TAPER_STEP(&s, aten_gt_Scalar, at, taper_val_int(g->sizes[k] - 1)));
         const taper_val own = TAPER_STEP(&s, aten_masked_fill_Scalar, g->weights[k][tap[k]], outside, taper_val_int(0));
-        weight = k == 0 ? own : step_mul(&s, weight, own);
+        weight = k == 0 ? own : taper_step_mul(&s, weight, own);
         at = TAPER_STEP(&s, aten_round, clamped(&s, at, g->sizes[k]));
-        at = step_scale(&s, at, (double)stride);
-        index = k == 0 ? at : step_add(&s, index, at);
+        at = taper_step_scale(&s, at, (double)stride);
+        index = k == 0 ? at : taper_step_add(&s, index, at);
         stride *= g->sizes[k];
     }
     const taper_tensor *const w = taper_steps_tensor(&s, weight);
@@ -107,11 +107,11 @@ static taper_status add_tap(taper_call *call, const sampler *g, const int *tap, 
     if (w != NULL) {
         const int64_t points = w->sizes[0] != 0 ? taper_tensor_numel(w) / w->sizes[0] : 0;
         const int64_t sizes[3] = {w->sizes[0], 1, points}, wide[3] = {w->sizes[0], flat->sizes[1], points};
-        index = TAPER_STEP(&s, aten_to_dtype, step_reshape(&s, index, sizes, 3), taper_val_int(TAPER_I64));
+        index = TAPER_STEP(&s, aten_to_dtype, taper_step_reshape(&s, index, sizes, 3), taper_val_int(TAPER_I64));
         index = TAPER_STEP(&s, aten_expand, index, taper_steps_ints(&s, wide, 3));
         const taper_val found = TAPER_STEP(&s, aten_gather, g->flat, taper_val_int(2), index);
-        const taper_val part = step_mul(&s, found, step_reshape(&s, weight, sizes, 3));
-        const taper_val next = step_is_tensor(*sum) ? step_add(&s, *sum, part) : part;
+        const taper_val part = taper_step_mul(&s, found, taper_step_reshape(&s, weight, sizes, 3));
+        const taper_val next = taper_step_is_tensor(*sum) ? taper_step_add(&s, *sum, part) : part;
         if (s.status == TAPER_OK) {
             taper_val_replace(sum, taper_val_retain(next));
         }
@@ -164,6 +164,6 @@ TAPER_STEPS_KERNEL(taper_op_grid_sampler_steps)
         taper_steps_fail(&s, add_taps(call, &g, &sum));
     }
     taper_steps_keep(&s, sum);
-    taper_steps_ret(&s, call, 0, step_reshape(&s, sum, sizes, input->rank));
+    taper_steps_ret(&s, call, 0, taper_step_reshape(&s, sum, sizes, input->rank));
     return taper_steps_end(&s);
 }

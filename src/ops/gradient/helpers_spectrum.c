@@ -17,7 +17,7 @@ static int64_t columns_of(const taper_tensor *t)
 // Returns 1 / (v_j - v_i), and 0 for equal values: a gradient that needs their difference is not defined.
 static taper_val gaps(taper_steps *s, taper_val values)
 {
-    const taper_val gap = step_sub(s, step_unsqueeze(s, values, -2), step_unsqueeze(s, values, -1));
+    const taper_val gap = taper_step_sub(s, taper_step_unsqueeze(s, values, -2), taper_step_unsqueeze(s, values, -1));
     const taper_val none = TAPER_STEP(s, aten_eq_Scalar, gap, taper_val_int(0));
     const taper_val safe = TAPER_STEP(s, aten_masked_fill_Scalar, gap, none, taper_val_int(1));
     return TAPER_STEP(s, aten_masked_fill_Scalar, TAPER_STEP(s, aten_reciprocal, safe), none, taper_val_int(0));
@@ -33,12 +33,12 @@ TAPER_STEPS_KERNEL(taper_op_eigh_gradient)
     taper_steps s;
     const taper_val v = call->args[3];
     taper_steps_begin(&s, call->run);
-    const taper_val adjoint = step_adjoint(&s, v);
-    const taper_val turned = step_matmul(&s, adjoint, call->args[1]);
-    const taper_val skew = step_scale(&s, step_sub(&s, turned, step_adjoint(&s, turned)), 0.5);
-    taper_val inner = step_mul(&s, skew, gaps(&s, call->args[2]));
-    inner = step_add(&s, inner, diagonal(&s, call->args[0]));
-    taper_steps_ret(&s, call, 0, step_matmul(&s, v, step_matmul(&s, inner, adjoint)));
+    const taper_val adjoint = taper_step_adjoint(&s, v);
+    const taper_val turned = taper_step_matmul(&s, adjoint, call->args[1]);
+    const taper_val skew = taper_step_scale(&s, taper_step_sub(&s, turned, taper_step_adjoint(&s, turned)), 0.5);
+    taper_val inner = taper_step_mul(&s, skew, gaps(&s, call->args[2]));
+    inner = taper_step_add(&s, inner, diagonal(&s, call->args[0]));
+    taper_steps_ret(&s, call, 0, taper_step_matmul(&s, v, taper_step_matmul(&s, inner, adjoint)));
     return taper_steps_end(&s);
 }
 
@@ -53,8 +53,8 @@ TAPER_STEPS_KERNEL(taper_op_symeig_steps)
     const taper_val side = taper_steps_string(&s, upper ? "U" : "L");
     taper_steps_call_all(&s, TAPER_OP(aten_linalg_eigh), 2, (taper_val[]){call->args[0], side}, found, 2);
     if (!vectors) {
-        found[1] =
-            TAPER_STEP(&s, aten_new_empty, step_detach(&s, call->args[0]), taper_steps_ints(&s, (int64_t[]){0}, 1));
+        found[1] = TAPER_STEP(&s, aten_new_empty, taper_step_detach(&s, call->args[0]),
+                              taper_steps_ints(&s, (int64_t[]){0}, 1));
     }
     taper_steps_ret(&s, call, 0, found[0]);
     taper_steps_ret(&s, call, 1, found[1]);
@@ -64,8 +64,8 @@ TAPER_STEPS_KERNEL(taper_op_symeig_steps)
 // Returns the part of the gradient outside of the space of the columns of u, divided by the singular values.
 static taper_val outside(taper_steps *s, taper_val grad, taper_val u, taper_val values)
 {
-    const taper_val scaled = step_div(s, grad, step_unsqueeze(s, values, -2));
-    return step_sub(s, scaled, step_matmul(s, u, step_matmul(s, step_adjoint(s, u), scaled)));
+    const taper_val scaled = taper_step_div(s, grad, taper_step_unsqueeze(s, values, -2));
+    return taper_step_sub(s, scaled, taper_step_matmul(s, u, taper_step_matmul(s, taper_step_adjoint(s, u), scaled)));
 }
 
 TAPER_STEPS_KERNEL(taper_op_svd_gradient)
@@ -75,22 +75,26 @@ TAPER_STEPS_KERNEL(taper_op_svd_gradient)
     const int64_t k = columns_of(values.as.tensor);
     taper_steps_begin(&s, call->run);
     const int64_t m = rows_of(call->args[3].as.tensor), n = columns_of(call->args[5].as.tensor);
-    const taper_val u = step_narrow(&s, call->args[3], -1, 0, k), grad_u = step_narrow(&s, call->args[0], -1, 0, k);
-    const taper_val vh = step_narrow(&s, call->args[5], -2, 0, k), grad_vh = step_narrow(&s, call->args[2], -2, 0, k);
-    const taper_val v = step_adjoint(&s, vh), grad_v = step_adjoint(&s, grad_vh);
-    const taper_val inverse = gaps(&s, step_mul(&s, values, values));
-    const taper_val by_u = step_matmul(&s, step_adjoint(&s, u), grad_u), by_v = step_matmul(&s, vh, grad_v);
-    const taper_val of_u = step_mul(&s, step_sub(&s, by_u, step_adjoint(&s, by_u)), inverse);
-    const taper_val of_v = step_mul(&s, step_sub(&s, by_v, step_adjoint(&s, by_v)), inverse);
-    taper_val inner = step_add(&s, step_mul(&s, of_u, step_unsqueeze(&s, values, -2)),
-                               step_mul(&s, step_unsqueeze(&s, values, -1), of_v));
-    inner = step_add(&s, inner, diagonal(&s, call->args[1]));
-    taper_val value = step_matmul(&s, u, step_matmul(&s, inner, vh));
+    const taper_val u = taper_step_narrow(&s, call->args[3], -1, 0, k),
+                    grad_u = taper_step_narrow(&s, call->args[0], -1, 0, k);
+    const taper_val vh = taper_step_narrow(&s, call->args[5], -2, 0, k),
+                    grad_vh = taper_step_narrow(&s, call->args[2], -2, 0, k);
+    const taper_val v = taper_step_adjoint(&s, vh), grad_v = taper_step_adjoint(&s, grad_vh);
+    const taper_val inverse = gaps(&s, taper_step_mul(&s, values, values));
+    const taper_val by_u = taper_step_matmul(&s, taper_step_adjoint(&s, u), grad_u),
+                    by_v = taper_step_matmul(&s, vh, grad_v);
+    const taper_val of_u = taper_step_mul(&s, taper_step_sub(&s, by_u, taper_step_adjoint(&s, by_u)), inverse);
+    const taper_val of_v = taper_step_mul(&s, taper_step_sub(&s, by_v, taper_step_adjoint(&s, by_v)), inverse);
+    taper_val inner = taper_step_add(&s, taper_step_mul(&s, of_u, taper_step_unsqueeze(&s, values, -2)),
+                                     taper_step_mul(&s, taper_step_unsqueeze(&s, values, -1), of_v));
+    inner = taper_step_add(&s, inner, diagonal(&s, call->args[1]));
+    taper_val value = taper_step_matmul(&s, u, taper_step_matmul(&s, inner, vh));
     if (m > k) {
-        value = step_add(&s, value, step_matmul(&s, outside(&s, grad_u, u, values), vh));
+        value = taper_step_add(&s, value, taper_step_matmul(&s, outside(&s, grad_u, u, values), vh));
     }
     if (n > k) {
-        value = step_add(&s, value, step_matmul(&s, u, step_adjoint(&s, outside(&s, grad_v, v, values))));
+        value =
+            taper_step_add(&s, value, taper_step_matmul(&s, u, taper_step_adjoint(&s, outside(&s, grad_v, v, values))));
     }
     taper_steps_ret(&s, call, 0, value);
     return taper_steps_end(&s);
@@ -106,10 +110,10 @@ TAPER_STEPS_KERNEL(taper_op_old_svd_steps)
     taper_val found[3];
     taper_steps_call_all(&s, TAPER_OP(aten_linalg_svd), 2,
                          (taper_val[]){call->args[0], taper_val_bool(!some || !vectors)}, found, 3);
-    taper_val v = step_adjoint(&s, found[2]);
+    taper_val v = taper_step_adjoint(&s, found[2]);
     if (!vectors) {
-        found[0] = TAPER_STEP(&s, aten_zeros_like, step_detach(&s, found[0]));
-        v = TAPER_STEP(&s, aten_zeros_like, step_detach(&s, v));
+        found[0] = TAPER_STEP(&s, aten_zeros_like, taper_step_detach(&s, found[0]));
+        v = TAPER_STEP(&s, aten_zeros_like, taper_step_detach(&s, v));
     }
     taper_steps_ret(&s, call, 0, found[0]);
     taper_steps_ret(&s, call, 1, found[1]);
@@ -125,13 +129,13 @@ TAPER_STEPS_KERNEL(taper_op_matrix_exp_gradient)
     taper_steps s;
     const int64_t n = columns_of(call->args[1].as.tensor);
     taper_steps_begin(&s, call->run);
-    const taper_val a = step_adjoint(&s, call->args[1]), last = taper_val_int(-1), rows = taper_val_int(-2);
-    const taper_val zeros = TAPER_STEP(&s, aten_zeros_like, step_detach(&s, a));
+    const taper_val a = taper_step_adjoint(&s, call->args[1]), last = taper_val_int(-1), rows = taper_val_int(-2);
+    const taper_val zeros = TAPER_STEP(&s, aten_zeros_like, taper_step_detach(&s, a));
     const taper_val top = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, (taper_val[]){a, call->args[0]}, 2), last);
     const taper_val bottom = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, (taper_val[]){zeros, a}, 2), last);
     taper_val all = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, (taper_val[]){top, bottom}, 2), rows);
     all = TAPER_STEP(&s, aten_linalg_matrix_exp, all);
-    taper_steps_ret(&s, call, 0, step_narrow(&s, step_narrow(&s, all, -2, 0, n), -1, n, n));
+    taper_steps_ret(&s, call, 0, taper_step_narrow(&s, taper_step_narrow(&s, all, -2, 0, n), -1, n, n));
     return taper_steps_end(&s);
 }
 
@@ -145,13 +149,13 @@ TAPER_STEPS_KERNEL(taper_op_matrix_power_steps)
     if (n == 0) {
         const taper_tensor *const a = call->args[0].as.tensor;
         const taper_val unit = TAPER_STEP(&s, aten_eye, taper_val_int(columns_of(a)), taper_val_int(a->dtype));
-        result = step_add(&s, unit, step_scale(&s, call->args[0], 0)); // its gradient is 0
+        result = taper_step_add(&s, unit, taper_step_scale(&s, call->args[0], 0)); // its gradient is 0
     }
     for (uint64_t bits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; bits != 0; bits >>= 1) {
         if ((bits & 1) != 0) {
-            result = step_is_tensor(result) ? step_matmul(&s, result, power) : power;
+            result = taper_step_is_tensor(result) ? taper_step_matmul(&s, result, power) : power;
         }
-        power = bits > 1 ? step_matmul(&s, power, power) : power;
+        power = bits > 1 ? taper_step_matmul(&s, power, power) : power;
     }
     taper_steps_ret(&s, call, 0, n == 1 ? TAPER_STEP(&s, aten_clone, result) : result);
     return taper_steps_end(&s);
@@ -164,12 +168,15 @@ TAPER_STEPS_KERNEL(taper_op_pinv_gradient)
     taper_steps s;
     const taper_val p = call->args[1], a = call->args[2];
     taper_steps_begin(&s, call->run);
-    const taper_val grad = step_adjoint(&s, call->args[0]), adjoint = step_adjoint(&s, p);
-    taper_val value = step_neg(&s, step_adjoint(&s, step_matmul(&s, step_matmul(&s, p, grad), p)));
-    const taper_val right = step_matmul(&s, step_matmul(&s, grad, p), adjoint);
-    value = step_add(&s, value, step_sub(&s, right, step_matmul(&s, step_matmul(&s, a, p), right)));
-    const taper_val left = step_matmul(&s, adjoint, step_matmul(&s, p, grad));
-    value = step_add(&s, value, step_sub(&s, left, step_matmul(&s, step_matmul(&s, left, p), a)));
+    const taper_val grad = taper_step_adjoint(&s, call->args[0]), adjoint = taper_step_adjoint(&s, p);
+    taper_val value =
+        taper_step_neg(&s, taper_step_adjoint(&s, taper_step_matmul(&s, taper_step_matmul(&s, p, grad), p)));
+    const taper_val right = taper_step_matmul(&s, taper_step_matmul(&s, grad, p), adjoint);
+    value =
+        taper_step_add(&s, value, taper_step_sub(&s, right, taper_step_matmul(&s, taper_step_matmul(&s, a, p), right)));
+    const taper_val left = taper_step_matmul(&s, adjoint, taper_step_matmul(&s, p, grad));
+    value =
+        taper_step_add(&s, value, taper_step_sub(&s, left, taper_step_matmul(&s, taper_step_matmul(&s, left, p), a)));
     taper_steps_ret(&s, call, 0, value);
     return taper_steps_end(&s);
 }
@@ -181,11 +188,12 @@ TAPER_STEPS_KERNEL(taper_op_lstsq_steps)
     const bool vector = b->rank + 1u == a->rank;
     taper_steps_begin(&s, call->run);
     taper_val results[4];
-    taper_steps_call_all(&s, TAPER_OP(aten_linalg_lstsq), 3,
-                         (taper_val[]){step_detach(&s, call->args[0]), step_detach(&s, call->args[1]), call->args[2]},
-                         results, 4);
+    taper_steps_call_all(
+        &s, TAPER_OP(aten_linalg_lstsq), 3,
+        (taper_val[]){taper_step_detach(&s, call->args[0]), taper_step_detach(&s, call->args[1]), call->args[2]},
+        results, 4);
     const taper_val inverse = TAPER_STEP(&s, aten_linalg_pinv_atol_rtol_float, call->args[0]);
-    taper_val x = step_matmul(&s, inverse, vector ? step_unsqueeze(&s, call->args[1], -1) : call->args[1]);
+    taper_val x = taper_step_matmul(&s, inverse, vector ? taper_step_unsqueeze(&s, call->args[1], -1) : call->args[1]);
     results[0] = vector ? TAPER_STEP(&s, aten_squeeze_dim, x, taper_val_int(-1)) : x;
     for (size_t i = 0; i < 4; i++) {
         taper_steps_ret(&s, call, i, results[i]);
@@ -222,12 +230,12 @@ static taper_val matrix_norm(taper_steps *s, taper_val x, int name, double order
         taper_val values = TAPER_STEP(s, aten_movedim_intlist, x, both, last);
         values = TAPER_STEP(s, aten_linalg_svdvals, values);
         const taper_val end = taper_steps_ints(s, (int64_t[]){-1}, 1), no = taper_val_bool(false);
-        taper_val found = name == NUCLEAR ? step_sum(s, values, -1, false)
+        taper_val found = name == NUCLEAR ? taper_step_sum(s, values, -1, false)
                           : largest       ? TAPER_STEP(s, aten_amax, values, end, no)
                                           : TAPER_STEP(s, aten_amin, values, end, no);
         if (keep) {
-            found = step_unsqueeze(s, found, taper_min_i64(dims[0], dims[1]));
-            found = step_unsqueeze(s, found, taper_max_i64(dims[0], dims[1]));
+            found = taper_step_unsqueeze(s, found, taper_min_i64(dims[0], dims[1]));
+            found = taper_step_unsqueeze(s, found, taper_max_i64(dims[0], dims[1]));
         }
         return found;
     }
@@ -235,7 +243,8 @@ static taper_val matrix_norm(taper_steps *s, taper_val x, int name, double order
     const int64_t summed = rows ? dims[1] : dims[0];
     int64_t rest = rows ? dims[0] : dims[1];
     rest -= !keep && rest > summed ? 1 : 0;
-    const taper_val sums = step_sum(s, TAPER_STEP(s, aten_abs, x), summed, keep), left = taper_steps_ints(s, &rest, 1);
+    const taper_val sums = taper_step_sum(s, TAPER_STEP(s, aten_abs, x), summed, keep),
+                    left = taper_steps_ints(s, &rest, 1);
     return largest ? TAPER_STEP(s, aten_amax, sums, left, kept) : TAPER_STEP(s, aten_amin, sums, left, kept);
 }
 
@@ -329,11 +338,11 @@ static taper_status cond(taper_call *call, int name, double order)
         const taper_val values = TAPER_STEP(&s, aten_linalg_svdvals, call->args[0]), last = taper_val_int(-1);
         const taper_val most = TAPER_STEP(&s, aten_select_int, values, last, taper_val_int(0));
         const taper_val least = TAPER_STEP(&s, aten_select_int, values, last, taper_val_int(-1));
-        found = order > 0 ? step_div(&s, most, least) : step_div(&s, least, most);
+        found = order > 0 ? taper_step_div(&s, most, least) : taper_step_div(&s, least, most);
     } else {
         const taper_val inverse = TAPER_STEP(&s, aten_linalg_inv, call->args[0]);
-        found = step_mul(&s, matrix_norm(&s, call->args[0], name, order, dims, false),
-                         matrix_norm(&s, inverse, name, order, dims, false));
+        found = taper_step_mul(&s, matrix_norm(&s, call->args[0], name, order, dims, false),
+                               matrix_norm(&s, inverse, name, order, dims, false));
     }
     taper_steps_ret(&s, call, 0, found);
     return taper_steps_end(&s);
@@ -373,10 +382,10 @@ TAPER_STEPS_KERNEL(taper_op_tensorsolve_steps)
     }
     const taper_tensor *const t = taper_steps_tensor(&s, a);
     const int64_t all = taper_tensor_numel(other);
-    taper_val x = TAPER_STEP(&s, aten_linalg_solve, step_reshape(&s, a, (int64_t[]){all, all}, 2),
-                             step_reshape(&s, call->args[1], &all, 1));
+    taper_val x = TAPER_STEP(&s, aten_linalg_solve, taper_step_reshape(&s, a, (int64_t[]){all, all}, 2),
+                             taper_step_reshape(&s, call->args[1], &all, 1));
     if (t != NULL && t->rank >= other->rank) {
-        x = step_reshape(&s, x, t->sizes + other->rank, t->rank - other->rank);
+        x = taper_step_reshape(&s, x, t->sizes + other->rank, t->rank - other->rank);
     }
     taper_steps_ret(&s, call, 0, x);
     return taper_steps_end(&s);
@@ -398,8 +407,8 @@ TAPER_STEPS_KERNEL(taper_op_tensorinv_steps)
     const int64_t columns = rows != 0 ? taper_tensor_numel(self) / rows : 0;
     taper_steps_begin(&s, call->run);
     const taper_val inverse =
-        TAPER_STEP(&s, aten_linalg_inv, step_reshape(&s, call->args[0], (int64_t[]){rows, columns}, 2));
-    taper_steps_ret(&s, call, 0, step_reshape(&s, inverse, sizes, self->rank));
+        TAPER_STEP(&s, aten_linalg_inv, taper_step_reshape(&s, call->args[0], (int64_t[]){rows, columns}, 2));
+    taper_steps_ret(&s, call, 0, taper_step_reshape(&s, inverse, sizes, self->rank));
     return taper_steps_end(&s);
 }
 

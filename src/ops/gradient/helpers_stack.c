@@ -30,7 +30,7 @@ TAPER_STEPS_KERNEL(taper_op_reshaped_each)
     for (size_t i = 0; i < tensors->count && i < grads->count; i++) {
         taper_steps s;
         taper_steps_begin(&s, call->run);
-        TAPER_TRY(append(&s, made, step_like(&s, grads->items[i], tensors->items[i].as.tensor)));
+        TAPER_TRY(append(&s, made, taper_step_like(&s, grads->items[i], tensors->items[i].as.tensor)));
     }
     return TAPER_OK;
 }
@@ -57,8 +57,9 @@ TAPER_STEPS_KERNEL(taper_op_as_columns)
         const taper_tensor *const t = tensors->items[i].as.tensor;
         taper_steps_begin(&s, call->run);
         TAPER_TRY(append(&s, made,
-                         t->rank > 1 ? tensors->items[i]
-                                     : step_reshape(&s, tensors->items[i], (int64_t[]){taper_tensor_numel(t), 1}, 2)));
+                         t->rank > 1
+                             ? tensors->items[i]
+                             : taper_step_reshape(&s, tensors->items[i], (int64_t[]){taper_tensor_numel(t), 1}, 2)));
     }
     return TAPER_OK;
 }
@@ -87,7 +88,7 @@ TAPER_STEPS_KERNEL(taper_op_block_diag_steps)
         const int64_t columns = t->rank == 0 ? 1 : t->sizes[t->rank - 1], height = t->rank == 2 ? t->sizes[0] : 1;
         const int64_t pad[2] = {before, width - before - columns};
         taper_steps_begin(&s, call->run);
-        const taper_val matrix = step_reshape(&s, tensors->items[i], (int64_t[]){height, columns}, 2);
+        const taper_val matrix = taper_step_reshape(&s, tensors->items[i], (int64_t[]){height, columns}, 2);
         status = append(&s, rows, TAPER_STEP(&s, aten_constant_pad_nd, matrix, taper_steps_ints(&s, pad, 2)));
         before += columns;
     }
@@ -110,7 +111,7 @@ TAPER_STEPS_KERNEL(taper_op_cartesian_steps)
     }
     const taper_val grids = TAPER_STEP(&s, aten_meshgrid, call->args[0]);
     const taper_val all = TAPER_STEP(&s, aten_stack, grids, taper_val_int(-1));
-    taper_steps_ret(&s, call, 0, step_reshape(&s, all, (int64_t[]){-1, (int64_t)tensors->count}, 2));
+    taper_steps_ret(&s, call, 0, taper_step_reshape(&s, all, (int64_t[]){-1, (int64_t)tensors->count}, 2));
     return taper_steps_end(&s);
 }
 
@@ -136,7 +137,7 @@ TAPER_STEPS_KERNEL(taper_op_meshgrid_gradient)
         const taper_val sum =
             count == 0 ? grads->items[i]
                        : TAPER_STEP(&s, aten_sum_dim_IntList, grads->items[i], taper_steps_ints(&s, dims, count));
-        TAPER_TRY(append(&s, made, step_like(&s, sum, tensors->items[i].as.tensor)));
+        TAPER_TRY(append(&s, made, taper_step_like(&s, sum, tensors->items[i].as.tensor)));
     }
     return TAPER_OK;
 }
@@ -162,9 +163,9 @@ TAPER_STEPS_KERNEL(taper_op_kron_steps)
         }
     }
     taper_steps_begin(&s, call->run);
-    const taper_val product = step_mul(&s, step_reshape(&s, call->args[0], sizes[0], 2 * rank),
-                                       step_reshape(&s, call->args[1], sizes[1], 2 * rank));
-    taper_steps_ret(&s, call, 0, step_reshape(&s, product, result, rank));
+    const taper_val product = taper_step_mul(&s, taper_step_reshape(&s, call->args[0], sizes[0], 2 * rank),
+                                             taper_step_reshape(&s, call->args[1], sizes[1], 2 * rank));
+    taper_steps_ret(&s, call, 0, taper_step_reshape(&s, product, result, rank));
     return taper_steps_end(&s);
 }
 
@@ -177,12 +178,12 @@ TAPER_STEPS_KERNEL(taper_op_take_along_steps)
     if (taper_arg_is_none(call, 2)) {
         const int64_t flat = -1;
         taper_steps_ret(&s, call, 0,
-                        TAPER_STEP(&s, aten_gather, step_reshape(&s, call->args[0], &flat, 1), taper_val_int(0),
-                                   step_reshape(&s, call->args[1], &flat, 1)));
+                        TAPER_STEP(&s, aten_gather, taper_step_reshape(&s, call->args[0], &flat, 1), taper_val_int(0),
+                                   taper_step_reshape(&s, call->args[1], &flat, 1)));
         return taper_steps_end(&s);
     }
     taper_steps_fail(&s, taper_arg_int(call, 2, &dim));
-    TAPER_TRY(step_dim(call, &dim, self->rank));
+    TAPER_TRY(taper_step_dim(call, &dim, self->rank));
     for (int64_t d = 0; d < self->rank; d++) {
         const int64_t a = self->sizes[d], b = indices->sizes[d];
         sizes[0][d] = d == dim || a != 1 ? a : b;
@@ -210,7 +211,7 @@ TAPER_STEPS_KERNEL(taper_op_shift_steps)
         TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, dims, &count));
     }
     for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(step_dim(call, &dims[i], self->rank));
+        TAPER_TRY(taper_step_dim(call, &dims[i], self->rank));
         const int64_t size = self->sizes[dims[i]];
         shifts[i] = back ? (size + 1) / 2 : size / 2;
     }
@@ -235,10 +236,10 @@ TAPER_STEPS_KERNEL(taper_op_unfold_gradient)
         taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_sum, call->args[0]));
         return taper_steps_end(&s);
     }
-    TAPER_TRY(step_dim(call, &dim, self->rank));
+    TAPER_TRY(taper_step_dim(call, &dim, self->rank));
     taper_val places = TAPER_STEP(&s, aten_arange, taper_val_int(self->sizes[dim]));
     places = TAPER_STEP(&s, aten_unfold, places, taper_val_int(0), call->args[3], call->args[4]);
-    places = step_reshape(&s, places, &flat, 1);
+    places = taper_step_reshape(&s, places, &flat, 1);
     taper_val grad = TAPER_STEP(&s, aten_movedim_int, call->args[0], taper_val_int(-1), taper_val_int(dim + 1));
     grad = TAPER_STEP(&s, aten_flatten_using_ints, grad, taper_val_int(dim), taper_val_int(dim + 1));
     taper_val sum = TAPER_STEP(&s, aten_new_zeros, call->args[0], taper_steps_ints(&s, self->sizes, self->rank));
@@ -286,8 +287,8 @@ TAPER_STEPS_KERNEL(taper_op_channel_shuffle_steps)
         sizes[i + 1] = self->sizes[i];
     }
     taper_steps_begin(&s, call->run);
-    const taper_val parts = step_reshape(&s, call->args[0], sizes, self->rank + 1u);
-    taper_steps_ret(&s, call, 0, step_like(&s, step_transpose(&s, parts, 1, 2), self));
+    const taper_val parts = taper_step_reshape(&s, call->args[0], sizes, self->rank + 1u);
+    taper_steps_ret(&s, call, 0, taper_step_like(&s, taper_step_transpose(&s, parts, 1, 2), self));
     return taper_steps_end(&s);
 }
 
@@ -297,7 +298,7 @@ TAPER_STEPS_KERNEL(taper_op_inner_steps)
     const int64_t last = -1;
     taper_steps_begin(&s, call->run);
     if (call->args[0].as.tensor->rank == 0 || call->args[1].as.tensor->rank == 0) {
-        taper_steps_ret(&s, call, 0, step_mul(&s, call->args[0], call->args[1]));
+        taper_steps_ret(&s, call, 0, taper_step_mul(&s, call->args[0], call->args[1]));
     } else {
         taper_steps_ret(&s, call, 0,
                         TAPER_STEP(&s, aten_tensordot, call->args[0], call->args[1], taper_steps_ints(&s, &last, 1),
@@ -317,7 +318,7 @@ TAPER_STEPS_KERNEL(taper_op_chain_steps)
     for (size_t i = 0; i < tensors->count; i++) {
         taper_steps s;
         taper_steps_begin(&s, call->run);
-        const taper_val next = i == 0 ? tensors->items[0] : step_matmul(&s, product, tensors->items[i]);
+        const taper_val next = i == 0 ? tensors->items[0] : taper_step_matmul(&s, product, tensors->items[i]);
         taper_val_replace(&product, s.status == TAPER_OK ? taper_val_retain(next) : taper_val_none());
         TAPER_TRY(taper_steps_end(&s));
     }
@@ -332,7 +333,7 @@ TAPER_STEPS_KERNEL(taper_op_diff_steps)
     int64_t times, dim;
     TAPER_TRY(taper_arg_int(call, 1, &times));
     TAPER_TRY(taper_arg_int(call, 2, &dim));
-    TAPER_TRY(step_dim(call, &dim, self->rank));
+    TAPER_TRY(taper_step_dim(call, &dim, self->rank));
     taper_steps_begin(&s, call->run);
     taper_val parts[3], value = call->args[0];
     size_t count = 0;
@@ -350,7 +351,8 @@ TAPER_STEPS_KERNEL(taper_op_diff_steps)
         const taper_tensor *const t = taper_steps_tensor(&s, value);
         const int64_t length = t != NULL ? taper_max_i64(t->sizes[dim] - 1, 0) : 0;
         const int64_t start = t != NULL ? taper_min_i64(1, t->sizes[dim]) : 0;
-        value = step_sub(&s, step_narrow(&s, value, dim, start, length), step_narrow(&s, value, dim, 0, length));
+        value = taper_step_sub(&s, taper_step_narrow(&s, value, dim, start, length),
+                               taper_step_narrow(&s, value, dim, 0, length));
         if (length == 0 || s.status != TAPER_OK) { // more differences of nothing are nothing
             break;
         }
@@ -364,19 +366,21 @@ static taper_val slope_along(taper_steps *s, taper_val x, int64_t dim, double wi
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
     const int64_t n = t != NULL ? t->sizes[dim] : 3;
-    taper_val middle = step_sub(s, step_narrow(s, x, dim, 2, n - 2), step_narrow(s, x, dim, 0, n - 2));
-    middle = step_scale(s, middle, 0.5 / width);
+    taper_val middle =
+        taper_step_sub(s, taper_step_narrow(s, x, dim, 2, n - 2), taper_step_narrow(s, x, dim, 0, n - 2));
+    middle = taper_step_scale(s, middle, 0.5 / width);
     taper_val ends[2];
     for (int e = 0; e < 2; e++) { // from each end: its element, the next one, and the one after
         const double sign = e == 0 ? 1 : -1;
-        const taper_val a = step_narrow(s, x, dim, e == 0 ? 0 : n - 1, 1);
-        const taper_val b = step_narrow(s, x, dim, e == 0 ? 1 : n - 2, 1);
+        const taper_val a = taper_step_narrow(s, x, dim, e == 0 ? 0 : n - 1, 1);
+        const taper_val b = taper_step_narrow(s, x, dim, e == 0 ? 1 : n - 2, 1);
         if (order == 2) {
-            const taper_val c = step_narrow(s, x, dim, e == 0 ? 2 : n - 3, 1);
-            const taper_val sum = step_sub(s, step_scale(s, b, 4), step_add(s, step_scale(s, a, 3), c));
-            ends[e] = step_scale(s, sum, sign * 0.5 / width);
+            const taper_val c = taper_step_narrow(s, x, dim, e == 0 ? 2 : n - 3, 1);
+            const taper_val sum =
+                taper_step_sub(s, taper_step_scale(s, b, 4), taper_step_add(s, taper_step_scale(s, a, 3), c));
+            ends[e] = taper_step_scale(s, sum, sign * 0.5 / width);
         } else {
-            ends[e] = step_scale(s, step_sub(s, b, a), sign / width);
+            ends[e] = taper_step_scale(s, taper_step_sub(s, b, a), sign / width);
         }
     }
     const taper_val parts[3] = {ends[0], middle, ends[1]};
@@ -395,22 +399,26 @@ static taper_val slope_at(taper_steps *s, taper_val x, int64_t dim, taper_val pl
     for (int64_t d = 0; d < t->rank; d++) {
         sizes[d] = d == dim ? n : 1;
     }
-    const taper_val at = step_reshape(s, places, sizes, t->rank);
-    const taper_val gaps = step_sub(s, step_narrow(s, at, dim, 1, n - 1), step_narrow(s, at, dim, 0, n - 1));
-    const taper_val slopes =
-        step_div(s, step_sub(s, step_narrow(s, x, dim, 1, n - 1), step_narrow(s, x, dim, 0, n - 1)), gaps);
+    const taper_val at = taper_step_reshape(s, places, sizes, t->rank);
+    const taper_val gaps =
+        taper_step_sub(s, taper_step_narrow(s, at, dim, 1, n - 1), taper_step_narrow(s, at, dim, 0, n - 1));
+    const taper_val slopes = taper_step_div(
+        s, taper_step_sub(s, taper_step_narrow(s, x, dim, 1, n - 1), taper_step_narrow(s, x, dim, 0, n - 1)), gaps);
     // In the middle: the slopes on both sides, each weighted by the gap on the other side.
-    const taper_val gap1 = step_narrow(s, gaps, dim, 0, n - 2), gap2 = step_narrow(s, gaps, dim, 1, n - 2);
-    const taper_val slope1 = step_narrow(s, slopes, dim, 0, n - 2), slope2 = step_narrow(s, slopes, dim, 1, n - 2);
+    const taper_val gap1 = taper_step_narrow(s, gaps, dim, 0, n - 2), gap2 = taper_step_narrow(s, gaps, dim, 1, n - 2);
+    const taper_val slope1 = taper_step_narrow(s, slopes, dim, 0, n - 2),
+                    slope2 = taper_step_narrow(s, slopes, dim, 1, n - 2);
     const taper_val middle =
-        step_div(s, step_add(s, step_mul(s, slope1, gap2), step_mul(s, slope2, gap1)), step_add(s, gap1, gap2));
-    taper_val ends[2] = {step_narrow(s, slopes, dim, 0, 1), step_narrow(s, slopes, dim, n - 2, 1)};
+        taper_step_div(s, taper_step_add(s, taper_step_mul(s, slope1, gap2), taper_step_mul(s, slope2, gap1)),
+                       taper_step_add(s, gap1, gap2));
+    taper_val ends[2] = {taper_step_narrow(s, slopes, dim, 0, 1), taper_step_narrow(s, slopes, dim, n - 2, 1)};
     for (int e = 0; e < 2 && order == 2; e++) { // continues the change of the slope for half a gap
         const int64_t own = e == 0 ? 0 : n - 2, next = e == 0 ? 1 : n - 3;
-        const taper_val gap = step_narrow(s, gaps, dim, own, 1);
-        const taper_val change = step_div(s, step_sub(s, ends[e], step_narrow(s, slopes, dim, next, 1)),
-                                          step_add(s, gap, step_narrow(s, gaps, dim, next, 1)));
-        ends[e] = step_add(s, ends[e], step_mul(s, change, gap));
+        const taper_val gap = taper_step_narrow(s, gaps, dim, own, 1);
+        const taper_val change =
+            taper_step_div(s, taper_step_sub(s, ends[e], taper_step_narrow(s, slopes, dim, next, 1)),
+                           taper_step_add(s, gap, taper_step_narrow(s, gaps, dim, next, 1)));
+        ends[e] = taper_step_add(s, ends[e], taper_step_mul(s, change, gap));
     }
     const taper_val parts[3] = {ends[0], middle, ends[1]};
     return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_val_int(dim));
@@ -443,14 +451,14 @@ static taper_status gradient(taper_call *call)
     TAPER_TRY(new_list(call, count, &made));
     for (size_t i = 0; i < count; i++) {
         taper_steps s;
-        TAPER_TRY(step_dim(call, &dims[i], self->rank));
+        TAPER_TRY(taper_step_dim(call, &dims[i], self->rank));
         const int64_t dim = dims[i];
         const taper_val own = each != NULL ? each->items[i] : taper_val_double(width);
         const double number = own.tag == TAPER_INT ? (double)own.as.i : own.tag == TAPER_DOUBLE ? own.as.f : 1;
         taper_steps_begin(&s, call->run);
         TAPER_TRY(append(&s, made,
-                         step_is_tensor(own) ? slope_at(&s, call->args[0], dim, own, order)
-                                             : slope_along(&s, call->args[0], dim, number, order)));
+                         taper_step_is_tensor(own) ? slope_at(&s, call->args[0], dim, own, order)
+                                                   : slope_along(&s, call->args[0], dim, number, order)));
     }
     return TAPER_OK;
 }

@@ -3,108 +3,108 @@
 #include "ops/gradient/steps_math.h"
 #include "ir/tensor.h"
 
-taper_val step_add(taper_steps *s, taper_val a, taper_val b)
+taper_val taper_step_add(taper_steps *s, taper_val a, taper_val b)
 {
     return TAPER_STEP(s, aten_add_Tensor, a, b);
 }
 
-taper_val step_sub(taper_steps *s, taper_val a, taper_val b)
+taper_val taper_step_sub(taper_steps *s, taper_val a, taper_val b)
 {
     return TAPER_STEP(s, aten_sub_Tensor, a, b);
 }
 
-taper_val step_mul(taper_steps *s, taper_val a, taper_val b)
+taper_val taper_step_mul(taper_steps *s, taper_val a, taper_val b)
 {
     return TAPER_STEP(s, aten_mul_Tensor, a, b);
 }
 
-taper_val step_div(taper_steps *s, taper_val a, taper_val b)
+taper_val taper_step_div(taper_steps *s, taper_val a, taper_val b)
 {
     return TAPER_STEP(s, aten_div_Tensor, a, b);
 }
 
-taper_val step_scale(taper_steps *s, taper_val a, double factor)
+taper_val taper_step_scale(taper_steps *s, taper_val a, double factor)
 {
     return TAPER_STEP(s, aten_mul_Scalar, a, taper_val_double(factor));
 }
 
-taper_val step_shift(taper_steps *s, taper_val a, double summand)
+taper_val taper_step_shift(taper_steps *s, taper_val a, double summand)
 {
     return TAPER_STEP(s, aten_add_Scalar, a, taper_val_double(summand));
 }
 
-taper_val step_from(taper_steps *s, double number, taper_val a)
+taper_val taper_step_from(taper_steps *s, double number, taper_val a)
 {
     return TAPER_STEP(s, aten_rsub_Scalar, a, taper_val_double(number));
 }
 
-taper_val step_neg(taper_steps *s, taper_val a)
+taper_val taper_step_neg(taper_steps *s, taper_val a)
 {
     return TAPER_STEP(s, aten_neg, a);
 }
 
-taper_val step_sum(taper_steps *s, taper_val a, int64_t dim, bool keep)
+taper_val taper_step_sum(taper_steps *s, taper_val a, int64_t dim, bool keep)
 {
     return TAPER_STEP(s, aten_sum_dim_IntList, a, taper_steps_ints(s, &dim, 1), taper_val_bool(keep));
 }
 
-taper_val step_mean(taper_steps *s, taper_val a, int64_t dim, bool keep)
+taper_val taper_step_mean(taper_steps *s, taper_val a, int64_t dim, bool keep)
 {
     return TAPER_STEP(s, aten_mean_dim, a, taper_steps_ints(s, &dim, 1), taper_val_bool(keep));
 }
 
-taper_val step_transpose(taper_steps *s, taper_val a, int64_t dim0, int64_t dim1)
+taper_val taper_step_transpose(taper_steps *s, taper_val a, int64_t dim0, int64_t dim1)
 {
     return TAPER_STEP(s, aten_transpose_int, a, taper_val_int(dim0), taper_val_int(dim1));
 }
 
-taper_val step_reshape(taper_steps *s, taper_val a, const int64_t *sizes, size_t rank)
+taper_val taper_step_reshape(taper_steps *s, taper_val a, const int64_t *sizes, size_t rank)
 {
     return TAPER_STEP(s, aten_reshape, a, taper_steps_ints(s, sizes, rank));
 }
 
-taper_val step_like(taper_steps *s, taper_val a, const taper_tensor *like)
+taper_val taper_step_like(taper_steps *s, taper_val a, const taper_tensor *like)
 {
-    return like != NULL ? step_reshape(s, a, like->sizes, like->rank) : a;
+    return like != NULL ? taper_step_reshape(s, a, like->sizes, like->rank) : a;
 }
 
-taper_val step_unsqueeze(taper_steps *s, taper_val a, int64_t dim)
+taper_val taper_step_unsqueeze(taper_steps *s, taper_val a, int64_t dim)
 {
     return TAPER_STEP(s, aten_unsqueeze, a, taper_val_int(dim));
 }
 
-taper_val step_narrow(taper_steps *s, taper_val a, int64_t dim, int64_t start, int64_t length)
+taper_val taper_step_narrow(taper_steps *s, taper_val a, int64_t dim, int64_t start, int64_t length)
 {
     return TAPER_STEP(s, aten_narrow, a, taper_val_int(dim), taper_val_int(start), taper_val_int(length));
 }
 
-taper_val step_matmul(taper_steps *s, taper_val a, taper_val b)
+taper_val taper_step_matmul(taper_steps *s, taper_val a, taper_val b)
 {
     return TAPER_STEP(s, aten_matmul, a, b);
 }
 
-taper_val step_conj(taper_steps *s, taper_val a)
+taper_val taper_step_conj(taper_steps *s, taper_val a)
 {
     const taper_tensor *const tensor = taper_steps_tensor(s, a);
     return tensor != NULL && taper_dtype_is_complex((taper_dtype)tensor->dtype) ? TAPER_STEP(s, aten_conj, a) : a;
 }
 
-taper_val step_adjoint(taper_steps *s, taper_val a)
+taper_val taper_step_adjoint(taper_steps *s, taper_val a)
 {
-    return step_conj(s, step_transpose(s, a, -2, -1));
+    return taper_step_conj(s, taper_step_transpose(s, a, -2, -1));
 }
 
-taper_val step_detach(taper_steps *s, taper_val a)
+taper_val taper_step_detach(taper_steps *s, taper_val a)
 {
     return a.tag == TAPER_TENSOR ? TAPER_STEP(s, aten_detach, a) : a;
 }
 
-taper_val step_where(taper_steps *s, taper_val condition, taper_val a, taper_val b)
+taper_val taper_step_where(taper_steps *s, taper_val condition, taper_val a, taper_val b)
 {
     return TAPER_STEP(s, aten_where_self, condition, a, b);
 }
 
-taper_val step_index(taper_steps *s, const int64_t *numbers, size_t count)
+taper_val taper_step_index(taper_steps *s, const int64_t *numbers, size_t count)
 {
     taper_tensor *made;
     const int64_t size = (int64_t)count;
@@ -121,18 +121,18 @@ taper_val step_index(taper_steps *s, const int64_t *numbers, size_t count)
     return taper_steps_keep(s, TAPER_VAL(made));
 }
 
-taper_val step_reduced(taper_steps *s, taper_val loss, int64_t reduction)
+taper_val taper_step_reduced(taper_steps *s, taper_val loss, int64_t reduction)
 {
     return reduction == 1 ? TAPER_STEP(s, aten_mean, loss) : reduction == 2 ? TAPER_STEP(s, aten_sum, loss) : loss;
 }
 
-bool step_mask(const taper_call *call, size_t at, size_t index)
+bool taper_step_mask(const taper_call *call, size_t at, size_t index)
 {
     const taper_list *const mask = call->args[at].as.list;
     return index < mask->count && mask->items[index].as.i != 0;
 }
 
-taper_status step_dim(const taper_call *call, int64_t *dim, size_t rank)
+taper_status taper_step_dim(const taper_call *call, int64_t *dim, size_t rank)
 {
     const int64_t limit = rank != 0 ? (int64_t)rank : 1;
     if (*dim < -limit || *dim >= limit) {

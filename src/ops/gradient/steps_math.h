@@ -7,36 +7,36 @@
 #include "ir/tensor_def.h"
 #include "ops/gradient/steps.h"
 
-taper_val step_add(taper_steps *s, taper_val a, taper_val b);
-taper_val step_sub(taper_steps *s, taper_val a, taper_val b);
-taper_val step_mul(taper_steps *s, taper_val a, taper_val b);
-taper_val step_div(taper_steps *s, taper_val a, taper_val b);
-taper_val step_scale(taper_steps *s, taper_val a, double factor);
-taper_val step_shift(taper_steps *s, taper_val a, double summand);
-taper_val step_from(taper_steps *s, double number, taper_val a); // number - a
-taper_val step_neg(taper_steps *s, taper_val a);
-taper_val step_sum(taper_steps *s, taper_val a, int64_t dim, bool keep);
-taper_val step_mean(taper_steps *s, taper_val a, int64_t dim, bool keep);
-taper_val step_transpose(taper_steps *s, taper_val a, int64_t dim0, int64_t dim1);
-taper_val step_reshape(taper_steps *s, taper_val a, const int64_t *sizes, size_t rank);
-taper_val step_like(taper_steps *s, taper_val a, const taper_tensor *like); // reshapes to the sizes of `like`
-taper_val step_unsqueeze(taper_steps *s, taper_val a, int64_t dim);
-taper_val step_narrow(taper_steps *s, taper_val a, int64_t dim, int64_t start, int64_t length);
-taper_val step_matmul(taper_steps *s, taper_val a, taper_val b);
-taper_val step_adjoint(taper_steps *s, taper_val a); // transposes the last two dimensions and conjugates
-taper_val step_conj(taper_steps *s, taper_val a);    // returns the value itself if it is real
-taper_val step_detach(taper_steps *s, taper_val a);
-taper_val step_where(taper_steps *s, taper_val condition, taper_val a, taper_val b);
+taper_val taper_step_add(taper_steps *s, taper_val a, taper_val b);
+taper_val taper_step_sub(taper_steps *s, taper_val a, taper_val b);
+taper_val taper_step_mul(taper_steps *s, taper_val a, taper_val b);
+taper_val taper_step_div(taper_steps *s, taper_val a, taper_val b);
+taper_val taper_step_scale(taper_steps *s, taper_val a, double factor);
+taper_val taper_step_shift(taper_steps *s, taper_val a, double summand);
+taper_val taper_step_from(taper_steps *s, double number, taper_val a); // number - a
+taper_val taper_step_neg(taper_steps *s, taper_val a);
+taper_val taper_step_sum(taper_steps *s, taper_val a, int64_t dim, bool keep);
+taper_val taper_step_mean(taper_steps *s, taper_val a, int64_t dim, bool keep);
+taper_val taper_step_transpose(taper_steps *s, taper_val a, int64_t dim0, int64_t dim1);
+taper_val taper_step_reshape(taper_steps *s, taper_val a, const int64_t *sizes, size_t rank);
+taper_val taper_step_like(taper_steps *s, taper_val a, const taper_tensor *like); // reshapes to the sizes of `like`
+taper_val taper_step_unsqueeze(taper_steps *s, taper_val a, int64_t dim);
+taper_val taper_step_narrow(taper_steps *s, taper_val a, int64_t dim, int64_t start, int64_t length);
+taper_val taper_step_matmul(taper_steps *s, taper_val a, taper_val b);
+taper_val taper_step_adjoint(taper_steps *s, taper_val a); // transposes the last two dimensions and conjugates
+taper_val taper_step_conj(taper_steps *s, taper_val a);    // returns the value itself if it is real
+taper_val taper_step_detach(taper_steps *s, taper_val a);
+taper_val taper_step_where(taper_steps *s, taper_val condition, taper_val a, taper_val b);
 // Returns a tensor of rank 1 with these numbers.
-taper_val step_index(taper_steps *s, const int64_t *numbers, size_t count);
+taper_val taper_step_index(taper_steps *s, const int64_t *numbers, size_t count);
 // Reduces a loss: 0 not at all, 1 to the mean, 2 to the sum.
-taper_val step_reduced(taper_steps *s, taper_val loss, int64_t reduction);
+taper_val taper_step_reduced(taper_steps *s, taper_val loss, int64_t reduction);
 // Makes a dimension count from 0. Fails if a tensor of this rank lacks it. A tensor of rank 0 has dimension 0.
-TAPER_MUST_USE taper_status step_dim(const taper_call *call, int64_t *dim, size_t rank);
+TAPER_MUST_USE taper_status taper_step_dim(const taper_call *call, int64_t *dim, size_t rank);
 // Returns true if item `index` of the list of bools at argument `at` is true.
-bool step_mask(const taper_call *call, size_t at, size_t index);
+bool taper_step_mask(const taper_call *call, size_t at, size_t index);
 
-static inline bool step_is_tensor(taper_val value)
+static inline bool taper_step_is_tensor(taper_val value)
 {
     return value.tag == TAPER_TENSOR;
 }
