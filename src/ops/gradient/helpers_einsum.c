@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The gradients of einsum. An equation of several operands is a chain of products of two: the product so far, with the
 // labels that later operands or the result still need, times the next operand. Gradients run back along the chain.
-#include "ops/gradient/steps.h"
+#include "ops/gradient/steps_math.h"
 
 enum { MOST_LABELS = 64, MOST_OPERANDS = 26, MOST_TEXT = 1024 };
 
@@ -100,13 +100,6 @@ typedef struct factor {
     char labels[MOST_LABELS];
 } factor;
 
-static taper_val conjugate(taper_steps *s, taper_val value)
-{
-    const taper_tensor *const tensor = taper_steps_tensor(s, value);
-    return tensor != NULL && taper_dtype_is_complex((taper_dtype)tensor->dtype) ? TAPER_STEP(s, aten_conj, value)
-                                                                                : value;
-}
-
 // Returns the product of two factors, or one factor with other labels if b is NULL.
 static taper_val product(taper_steps *s, const factor *a, const factor *b, const char *labels)
 {
@@ -155,7 +148,7 @@ static taper_val gradient_of(taper_steps *s, const factor *grad, const factor *o
     }
     if (other != NULL) {
         conjugated = *other;
-        conjugated.value = conjugate(s, other->value);
+        conjugated.value = taper_step_conj(s, other->value);
     }
     const taper_val value = product(s, grad, other != NULL ? &conjugated : NULL, labels);
     return TAPER_STEP(s, taper_sum_to, expanded(s, value, labels, of), of->value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators of gradients of activations, layers and losses.
-#include "ops/gradient/steps.h"
+#include "ops/gradient/steps_math.h"
 
 // Returns the gradient where self is between the bounds, and 0 elsewhere.
 TAPER_STEPS_KERNEL(taper_op_within)
@@ -49,7 +49,7 @@ TAPER_STEPS_KERNEL(taper_op_mish_gradient)
     return taper_steps_end(&s);
 }
 
-// Returns x * factor + x^3 * factor * third, the argument of tanh in the approximation of gelu, or its derivative.
+// Returns the derivative of the approximation of gelu by tanh: x / 2 * (1 + tanh(beta * (x + kappa * x^3))).
 static taper_val gelu_slope_tanh(taper_steps *s, taper_val self)
 {
     static const double beta = 0.7978845608028654, kappa = 0.044715; // sqrt(2 / pi), and PyTorch's constant
@@ -127,12 +127,6 @@ TAPER_STEPS_KERNEL(taper_op_loss_scale)
 
 // ---- layers
 
-static bool mask_at(const taper_call *call, size_t at, size_t index)
-{
-    const taper_list *const mask = call->args[at].as.list;
-    return index < mask->count && mask->items[index].as.i != 0;
-}
-
 // With xhat = (x - mean) / deviation and g = grad * weight the gradient of x is
 // (g - mean(g) - xhat * mean(g * xhat)) / deviation, with means over the normalized dimensions.
 TAPER_STEPS_KERNEL(taper_op_layer_norm_gradients)
@@ -155,18 +149,18 @@ TAPER_STEPS_KERNEL(taper_op_layer_norm_gradients)
     taper_val scale = TAPER_STEP(&s, aten_mean_dim, TAPER_STEP(&s, aten_mul_Tensor, centred, centred), inner, yes);
     scale = TAPER_STEP(&s, aten_rsqrt, TAPER_STEP(&s, aten_add_Scalar, scale, call->args[5]));
     const taper_val xhat = TAPER_STEP(&s, aten_mul_Tensor, centred, scale);
-    if (mask_at(call, 6, 0)) {
+    if (taper_step_mask(call, 6, 0)) {
         const taper_val g = weight.tag == TAPER_TENSOR ? TAPER_STEP(&s, aten_mul_Tensor, grad, weight) : grad;
         const taper_val along = TAPER_STEP(&s, aten_mean_dim, TAPER_STEP(&s, aten_mul_Tensor, g, xhat), inner, yes);
         taper_val value = TAPER_STEP(&s, aten_sub_Tensor, g, TAPER_STEP(&s, aten_mean_dim, g, inner, yes));
         value = TAPER_STEP(&s, aten_sub_Tensor, value, TAPER_STEP(&s, aten_mul_Tensor, xhat, along));
         taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_mul_Tensor, value, scale));
     }
-    if (mask_at(call, 6, 1) && weight.tag == TAPER_TENSOR) {
+    if (taper_step_mask(call, 6, 1) && weight.tag == TAPER_TENSOR) {
         const taper_val products = TAPER_STEP(&s, aten_mul_Tensor, grad, xhat);
         taper_steps_ret(&s, call, 1, TAPER_STEP(&s, taper_sum_to, products, weight));
     }
-    if (mask_at(call, 6, 2) && call->args[4].tag == TAPER_TENSOR) {
+    if (taper_step_mask(call, 6, 2) && call->args[4].tag == TAPER_TENSOR) {
         taper_steps_ret(&s, call, 2, TAPER_STEP(&s, taper_sum_to, grad, call->args[4]));
     }
     return taper_steps_end(&s);
@@ -204,7 +198,7 @@ TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
     }
     taper_steps_begin(&s, call->run);
     for (size_t t = 0; t < 2; t++) {
-        if (!mask_at(call, 5, t)) {
+        if (!taper_step_mask(call, 5, t)) {
             continue;
         }
         // grad has the free dimensions of self, then those of other. Contract those of the other tensor.

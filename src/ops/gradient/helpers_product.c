@@ -2,18 +2,6 @@
 // Operators of gradients of products: of matrices, linear layers, einsum and prod.
 #include "ops/gradient/steps_math.h"
 
-static taper_val conjugate(taper_steps *s, taper_val value)
-{
-    const taper_tensor *const tensor = taper_steps_tensor(s, value);
-    return tensor != NULL && taper_dtype_is_complex((taper_dtype)tensor->dtype) ? TAPER_STEP(s, aten_conj, value)
-                                                                                : value;
-}
-
-static taper_val transposed(taper_steps *s, taper_val value)
-{
-    return conjugate(s, TAPER_STEP(s, aten_transpose_int, value, taper_val_int(-2), taper_val_int(-1)));
-}
-
 static taper_val shaped_like(taper_steps *s, taper_val value, const taper_tensor *like)
 {
     const taper_tensor *const tensor = taper_steps_tensor(s, value);
@@ -42,12 +30,6 @@ static taper_val rows_of(taper_steps *s, taper_val value)
     return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, (int64_t[]){rows, columns}, 2));
 }
 
-static bool mask_at(const taper_call *call, size_t at, size_t index)
-{
-    const taper_list *const mask = call->args[at].as.list;
-    return index < mask->count && mask->items[index].as.i != 0;
-}
-
 // The gradients of matmul. Vectors become matrices of one row or column.
 TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
 {
@@ -63,14 +45,14 @@ TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
         b = TAPER_STEP(&s, aten_unsqueeze, b, taper_val_int(-1));
         g = TAPER_STEP(&s, aten_unsqueeze, g, taper_val_int(-1));
     }
-    if (mask_at(call, 3, 0)) {
-        const taper_val product = TAPER_STEP(&s, aten_matmul, g, transposed(&s, b));
+    if (taper_step_mask(call, 3, 0)) {
+        const taper_val product = TAPER_STEP(&s, aten_matmul, g, taper_step_adjoint(&s, b));
         taper_steps_ret(&s, call, 0, shaped_like(&s, summed_to(&s, product, a), self));
     }
-    if (mask_at(call, 3, 1)) {
+    if (taper_step_mask(call, 3, 1)) {
         const bool rows = other->rank <= 2; // one matrix for all: the batch is rows of the product
         const taper_val left = rows ? rows_of(&s, a) : a, right = rows ? rows_of(&s, g) : g;
-        const taper_val product = TAPER_STEP(&s, aten_matmul, transposed(&s, left), right);
+        const taper_val product = TAPER_STEP(&s, aten_matmul, taper_step_adjoint(&s, left), right);
         taper_steps_ret(&s, call, 1, shaped_like(&s, summed_to(&s, product, b), other));
     }
     return taper_steps_end(&s);
@@ -87,17 +69,17 @@ TAPER_STEPS_KERNEL(taper_op_linear_gradients)
         g = TAPER_STEP(&s, aten_unsqueeze, g, taper_val_int(-1));
     }
     const taper_val rows = rows_of(&s, g);
-    if (mask_at(call, 3, 0)) {
-        const taper_val product = TAPER_STEP(&s, aten_matmul, rows, conjugate(&s, w));
+    if (taper_step_mask(call, 3, 0)) {
+        const taper_val product = TAPER_STEP(&s, aten_matmul, rows, taper_step_conj(&s, w));
         taper_steps_ret(&s, call, 0,
                         TAPER_STEP(&s, aten_reshape, product, taper_steps_ints(&s, input->sizes, input->rank)));
     }
-    if (mask_at(call, 3, 1)) {
+    if (taper_step_mask(call, 3, 1)) {
         const taper_val product =
-            TAPER_STEP(&s, aten_matmul, TAPER_STEP(&s, aten_t, rows), conjugate(&s, rows_of(&s, call->args[1])));
+            TAPER_STEP(&s, aten_matmul, TAPER_STEP(&s, aten_t, rows), taper_step_conj(&s, rows_of(&s, call->args[1])));
         taper_steps_ret(&s, call, 1, shaped_like(&s, product, weight));
     }
-    if (mask_at(call, 3, 2)) {
+    if (taper_step_mask(call, 3, 2)) {
         const taper_val sum = TAPER_STEP(&s, aten_sum_dim_IntList, rows, taper_steps_ints(&s, (int64_t[]){0}, 1));
         taper_steps_ret(&s, call, 2, weight->rank == 1 ? TAPER_STEP(&s, aten_sum, sum) : sum);
     }
@@ -144,7 +126,7 @@ TAPER_STEPS_KERNEL(taper_op_prod_gradient)
     const taper_val before = products_before(&s, self, dim);
     const taper_val after =
         TAPER_STEP(&s, aten_flip, products_before(&s, TAPER_STEP(&s, aten_flip, self, dims), dim), dims);
-    const taper_val others = conjugate(&s, TAPER_STEP(&s, aten_mul_Tensor, before, after));
+    const taper_val others = taper_step_conj(&s, TAPER_STEP(&s, aten_mul_Tensor, before, after));
     taper_val value = TAPER_STEP(&s, aten_mul_Tensor, grad, others);
     value = TAPER_STEP(&s, aten_reshape, value, taper_steps_ints(&s, like->sizes, like->rank));
     taper_steps_ret(&s, call, 0, summed_to(&s, value, call->args[1]));

@@ -142,8 +142,8 @@ typedef struct taper_tape_request {
 // gradients are added to those of the leaves, and *found is None.
 TAPER_MUST_USE taper_status taper_tape_gradients(taper_run *run, const taper_tape_request *request, taper_val *found);
 
-// Calls an operator for a gradient, with its fast kernel if there is one. The call is recorded if `user` points to
-// true.
+// Calls an operator for a gradient, with its fast kernel if there is one. `user` points to a taper_tape_caller, which
+// says if the call is recorded.
 typedef struct taper_tape_caller {
     taper_run *run;
     bool records;

@@ -247,8 +247,7 @@ static taper_status visit_call(taper_engine *e, taper_tape_node *node, receiver 
     return status != TAPER_OK ? status : unlinked;
 }
 
-// Returns the elements of `whole`, a gradient with the sizes of a base, that belong to a view of the base. The result
-// is a view if the base is contiguous; otherwise `whole` is first brought into the strides of the base.
+// Makes the lists of the view's sizes and strides.
 static taper_status place_args(taper_engine *e, const taper_tape_node *node, taper_val *lists)
 {
     TAPER_TRY(taper_engine_ints(e, node->view.sizes, node->view.rank, &lists[0]));
@@ -271,13 +270,13 @@ static taper_status lay_out(taper_engine *e, const taper_tape_node *node, taper_
     if (same) {
         return taper_engine_call(e, TAPER_OP(aten_contiguous), &grad, 1, laid_out);
     }
-    taper_val sizes, lists[2] = {taper_val_none(), taper_val_none()}, empty;
+    taper_val sizes, steps, empty;
     TAPER_TRY(taper_engine_ints(e, node->base.sizes, node->base.rank, &sizes));
-    taper_status status = taper_engine_ints(e, node->base.strides, node->base.rank, &lists[0]);
+    taper_status status = taper_engine_ints(e, node->base.strides, node->base.rank, &steps);
     if (status == TAPER_OK) {
         status = taper_engine_call(e, TAPER_OP(aten_empty_strided),
-                                   (taper_val[]){sizes, lists[0], taper_val_int(node->base.dtype)}, 3, &empty);
-        taper_val_release(lists[0]);
+                                   (taper_val[]){sizes, steps, taper_val_int(node->base.dtype)}, 3, &empty);
+        taper_val_release(steps);
     }
     taper_val_release(sizes);
     TAPER_TRY(status);
@@ -286,6 +285,7 @@ static taper_status lay_out(taper_engine *e, const taper_tape_node *node, taper_
     return status;
 }
 
+// Returns the view's elements of `whole`, a gradient in the strides of the base.
 static taper_status slice_of(taper_engine *e, const taper_tape_node *node, taper_val whole, taper_val *slice)
 {
     taper_val lists[2];
