@@ -114,6 +114,7 @@ TAPER_KERNEL(taper_op_tensordot)
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "the result would have %zu dimensions, at most %d are supported",
                    rank, TAPER_MAX_RANK);
     }
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)a.tensor->dtype, rank, sizes, error));
     taper_tensor *product = NULL;
     const taper_status status = run_tensordot(call, &a, &b, count, &product);
     taper_tensor_drop(a.copy);
@@ -258,6 +259,10 @@ TAPER_KERNEL(taper_op_bilinear)
     for (size_t i = 0; i + 1 < rank; i++) {
         rows *= in[0]->sizes[i];
     }
+    int64_t sizes[TAPER_MAX_RANK];
+    memcpy(sizes, in[0]->sizes, sizeof sizes);
+    sizes[rank - 1] = in[2]->sizes[0];
+    TAPER_TRY(taper_tensor_check_sizes(work, rank, sizes, run->error));
     taper_status status = TAPER_OK;
     for (size_t i = 0; i < 3 && status == TAPER_OK; i++) {
         status = taper_tensor_cast(run, in[i], work, &wide[i]);
@@ -287,8 +292,7 @@ TAPER_KERNEL(taper_op_bilinear)
         return status;
     }
     out->rank = (uint8_t)rank;
-    memcpy(out->sizes, in[0]->sizes, (rank - 1) * sizeof *out->sizes);
-    out->sizes[rank - 1] = in[2]->sizes[0];
+    memcpy(out->sizes, sizes, sizeof sizes);
     taper_strides_contiguous(rank, out->sizes, out->strides);
     return taper_ret_cast(call, 0, out, (taper_dtype)in[0]->dtype);
 }
