@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arithmetic that reports overflow. taper_add_* and taper_mul_* return false if the result does not fit.
+// Arithmetic whose overflow is defined. taper_add_* and taper_mul_* return false if the result does not fit;
+// taper_wrap_* keep the low 64 bits of two's complement, as PyTorch's integers and strides do.
 #ifndef TAPER_BASE_CHECKED_H
 #define TAPER_BASE_CHECKED_H
 
@@ -25,6 +26,26 @@ static inline bool taper_add_i64(int64_t a, int64_t b, int64_t *sum)
 static inline bool taper_mul_i64(int64_t a, int64_t b, int64_t *product)
 {
     return !__builtin_mul_overflow(a, b, product);
+}
+
+static inline int64_t taper_wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t taper_wrap_sub(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline int64_t taper_wrap_mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static inline int64_t taper_wrap_neg(int64_t a)
+{
+    return (int64_t)(0 - (uint64_t)a);
 }
 
 static inline size_t taper_min_size(size_t a, size_t b)

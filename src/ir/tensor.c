@@ -146,7 +146,7 @@ bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
         }
         least = tensor->strides[d];
         if (tensor->sizes[d] > 1) {
-            least = taper_mul_stride(least, tensor->sizes[d]);
+            least = taper_wrap_mul(least, tensor->sizes[d]);
         }
     }
     return true;

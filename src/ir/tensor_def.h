@@ -11,6 +11,7 @@
 #ifndef TAPER_IR_TENSOR_DEF_H
 #define TAPER_IR_TENSOR_DEF_H
 
+#include "base/checked.h"
 #include "ir/heap.h"
 
 #define TAPER_DTYPE_COUNT 18 // greater than every taper_dtype
@@ -147,15 +148,6 @@ inline int64_t taper_tensor_numel(const taper_tensor *tensor)
 void taper_tensor_steps(const taper_tensor *tensor, size_t unit, int64_t *steps);
 // Returns the step of dimension d, in elements.
 int64_t taper_tensor_step(const taper_tensor *tensor, size_t d);
-// Multiplies and adds strides and offsets of views; overflow wraps, as in PyTorch.
-static inline int64_t taper_mul_stride(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-static inline int64_t taper_add_stride(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
 void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *strides);
 // Returns the strides of channels_last for rank 4, and of channels_last_3d for rank 5.
 void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides);

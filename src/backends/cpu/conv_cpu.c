@@ -37,7 +37,7 @@ static bool norm_is_plain(const taper_conv2d *job)
 static bool weights_are_regular(const taper_tensor *w)
 {
     return w->dtype == TAPER_F32 && (w->rank != 4 || w->sizes[2] == 1 || w->sizes[3] == 1 ||
-                                     w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]));
+                                     w->strides[2] == taper_wrap_mul(w->sizes[3], w->strides[3]));
 }
 
 static bool does(const taper_conv2d *job)

@@ -209,7 +209,7 @@ bool taper_conv2d_is_windows(const taper_conv2d *job)
     const taper_tensor *w = job->args.weight;
     return entry->windows != NULL && job->stride_w <= 2 && job->out_w >= entry->mr &&
            job->in_c * job->kernel_h <= MOST_TAPS && wastes_little(job, entry) &&
-           (job->in_c == 1 || w->strides[1] == taper_mul_stride((int64_t)job->kernel_h, w->strides[2]));
+           (job->in_c == 1 || w->strides[1] == taper_wrap_mul((int64_t)job->kernel_h, w->strides[2]));
 }
 
 taper_status taper_conv2d_windows(taper_conv2d *job)

@@ -132,7 +132,7 @@ static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t 
                 job->pad_left < job->kernel_w && job->kernel_w <= job->in_w + 2 * job->pad_left;
     // The distance from one tap to the next must be constant.
     return job->stem || job->kernel_h == 1 || job->kernel_w == 1 ||
-           w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]);
+           w->strides[2] == taper_wrap_mul(w->sizes[3], w->strides[3]);
 }
 
 static bool does(const taper_conv2d_i8 *job, const taper_tensor *input, const int64_t *out)
@@ -160,10 +160,10 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     }
     taper_tensor twin = taper_tensor_local(input);
     if (rank == 1) { // a line is seen as an image of height 1
-        twin = taper_tensor_twin(input, 4, (const int64_t[]){input->sizes[0], input->sizes[1], 1, input->sizes[2]},
-                                 (const int64_t[]){input->strides[0], input->strides[1],
-                                                   taper_mul_stride(input->sizes[2], input->strides[2]),
-                                                   input->strides[2]});
+        twin =
+            taper_tensor_twin(input, 4, (const int64_t[]){input->sizes[0], input->sizes[1], 1, input->sizes[2]},
+                              (const int64_t[]){input->strides[0], input->strides[1],
+                                                taper_wrap_mul(input->sizes[2], input->strides[2]), input->strides[2]});
     }
     const taper_tensor *seen = rank == 1 ? &twin : input;
     TAPER_TRY(taper_qconv_sizes(run, &job.params, seen, image));

@@ -426,6 +426,6 @@ int64_t taper_int_lcm(int64_t a, int64_t b)
     if (g == 0) {
         return 0;
     }
-    const int64_t product = taper_int_mul(g == INT64_MIN ? 1 : a / g, b);
-    return product < 0 ? taper_int_neg(product) : product;
+    const int64_t product = taper_wrap_mul(g == INT64_MIN ? 1 : a / g, b);
+    return product < 0 ? taper_wrap_neg(product) : product;
 }

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/checked.h"
 #include "base/half.h"
 #include "ops/engine/elementwise_complex.h"
 
@@ -163,27 +164,11 @@ static inline float taper_polygammaf(float n, float x)
 
 // ---- integers: two's complement, never undefined
 
-static inline int64_t taper_int_add(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-static inline int64_t taper_int_sub(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-static inline int64_t taper_int_mul(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-static inline int64_t taper_int_neg(int64_t a)
-{
-    return (int64_t)(0 - (uint64_t)a);
-}
 // A division or remainder by zero sets args->zero_division. Division by -1 does not overflow.
 static inline int64_t taper_int_div(int64_t a, int64_t b, taper_ew_args *args)
 {
     args->zero_division = args->zero_division || b == 0;
-    return b == 0 ? 0 : b == -1 ? taper_int_neg(a) : a / b;
+    return b == 0 ? 0 : b == -1 ? taper_wrap_neg(a) : a / b;
 }
 static inline int64_t taper_int_mod(int64_t a, int64_t b, taper_ew_args *args)
 {

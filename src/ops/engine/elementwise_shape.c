@@ -141,7 +141,7 @@ static void lay_operand(operand *o, const taper_tensor *tensor, size_t rank, con
     const size_t lead = rank - tensor->rank;
     for (size_t i = 0; i < tensor->rank; i++) {
         const bool repeated = tensor->sizes[i] == 1 && sizes[lead + i] != 1;
-        o->broadcast[lead + i] = repeated ? 0 : taper_mul_stride(o->strides[i], item);
+        o->broadcast[lead + i] = repeated ? 0 : taper_wrap_mul(o->strides[i], item);
     }
 }
 

@@ -22,7 +22,7 @@ static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t sta
 {
     taper_tensor part = taper_tensor_local(tensor);
     part.sizes[dim] = size;
-    part.offset += taper_mul_stride(start, tensor->strides[dim]);
+    part.offset += taper_wrap_mul(start, tensor->strides[dim]);
     return part;
 }
 

@@ -108,7 +108,7 @@ bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t 
             return true;
         }
         for (size_t d = rank; d-- > 0;) {
-            strides[d] = d + 1 == rank ? 1 : taper_mul_stride(taper_max_i64(shape[d + 1], 1), strides[d + 1]);
+            strides[d] = d + 1 == rank ? 1 : taper_wrap_mul(taper_max_i64(shape[d + 1], 1), strides[d + 1]);
         }
         return true;
     }
@@ -119,12 +119,12 @@ bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t 
     int64_t run = 1, covered = 1;
     for (size_t d = tensor->rank; d-- > 0;) {
         run *= tensor->sizes[d];
-        if (d > 0 && (tensor->sizes[d - 1] == 1 || tensor->strides[d - 1] == taper_mul_stride(run, base))) {
+        if (d > 0 && (tensor->sizes[d - 1] == 1 || tensor->strides[d - 1] == taper_wrap_mul(run, base))) {
             continue;
         }
         while (to > 0 && (covered < run || shape[to - 1] == 1)) {
             to--;
-            strides[to] = taper_mul_stride(covered, base);
+            strides[to] = taper_wrap_mul(covered, base);
             covered *= shape[to];
         }
         if (covered != run) {
@@ -197,7 +197,7 @@ taper_status taper_expand(taper_run *run, const taper_tensor *tensor, size_t ran
         int64_t size = own ? tensor->sizes[d - lead] : 1;
         int64_t stride = own                 ? tensor->strides[d - lead]
                          : tensor->rank == 0 ? 0
-                                             : taper_mul_stride(view.sizes[d + 1], view.strides[d + 1]);
+                                             : taper_wrap_mul(view.sizes[d + 1], view.strides[d + 1]);
         int64_t target = sizes[d];
         if (target == -1) {
             if (!own) {
@@ -268,7 +268,7 @@ taper_status taper_view_raise(taper_view *view, size_t rank, taper_error *error)
         TAPER_TRY(taper_view_insert(view, 0, 1, 1, error));
     }
     if (view->rank == 1 && rank >= 2) {
-        TAPER_TRY(taper_view_insert(view, 0, 1, taper_mul_stride(view->sizes[0], view->strides[0]), error));
+        TAPER_TRY(taper_view_insert(view, 0, 1, taper_wrap_mul(view->sizes[0], view->strides[0]), error));
     }
     if (view->rank == 2 && rank >= 3) {
         TAPER_TRY(taper_view_insert(view, 2, 1, 1, error));

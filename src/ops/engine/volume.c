@@ -73,7 +73,7 @@ static bool line_suggests_channels_last(const taper_tensor *x)
         plane.strides[i] = x->strides[i];
     }
     plane.sizes[2] = 1;
-    plane.strides[2] = taper_mul_stride(x->sizes[2], x->strides[2]);
+    plane.strides[2] = taper_wrap_mul(x->sizes[2], x->strides[2]);
     plane.sizes[3] = x->sizes[2];
     plane.strides[3] = x->strides[2];
     return taper_tensor_suggests_channels_last(&plane);

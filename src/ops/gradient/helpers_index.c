@@ -67,25 +67,30 @@ TAPER_STEPS_KERNEL(taper_op_strided_gradient)
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, sizes, &rank));
     TAPER_TRY(taper_arg_ints(call, 3, 0, TAPER_MAX_RANK, strides, &count));
     TAPER_TRY(taper_arg_int_or(call, 4, self->offset, &offset));
+    if (count != rank) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "mismatch in length of strides and shape");
+    }
     int64_t first = taper_min_i64(offset, self->offset), own = self->offset;
     last = offset;
     for (size_t i = 0; i < rank; i++) {
-        last = taper_add_stride(last, taper_mul_stride(taper_max_i64(sizes[i], 1) - 1, strides[i]));
+        last = taper_wrap_add(last, taper_wrap_mul(taper_max_i64(sizes[i], 1) - 1, strides[i]));
     }
     for (size_t i = 0; i < self->rank; i++) {
-        own = taper_add_stride(own, taper_mul_stride(taper_max_i64(self->sizes[i], 1) - 1, self->strides[i]));
+        own = taper_wrap_add(own, taper_wrap_mul(taper_max_i64(self->sizes[i], 1) - 1, self->strides[i]));
     }
-    const int64_t extent = taper_add_stride(taper_add_stride(taper_max_i64(last, own), -first), 1);
+    const int64_t extent = taper_wrap_add(taper_wrap_sub(taper_max_i64(last, own), first), 1);
     taper_steps_begin(&s, call->run);
     const taper_val flat = taper_steps_ints(&s, (int64_t[]){-1}, 1);
     taper_val places = TAPER_STEP(&s, aten_arange, taper_val_int(extent));
-    places = TAPER_STEP(&s, aten_as_strided, places, call->args[2], call->args[3], taper_val_int(offset - first));
+    places = TAPER_STEP(&s, aten_as_strided, places, call->args[2], call->args[3],
+                        taper_val_int(taper_wrap_sub(offset, first)));
     places = TAPER_STEP(&s, aten_reshape, places, flat);
     taper_val sum = TAPER_STEP(&s, aten_new_zeros, call->args[0], taper_steps_ints(&s, &extent, 1));
     const taper_val grad = TAPER_STEP(&s, aten_reshape, call->args[0], flat);
     sum = TAPER_STEP(&s, aten_index_add, sum, taper_val_int(0), places, grad);
-    sum = TAPER_STEP(&s, aten_as_strided, sum, taper_steps_ints(&s, self->sizes, self->rank),
-                     taper_steps_ints(&s, self->strides, self->rank), taper_val_int(self->offset - first));
+    sum =
+        TAPER_STEP(&s, aten_as_strided, sum, taper_steps_ints(&s, self->sizes, self->rank),
+                   taper_steps_ints(&s, self->strides, self->rank), taper_val_int(taper_wrap_sub(self->offset, first)));
     taper_steps_ret(&s, call, 0, sum);
     return taper_steps_end(&s);
 }
@@ -211,7 +216,8 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat_each)
             }
         }
         value = TAPER_STEP(&s, aten_reshape, value, taper_steps_ints(&s, sizes, self->rank + 1u));
-        value = TAPER_STEP(&s, aten_sum_dim_IntList, value, taper_steps_ints(&s, (int64_t[]){dim + 1}, 1));
+        value =
+            TAPER_STEP(&s, aten_sum_dim_IntList, value, taper_steps_ints(&s, (int64_t[]){taper_wrap_add(dim, 1)}, 1));
     }
     taper_steps_ret(&s, call, 0, value);
     return taper_steps_end(&s);

@@ -163,7 +163,7 @@ static taper_status lay_out(taper_error *error, equation *eq, const subscripts *
                         "einsum(): subscript %c is repeated for operand %zu but the sizes don't match, %lld != %lld",
                         letter(subs->labels[i]), which, (long long)size, (long long)out->sizes[at]);
                 }
-                out->strides[at] = taper_add_stride(out->strides[at], tensor->strides[dim]);
+                out->strides[at] = taper_wrap_add(out->strides[at], tensor->strides[dim]);
                 continue;
             }
             seen[at] = true;
@@ -327,11 +327,11 @@ static void view_strides(const operand *o, size_t dims, size_t out_dims, int64_t
     size_t to = out_dims;
     for (size_t d = dims; d-- > 0;) {
         run *= o->sizes[d];
-        if (d > 0 && (o->sizes[d - 1] == 1 || o->strides[d - 1] == taper_mul_stride(run, step))) {
+        if (d > 0 && (o->sizes[d - 1] == 1 || o->strides[d - 1] == taper_wrap_mul(run, step))) {
             continue;
         }
         while (to > 0 && (seen < run || o->sizes[to - 1] == 1)) {
-            strides[--to] = taper_mul_stride(seen, step);
+            strides[--to] = taper_wrap_mul(seen, step);
             seen *= o->sizes[to];
         }
         step = d > 0 ? o->strides[d - 1] : 0;

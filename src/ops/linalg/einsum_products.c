@@ -208,10 +208,10 @@ static void as_one(const operand *o, const group *dims, size_t *from, int64_t *s
         }
         if (*size == 1) {
             *step = o->strides[d];
-        } else if (o->strides[d] != taper_mul_stride(*size, *step)) {
+        } else if (o->strides[d] != taper_wrap_mul(*size, *step)) {
             return;
         }
-        *size = taper_mul_stride(*size, o->sizes[d]);
+        *size = taper_wrap_mul(*size, o->sizes[d]);
     }
 }
 
@@ -389,7 +389,7 @@ static taper_status times(taper_run *run, const contraction *c)
 static void put(group *g, size_t dim, int64_t size, int64_t *product)
 {
     g->dims[g->count++] = dim;
-    *product = taper_mul_stride(*product, size); // cannot overflow, unless there are no elements
+    *product = taper_wrap_mul(*product, size); // cannot overflow, unless there are no elements
 }
 
 taper_status taper_einsum_contract(taper_call *call, size_t dims, const operand *a, const operand *b,

@@ -111,7 +111,7 @@ int64_t taper_linalg_count(const taper_linalg_batch *batch)
 {
     int64_t count = 1;
     for (size_t i = 0; i < batch->rank; i++) {
-        count = taper_mul_stride(count, batch->sizes[i]); // cannot overflow, unless there are no elements
+        count = taper_wrap_mul(count, batch->sizes[i]); // cannot overflow, unless there are no elements
     }
     return count;
 }

@@ -137,7 +137,7 @@ static taper_status ret_part(taper_call *call, taper_tensor *x, int64_t part)
 {
     int64_t strides[TAPER_MAX_RANK];
     for (size_t i = 0; i < x->rank; i++) {
-        strides[i] = taper_mul_stride(x->strides[i], 2);
+        strides[i] = taper_wrap_mul(x->strides[i], 2);
     }
     taper_tensor *view;
     TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, taper_dtype_to_real((taper_dtype)x->dtype),

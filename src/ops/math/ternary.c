@@ -26,7 +26,7 @@ REALS(f64, double)
 
 TAPER_EW_LOOP3(clamp_i64, int64_t, int64_t, int64_t, (void)args;, x<y ? (y > z ? z : y) : x> z ? z : x)
 TAPER_EW_LOOP3(addcmul_i64, int64_t, int64_t, int64_t, TAPER_EW_NUMBERS_I,
-               taper_int_add(x, taper_int_mul(taper_int_mul(p0, y), z)))
+               taper_wrap_add(x, taper_wrap_mul(taper_wrap_mul(p0, y), z)))
 TAPER_EW_LOOP3(addcmul_c128, taper_c128, taper_c128, taper_c128, TAPER_EW_NUMBERS_C,
                taper_c_add(x, taper_c_mul(p0, taper_c_mul(y, z))))
 TAPER_EW_LOOP3(addcdiv_c128, taper_c128, taper_c128, taper_c128, TAPER_EW_NUMBERS_C,

@@ -412,13 +412,13 @@ static taper_tensor as_image(const taper_tensor *tensor, bool add_batch, bool ad
     }
     if (add_batch) {
         sizes[0] = 1;
-        strides[0] = taper_mul_stride(tensor->sizes[0], own[0]);
+        strides[0] = taper_wrap_mul(tensor->sizes[0], own[0]);
         rank = 1;
     }
     for (size_t i = 0; i < tensor->rank; i++) {
         if (add_height && rank == 2) {
             sizes[2] = 1;
-            strides[2] = taper_mul_stride(tensor->sizes[i], own[i]);
+            strides[2] = taper_wrap_mul(tensor->sizes[i], own[i]);
             rank = 3;
         }
         sizes[rank] = tensor->sizes[i];

@@ -383,7 +383,7 @@ TAPER_KERNEL(taper_op_batch_norm_line)
     if (status == TAPER_OK) {
         const taper_tensor *y = result.as.tensor;
         const int64_t wide[3] = {y->sizes[0], 1, y->sizes[1]};
-        const int64_t steps[3] = {y->strides[0], taper_mul_stride(y->sizes[1], y->strides[1]), y->strides[1]};
+        const int64_t steps[3] = {y->strides[0], taper_wrap_mul(y->sizes[1], y->strides[1]), y->strides[1]};
         status = taper_tensor_alias(run->heap, result.as.tensor, y->offset, 3, wide, steps, &image, run->error);
     }
     taper_val_release(result);

@@ -13,7 +13,7 @@
 static taper_tensor as_image(const taper_tensor *line)
 {
     const int64_t sizes[4] = {line->sizes[0], line->sizes[1], 1, line->sizes[2]};
-    const int64_t strides[4] = {line->strides[0], line->strides[1], taper_mul_stride(line->sizes[2], line->strides[2]),
+    const int64_t strides[4] = {line->strides[0], line->strides[1], taper_wrap_mul(line->sizes[2], line->strides[2]),
                                 line->strides[2]};
     return taper_tensor_twin(line, 4, sizes, strides);
 }

@@ -131,7 +131,7 @@ static bool is_channels_last(const taper_tensor *x, size_t spatial)
         seen.sizes[3] = x->sizes[2];
         seen.strides[3] = x->strides[2];
         seen.sizes[2] = 1;
-        seen.strides[2] = taper_mul_stride(x->sizes[2], x->strides[2]);
+        seen.strides[2] = taper_wrap_mul(x->sizes[2], x->strides[2]);
     }
     return taper_tensor_is_channels_last(&seen);
 }

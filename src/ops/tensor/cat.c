@@ -140,7 +140,7 @@ static taper_status fill_cat(taper_run *run, const taper_list *list, const cat_p
         }
         taper_tensor part = taper_tensor_local(result); // this view on the stack is used only in this function
         part.sizes[plan->dim] = x->sizes[plan->dim];
-        part.offset = taper_add_stride(part.offset, taper_mul_stride(start, result->strides[plan->dim]));
+        part.offset = taper_wrap_add(part.offset, taper_wrap_mul(start, result->strides[plan->dim]));
         start += x->sizes[plan->dim];
         if (taper_tensor_numel(x) == 0) {
             continue;
@@ -252,7 +252,7 @@ static taper_status cat_changed(taper_call *call, shape_change change, int64_t a
 static taper_status insert_dim(const taper_tensor *x, int64_t dim, taper_view *view, taper_error *error)
 {
     const size_t at = (size_t)dim;
-    const int64_t stride = at >= x->rank ? 1 : taper_mul_stride(x->sizes[at], x->strides[at]);
+    const int64_t stride = at >= x->rank ? 1 : taper_wrap_mul(x->sizes[at], x->strides[at]);
     return taper_view_insert(view, at, 1, stride, error);
 }
 

@@ -47,7 +47,7 @@ static taper_status grid(taper_run *run, const taper_list *axes, size_t i, bool 
     // These are the strides of x.reshape([1, …, n, …, 1]).expand(sizes).
     const int64_t own = x->rank == 0 ? 1 : x->strides[0];
     for (size_t d = 0; d < axes->count; d++) {
-        view.strides[d] = view.sizes[d] != 1 ? 0 : d < i ? taper_mul_stride(own, view.sizes[i]) : own;
+        view.strides[d] = view.sizes[d] != 1 ? 0 : d < i ? taper_wrap_mul(own, view.sizes[i]) : own;
     }
     view.strides[i] = own;
     for (size_t d = i + 1; d < axes->count; d++) {
@@ -115,7 +115,7 @@ TAPER_KERNEL(taper_op_cartesian_prod)
         int64_t strides[TAPER_MAX_RANK];
         taper_strides_contiguous(shown->rank, shown->sizes, strides);
         for (size_t d = 0; d < shown->rank; d++) {
-            strides[d] = taper_mul_stride(strides[d], sizes[1]);
+            strides[d] = taper_wrap_mul(strides[d], sizes[1]);
         }
         taper_move(call->run, item, shown->rank, shown->sizes, (char *)taper_tensor_mutable(result) + i * item, strides,
                    taper_tensor_data(shown), shown->strides);
@@ -208,7 +208,7 @@ static void powers(taper_run *run, taper_dtype dtype, taper_scalar x, int64_t n,
         const double re = power.f * x.f - power.im * x.im;
         power.im = power.f * x.im + power.im * x.f;
         power.f = re;
-        power.i = taper_mul_stride(power.i, x.i);
+        power.i = taper_wrap_mul(power.i, x.i);
     }
 }
 

@@ -273,7 +273,7 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
     int64_t stride = 1;
     for (size_t i = 0; i < r->rank; i++) {
         r->strides[order[i]] = stride;
-        stride = taper_mul_stride(stride, taper_max_i64(r->sizes[order[i]], 1));
+        stride = taper_wrap_mul(stride, taper_max_i64(r->sizes[order[i]], 1));
     }
     return TAPER_OK;
 }
@@ -331,7 +331,7 @@ static block block_of(const index_plan *plan, const int64_t *result_strides)
         const bool stepped = b.sizes[b.rank] > 1;
         b.self[b.rank] = stepped ? plan->self.strides[d] : 0;
         b.other[b.rank] = stepped ? result_strides[d < plan->before ? d : d - plan->indexed + plan->index_rank] : 0;
-        b.count = taper_mul_stride(b.count, b.sizes[b.rank]);
+        b.count = taper_wrap_mul(b.count, b.sizes[b.rank]);
         b.rank++;
     }
     return b;

@@ -89,7 +89,7 @@ static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
         return part;
     }
     // A tensor without elements may have any stride, and its parts are never read.
-    part.offset = taper_add_stride(part.offset, taper_mul_stride(i, x->strides[dim]));
+    part.offset = taper_wrap_add(part.offset, taper_wrap_mul(i, x->strides[dim]));
     for (size_t d = dim; d + 1 < x->rank; d++) {
         part.sizes[d] = x->sizes[d + 1];
         part.strides[d] = x->strides[d + 1];

@@ -87,16 +87,16 @@ enum { LANES = 8 };
         TAPER_FOLD_##fold};
 
 REALS(sum, 0, a + x, a + x)
-INTS(sum, 0, taper_int_add(a, x), taper_int_add(a, x))
+INTS(sum, 0, taper_wrap_add(a, x), taper_wrap_add(a, x))
 COMPLEX(sum, taper_c(0, 0), taper_c_add(a, x), taper_c_add(a, x))
 RECORD_RIC(sum, 0, 0, SUM, SUM)
 
 REALS(nansum, 0, x != x ? a : a + x, a + x)
-INTS(nansum, 0, taper_int_add(a, x), taper_int_add(a, x))
+INTS(nansum, 0, taper_wrap_add(a, x), taper_wrap_add(a, x))
 RECORD_RI(nansum, 0, 0, NUMBERS, NANSUM)
 
 REALS(prod, 1, a *x, a *x)
-INTS(prod, 1, taper_int_mul(a, x), taper_int_mul(a, x))
+INTS(prod, 1, taper_wrap_mul(a, x), taper_wrap_mul(a, x))
 COMPLEX(prod, taper_c(1, 0), taper_c_mul(a, x), taper_c_mul(a, x))
 RECORD_RIC(prod, 1, 1, NONE, PRODUCT)
 

@@ -66,7 +66,7 @@ static void step_i64(scan *s, size_t k, size_t j, int64_t position)
             s->at[j] = position;
         }
     } else {
-        s->acc.i[j] = position == 0 ? x : s->kind == TAPER_SCAN_SUM ? taper_int_add(a, x) : taper_int_mul(a, x);
+        s->acc.i[j] = position == 0 ? x : s->kind == TAPER_SCAN_SUM ? taper_wrap_add(a, x) : taper_wrap_mul(a, x);
     }
     s->elements.i64[k] = s->acc.i[j];
     s->where[k] = s->at[j];

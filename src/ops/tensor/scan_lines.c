@@ -76,8 +76,8 @@ struct scan_job {
 #define COUNT(a, x) ((a) + ((x) != 0))
 RUNNING(cumsum_f32, float, float, double, 0, PLUS)
 RUNNING(cumprod_f32, float, float, double, 1, TIMES)
-RUNNING(cumsum_i64, int64_t, int64_t, int64_t, 0, taper_int_add)
-RUNNING(cumprod_i64, int64_t, int64_t, int64_t, 1, taper_int_mul)
+RUNNING(cumsum_i64, int64_t, int64_t, int64_t, 0, taper_wrap_add)
+RUNNING(cumprod_i64, int64_t, int64_t, int64_t, 1, taper_wrap_mul)
 #include "ops/tensor/scan_lines_whole.h"
 
 // Defines extremes: the last of equal elements is used, and a NaN remains (x != x). The first element is always used.

@@ -5,7 +5,7 @@
 
 RUNNING(cumsum_f64, double, double, double, 0, PLUS)
 RUNNING(cumprod_f64, double, double, double, 1, TIMES)
-RUNNING(cumsum_i32, int32_t, int64_t, int64_t, 0, taper_int_add)
+RUNNING(cumsum_i32, int32_t, int64_t, int64_t, 0, taper_wrap_add)
 RUNNING(cumsum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
 EXTREMES(cummax_f64, double, >=)
 EXTREMES(cummin_f64, double, <=)

@@ -236,7 +236,7 @@ TAPER_KERNEL(taper_op_select)
                           taper_sizes_print(x->rank, x->sizes).text, dim);
     }
     index += index < 0 ? size : 0;
-    view.offset = taper_add_stride(view.offset, taper_mul_stride(index, view.strides[dim]));
+    view.offset = taper_wrap_add(view.offset, taper_wrap_mul(index, view.strides[dim]));
     taper_view_remove(&view, dim);
     return taper_view_ret(call, 0, x, &view);
 }
@@ -245,9 +245,9 @@ COPIED(taper_op_select_copy, taper_op_select)
 static void slice_dim(taper_view *view, size_t dim, int64_t start, int64_t end, int64_t step)
 {
     const int64_t length = end - start;
-    view->offset = taper_add_stride(view->offset, taper_mul_stride(start, view->strides[dim]));
+    view->offset = taper_wrap_add(view->offset, taper_wrap_mul(start, view->strides[dim]));
     view->sizes[dim] = length / step + (length % step != 0);
-    view->strides[dim] = taper_mul_stride(view->strides[dim], step);
+    view->strides[dim] = taper_wrap_mul(view->strides[dim], step);
 }
 
 TAPER_KERNEL(taper_op_slice)
@@ -354,10 +354,10 @@ static taper_status ret_diagonal(taper_call *call, int64_t offset, int64_t dim1,
     }
     if (size > 0) {
         const int64_t from =
-            offset >= 0 ? taper_mul_stride(offset, x->strides[b]) : taper_mul_stride(-offset, x->strides[a]);
-        view.offset = taper_add_stride(view.offset, from);
+            offset >= 0 ? taper_wrap_mul(offset, x->strides[b]) : taper_wrap_mul(-offset, x->strides[a]);
+        view.offset = taper_wrap_add(view.offset, from);
     }
-    const int64_t stride = taper_add_stride(x->strides[a], x->strides[b]);
+    const int64_t stride = taper_wrap_add(x->strides[a], x->strides[b]);
     taper_view_remove(&view, a > b ? a : b);
     taper_view_remove(&view, a > b ? b : a);
     TAPER_TRY(taper_view_insert(&view, view.rank, size, stride, error));
@@ -397,7 +397,7 @@ TAPER_KERNEL(taper_op_unfold)
     }
     if (x->rank > 0) {
         view.sizes[dim] = (limit - size) / step + 1;
-        view.strides[dim] = taper_mul_stride(step, stride);
+        view.strides[dim] = taper_wrap_mul(step, stride);
     }
     TAPER_TRY(taper_view_insert(&view, view.rank, size, stride, error));
     return taper_view_ret(call, 0, x, &view);

@@ -357,7 +357,7 @@ TAPER_KERNEL(taper_op_unsqueeze)
     TAPER_TRY(taper_arg_dim(call, 1, x->rank + 1u, &dim));
     taper_view view;
     taper_view_of(x, &view);
-    const int64_t stride = dim >= x->rank ? 1 : taper_mul_stride(x->sizes[dim], x->strides[dim]);
+    const int64_t stride = dim >= x->rank ? 1 : taper_wrap_mul(x->sizes[dim], x->strides[dim]);
     TAPER_TRY(taper_view_insert(&view, dim, 1, stride, call->run->error));
     return taper_view_ret(call, 0, x, &view);
 }

@@ -230,7 +230,7 @@ static taper_status repeat(taper_call *call, const taper_tensor *x, size_t rank,
     for (size_t d = 0; d < rank; d++) {
         const int64_t size = d < lead ? 1 : x->sizes[d - lead];
         move[2 * d] = repeats[d];
-        to[2 * d] = taper_mul_stride(size, result->strides[d]);
+        to[2 * d] = taper_wrap_mul(size, result->strides[d]);
         from[2 * d] = 0;
         move[2 * d + 1] = size;
         to[2 * d + 1] = result->strides[d];
@@ -350,12 +350,11 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
         large_strides[n] = wide->strides[n];
     }
     const int64_t loops[5] = {planes, factor, factor, rows, columns};
-    const int64_t deep_steps[5] = {taper_mul_stride(deep->strides[c], factor * factor),
-                                   taper_mul_stride(deep->strides[c], factor), deep->strides[c], deep->strides[h],
+    const int64_t deep_steps[5] = {taper_wrap_mul(deep->strides[c], factor * factor),
+                                   taper_wrap_mul(deep->strides[c], factor), deep->strides[c], deep->strides[h],
                                    deep->strides[w]};
     const int64_t wide_steps[5] = {wide->strides[c], wide->strides[h], wide->strides[w],
-                                   taper_mul_stride(wide->strides[h], factor),
-                                   taper_mul_stride(wide->strides[w], factor)};
+                                   taper_wrap_mul(wide->strides[h], factor), taper_wrap_mul(wide->strides[w], factor)};
     for (size_t i = 0; i < 5; i++, n++) {
         move[n] = loops[i];
         small_strides[n] = deep_steps[i];
@@ -401,9 +400,8 @@ TAPER_KERNEL(taper_op_channel_shuffle)
     // Moves channel g * (C / groups) + i to i * groups + g.
     const int64_t each = x->sizes[1] / groups;
     int64_t move[TAPER_MOVE_RANK] = {x->sizes[0], groups, each};
-    int64_t from[TAPER_MOVE_RANK] = {x->strides[0], taper_mul_stride(each, x->strides[1]), x->strides[1]};
-    int64_t to[TAPER_MOVE_RANK] = {result->strides[0], result->strides[1],
-                                   taper_mul_stride(groups, result->strides[1])};
+    int64_t from[TAPER_MOVE_RANK] = {x->strides[0], taper_wrap_mul(each, x->strides[1]), x->strides[1]};
+    int64_t to[TAPER_MOVE_RANK] = {result->strides[0], result->strides[1], taper_wrap_mul(groups, result->strides[1])};
     for (size_t d = 2; d < x->rank; d++) {
         move[d + 1] = x->sizes[d];
         from[d + 1] = x->strides[d];
@@ -478,7 +476,7 @@ static void multiply(const taper_scalar *a, const taper_scalar *b, taper_scalar 
     const bool complex = a->kind == TAPER_SCALAR_COMPLEX || b->kind == TAPER_SCALAR_COMPLEX;
     const bool real = a->kind == TAPER_SCALAR_DOUBLE || b->kind == TAPER_SCALAR_DOUBLE;
     *product = (taper_scalar){.kind = complex ? TAPER_SCALAR_COMPLEX : real ? TAPER_SCALAR_DOUBLE : TAPER_SCALAR_INT};
-    product->i = taper_mul_stride(a->i, b->i); // wraps around, as in PyTorch
+    product->i = taper_wrap_mul(a->i, b->i); // wraps around, as in PyTorch
     product->f = complex ? a->f * b->f - a->im * b->im : a->f * b->f;
     product->im = complex ? a->f * b->im + a->im * b->f : 0;
 }

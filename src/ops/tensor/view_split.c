@@ -27,7 +27,7 @@ static taper_status add_piece(taper_call *call, taper_list *list, const taper_te
     taper_tensor *piece;
     taper_view_of(x, &view);
     view.sizes[dim] = end - start;
-    view.offset = taper_add_stride(view.offset, taper_mul_stride(start, view.strides[dim]));
+    view.offset = taper_wrap_add(view.offset, taper_wrap_mul(start, view.strides[dim]));
     TAPER_TRY(taper_view_make(call->run, x, &view, &piece));
     return taper_tensor_list_add(call, list, piece);
 }

@@ -83,10 +83,10 @@ TAPER_KERNEL(taper_op_view_dtype)
             TAPER_TRY(widen(call, x, dtype, (int64_t)(to / from), &view));
         } else {
             const int64_t ratio = (int64_t)(from / to);
-            view.sizes[last] = taper_mul_stride(view.sizes[last], ratio);
-            view.offset = taper_mul_stride(view.offset, ratio);
+            view.sizes[last] = taper_wrap_mul(view.sizes[last], ratio);
+            view.offset = taper_wrap_mul(view.offset, ratio);
             for (size_t d = 0; d < last; d++) {
-                view.strides[d] = taper_mul_stride(view.strides[d], ratio);
+                view.strides[d] = taper_wrap_mul(view.strides[d], ratio);
             }
         }
     }
@@ -113,7 +113,7 @@ static void view_parts(const taper_tensor *x, taper_view *view)
     taper_view_of(x, view);
     view->offset *= 2;
     for (size_t d = 0; d < view->rank; d++) {
-        view->strides[d] = taper_mul_stride(view->strides[d], 2);
+        view->strides[d] = taper_wrap_mul(view->strides[d], 2);
     }
 }
 
