@@ -54,7 +54,7 @@ TAPER_STEPS_KERNEL(taper_op_conv_padding_steps)
     TAPER_TRY(read_numbers(call, 5, dims, dilation));
     const bool same = padding->length == 4;
     for (size_t d = 0; d < dims; d++) {
-        const int64_t total = dilation[d] * (weight->sizes[2 + d] - 1);
+        const int64_t total = taper_wrap_mul(dilation[d], weight->sizes[2 + d] - 1);
         pad[2 * (dims - 1 - d)] = total / 2;
         pad[2 * (dims - 1 - d) + 1] = total - total / 2;
     }
@@ -82,8 +82,11 @@ static taper_val input_gradient(taper_steps *s, const taper_call *call, const ge
     const taper_tensor *const grad = call->args[0].as.tensor;
     int64_t extra[TAPER_MAX_RANK] = {0};
     for (size_t d = 0; d < g->dims && !g->transposed; d++) {
-        extra[d] = input->sizes[2 + d] - ((grad->sizes[2 + d] - 1) * g->stride[d] - 2 * g->padding[d] +
-                                          g->dilation[d] * (weight->sizes[2 + d] - 1) + 1);
+        const int64_t strided = taper_wrap_mul(grad->sizes[2 + d] - 1, g->stride[d]);
+        const int64_t dilated = taper_wrap_mul(g->dilation[d], weight->sizes[2 + d] - 1);
+        const int64_t padded = taper_wrap_add(taper_wrap_add(strided, dilated), 1);
+        const int64_t made = taper_wrap_sub(padded, taper_wrap_mul(2, g->padding[d]));
+        extra[d] = taper_wrap_sub(input->sizes[2 + d], made);
     }
     taper_val found = convolved(s, (taper_val[]){call->args[0], call->args[2], taper_val_none(), call->args[4],
                                                  call->args[5], call->args[6], taper_val_bool(!g->transposed),
@@ -121,7 +124,7 @@ static taper_val fold_groups(taper_steps *s, taper_val value, int64_t groups)
     if (p == NULL) {
         return value;
     }
-    int64_t folded[TAPER_MAX_RANK] = {p->sizes[0], p->sizes[1] * p->sizes[2]};
+    int64_t folded[TAPER_MAX_RANK] = {p->sizes[0], taper_wrap_mul(p->sizes[1], p->sizes[2])};
     for (size_t i = 2; i < rank; i++) {
         folded[i] = p->sizes[i + 1];
     }

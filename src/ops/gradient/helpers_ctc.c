@@ -67,16 +67,16 @@ static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape,
     const int64_t all = taper_tensor_numel(flat);
     int64_t before = 0;
     for (int64_t n = 0; n < q->batch; n++) {
-        const int64_t first = shape->rank == 2 ? n * shape->sizes[1] : before, length = lengths[n];
+        const int64_t first = shape->rank == 2 ? taper_wrap_mul(n, shape->sizes[1]) : before, length = lengths[n];
         for (int64_t k = 0; k < q->width; k++) {
-            const int64_t at = n * q->width + k, from = first + k / 2;
-            const bool used = k % 2 == 1 && k / 2 < length && from < all;
+            const int64_t at = n * q->width + k, from = taper_wrap_add(first, k / 2);
+            const bool used = k % 2 == 1 && k / 2 < length && from >= 0 && from < all;
             labels[at] = used ? numbers[from] : q->blank;
             starts[at] = k == 0 || (k == 1 && length > 0) ? 0 : impossible;
             ends[at] = k == 2 * length || (length > 0 && k == 2 * length - 1) ? 0 : impossible;
             skips[at] = used && k >= 2 && labels[at] != labels[at - 2] ? 0 : impossible;
         }
-        before += length;
+        before = taper_wrap_add(before, length);
     }
 }
 
@@ -155,8 +155,17 @@ TAPER_STEPS_KERNEL(taper_op_ctc_steps)
     q.moments = t->sizes[0];
     q.batch = t->sizes[1];
     q.classes = t->sizes[2];
+    const int64_t labels = taper_tensor_numel(shape);
     for (int64_t n = 0; n < q.batch; n++) {
-        q.width = taper_max_i64(q.width, 2 * ((const int64_t *)taper_tensor_data(counts))[n] + 1);
+        const int64_t length = ((const int64_t *)taper_tensor_data(counts))[n];
+        if (length < 0 || length > labels) {
+            taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                                            "ctc_loss expects target lengths from 0 to the number of targets, and "
+                                            "sequence %lld has %lld",
+                                            (long long)n, (long long)length));
+            return taper_steps_end(&s);
+        }
+        q.width = taper_max_i64(q.width, 2 * length + 1);
     }
     make_tables(&s, &q, shape, targets);
     const taper_val dtype = taper_val_int(given->dtype);

@@ -35,7 +35,7 @@ static taper_val resized(taper_steps *s, taper_val x, int64_t dim, int64_t size)
         return taper_step_narrow(s, x, dim, 0, size);
     }
     const size_t from_end = t->rank - 1 - (size_t)dim;
-    pad[2 * from_end + 1] = size - t->sizes[dim];
+    pad[2 * from_end + 1] = size - t->sizes[dim]; // both are at least 0
     return TAPER_STEP(s, aten_constant_pad_nd, x, taper_steps_ints(s, pad, 2 * from_end + 2));
 }
 
@@ -72,7 +72,7 @@ static taper_val transformed(taper_steps *s, taper_val x, const int64_t *dims, c
 // Returns the size of a transform that the caller did not give.
 static int64_t own_size(const taper_tensor *t, int64_t dim, bool to_real)
 {
-    return to_real ? 2 * (t->sizes[dim] - 1) : t->sizes[dim];
+    return to_real ? taper_wrap_mul(2, t->sizes[dim] - 1) : t->sizes[dim];
 }
 
 TAPER_STEPS_KERNEL(taper_op_fft_steps)
@@ -160,11 +160,12 @@ TAPER_STEPS_KERNEL(taper_op_c2r_gradient)
     taper_steps_begin(&s, call->run);
     taper_val grad = TAPER_STEP(&s, aten__fft_r2c, call->args[0], call->args[1], call->args[2], taper_val_bool(true));
     const taper_tensor *const t = taper_steps_tensor(&s, grad);
-    const int64_t half = t != NULL ? t->sizes[last] : 0, twice = size - half;
+    const int64_t half = t != NULL ? t->sizes[last] : 0, twice = taper_wrap_sub(size, half);
     if (twice > 0) {
-        const taper_val parts[3] = {taper_step_narrow(&s, grad, last, 0, 1),
-                                    taper_step_scale(&s, taper_step_narrow(&s, grad, last, 1, twice), 2),
-                                    taper_step_narrow(&s, grad, last, 1 + twice, half - 1 - twice)};
+        const taper_val parts[3] = {
+            taper_step_narrow(&s, grad, last, 0, 1),
+            taper_step_scale(&s, taper_step_narrow(&s, grad, last, 1, twice), 2),
+            taper_step_narrow(&s, grad, last, taper_wrap_add(1, twice), taper_wrap_sub(half - 1, twice))};
         grad = TAPER_STEP(&s, aten_cat, taper_steps_list(&s, parts, 3), taper_val_int(last));
     }
     taper_steps_ret(&s, call, 0, grad);
@@ -176,7 +177,8 @@ TAPER_STEPS_KERNEL(taper_op_c2r_gradient)
 // Returns the window with zeros on both sides, or None.
 static taper_val centred_window(taper_steps *s, const taper_call *call, int64_t length, int64_t size)
 {
-    const int64_t left = (size - length) / 2, pad[2] = {left, size - length - left};
+    const int64_t left = taper_wrap_sub(size, length) / 2,
+                  pad[2] = {left, taper_wrap_sub(taper_wrap_sub(size, length), left)};
     taper_val window = call->args[4];
     if (!taper_step_is_tensor(window)) {
         if (length == size) {
@@ -247,7 +249,8 @@ TAPER_STEPS_KERNEL(taper_op_istft_steps)
     }
     onesided = t->sizes[2] != size;
     taper_steps_fail(&s, taper_arg_is_none(call, 7) ? TAPER_OK : taper_arg_bool(call, 7, &onesided));
-    const int64_t dim = 2, frames = t->sizes[1], batch = t->sizes[0], whole = size + hop * (frames - 1);
+    const int64_t dim = 2, frames = t->sizes[1], batch = t->sizes[0],
+                  whole = taper_wrap_add(size, taper_wrap_mul(hop, frames - 1));
     const taper_val dims = taper_steps_ints(&s, &dim, 1), by = taper_val_int(normalized ? BY_ROOT : BY_COUNT);
     if (keeps_complex) {
         x = TAPER_STEP(&s, aten__fft_c2c, x, dims, by, taper_val_bool(false));
@@ -272,10 +275,10 @@ TAPER_STEPS_KERNEL(taper_op_istft_steps)
                                    taper_steps_ints(&s, (int64_t[]){1, frames, size}, 3));
     squares = TAPER_STEP(&s, taper_unfold_gradient, squares, one_like, along, width, step);
     const int64_t start = center ? size / 2 : 0;
-    const int64_t end = wanted >= 0 ? start + wanted : center ? whole - size / 2 : whole;
-    const int64_t used = taper_min_i64(end, whole) - start;
+    const int64_t end = wanted >= 0 ? taper_wrap_add(start, wanted) : center ? taper_wrap_sub(whole, size / 2) : whole;
+    const int64_t used = taper_wrap_sub(taper_min_i64(end, whole), start);
     y = taper_step_div(&s, taper_step_narrow(&s, y, 1, start, used), taper_step_narrow(&s, squares, 1, start, used));
-    y = resized(&s, y, 1, end - start);
+    y = resized(&s, y, 1, taper_wrap_sub(end, start));
     taper_steps_ret(&s, call, 0, single ? TAPER_STEP(&s, aten_squeeze_dim, y, taper_val_int(0)) : y);
     return taper_steps_end(&s);
 }
@@ -291,7 +294,7 @@ TAPER_STEPS_KERNEL(taper_op_vander_steps)
     TAPER_TRY(taper_arg_bool(call, 2, &increasing));
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, x->sizes, sizeof sizes);
-    sizes[x->rank] = taper_max_i64(count - 1, 0);
+    sizes[x->rank] = count > 0 ? count - 1 : 0;
     taper_steps_begin(&s, call->run);
     const taper_val column = taper_step_unsqueeze(&s, call->args[0], -1);
     const taper_val ones = TAPER_STEP(&s, aten_ones_like, taper_step_detach(&s, column));

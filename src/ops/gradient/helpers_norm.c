@@ -117,7 +117,7 @@ TAPER_STEPS_KERNEL(taper_op_group_norm_steps)
     if (groups <= 0 || input->rank < 2) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "group_norm needs channels and a positive number of groups");
     }
-    const int64_t rows = input->sizes[0] * groups, all = taper_tensor_numel(input);
+    const int64_t rows = taper_wrap_mul(input->sizes[0], groups), all = taper_tensor_numel(input);
     taper_steps_begin(&s, call->run);
     taper_val mean, rstd;
     taper_val value = taper_step_reshape(&s, call->args[0], (int64_t[]){rows, rows != 0 ? all / rows : 0}, 2);
@@ -195,7 +195,7 @@ TAPER_STEPS_KERNEL(taper_op_cosine_steps)
 
 static taper_val gate(taper_steps *s, taper_val all, int64_t index, int64_t size)
 {
-    return taper_step_narrow(s, all, -1, index * size, size);
+    return taper_step_narrow(s, all, -1, taper_wrap_mul(index, size), size);
 }
 
 TAPER_STEPS_KERNEL(taper_op_gru_cell_steps)
@@ -254,7 +254,7 @@ TAPER_STEPS_KERNEL(taper_op_chunked)
     }
     const int64_t length = self->sizes[dim] / 2;
     taper_steps_begin(&s, call->run);
-    taper_steps_ret(&s, call, 0, taper_step_narrow(&s, call->args[0], dim, half * length, length));
+    taper_steps_ret(&s, call, 0, taper_step_narrow(&s, call->args[0], dim, taper_wrap_mul(half, length), length));
     return taper_steps_end(&s);
 }
 
@@ -303,7 +303,7 @@ TAPER_STEPS_KERNEL(taper_op_bilinear_steps)
     if (weight->rank != 3 || first->rank == 0) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "bilinear expects a weight of three dimensions");
     }
-    const int64_t outputs = weight->sizes[0], pairs = weight->sizes[1] * weight->sizes[2];
+    const int64_t outputs = weight->sizes[0], pairs = taper_wrap_mul(weight->sizes[1], weight->sizes[2]);
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, first->sizes, sizeof sizes);
     taper_steps_begin(&s, call->run);

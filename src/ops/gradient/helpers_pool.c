@@ -17,7 +17,7 @@ static int64_t source_of(int mode, int64_t at, int64_t size)
         return (at % size + size) % size;
     }
     at = at < 0 ? -at : at;
-    return at >= size ? 2 * size - 2 - at : at;
+    return at >= size ? size - 2 - (at - size) : at;
 }
 
 // Pads with elements of the tensor itself: for each dimension, a selection of its indices.
@@ -37,11 +37,14 @@ static taper_status pad_steps(taper_call *call, int mode, taper_val value)
     taper_val result = call->args[0];
     for (size_t i = 0; i < count / 2 && i < self->rank; i++) {
         const int64_t dim = self->rank - 1 - (int64_t)i, size = self->sizes[dim];
-        const int64_t length = size + pad[2 * i] + pad[2 * i + 1];
+        int64_t length = 0;
         taper_tensor *made = NULL;
-        if (length < 0 || size == 0) {
+        const bool fits = pad[2 * i] >= -size && taper_add_i64(size, pad[2 * i], &length) &&
+                          taper_add_i64(length, pad[2 * i + 1], &length);
+        if (!fits || length < 0 || size == 0) {
             taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                                            "padding makes dimension %lld of size %lld empty", (long long)dim,
+                                            "padding by %lld and %lld is too much for dimension %lld of size %lld",
+                                            (long long)pad[2 * i], (long long)pad[2 * i + 1], (long long)dim,
                                             (long long)size));
         } else if (s.status == TAPER_OK) {
             taper_steps_fail(&s,
@@ -99,8 +102,8 @@ TAPER_STEPS_KERNEL(taper_op_unpool)
         if (i < outer) {
             flat[i] = small[i] = self->sizes[i];
         } else {
-            flat[outer] *= self->sizes[i];
-            small[outer] *= grad->sizes[i];
+            flat[outer] = taper_wrap_mul(flat[outer], self->sizes[i]);
+            small[outer] = taper_wrap_mul(small[outer], grad->sizes[i]);
         }
     }
     taper_steps_begin(&s, call->run);
@@ -128,8 +131,8 @@ TAPER_STEPS_KERNEL(taper_op_repool)
         if (i < outer) {
             flat[i] = small[i] = grad->sizes[i];
         } else {
-            flat[outer] *= grad->sizes[i];
-            small[outer] *= indices->sizes[i];
+            flat[outer] = taper_wrap_mul(flat[outer], grad->sizes[i]);
+            small[outer] = taper_wrap_mul(small[outer], indices->sizes[i]);
         }
     }
     taper_steps_begin(&s, call->run);
@@ -183,11 +186,12 @@ static taper_val average_matrix(taper_steps *s, int64_t inputs, int64_t outputs,
     taper_val matrix;
     double *const numbers = new_matrix(s, inputs, outputs, &matrix);
     for (int64_t o = 0; o < outputs && numbers != NULL; o++) {
-        const int64_t start = o * w->stride - w->padding;
-        const int64_t end = taper_min_i64(start + w->size, inputs + w->padding);
+        const int64_t start = taper_wrap_sub(taper_wrap_mul(o, w->stride), w->padding);
+        const int64_t end = taper_min_i64(taper_wrap_add(start, w->size), taper_wrap_add(inputs, w->padding));
         const int64_t first = taper_max_i64(start, 0), last = taper_min_i64(end, inputs);
         for (int64_t i = first; i < last; i++) {
-            numbers[i * outputs + o] = w->sums ? 1 : 1.0 / (double)(w->counts_padding ? end - start : last - first);
+            numbers[i * outputs + o] =
+                w->sums ? 1 : 1.0 / (double)(w->counts_padding ? taper_wrap_sub(end, start) : last - first);
         }
     }
     return matrix;

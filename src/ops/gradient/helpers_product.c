@@ -25,7 +25,7 @@ static taper_val rows_of(taper_steps *s, taper_val value)
     const int64_t columns = tensor->rank != 0 ? tensor->sizes[tensor->rank - 1] : 1;
     int64_t rows = 1;
     for (size_t i = 0; i + 1 < tensor->rank; i++) {
-        rows *= tensor->sizes[i];
+        rows = taper_wrap_mul(rows, tensor->sizes[i]);
     }
     return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, (int64_t[]){rows, columns}, 2));
 }
@@ -149,7 +149,7 @@ TAPER_STEPS_KERNEL(taper_op_pow_slope)
         value = TAPER_STEP(&s, aten_mul_Scalar, value, taper_val_int(2));
     } else {
         const bool whole = exponent.kind == TAPER_SCALAR_INT;
-        const taper_val less = whole ? taper_val_int(exponent.i - 1) : taper_val_double(exponent.f - 1);
+        const taper_val less = whole ? taper_val_int(taper_wrap_sub(exponent.i, 1)) : taper_val_double(exponent.f - 1);
         value = TAPER_STEP(&s, aten_pow_Tensor_Scalar, value, less);
         value = TAPER_STEP(&s, aten_mul_Scalar, value, call->args[1]);
     }

@@ -170,8 +170,9 @@ TAPER_STEPS_KERNEL(taper_op_recurrent_steps)
     n.directions = both ? 2 : 1;
     const taper_list *const params = call->args[2].as.list, *const hx = call->args[1].as.list;
     const taper_tensor *const input = call->args[0].as.tensor;
-    if (n.layers < 0 || params->count != (size_t)n.layers * n.directions * (n.biases ? 4 : 2) ||
-        hx->count != (n.kind == LSTM ? 2 : 1)) {
+    const size_t each = n.directions * (n.biases ? 4 : 2);
+    if (n.layers < 0 || params->count % each != 0 || params->count / each != (uint64_t)n.layers ||
+        hx->count != (n.kind == LSTM ? 2 : 1) || hx->items[0].as.tensor->rank == 0) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
                    "the gradient of a recurrent network with projections is not supported: use proj_size=0");
     }

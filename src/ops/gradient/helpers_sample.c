@@ -100,7 +100,7 @@ static taper_status add_tap(taper_call *call, const sampler *g, const int *tap, 
         at = TAPER_STEP(&s, aten_round, clamped(&s, at, g->sizes[k]));
         at = taper_step_scale(&s, at, (double)stride);
         index = k == 0 ? at : taper_step_add(&s, index, at);
-        stride *= g->sizes[k];
+        stride = taper_wrap_mul(stride, g->sizes[k]);
     }
     const taper_tensor *const w = taper_steps_tensor(&s, weight);
     const taper_tensor *const flat = g->flat.as.tensor;

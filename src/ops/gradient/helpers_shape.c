@@ -205,7 +205,7 @@ TAPER_STEPS_KERNEL(taper_op_split_like)
         if (piece != NULL && piece->dtype != t->dtype) {
             part = TAPER_STEP(&s, aten_to_dtype, part, taper_val_int(t->dtype));
         }
-        start += length;
+        start = taper_wrap_add(start, length);
         if (s.status == TAPER_OK) {
             made->items[made->count++] = taper_val_retain(part);
         }

@@ -401,7 +401,7 @@ TAPER_STEPS_KERNEL(taper_op_tensorinv_steps)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Expected a strictly positive integer for 'ind'");
     }
     for (int64_t i = 0; i < self->rank; i++) {
-        rows *= i < first ? self->sizes[i] : 1;
+        rows = i < first ? taper_wrap_mul(rows, self->sizes[i]) : rows;
         sizes[i] = self->sizes[(i + first) % self->rank];
     }
     const int64_t columns = rows != 0 ? taper_tensor_numel(self) / rows : 0;

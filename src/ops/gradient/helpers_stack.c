@@ -79,18 +79,18 @@ TAPER_STEPS_KERNEL(taper_op_block_diag_steps)
             taper_val_release(TAPER_VAL(rows));
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "block_diag expects tensors of at most 2 dimensions");
         }
-        width += t->rank == 0 ? 1 : t->sizes[t->rank - 1];
+        width = taper_wrap_add(width, t->rank == 0 ? 1 : t->sizes[t->rank - 1]);
     }
     taper_status status = TAPER_OK;
     for (size_t i = 0; i < tensors->count && status == TAPER_OK; i++) {
         taper_steps s;
         const taper_tensor *const t = tensors->items[i].as.tensor;
         const int64_t columns = t->rank == 0 ? 1 : t->sizes[t->rank - 1], height = t->rank == 2 ? t->sizes[0] : 1;
-        const int64_t pad[2] = {before, width - before - columns};
+        const int64_t pad[2] = {before, taper_wrap_sub(taper_wrap_sub(width, before), columns)};
         taper_steps_begin(&s, call->run);
         const taper_val matrix = taper_step_reshape(&s, tensors->items[i], (int64_t[]){height, columns}, 2);
         status = append(&s, rows, TAPER_STEP(&s, aten_constant_pad_nd, matrix, taper_steps_ints(&s, pad, 2)));
-        before += columns;
+        before = taper_wrap_add(before, columns);
     }
     taper_steps s;
     taper_steps_begin(&s, call->run);
@@ -159,7 +159,7 @@ TAPER_STEPS_KERNEL(taper_op_kron_steps)
             const int64_t size = missing ? 1 : tensors[t]->sizes[i + tensors[t]->rank - rank];
             sizes[t][2 * i + t] = size;
             sizes[t][2 * i + 1 - t] = 1;
-            result[i] *= size;
+            result[i] = taper_wrap_mul(result[i], size);
         }
     }
     taper_steps_begin(&s, call->run);
@@ -213,7 +213,7 @@ TAPER_STEPS_KERNEL(taper_op_shift_steps)
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_step_dim(call, &dims[i], self->rank));
         const int64_t size = self->sizes[dims[i]];
-        shifts[i] = back ? (size + 1) / 2 : size / 2;
+        shifts[i] = back ? size - size / 2 : size / 2;
     }
     taper_steps_begin(&s, call->run);
     taper_steps_ret(&s, call, 0,

@@ -380,6 +380,12 @@ static taper_val segments_of(taper_steps *s, const taper_call *call, int64_t axi
     }
     const int64_t width = t->sizes[t->rank - 1], count = lengths ? width : width - 1, size = data->sizes[axis];
     const int64_t rows = size != 0 ? taper_tensor_numel(made) / size : 0;
+    taper_steps_keep(s, TAPER_VAL(made));
+    if (taper_tensor_numel(t) / taper_max_i64(width, 1) < rows) {
+        taper_steps_fail(s, taper_fail(s->run->error, TAPER_ERROR_ARGUMENT,
+                                       "segment_reduce expects segments for each row of its data"));
+        return taper_val_none();
+    }
     const int64_t *const numbers = taper_tensor_data(t);
     int64_t *const places = taper_tensor_mutable(made);
     for (int64_t row = 0; row < rows; row++) {
@@ -388,12 +394,12 @@ static taper_val segments_of(taper_steps *s, const taper_call *call, int64_t axi
         for (int64_t i = 0; i < size; i++) {
             while (segment + 1 < count && i >= end) {
                 segment++;
-                end = lengths ? end + own[segment] : own[segment + 1];
+                end = lengths ? taper_wrap_add(end, own[segment]) : own[segment + 1];
             }
             places[row * size + i] = taper_max_i64(segment, 0);
         }
     }
-    return taper_steps_keep(s, TAPER_VAL(made));
+    return TAPER_VAL(made);
 }
 
 TAPER_STEPS_KERNEL(taper_op_segment_gradient)
