@@ -46,5 +46,8 @@ void taper_history_drop(taper_tensor *tensor)
     if (history->base != NULL) {
         taper_obj_release(&history->base->head);
     }
+    if (history->grad != NULL) {
+        taper_obj_release(&history->grad->head);
+    }
     taper_heap_free(tensor->head.heap, history, sizeof *history);
 }

@@ -13,6 +13,11 @@ typedef struct taper_history {
     // has changed a view, and its node is out of date.
     uint32_t version;
     taper_tensor *base; // the tensor of which this tensor is a view, a reference; NULL if it is no view
+    // For a tensor that was given and not computed. leaf: its node, which is no reference, because the node refers to
+    // the tensor; NULL if no node depends on the tensor. grad: the gradient that aten::backward added up, a reference;
+    // NULL if there is none.
+    taper_obj *leaf;
+    taper_tensor *grad;
 } taper_history;
 
 #ifdef TAPER_WITH_GRADIENTS

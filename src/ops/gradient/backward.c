@@ -10,7 +10,7 @@
 
 static taper_status add_node(taper_engine *e, taper_tape_node *node)
 {
-    if (node->visit == e->run->tape->visits) {
+    if (node->visited) {
         return TAPER_OK;
     }
     if (e->count == e->capacity) {
@@ -26,7 +26,7 @@ static taper_status add_node(taper_engine *e, taper_tape_node *node)
         e->nodes = nodes;
         e->capacity = capacity;
     }
-    node->visit = e->run->tape->visits;
+    node->visited = true;
     node->wanted = false;
     taper_obj_retain(&node->head.head);
     e->nodes[e->count++] = node;
@@ -54,7 +54,7 @@ static taper_status collect(taper_engine *e)
     }
     for (size_t t = 0; t < e->target_count; t++) {
         taper_tape_node *const node = e->targets[t].node;
-        if (node != NULL && node->visit == e->run->tape->visits) {
+        if (node != NULL && node->visited) {
             node->wanted = true;
         }
     }
@@ -246,7 +246,6 @@ taper_status taper_tape_gradients(taper_run *run, const taper_tape_request *requ
         e.targets[t] = (taper_engine_target){.node = NULL};
         e.found[t] = taper_val_none();
     }
-    run->tape->visits++;
     const bool off = run->tape->off;
     run->tape->off = off && !request->create;
     status = status == TAPER_OK ? compute(&e) : status;
@@ -259,6 +258,7 @@ taper_status taper_tape_gradients(taper_run *run, const taper_tape_request *requ
         taper_val_release(e.found[t]);
     }
     for (size_t at = 0; at < e.count; at++) {
+        e.nodes[at]->visited = false;
         taper_tape_node_release(e.nodes[at]);
     }
     if (e.targets != NULL) {

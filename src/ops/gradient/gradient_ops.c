@@ -99,8 +99,8 @@ TAPER_KERNEL(taper_op_tensor_grad)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    const size_t *const leaf = call->run->tape != NULL ? taper_pointer_find(&call->run->tape->leaves, tensor) : NULL;
-    taper_ret(call, 0, leaf != NULL ? taper_val_retain(((taper_tape_node *)*leaf)->sum) : taper_val_none());
+    taper_tensor *const grad = tensor->history != NULL ? tensor->history->grad : NULL;
+    taper_ret(call, 0, grad != NULL ? taper_val_retain(TAPER_VAL(grad)) : taper_val_none());
     return TAPER_OK;
 }
 

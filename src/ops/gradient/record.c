@@ -100,7 +100,7 @@ static taper_status make_node(taper_call *call, taper_tape_node **node)
         }
     }
     n->first_edges[call->arg_count] = (uint32_t)at;
-    n->number = ++call->run->tape->numbers; // after the nodes that were made for the arguments
+    taper_tape_node_count(call->run->tape, n);
     return TAPER_OK;
 }
 
@@ -448,6 +448,7 @@ static taper_status set_base(const taper_call *call, taper_tape_call *noted)
             taper_obj_retain(&node->edges[e].node->head.head);
         }
     }
+    taper_tape_node_count(call->run->tape, node);
     node->view = taper_tape_place_of(self);
     node->base = taper_tape_place_of(base);
     node->inner = inner;

@@ -33,10 +33,12 @@ void taper_tape_node_empty(taper_tape_node *node)
     free_array(node, node->first_edges, node->arg_count + 1, sizeof *node->first_edges);
     node->outputs = NULL;
     node->first_edges = NULL;
-    taper_val_replace(&node->sum, taper_val_none());
     if (node->leaf != NULL) {
         taper_tensor *const leaf = node->leaf;
         node->leaf = NULL;
+        if (leaf->history != NULL && leaf->history->leaf == &node->head.head) {
+            leaf->history->leaf = NULL;
+        }
         taper_obj_release(&leaf->head);
     }
 }
@@ -115,15 +117,25 @@ taper_status taper_tape_node_new(taper_run *run, taper_tape_kind kind, size_t ed
     made->heap = tape->heap;
     made->edge_count = edges;
     made->kind = (uint8_t)kind;
-    made->number = ++tape->numbers;
-    made->tape = tape;
-    made->next = tape->first;
-    if (tape->first != NULL) {
-        tape->first->previous = made;
+    if (!tape->keeps) {
+        made->tape = tape;
+        made->next = tape->first;
+        if (tape->first != NULL) {
+            tape->first->previous = made;
+        }
+        tape->first = made;
     }
-    tape->first = made;
     *node = made;
     return TAPER_OK;
+}
+
+void taper_tape_node_count(taper_tape *tape, taper_tape_node *node)
+{
+    for (size_t i = 0; i < node->edge_count; i++) { // a node of another tape may have a larger number
+        const taper_tape_node *const to = node->edges[i].node;
+        tape->numbers = to != NULL && to->number > tape->numbers ? to->number : tape->numbers;
+    }
+    node->number = ++tape->numbers;
 }
 
 void taper_tape_end(taper_tape *tape)
@@ -132,11 +144,6 @@ void taper_tape_end(taper_tape *tape)
     for (taper_tape_node *node = tape->first; node != NULL; node = node->next) {
         taper_obj_retain(&node->head.head); // so that no node is freed before the loops have passed it
     }
-    for (size_t i = 0; i < tape->leaves.size; i++) {
-        drop_edge(tape->leaves.entries[i].key != NULL ? (taper_tape_node *)tape->leaves.entries[i].value : NULL, &work);
-    }
-    taper_pointer_free(taper_heap_allocator(tape->heap), &tape->leaves);
-    tape->leaves = (taper_pointer_map){.size = 0};
     while (tape->first != NULL) {
         taper_tape_node *const node = tape->first;
         node->freed = true;
@@ -192,25 +199,22 @@ bool taper_tape_requires(const taper_tensor *tensor)
 // Finds or creates the node of a tensor that was given and not computed.
 static taper_status leaf_edge(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge)
 {
-    taper_tape *const tape = run->tape;
-    const size_t *const known = taper_pointer_find(&tape->leaves, tensor);
-    if (known != NULL) {
-        edge->node = (taper_tape_node *)*known;
+    taper_history *const history = taper_history_need(tensor);
+    if (history == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    if (history->leaf != NULL) {
+        edge->node = (taper_tape_node *)history->leaf;
         taper_obj_retain(&edge->node->head.head);
         return TAPER_OK;
     }
     taper_tape_node *node;
     TAPER_TRY(taper_tape_node_new(run, TAPER_TAPE_LEAF, 0, &node));
+    taper_tape_node_count(run->tape, node);
     node->output_count = 1;
     taper_obj_retain(&tensor->head);
     node->leaf = tensor;
-    const taper_status status =
-        taper_pointer_add(taper_heap_allocator(tape->heap), &tape->leaves, tensor, (size_t)node, run->error);
-    if (status != TAPER_OK) {
-        taper_tape_node_release(node);
-        return status;
-    }
-    taper_obj_retain(&node->head.head); // the map's reference
+    history->leaf = &node->head.head;
     edge->node = node;
     return TAPER_OK;
 }
@@ -231,6 +235,7 @@ static taper_status view_edge(taper_run *run, taper_tensor *tensor, taper_tape_e
         return status;
     }
     node->edges[0] = of;
+    taper_tape_node_count(run->tape, node);
     node->output_count = 1;
     node->view = taper_tape_place_of(tensor);
     node->base = taper_tape_place_of(history->base);

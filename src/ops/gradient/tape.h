@@ -4,12 +4,12 @@
 // the node of each argument. Gradients are computed from the results back to the asked inputs (backward.c).
 //
 // A node is an object. It is referred to by the histories of the tensors that it computed (ir/history.h), and by the
-// edges of later nodes. The tape lists its nodes, and empties them when it ends; histories that are left then lead to
-// nodes without content. A run has one thread that calls operators, so a tape needs no lock.
+// edges of later nodes. A tape of one run lists its nodes, and empties them when the run ends; histories that are left
+// then lead to nodes without content. A tape that keeps lists nothing: its nodes live as long as tensors refer to them,
+// so the host can ask for gradients after runs. A run has one thread that calls operators, so a tape needs no lock.
 #ifndef TAPER_OPS_TAPE_H
 #define TAPER_OPS_TAPE_H
 
-#include "base/pointer_map.h"
 #include "ir/history.h"
 #include "ops/gradient/gradient.h"
 
@@ -41,15 +41,15 @@ typedef struct taper_tape_place {
 struct taper_tape_node {
     taper_blob_head head;
     taper_heap *heap;                 // heap of the node's memory
-    taper_tape *tape;                 // NULL once the tape has ended
+    taper_tape *tape;                 // the tape that lists the node; NULL once it has ended, or if it keeps
     taper_tape_node *previous, *next; // neighbours in the tape's list
     taper_tape_node *work;            // next node of a list that is being freed
-    uint64_t number;                  // order of creation: a node's edges lead to smaller numbers
+    uint64_t number;                  // a node's edges lead to smaller numbers; in a tape, the order of creation
     uint8_t kind;                     // a taper_tape_kind
     bool cuts;      // true for an operator that returns views of parts of argument 0 (select, slice, split)
     bool freed;     // true after a gradient was computed without keeping the values
+    bool visited;   // during a computation: true if the outputs depend on the node
     bool wanted;    // during a computation: a wanted gradient depends on this node
-    uint64_t visit; // number of the last computation that reached the node
     const taper_op *op;
     const taper_gradient *gradient;
     taper_tape_edge *edges; // for the tensors among the arguments, in order; items of lists one by one
@@ -65,7 +65,6 @@ struct taper_tape_node {
     taper_tape_place view, base;
     taper_tape_node *inner;
     taper_tensor *leaf; // LEAF: the tensor, a reference
-    taper_val sum;      // LEAF: the gradient that aten::backward added up, or None
 };
 
 // Chooses the kernel for an operator, or returns NULL for the operator's own.
@@ -73,17 +72,17 @@ typedef taper_kernel taper_tape_chooser(void *user, const taper_op *op);
 
 struct taper_tape {
     taper_heap *heap;
-    taper_tape_node *first; // list of all nodes, the last one first
-    uint64_t numbers, visits;
-    bool off;                 // true after set_grad_enabled(False)
-    bool records_steps;       // while an operator of a gradient runs: true if its steps are recorded (steps.h)
-    taper_pointer_map leaves; // from the addresses of tensors to the addresses of their nodes
-    taper_storage *element;   // storage of one element, for tensors of which only the shape is saved; NULL at first
+    taper_tape_node *first; // list of all nodes, the last one first; empty if the tape keeps
+    uint64_t numbers;       // the largest number of a node
+    bool keeps;             // true if nodes live as long as tensors refer to them; false if they end with the run
+    bool off;               // true after set_grad_enabled(False)
+    bool records_steps;     // while an operator of a gradient runs: true if its steps are recorded (steps.h)
+    taper_storage *element; // storage of one element, for tensors of which only the shape is saved; NULL at first
     taper_tape_chooser *choose;
     void *user;
 };
 
-// Ends the recording: empties all nodes and forgets all leaves. The tape can then be used for the next run.
+// Ends the recording of a run: empties all nodes, unless the tape keeps. The tape can then be used for the next run.
 void taper_tape_end(taper_tape *tape);
 
 // Finds the node that computed a tensor. edge->node is NULL if the tensor needs no gradient; otherwise it is a
@@ -107,6 +106,8 @@ static inline void taper_tape_node_release(taper_tape_node *node)
         taper_obj_release(&node->head.head);
     }
 }
+// Gives the node the next number of its tape, after its edges were set.
+void taper_tape_node_count(taper_tape *tape, taper_tape_node *node);
 void taper_tape_node_empty(taper_tape_node *node); // releases the saved values
 taper_tape_place taper_tape_place_of(const taper_tensor *tensor);
 

@@ -374,18 +374,30 @@ static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
     return status;
 }
 
-// Adds the gradient of a leaf to the sum that aten::backward leaves in it.
-static taper_status visit_leaf(taper_engine *e, taper_tape_node *node)
+// Adds the gradient of a leaf to the sum that aten::backward leaves in it. The sum is written in place, as in PyTorch,
+// unless it will itself be differentiated.
+static taper_status visit_leaf(taper_engine *e, const taper_tape_node *node)
 {
-    if (e->request->inputs != NULL) {
+    taper_history *const history = node->leaf != NULL ? node->leaf->history : NULL;
+    if (e->request->inputs != NULL || history == NULL) {
         return TAPER_OK;
     }
-    taper_val sum = taper_val_retain(node->grads[0]);
-    if (node->sum.tag == TAPER_TENSOR) {
-        taper_val_release(sum);
-        TAPER_TRY(taper_engine_call(e, TAPER_OP(aten_add_Tensor), (taper_val[]){node->sum, node->grads[0]}, 2, &sum));
+    const taper_val grad = node->grads[0];
+    const bool creates = e->caller.records, adds = history->grad != NULL;
+    taper_val sum = taper_val_none();
+    if (adds) {
+        TAPER_TRY(taper_engine_call(e, creates ? TAPER_OP(aten_add_Tensor) : TAPER_OP(aten_add__Tensor),
+                                    (taper_val[]){TAPER_VAL(history->grad), grad}, 2, &sum));
+    } else if (creates || taper_engine_owns(e, grad)) {
+        sum = taper_val_retain(grad);
+    } else {
+        TAPER_TRY(taper_engine_call(e, TAPER_OP(aten_clone), (taper_val[]){grad}, 1, &sum));
     }
-    taper_val_replace(&node->sum, sum);
+    taper_tensor *const old = history->grad;
+    history->grad = sum.as.tensor;
+    if (old != NULL) {
+        taper_obj_release(&old->head);
+    }
     return TAPER_OK;
 }
 
