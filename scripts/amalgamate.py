@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from amalgamation import c_text
 from amalgamation.library import ARCHITECTURES, FLAG_MACROS, INCLUDE, ROOT, Library, preprocess
 
-PUBLIC = ("taper", "taper_compile", "taper_app", "taper_device", "taper_inspect", "taper_memory", "taper_operator", "taper_archive")
+PUBLIC = ("taper", "taper_compile", "taper_app", "taper_device", "taper_inspect", "taper_memory", "taper_operator", "taper_archive", "taper_gradient")
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DTAPER_PROFILE=full", "-DTAPER_BUILD_TOOLS=OFF", "-DTAPER_BUILD_TESTS=OFF", "-DTAPER_BUILD_BENCH=OFF",
            "-DTAPER_WITH_VULKAN=OFF", "-DTAPER_WITH_ZLIB=OFF", "-DTAPER_CCACHE=",
            "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")

@@ -385,7 +385,7 @@ typedef struct taper_tensor_info {
     double scale;       /* scale of the tensor if quantized is 1 */
     int64_t zero_point; /* zero point of the tensor if quantized is 1 */
     int read_only;      /* 1: the program must not write to data; see taper_value_make_writable */
-    int requires_grad;  /* 1: a parameter of the model that was saved with requires_grad. Taper computes no gradients */
+    int requires_grad;  /* 1: a gradient for the tensor may be asked for (taper_gradient.h) */
 } taper_tensor_info;
 
 /* Makes a tensor that uses the program's memory [data, data + bytes). strides NULL means contiguous.
@@ -488,11 +488,9 @@ struct taper_compiler;
 
 /* Bits of taper_load_options.flags.
  * TAPER_LOAD_EVALUATION: call Module.eval() first. `training` of all modules becomes False: dropout keeps all
- * elements, and batch norm uses its running statistics. PyTorch Mobile's loaders for apps did the same with
- * TorchScript files. taper_model_open sets it if its options are NULL, taper_draft_optimize always.
+ * elements, and batch norm uses its running statistics. taper_draft_optimize sets it, taper_model_open without options.
  * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped. Programs may rename or delete a
- * mapped file, but must not change or shorten it while the model or one of its values exists. If the file becomes
- * shorter, the system may end the process.
+ * mapped file, but must not change or shorten it while a value of the model exists: the system may end the process.
  * TAPER_LOAD_VERIFY: compare the checksums of all records first, including weights. A flatbuffer has no
  * checksums: its load fails with TAPER_ERROR_UNSUPPORTED.
  * TAPER_LOAD_NO_GUARDS: for exported programs (.pt2). Do not check inputs against the sizes that the program was
@@ -501,7 +499,8 @@ struct taper_compiler;
  * Winograd's for 3x3 convolutions, for example, takes 1.8 to 4 times that memory. Results differ by rounding.
  * TAPER_LOAD_REFERENCE: use only the portable reference operators. They are slow and serve for checks.
  * TAPER_LOAD_LISTING: load the model only to look at it. Operators that this build lacks are listed and accepted.
- * Objects are as saved: their __setstate__ is not called. taper_session_create fails for the model. */
+ * Objects are as saved: their __setstate__ is not called. taper_session_create fails for the model.
+ * TAPER_LOAD_GRADIENTS: the program asks for gradients after runs (taper_gradient.h). The CPU runs the model. */
 #define TAPER_LOAD_EVALUATION (UINT64_C(1) << 0)
 #define TAPER_LOAD_COPY (UINT64_C(1) << 1)
 #define TAPER_LOAD_VERIFY (UINT64_C(1) << 2)
@@ -509,6 +508,7 @@ struct taper_compiler;
 #define TAPER_LOAD_LOW_MEMORY (UINT64_C(1) << 4)
 #define TAPER_LOAD_REFERENCE (UINT64_C(1) << 5)
 #define TAPER_LOAD_LISTING (UINT64_C(1) << 6)
+#define TAPER_LOAD_GRADIENTS (UINT64_C(1) << 7)
 
 /* Says how a model is loaded. Taper reads what the pointers point to during the call only. */
 typedef struct taper_load_options {

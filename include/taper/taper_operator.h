@@ -87,6 +87,13 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_call(tap
                                                                              taper_value **results, size_t result_count,
                                                                              taper_error *error);
 
+/* Makes later calls of the handle record for gradients (taper_gradient.h) if on is 1, as torch.set_grad_enabled does. A
+ * handle records nothing at first. A handle of aten::grad that records computes gradients of what other handles and
+ * sessions recorded. The function fails with TAPER_ERROR_UNSUPPORTED in a build without gradients. Do not call it during
+ * a call of the handle. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_record(taper_operator *op, int on,
+                                                                               taper_error *error);
+
 /* Makes a value of type int[] from `count` numbers, which are copied. *value is a new reference. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_list_int(taper_context *context,
                                                                               const int64_t *numbers, size_t count,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_gradients.py [FOLDER]: writes forces.pt (tests/models/data), a small model that asks for gradients, for tests without PyTorch:
-a network on distances, writes to views, a loop, and a second derivative. Needs PyTorch 1.13 (Debian's python3-torch)."""
+a network on distances, writes to views, a loop, and a second derivative. Its method energy asks for no gradient. Needs PyTorch 1.13
+(Debian's python3-torch)."""
 import os
 import sys
 
@@ -17,8 +18,8 @@ class Forces(torch.nn.Module):
         torch.manual_seed(1)
         self.first, self.last = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
 
-    def forward(self, x: Tensor):
-        x = x.detach().requires_grad_(True)
+    @torch.jit.export
+    def energy(self, x: Tensor) -> Tensor:
         i, j = torch.tensor([0, 1, 2, 0]), torch.tensor([1, 2, 0, 2])
         d = x[i] - x[j]
         r = d.norm(p=2, dim=1, keepdim=True)
@@ -27,7 +28,11 @@ class Forces(torch.nn.Module):
         for k in range(1, 3):
             features[:, k] = r.squeeze(1) ** float(k)
         energies = self.last(torch.nn.functional.silu(self.first(features)))
-        energy = torch.zeros(3).index_add(0, i, energies.squeeze(1)).sum()
+        return torch.zeros(3).index_add(0, i, energies.squeeze(1)).sum()
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        energy = self.energy(x)
         g = torch.autograd.grad([energy], [x], create_graph=True)[0]
         assert g is not None
         h = torch.autograd.grad([(g * g).sum()], [x], allow_unused=True)[0]

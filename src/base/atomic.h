@@ -31,6 +31,19 @@ inline bool taper_refs_drop(taper_refs *refs)
     return true;
 }
 
+// Adds a reference, unless the last one is gone: the object is then being freed, and the result is false.
+static inline bool taper_refs_try_add(taper_refs *refs)
+{
+    unsigned count = atomic_load_explicit(refs, memory_order_relaxed);
+    while (count != 0) {
+        if (atomic_compare_exchange_weak_explicit(refs, &count, count + 1, memory_order_acquire,
+                                                  memory_order_relaxed)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static inline unsigned taper_refs_count(const taper_refs *refs)
 {
     return atomic_load_explicit((taper_refs *)refs, memory_order_acquire);

@@ -86,9 +86,12 @@ static taper_status enter(taper_clone_memo *memo, const taper_obj *from, taper_o
 
 static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *copy, int depth);
 
+// A tensor for which a gradient may be asked stays itself, so that the gradient can be asked for it. Writes to it copy
+// the memory too.
 static bool is_host_constant(const taper_tensor *tensor)
 {
-    return tensor->storage->kind == TAPER_STORAGE_HOST && tensor->storage->read_only;
+    return tensor->storage->kind == TAPER_STORAGE_HOST && tensor->storage->read_only && !tensor->requires_grad &&
+           tensor->history == NULL;
 }
 
 // Copies the scales and zero points as shared tensors too, so that data prepared from them is recognized as belonging

@@ -22,6 +22,11 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
     (void)fwrite(text, 1, length, file);
 }
 
+#ifdef TAPER_WITH_GRADIENTS
+enum { GRADIENTS = 1 };
+#else
+enum { GRADIENTS = 0 };
+#endif
 enum { KEEPS = TAPER_DEVICES || TAPER_KEEPS_PACKS }; // true if this build writes any files to a cache directory
 
 taper_status taper_context_set_cache_dir(taper_context *context, const char *path, taper_error *error)
@@ -94,6 +99,9 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     if (TAPER_DEVICES && status == TAPER_OK) {
         status = taper_mutex_create(&c->allocator, &c->device_lock, error);
     }
+    if (GRADIENTS && status == TAPER_OK) {
+        status = taper_mutex_create(&c->allocator, &c->gradient_lock, error);
+    }
     if (status == TAPER_OK) {
         status = taper_context_open_host(c, error);
     }
@@ -118,6 +126,9 @@ void taper_context_release(taper_context *context)
     taper_context_close_devices(context);
     if (TAPER_DEVICES) {
         taper_mutex_destroy(context->device_lock);
+    }
+    if (GRADIENTS) {
+        taper_mutex_destroy(context->gradient_lock);
     }
     taper_pool_destroy(context->pool);
     taper_registry_destroy(context->registry);

@@ -27,6 +27,7 @@ struct taper_context {
     struct opened *devices;               // list of opened devices (runtime/device.c)
     struct taper_device *host;            // the CPU, which is one of the devices
     _Atomic(taper_cache_dir *) cache_dir; // cache directory that was set last, or NULL
+    struct taper_mutex *gradient_lock;    // lock of tapes that keep (ops/gradient/tape.h); NULL without gradients
     atomic_bool results_stay; // true if results of a session may remain on a device, so that inputs may be there too
     taper_log_function log;
     void *log_user;
@@ -38,6 +39,18 @@ static inline const char *taper_context_cache_dir(const taper_context *context)
 {
     const taper_cache_dir *dir = atomic_load_explicit(&context->cache_dir, memory_order_acquire);
     return dir != NULL && dir->path[0] != '\0' ? dir->path : NULL;
+}
+
+// Fails in a build that computes no gradients.
+static inline TAPER_MUST_USE taper_status taper_gradients_built(taper_error *error)
+{
+#ifdef TAPER_WITH_GRADIENTS
+    (void)error;
+    return TAPER_OK;
+#else
+    TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+               "this build computes no gradients: build the library with TAPER_WITH_GRADIENTS=ON");
+#endif
 }
 
 // ---- device.c

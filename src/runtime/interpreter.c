@@ -173,18 +173,22 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
 }
 
 #ifdef TAPER_WITH_GRADIENTS
+typedef struct place {
+    const frame *f;
+    const taper_instruction *in;
+} place;
+
+static taper_status run_at(const void *user, taper_call *call)
+{
+    const place *const at = user;
+    return run_kernel(at->f, at->in, call);
+}
+
 // Runs the kernel, and records the call if the run records.
 static taper_status run_for_gradients(const frame *f, const taper_instruction *in, taper_call *call)
 {
-    if (f->source->run->tape == NULL) {
-        return run_kernel(f, in, call);
-    }
-    taper_tape_call noted;
-    if (taper_tape_composes(call)) {
-        return taper_tape_compose(call);
-    }
-    TAPER_TRY(taper_tape_before(call, &noted));
-    return taper_tape_after(call, &noted, run_kernel(f, in, call));
+    const place at = {f, in};
+    return f->source->run->tape == NULL ? run_kernel(f, in, call) : taper_tape_run(call, run_at, &at);
 }
 #else
 static inline taper_status run_for_gradients(const frame *f, const taper_instruction *in, taper_call *call)

@@ -272,6 +272,7 @@ static taper_status begin(taper_context *context, const taper_load_options *opti
     m->context = context;
     m->reference = (options->flags & TAPER_LOAD_REFERENCE) != 0;
     m->low_memory = (options->flags & TAPER_LOAD_LOW_MEMORY) != 0;
+    m->keeps_gradients = m->takes_gradients = (options->flags & TAPER_LOAD_GRADIENTS) != 0;
     m->compiler = options->compiler;
     m->module.root = taper_val_none();
     TAPER_TRY(
@@ -386,7 +387,7 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
 taper_status taper_load_options_read(const taper_context *context, const taper_load_options *given,
                                      taper_load_options *options, taper_error *error)
 {
-    enum { KNOWN_FLAGS = 2 * TAPER_LOAD_LISTING - 1 };
+    enum { KNOWN_FLAGS = 2 * TAPER_LOAD_GRADIENTS - 1 };
     taper_device_choice choice;
     if (given == NULL) {
         TAPER_FAIL(
@@ -398,6 +399,10 @@ taper_status taper_load_options_read(const taper_context *context, const taper_l
     if ((options->flags & ~(uint64_t)KNOWN_FLAGS) != 0) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "flags has bits that this version does not know: %#llx",
                    (unsigned long long)(options->flags & ~(uint64_t)KNOWN_FLAGS));
+    }
+    if ((options->flags & TAPER_LOAD_GRADIENTS) != 0) {
+        TAPER_TRY(taper_gradients_built(error));
+        options->barred_devices = ~UINT32_C(0);
     }
     TAPER_TRY(taper_device_choice_read(context, options->device, &choice, error));
     TAPER_TRY(taper_precision_check(options->precision, context, &choice, error));

@@ -45,7 +45,8 @@ struct taper_model {
     const char *exported_by; // program that exported the model: taper_model_exported_by
     bool listing;            // true if loaded only for inspection, without programs
     bool draft;              // true if loaded for rewriting (draft.c), with graphs and without programs
-    bool takes_gradients;    // true if a method asks for gradients, so that runs record
+    bool takes_gradients;    // true if a method or the host asks for gradients, so that runs record
+    bool keeps_gradients;    // true if the host asks for them after runs (TAPER_LOAD_GRADIENTS)
 };
 
 typedef struct taper_model_operator {

@@ -6,6 +6,7 @@
 #include "ops/call/fit.h"
 #include "ops/call/generator.h"
 #include "ops/engine/random.h"
+#include "ops/gradient/tape.h"
 #include "ops/list/registered.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
@@ -19,6 +20,86 @@ struct taper_operator {
     taper_rng rng;
     bool calling;
 };
+
+// ---- recording for gradients
+
+static taper_status run_kernel(const void *user, taper_call *call)
+{
+    const taper_operator *const op = user;
+    const taper_status status = op->fast != NULL ? taper_call_kernel(call, op->fast) : TAPER_DECLINED;
+    return status != TAPER_DECLINED ? status : taper_call_kernel(call, taper_row_kernel(op->op));
+}
+
+#ifdef TAPER_WITH_GRADIENTS
+
+static taper_status call_recorded(const taper_operator *op, taper_call *call)
+{
+    return op->run.tape == NULL ? run_kernel(op, call) : taper_tape_run(call, run_kernel, op);
+}
+
+static taper_kernel choose(void *user, const taper_op *op)
+{
+    return taper_context_kernel(user, op);
+}
+
+static void stop_recording(taper_operator *op)
+{
+    if (op->run.tape != NULL) {
+        taper_tape_end(op->run.tape);
+        taper_free(&op->context->allocator, op->run.tape, sizeof *op->run.tape);
+        op->run.tape = NULL;
+    }
+}
+
+static taper_status start_recording(taper_operator *op, taper_error *error)
+{
+    taper_tape *const tape = taper_alloc_zeroed(&op->context->allocator, sizeof *tape);
+    if (tape == NULL) {
+        return taper_fail_memory(error);
+    }
+    tape->heap = op->context->heap;
+    tape->keeps = true;
+    tape->lock = op->context->gradient_lock;
+    tape->choose = choose;
+    tape->user = op->context;
+    op->run.tape = tape;
+    return TAPER_OK;
+}
+
+taper_status taper_operator_record(taper_operator *op, int on, taper_error *error)
+{
+    TAPER_NEED(op, error);
+    if (op->calling) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "op is being called: a handle makes one call at a time");
+    }
+    if (on != 0 && op->run.tape == NULL) {
+        TAPER_TRY(start_recording(op, error));
+    }
+    if (op->run.tape != NULL) { // the tape stays, because gradients may still be asked for
+        op->run.tape->off = on == 0;
+    }
+    return TAPER_OK;
+}
+
+#else
+
+static taper_status call_recorded(const taper_operator *op, taper_call *call)
+{
+    return run_kernel(op, call);
+}
+
+static void stop_recording(const taper_operator *op)
+{
+    (void)op;
+}
+
+taper_status taper_operator_record(taper_operator *op, int on, taper_error *error)
+{
+    TAPER_NEED(op, error);
+    return on != 0 ? taper_gradients_built(error) : TAPER_OK;
+}
+
+#endif
 
 // ---- finding operators
 
@@ -110,6 +191,7 @@ void taper_operator_release(taper_operator *op)
     if (op != NULL) {
         taper_context *context = op->context;
         taper_generator_release(op->run.generator);
+        stop_recording(op);
         taper_free(&context->allocator, op, sizeof *op);
         taper_context_release(context);
     }
@@ -217,8 +299,7 @@ static taper_status run_kernels(taper_operator *op, taper_val *vals, size_t coun
                        .rets = rets,
                        .ret_count = op->schema->ret_count,
                        .state = &state};
-    const taper_status status = op->fast != NULL ? taper_call_kernel(&call, op->fast) : TAPER_DECLINED;
-    return status != TAPER_DECLINED ? status : taper_call_kernel(&call, taper_row_kernel(op->op));
+    return call_recorded(op, &call);
 }
 
 // Makes handles for all results, which take over the references, or for none of them.

@@ -148,29 +148,41 @@ taper_status taper_session_call(taper_session *session, const char *method, tape
     *result = NULL;
     TAPER_TRY(taper_session_find(session, method, &function, error));
     TAPER_TRY(TAPER_DEVICES ? bring_inputs(session, inputs, count, error) : TAPER_OK);
-    session->run.error = error;
-    session->instructions_left = session->instruction_budget;
-    session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;
+    taper_session_start_work(session, error);
     if (TAPER_DEVICES && session->run.replan) {
         session->run.replan = false;
         taper_planner_forget(session->planner);
     }
-    session->run.work_left = 0; // 0, so that the first report of work checks the limits
-    session->run.ended = TAPER_OK;
-    taper_heap_set_limit(session->heap, session->memory_budget);
     const uint64_t calls = allocator_calls(session);
     taper_planner_begin(session->planner, function, inputs, count);
     taper_recorder_begin(session);
+    const taper_status status = run_method(session, function, inputs, count, result, error);
+    taper_session_tape_end(session); // before the plan ends, so that saved values die within the run
+    taper_recorder_join(session);
+    taper_recorder_end(session, taper_planner_end(session->planner, status == TAPER_OK));
+    session->calls_of_run = allocator_calls(session) - calls;
+    taper_session_end_work(session, status);
+    return status;
+}
+
+void taper_session_start_work(taper_session *session, taper_error *error)
+{
+    session->run.error = error;
+    session->instructions_left = session->instruction_budget;
+    session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;
+    session->run.work_left = 0; // 0, so that the first report of work checks the limits
+    session->run.ended = TAPER_OK;
+    taper_heap_set_limit(session->heap, session->memory_budget);
     // Predicts from the last run whether this run will share work.
     taper_pool_enter(session->run.pool, session->run.shared);
     session->run.shared = false;
-    const taper_status status = run_method(session, function, inputs, count, result, error);
-    taper_session_tape_end(session); // before the plan ends, so that saved values die within the run
+}
+
+void taper_session_end_work(taper_session *session, taper_status status)
+{
     taper_pool_leave(session->run.pool);
-    taper_recorder_join(session);
-    taper_recorder_end(session, taper_planner_end(session->planner, status == TAPER_OK));
     if (status == TAPER_ERROR_RESOURCE && taper_heap_limit_met(session->heap) != 0) {
-        taper_error_prefix(error,
+        taper_error_prefix(session->run.error,
                            "the run's memory budget of %zu bytes is spent (taper_session_options.memory_budget or "
                            "--memory-limit MB raises it): ",
                            session->memory_budget);
@@ -178,11 +190,9 @@ taper_status taper_session_call(taper_session *session, const char *method, tape
     if (status == TAPER_ERROR_CANCELLED) { // reset only now, because every loop must have seen the request
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
     }
-    session->calls_of_run = allocator_calls(session) - calls;
     const char *const problem = taper_packs_after_run(session->model->packs);
     taper_model_tell_of_packs(session->model, problem);
     session->run.error = NULL;
-    return status;
 }
 
 taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,

@@ -93,6 +93,12 @@ bool taper_session_is_busy(const taper_session *session);
 TAPER_MUST_USE taper_status taper_session_at(const taper_session *session, const char *path, taper_val *found,
                                              taper_error *error);
 
+// ---- run.c
+
+// Begins work that the session's budgets limit, and ends it with its status.
+void taper_session_start_work(taper_session *session, taper_error *error);
+void taper_session_end_work(taper_session *session, taper_status status);
+
 // ---- results.c. in_run: the run continues and pays for the work
 
 // Gives tensors in the value the form that the host may read: tensors with hidden_nhwc become contiguous, and tensors

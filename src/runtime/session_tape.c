@@ -21,6 +21,8 @@ taper_status taper_session_tape_create(taper_session *session, taper_error *erro
         return taper_fail_memory(error);
     }
     tape->heap = session->heap;
+    tape->keeps = session->model->keeps_gradients;
+    tape->lock = tape->keeps ? session->model->context->gradient_lock : NULL;
     tape->choose = choose;
     tape->user = session;
     session->tape = session->run.tape = tape;

@@ -3,6 +3,7 @@
 #include "base/arguments.h"
 #include "ir/storage.h"
 #include "ir/tensor.h"
+#include "ops/gradient/tape.h"
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 #include "runtime/context.h"
@@ -324,6 +325,15 @@ static taper_status check_kind(const taper_value *value, taper_tag tag, const ch
     return TAPER_OK;
 }
 
+static bool requires_grad(const taper_tensor *tensor)
+{
+#ifdef TAPER_WITH_GRADIENTS
+    return taper_tape_requires(tensor);
+#else
+    return tensor->requires_grad;
+#endif
+}
+
 taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out, taper_error *error)
 {
     TAPER_TRY(check_kind(value, TAPER_TENSOR, "a Tensor", out, "out", error));
@@ -336,7 +346,7 @@ taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info 
     full.data = before <= t->storage->bytes ? taper_tensor_mutable(t) : t->storage->data;
     full.bytes = t->storage->bytes - taper_min_size(before, t->storage->bytes);
     full.read_only = t->storage->read_only;
-    full.requires_grad = t->requires_grad;
+    full.requires_grad = requires_grad(t);
     if (t->quantizer != NULL) {
         full.quantized = t->quantizer->scales != NULL ? 2 : 1;
         full.scale = t->quantizer->scale;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # headers_test.sh INCLUDE CC: every public header compiles alone, as C99 and as C++11, without a warning; arguments_test.c or
-# archive_test.c calls each function that they declare; a host can get warnings about experimental functions.
+# another test that is named below calls each function that they declare; a host can get warnings about experimental functions.
 include=$1 cc=$2
 calls=$(dirname "$0")
 passed=0 failed=0 skipped=0
@@ -41,12 +41,13 @@ warned 0 taper_compile.h 'taper_draft_optimize(0, 0, 0)'
 warned 1 taper_compile.h 'taper_calibrator_sqnr(0)'
 warned 1 taper_inspect.h 'taper_inspect_plan_count(0)'
 warned 1 taper_archive.h 'taper_archive_reader_count(0)'
+warned 1 taper_gradient.h 'taper_session_record(0, 0, 0)'
 warned 1 taper_memory.h 'taper_context_trim(0)'
 warned 1 taper.h 'taper_model_trains(0)' 'call taper_model_uses_training'
 warned 1 taper.h 'taper_cpu_set(0, 0)' 'call taper_instruction_set'
 warned 0 taper_app.h 'taper_model_open(0, 0, 0, 0, 0)'
 for function in $(awk '/^TAPER_API/ { open = 1 } open { print } /;/ { open = 0 }' "$include"/taper/*.h | grep -o '\btaper_[a-z0-9_]*(' | sort -u); do
-    if grep -q "\b$function" "$calls"/arguments_test.c "$calls"/archive_test.c "$calls"/generators_test.c; then
+    if grep -q "\b$function" "$calls"/arguments_test.c "$calls"/archive_test.c "$calls"/generators_test.c "$calls"/host_gradients_test.c; then
         passed=$((passed + 1))
     else
         echo "FAILED arguments_test.c does not call $function NULL...)"

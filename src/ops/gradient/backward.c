@@ -5,6 +5,7 @@
 
 #include "ir/tensor_def.h"
 #include "ops/gradient/engine.h"
+#include "platform/platform.h"
 
 // ---- the nodes that are visited
 
@@ -226,7 +227,7 @@ static taper_status compute(taper_engine *e)
     return visit_all(e);
 }
 
-taper_status taper_tape_gradients(taper_run *run, const taper_tape_request *request, taper_val *found)
+static taper_status find_gradients(taper_run *run, const taper_tape_request *request, taper_val *found)
 {
     taper_heap *const heap = run->tape->heap;
     taper_engine e = {.run = run,
@@ -269,6 +270,19 @@ taper_status taper_tape_gradients(taper_run *run, const taper_tape_request *requ
     }
     if (e.capacity != 0) {
         taper_heap_free(heap, e.nodes, e.capacity * sizeof *e.nodes);
+    }
+    return status;
+}
+
+taper_status taper_tape_gradients(taper_run *run, const taper_tape_request *request, taper_val *found)
+{
+    taper_mutex *const lock = run->tape->lock;
+    if (lock != NULL) {
+        taper_mutex_lock(lock);
+    }
+    const taper_status status = find_gradients(run, request, found);
+    if (lock != NULL) {
+        taper_mutex_unlock(lock);
     }
     return status;
 }

@@ -53,6 +53,19 @@ taper_status taper_tape_compose(taper_call *call)
     return status;
 }
 
+taper_status taper_tape_run(taper_call *call, taper_tape_kernel *kernel, const void *user)
+{
+    if (call->run->tape == NULL) {
+        return kernel(user, call);
+    }
+    taper_tape_call noted;
+    if (taper_tape_composes(call)) {
+        return taper_tape_compose(call);
+    }
+    TAPER_TRY(taper_tape_before(call, &noted));
+    return taper_tape_after(call, &noted, kernel(user, call));
+}
+
 // ---- calls for gradients
 
 static taper_status run_kernel(taper_call *call)

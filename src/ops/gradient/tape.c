@@ -5,6 +5,9 @@
 #include "ir/storage.h"
 #include "ir/tensor.h"
 
+// Protects the nodes to which the histories of given tensors lead. Threads may use one tensor as an input at once.
+static taper_spin leaf_lock = ATOMIC_FLAG_INIT;
+
 // ---- nodes
 
 static void free_array(const taper_tape_node *node, void *array, size_t count, size_t size)
@@ -36,9 +39,11 @@ void taper_tape_node_empty(taper_tape_node *node)
     if (node->leaf != NULL) {
         taper_tensor *const leaf = node->leaf;
         node->leaf = NULL;
+        taper_spin_lock(&leaf_lock);
         if (leaf->history != NULL && leaf->history->leaf == &node->head.head) {
             leaf->history->leaf = NULL;
         }
+        taper_spin_unlock(&leaf_lock);
         taper_obj_release(&leaf->head);
     }
 }
@@ -162,7 +167,7 @@ void taper_tape_end(taper_tape *tape)
         taper_obj_release(&tape->element->head);
         tape->element = NULL;
     }
-    tape->off = false;
+    tape->off = tape->rests;
 }
 
 // ---- tensors
@@ -196,27 +201,42 @@ bool taper_tape_requires(const taper_tensor *tensor)
                                        taper_tape_requires(history->base))));
 }
 
+// Returns a reference to the node of a given tensor, or NULL if it has none. Call it with the lock held.
+static taper_tape_node *known_leaf(const taper_tensor *tensor)
+{
+    taper_obj *const known = tensor->history != NULL ? tensor->history->leaf : NULL;
+    return known != NULL && taper_refs_try_add(&known->refs) ? (taper_tape_node *)known : NULL;
+}
+
 // Finds or creates the node of a tensor that was given and not computed.
 static taper_status leaf_edge(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge)
 {
-    taper_history *const history = taper_history_need(tensor);
-    if (history == NULL) {
-        return taper_fail_memory(run->error);
-    }
-    if (history->leaf != NULL) {
-        edge->node = (taper_tape_node *)history->leaf;
-        taper_obj_retain(&edge->node->head.head);
+    taper_tape_node *node;
+    taper_spin_lock(&leaf_lock);
+    edge->node = known_leaf(tensor);
+    taper_spin_unlock(&leaf_lock);
+    if (edge->node != NULL) {
         return TAPER_OK;
     }
-    taper_tape_node *node;
     TAPER_TRY(taper_tape_node_new(run, TAPER_TAPE_LEAF, 0, &node));
     taper_tape_node_count(run->tape, node);
     node->output_count = 1;
-    taper_obj_retain(&tensor->head);
-    node->leaf = tensor;
-    history->leaf = &node->head.head;
-    edge->node = node;
-    return TAPER_OK;
+    taper_spin_lock(&leaf_lock);
+    taper_history *const history = taper_history_need(tensor);
+    taper_tape_node *const other = known_leaf(tensor); // made by another thread meanwhile
+    if (history != NULL && other == NULL) {
+        taper_obj_retain(&tensor->head);
+        node->leaf = tensor;
+        history->leaf = &node->head.head;
+        edge->node = node;
+    }
+    taper_spin_unlock(&leaf_lock);
+    if (edge->node != NULL) {
+        return TAPER_OK;
+    }
+    taper_tape_node_release(node);
+    edge->node = other;
+    return other != NULL ? TAPER_OK : taper_fail_memory(run->error);
 }
 
 // Creates a node for a view whose base was written to since the view was made.

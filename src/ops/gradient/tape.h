@@ -46,10 +46,10 @@ struct taper_tape_node {
     taper_tape_node *work;            // next node of a list that is being freed
     uint64_t number;                  // a node's edges lead to smaller numbers; in a tape, the order of creation
     uint8_t kind;                     // a taper_tape_kind
-    bool cuts;      // true for an operator that returns views of parts of argument 0 (select, slice, split)
-    bool freed;     // true after a gradient was computed without keeping the values
-    bool visited;   // during a computation: true if the outputs depend on the node
-    bool wanted;    // during a computation: a wanted gradient depends on this node
+    bool cuts;    // true for an operator that returns views of parts of argument 0 (select, slice, split)
+    bool freed;   // true after a gradient was computed without keeping the values
+    bool visited; // during a computation: true if the outputs depend on the node
+    bool wanted;  // during a computation: a wanted gradient depends on this node
     const taper_op *op;
     const taper_gradient *gradient;
     taper_tape_edge *edges; // for the tensors among the arguments, in order; items of lists one by one
@@ -76,10 +76,12 @@ struct taper_tape {
     uint64_t numbers;       // the largest number of a node
     bool keeps;             // true if nodes live as long as tensors refer to them; false if they end with the run
     bool off;               // true after set_grad_enabled(False)
+    bool rests;             // true if runs begin with `off`
     bool records_steps;     // while an operator of a gradient runs: true if its steps are recorded (steps.h)
     taper_storage *element; // storage of one element, for tensors of which only the shape is saved; NULL at first
     taper_tape_chooser *choose;
     void *user;
+    struct taper_mutex *lock; // held while gradients are computed, because threads may share nodes; NULL for one run
 };
 
 // Ends the recording of a run: empties all nodes, unless the tape keeps. The tape can then be used for the next run.
@@ -126,6 +128,10 @@ TAPER_MUST_USE taper_status taper_tape_after(taper_call *call, taper_tape_call *
 
 // Returns true if an argument of the call needs a gradient and the tape records.
 bool taper_tape_records(const taper_call *call);
+// Calls an operator by `kernel`, with user as its first argument, and records the call if an argument needs a gradient.
+// A call that the table of derivatives composes of other operators does not use `kernel`.
+typedef taper_status taper_tape_kernel(const void *user, taper_call *call);
+TAPER_MUST_USE taper_status taper_tape_run(taper_call *call, taper_tape_kernel *kernel, const void *user);
 // Returns true if the call is replaced by the composition that the table of derivatives gives for its operator.
 bool taper_tape_composes(const taper_call *call);
 // Computes the results of such a call, and records the operators of the composition.
