@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Names of torch::autograd that programs for inference use. Functions that compute gradients throw.
+// torch::autograd: functions that compute gradients, and other names of programs for inference.
 #ifndef TAPER_CPP_AUTOGRAD_H
 #define TAPER_CPP_AUTOGRAD_H
 
 #include <taper/cpp/guards.h>
+#include <taper/cpp/operators.h>
 #include <taper/cpp/tensor.h>
 
 namespace torch
@@ -16,21 +17,67 @@ using variable_list = std::vector<at::Tensor>;
 
 namespace detail
 {
-[[noreturn]] inline void no_gradients(const char *name)
+// Makes a list of tensors. Undefined tensors become None.
+inline taper::cpp::Handle list_of(const variable_list &tensors, const char *type)
 {
-    throw c10::NotImplementedError(std::string(name) + ": gradients are not computed");
+    std::vector<taper_value *> items;
+    const taper::cpp::Handle none = taper::cpp::make_value(taper_value_none);
+    items.reserve(tensors.size());
+    for (const Variable &each : tensors) {
+        items.push_back(each.defined() ? each.handle().get() : none.get());
+    }
+    taper::cpp::ErrorScope error;
+    taper_value *list = nullptr;
+    error.check(taper_value_list(taper::cpp::context(), type, items.data(), items.size(), &list, error));
+    return taper::cpp::Handle(list);
+}
+inline taper::cpp::Handle flag_of(bool flag)
+{
+    return taper::cpp::make_value(taper_value_bool, flag ? 1 : 0);
 }
 } // namespace detail
 
-inline void backward(const variable_list &, const variable_list & = {}, c10::optional<bool> = c10::nullopt,
-                     bool = false, const variable_list & = {})
+// Adds the gradients of the tensors to grad() of the tensors that require one. grad_tensors: for each tensor the
+// gradient with which its gradient begins, or an undefined tensor for the number 1. `inputs` must be empty.
+inline void backward(const variable_list &tensors, const variable_list &grad_tensors = {},
+                     c10::optional<bool> retain_graph = c10::nullopt, bool create_graph = false,
+                     const variable_list &inputs = {})
 {
-    detail::no_gradients("torch::autograd::backward");
+    if (!inputs.empty()) {
+        throw c10::NotImplementedError("torch::autograd::backward of some inputs: use torch::autograd::grad");
+    }
+    (void)taper::cpp::call_operator(taper::cpp::operator_of("aten::backward.TensorList"),
+                                    {detail::list_of(tensors, "Tensor"),
+                                     grad_tensors.empty() ? taper::cpp::make_value(taper_value_none)
+                                                          : detail::list_of(grad_tensors, "Optional[Tensor]"),
+                                     detail::flag_of(retain_graph.value_or(create_graph)),
+                                     detail::flag_of(create_graph)});
 }
-inline variable_list grad(const variable_list &, const variable_list &, const variable_list & = {},
-                          c10::optional<bool> = c10::nullopt, bool = false, bool = false)
+
+// Returns the gradients of the sum of the outputs with respect to the inputs. grad_outputs: for each output the
+// gradient with which its gradient begins, or an undefined tensor for the number 1. An input on which no output depends
+// gets an undefined tensor if allow_unused is true; otherwise the function throws.
+inline variable_list grad(const variable_list &outputs, const variable_list &inputs,
+                          const variable_list &grad_outputs = {}, c10::optional<bool> retain_graph = c10::nullopt,
+                          bool create_graph = false, bool allow_unused = false)
 {
-    detail::no_gradients("torch::autograd::grad");
+    std::vector<taper::cpp::Handle> found =
+        taper::cpp::call_operator(taper::cpp::operator_of("aten::grad"),
+                                  {detail::list_of(outputs, "Tensor"), detail::list_of(inputs, "Tensor"),
+                                   grad_outputs.empty() ? taper::cpp::make_value(taper_value_none)
+                                                        : detail::list_of(grad_outputs, "Optional[Tensor]"),
+                                   detail::flag_of(retain_graph.value_or(create_graph)), detail::flag_of(create_graph),
+                                   detail::flag_of(allow_unused)});
+    variable_list gradients;
+    const size_t count = taper_value_count(found[0].get());
+    for (size_t i = 0; i < count; i++) {
+        taper::cpp::ErrorScope error;
+        taper_value *item = nullptr;
+        error.check(taper_value_item(found[0].get(), i, &item, error));
+        taper::cpp::Handle owned(item);
+        gradients.push_back(owned.kind() == TAPER_KIND_NONE ? Variable() : Variable(std::move(owned)));
+    }
+    return gradients;
 }
 
 // Keeps the mode, which has no effect without gradients.

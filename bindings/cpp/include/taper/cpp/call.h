@@ -83,6 +83,9 @@ class Arguments
             Handle result(places[i]);
             if (i < count) {
                 results[i] = std::move(result);
+                if (options_ != nullptr && options_->requires_grad()) {
+                    require_gradient(results[i], true);
+                }
             }
         }
     }

@@ -89,7 +89,11 @@ inline at::Tensor blob(void *data, c10::IntArrayRef sizes, const c10::IntArrayRe
                                         data != nullptr ? data : nothing, bytes, 0,
                                         owner ? BlobOwner::release : nullptr, owner.get(), &value, error));
     owner.release(); // the library owns it from here on
-    return at::Tensor(Handle(value));
+    at::Tensor made{Handle(value)};
+    if (options.requires_grad()) {
+        made.set_requires_grad(true);
+    }
+    return made;
 }
 
 // Does the work of blob() for a tensor whose first element is `offset` elements after `data`, which the deleter gets.

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Guards of autograd. Nothing computes gradients, so that they only keep the modes that programs set and ask for. Each
-// thread has its own modes.
+// Guards of autograd: they set the modes of a thread for a time. Calls are recorded for gradients while grad is set.
 #ifndef TAPER_CPP_GUARDS_H
 #define TAPER_CPP_GUARDS_H
 
 #include <taper/cpp/exception.h>
+#include <taper/cpp/grad_mode.h>
 
 namespace c10
 {
-
-namespace detail
-{
-struct AutogradModes {
-    bool grad = true, forward_grad = true, inference = false, multithreading = true;
-};
-inline AutogradModes &autograd_modes()
-{
-    static thread_local AutogradModes modes;
-    return modes;
-}
-} // namespace detail
 
 struct GradMode {
     static bool is_enabled()

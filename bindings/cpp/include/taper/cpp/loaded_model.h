@@ -4,6 +4,7 @@
 #ifndef TAPER_CPP_LOADED_MODEL_H
 #define TAPER_CPP_LOADED_MODEL_H
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -51,6 +52,7 @@ template <class Base> class ModelOf final : public Base
         }
         const Locked guard(*this);
         renew();
+        record(all);
         has_run_ = true;
         const taper_status status = taper_session_run(session_.get(), method, all.data(), all.size(), &result, error);
         if (status == TAPER_ERROR_ARGUMENT) {
@@ -384,14 +386,39 @@ template <class Base> class ModelOf final : public Base
         has_run_ = false;
         children_.clear();
     }
+    // Makes the next run record for gradients if an input requires one. The first such run loads the model again, with
+    // the present attributes, because the optimizer must then leave operators as they are.
+    void record(const std::vector<taper_value *> &inputs)
+    {
+        const bool records = records_now() && std::any_of(inputs.begin(), inputs.end(), [](const taper_value *each) {
+                                 return requires_gradient(each);
+                             });
+        if (records && !source_.gradients) {
+            const bool evaluation = is_trained_ && taper_model_is_training(model_.get()) == 0;
+            const bool writes = has_run_ && has_code();
+            if (writes) {
+                use_present_attributes();
+            }
+            source_.gradients = true;
+            open(evaluation && !writes);
+        }
+        if (source_.gradients) {
+            ErrorScope error;
+            error.check(taper_session_record(session_.get(), c10::detail::autograd_modes().grad ? 1 : 0, error));
+        }
+    }
+    void use_present_attributes()
+    {
+        const std::shared_ptr<std::string> bytes = written("");
+        source_.path.clear();
+        source_.adapter.reset();
+        source_.bytes = bytes;
+    }
     // Loads the model again if its attributes were changed.
     void renew()
     {
         if (is_changed_) {
-            const std::shared_ptr<std::string> bytes = written("");
-            source_.path.clear();
-            source_.adapter.reset();
-            source_.bytes = bytes;
+            use_present_attributes();
             open(false);
             is_trained_ = taper_model_is_training(model_.get()) != 0;
             is_changed_ = false;

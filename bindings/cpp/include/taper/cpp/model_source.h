@@ -71,7 +71,8 @@ struct ModelSource {
     std::shared_ptr<std::string> bytes; // contents of the model file
     // Object of the app that provides the contents of the model file.
     std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter;
-    std::string device; // "" for the device that the file was prepared for
+    std::string device;     // "" for the device that the file was prepared for
+    bool gradients = false; // true if the program asks for gradients of results
 
     static void release(void *user) noexcept
     {
@@ -84,7 +85,7 @@ struct ModelSource {
         std::memset(&options, 0, sizeof options);
         options.struct_size = sizeof options;
         options.compiler = taper_compiler();
-        options.flags = evaluation ? TAPER_LOAD_EVALUATION : 0;
+        options.flags = (evaluation ? TAPER_LOAD_EVALUATION : 0) | (gradients ? TAPER_LOAD_GRADIENTS : 0);
         const bool nnapi = nnapi_flag().load();
         const bool own = device.empty() || (device == "cpu" && nnapi); // PyTorch's CPU passes such files to NNAPI
         const uint32_t gpus = TAPER_DEVICE_BIT(TAPER_DEVICE_VULKAN) | TAPER_DEVICE_BIT(TAPER_DEVICE_METAL);
@@ -124,7 +125,7 @@ struct ModelSource {
 
 inline ModelSource from_path(const std::string &path)
 {
-    return {path, nullptr, nullptr, ""};
+    return {path, nullptr, nullptr, "", false};
 }
 inline ModelSource from_stream(std::istream &in)
 {
@@ -133,14 +134,14 @@ inline ModelSource from_stream(std::istream &in)
     if (in.bad()) {
         throw c10::Error("the stream of the model could not be read");
     }
-    return {"", bytes, nullptr, ""};
+    return {"", bytes, nullptr, "", false};
 }
 inline ModelSource from_adapter(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter)
 {
     if (!adapter) {
         throw c10::Error("the adapter of the model is null");
     }
-    return {"", nullptr, std::move(adapter), ""};
+    return {"", nullptr, std::move(adapter), "", false};
 }
 
 } // namespace cpp

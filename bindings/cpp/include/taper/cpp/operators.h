@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <taper/cpp/generator.h>
+#include <taper/cpp/grad_mode.h>
 
 namespace taper
 {
@@ -129,6 +130,12 @@ class OperatorLease
   public:
     explicit OperatorLease(Operator &from) : from_(from), op_(from.take())
     {
+        try {
+            record_call(op_);
+        } catch (...) {
+            from_.give(op_);
+            throw;
+        }
     }
     ~OperatorLease()
     {

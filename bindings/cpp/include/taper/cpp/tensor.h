@@ -91,10 +91,10 @@ class Tensor : public TensorBase
     {
         return function(*this, std::forward<Args>(args)...);
     }
-    // The function would be called with the tensor's gradient, so it throws.
+    // Throws: functions that see gradients while they are computed are not supported.
     template <class F> unsigned register_hook(F &&) const
     {
-        throw c10::NotImplementedError("register_hook: gradients are not computed");
+        throw c10::NotImplementedError("register_hook: ask for the gradient with torch::autograd::grad");
     }
     void remove_hook(unsigned) const
     {
@@ -143,7 +143,6 @@ class Tensor : public TensorBase
         return data_ptr<T>();
     }
     void set_data(const Tensor &from) const;
-    // A tensor that was set to require gradients computes as any other, because nothing computes gradients yet.
     const Tensor &set_requires_grad(bool wanted) const
     {
         TensorBase::set_requires_grad(wanted);
@@ -153,12 +152,15 @@ class Tensor : public TensorBase
     {
         return set_requires_grad(wanted);
     }
-    // The functions for gradients throw c10::NotImplementedError.
+    // Adds the gradients of this tensor to grad() of the tensors that require one. The gradients of tensors that were
+    // computed are dropped: torch::autograd::grad returns them. `inputs` is not supported.
     void backward(const Tensor &gradient = {}, c10::optional<bool> retain_graph = c10::nullopt,
                   bool create_graph = false, c10::optional<TensorList> inputs = c10::nullopt) const;
-    void retain_grad() const;
+    void retain_grad() const; // throws for a tensor that was computed
+    // Returns the sum of the gradients of all calls of backward, or an undefined tensor. The reference is valid for the
+    // next 63 calls in the thread: copy the tensor to keep it.
     const Tensor &grad() const;
-    Tensor &mutable_grad() const;
+    Tensor &mutable_grad() const; // throws: write to grad(), as in x.grad().zero_()
 
     Tensor index(c10::ArrayRef<indexing::TensorIndex> indices) const; // defined in indexing.h
     Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;

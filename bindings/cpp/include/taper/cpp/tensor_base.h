@@ -12,6 +12,7 @@
 
 #include <taper/cpp/accessor.h>
 #include <taper/cpp/generator.h>
+#include <taper/cpp/grad_mode.h>
 #include <taper/cpp/handle.h>
 #include <taper/cpp/optional_array_ref.h>
 #include <taper/cpp/scalar.h>
@@ -291,10 +292,7 @@ class TensorBase
     {
         return defined() && info().requires_grad != 0;
     }
-    bool is_leaf() const
-    {
-        return true;
-    }
+    bool is_leaf() const; // returns false for a tensor that was computed from one that requires a gradient
     bool retains_grad() const
     {
         return false;
@@ -317,6 +315,9 @@ class TensorBase
     {
         if (wanted && !is_floating_point() && !is_complex()) {
             throw c10::Error("Only Tensors of floating point and complex dtype can require gradients");
+        }
+        if (wanted || requires_grad()) {
+            taper::cpp::require_gradient(value_, wanted);
         }
         return *this;
     }

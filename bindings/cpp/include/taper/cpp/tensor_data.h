@@ -79,7 +79,8 @@ class TensorDataContainer
         const bool whole = type_ == c10::kInt || type_ == c10::kLong;
         const c10::ScalarType natural = whole ? c10::kLong : type_ == c10::kDouble ? c10::kFloat : type_;
         const at::Tensor all = array_.defined() ? array_ : collected();
-        return all.to(options.dtype(options.dtype_opt().value_or(natural)), false, array_.defined());
+        const at::Tensor made = all.to(options.dtype(options.dtype_opt().value_or(natural)), false, array_.defined());
+        return made.set_requires_grad(options.requires_grad());
     }
     friend std::ostream &operator<<(std::ostream &out, const TensorDataContainer &data)
     {
@@ -169,7 +170,9 @@ template <class T> Tensor tensor(const std::vector<T> &numbers, const c10::Tenso
 template <class T, class = decltype(c10::CppTypeToScalarType<T>::value)>
 Tensor tensor(T number, const c10::TensorOptions &options = {})
 {
-    return at::tensor(c10::ArrayRef<T>(&number, 1), options).reshape({});
+    return at::tensor(c10::ArrayRef<T>(&number, 1), options.requires_grad(false))
+        .reshape({})
+        .set_requires_grad(options.requires_grad());
 }
 
 } // namespace at

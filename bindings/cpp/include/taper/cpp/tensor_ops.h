@@ -134,22 +134,39 @@ inline void Tensor::set_data(const Tensor &from) const
 }
 
 // ---- gradients
-inline void Tensor::backward(const Tensor &, c10::optional<bool>, bool, c10::optional<TensorList>) const
+inline bool TensorBase::is_leaf() const
 {
-    throw c10::NotImplementedError("backward: gradients are not computed");
+    return !requires_grad() || taper::cpp::result_of<bool>("T aten::is_leaf", this);
+}
+inline void Tensor::backward(const Tensor &gradient, c10::optional<bool> retain_graph, bool create_graph,
+                             c10::optional<TensorList> inputs) const
+{
+    if (inputs.has_value()) {
+        throw c10::NotImplementedError("backward of some inputs: use torch::autograd::grad");
+    }
+    const bool keeps = retain_graph.value_or(create_graph);
+    const c10::optional<Tensor> given = gradient.defined() ? c10::optional<Tensor>(gradient) : c10::nullopt;
+    const c10::optional<bool> kept(keeps);
+    taper::cpp::run("TOBb aten::backward", this, &given, &kept, &create_graph);
 }
 inline void Tensor::retain_grad() const
 {
-    throw c10::NotImplementedError("retain_grad: gradients are not computed");
+    if (!is_leaf()) {
+        throw c10::NotImplementedError("retain_grad: ask for the gradient with torch::autograd::grad");
+    }
 }
 inline const Tensor &Tensor::grad() const
 {
-    static const Tensor none;
-    return none;
+    enum { kept = 64 };
+    static thread_local Tensor grads[kept];
+    static thread_local size_t next = 0;
+    Tensor &place = grads[next++ % kept];
+    place = requires_grad() ? taper::cpp::tensor_of("T prim::grad", this) : Tensor();
+    return place;
 }
 inline Tensor &Tensor::mutable_grad() const
 {
-    throw c10::NotImplementedError("mutable_grad: gradients are not computed");
+    throw c10::NotImplementedError("mutable_grad: write to grad(), as in x.grad().zero_()");
 }
 
 // ---- the operators of TensorBase

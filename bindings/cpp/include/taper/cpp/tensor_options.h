@@ -78,7 +78,6 @@ class TensorOptions
         copy.layout_ = layout;
         return copy;
     }
-    // Tensors that are made with it compute as any other, because nothing computes gradients yet.
     TensorOptions requires_grad(optional<bool> wanted) const
     {
         TensorOptions copy(*this);

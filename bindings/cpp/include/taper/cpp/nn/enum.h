@@ -39,9 +39,10 @@
     E(ConvTranspose3D)                                                                                                 \
     E(Sigmoid)                                                                                                         \
     E(Tanh)                                                                                                            \
-    E(ReLU) E(GELU) E(SiLU) E(Mish) E(LeakyReLU) E(FanIn) E(FanOut) E(Constant) E(Reflect) E(Replicate) E(Circular)    \
-        E(Nearest) E(Bilinear) E(Bicubic) E(Trilinear) E(Area) E(NearestExact) E(Sum) E(Mean) E(Max) E(None)           \
-            E(BatchMean) E(Zeros) E(Border) E(Reflection) E(RNN_TANH) E(RNN_RELU) E(LSTM) E(GRU) E(Valid) E(Same)
+    E(ReLU)                                                                                                            \
+    E(GELU) E(SiLU) E(Mish) E(LeakyReLU) E(FanIn) E(FanOut) E(Constant) E(Reflect) E(Replicate) E(Circular) E(Nearest) \
+        E(Bilinear) E(Bicubic) E(Trilinear) E(Area) E(NearestExact) E(Sum) E(Mean) E(Max) E(None) E(BatchMean)         \
+            E(Zeros) E(Border) E(Reflection) E(RNN_TANH) E(RNN_RELU) E(LSTM) E(GRU) E(Valid) E(Same)
 
 namespace torch
 {

@@ -179,9 +179,16 @@ class Module : public std::enable_shared_from_this<Module>
         }
         move(device);
     }
-    // There are no gradients to clear.
-    virtual void zero_grad(bool = false)
+    // Fills the gradients of the parameters with zeros. Gradients cannot be removed, as set_to_none asks.
+    virtual void zero_grad(bool set_to_none = false)
     {
+        (void)set_to_none;
+        for (const Tensor &each : parameters()) {
+            const Tensor grad = each.grad();
+            if (grad.defined()) {
+                grad.zero_();
+            }
+        }
     }
 
     template <class Holder> typename Holder::ContainedType *as() noexcept

@@ -3,6 +3,7 @@
 #ifndef TAPER_CPP_NN_UTILS_H
 #define TAPER_CPP_NN_UTILS_H
 
+#include <cmath>
 #include <tuple>
 #include <vector>
 
@@ -35,19 +36,46 @@ inline void vector_to_parameters(const Tensor &vector, std::vector<Tensor> param
     }
 }
 
-// There are no gradients to clip.
-inline double clip_grad_norm_(std::vector<Tensor>, double, double = 2.0, bool = false)
+// Scales the gradients of the parameters so that the norm of all of them is at most max_norm. Returns the norm that
+// they had.
+inline double clip_grad_norm_(std::vector<Tensor> parameters, double max_norm, double norm_type = 2.0,
+                              bool error_if_nonfinite = false)
 {
-    throw c10::NotImplementedError("torch::nn::utils::clip_grad_norm_: Taper computes no gradients");
+    std::vector<Tensor> grads, norms;
+    for (const Tensor &each : parameters) {
+        const Tensor grad = each.grad();
+        if (grad.defined()) {
+            grads.push_back(grad.detach());
+            norms.push_back(std::isinf(norm_type) ? grads.back().abs().max() : grads.back().norm(norm_type));
+        }
+    }
+    if (grads.empty()) {
+        return 0;
+    }
+    const Tensor all = at::stack(norms);
+    const double total = (std::isinf(norm_type) ? all.max() : all.norm(norm_type)).item<double>();
+    TORCH_CHECK(!error_if_nonfinite || std::isfinite(total), "The total norm of order ", norm_type,
+                " for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this error and "
+                "scale the gradients with the non-finite norm anyway, set `error_if_nonfinite=false`");
+    const double factor = max_norm / (total + 1e-6);
+    for (const Tensor &each : grads) {
+        each.mul_(factor < 1 ? factor : 1);
+    }
+    return total;
 }
 inline double clip_grad_norm_(Tensor parameter, double max_norm, double norm_type = 2.0,
                               bool error_if_nonfinite = false)
 {
     return clip_grad_norm_(std::vector<Tensor>(1, parameter), max_norm, norm_type, error_if_nonfinite);
 }
-inline void clip_grad_value_(std::vector<Tensor>, double)
+inline void clip_grad_value_(std::vector<Tensor> parameters, double clip_value)
 {
-    throw c10::NotImplementedError("torch::nn::utils::clip_grad_value_: Taper computes no gradients");
+    for (const Tensor &each : parameters) {
+        const Tensor grad = each.grad();
+        if (grad.defined()) {
+            grad.detach().clamp_(-clip_value, clip_value);
+        }
+    }
 }
 inline void clip_grad_value_(Tensor parameter, double clip_value)
 {
