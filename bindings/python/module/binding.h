@@ -146,6 +146,13 @@ PyObject *binding_tensor_dlpack_device(PyObject *self, PyObject *unused);
 // Makes a tensor from an object with __dlpack__.
 taper_value *binding_dlpack_in(const binding_state *state, binding_context *context, PyObject *object);
 
+// ---- gradient.c
+
+PyObject *binding_tensor_requires_grad(PyObject *self, void *unused);
+int binding_tensor_require_grad(PyObject *self, PyObject *wanted, void *unused);
+// Implements grad(outputs, inputs, grad_outputs or None, keep, create, allow_unused), of lists of tensors.
+PyObject *binding_grad(PyObject *module, PyObject *args);
+
 // ---- array_in.c
 
 // Returns true if the object is a buffer or has one of the array protocols, so that binding_array_in may succeed.

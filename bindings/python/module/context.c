@@ -151,6 +151,9 @@ static bool open_context(binding_context *self, const taper_context_options *opt
     if (status == TAPER_OK) {
         status = taper_operator_find(self->context, "aten::alias", &self->alias, error);
     }
+    if (status == TAPER_OK && taper_operator_record(self->alias, 1, NULL) != TAPER_OK) {
+        status = TAPER_OK; // a build without gradients, in which no tensor requires one
+    }
     return binding_check(state, status, error);
 }
 

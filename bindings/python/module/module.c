@@ -189,6 +189,7 @@ static PyMethodDef functions[] = {
     {"prepare", binding_prepare, METH_VARARGS, NULL},
     {"tensor", binding_tensor_make, METH_VARARGS, NULL},
     {"quantize_tensor", binding_tensor_quantize, METH_VARARGS, NULL},
+    {"grad", binding_grad, METH_VARARGS, NULL},
     {"passes", passes, METH_NOARGS, NULL},
     {"has_pass", has_pass, METH_O, NULL},
     {"cpu_sets", cpu_sets, METH_NOARGS, NULL},

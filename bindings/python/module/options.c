@@ -197,7 +197,7 @@ bool binding_load_read(const binding_state *state, PyObject *dict, binding_load 
         !flag_in(dict, "reference", TAPER_LOAD_REFERENCE, o) ||
         !flag_in(dict, "evaluation", TAPER_LOAD_EVALUATION, o) ||
         !flag_in(dict, "low_memory", TAPER_LOAD_LOW_MEMORY, o) ||
-        !flag_in(dict, "no_guards", TAPER_LOAD_NO_GUARDS, o) ||
+        !flag_in(dict, "no_guards", TAPER_LOAD_NO_GUARDS, o) || !flag_in(dict, "gradients", TAPER_LOAD_GRADIENTS, o) ||
         !binding_dict_u64(dict, "memory_limit", &o->memory_limit) ||
         !binding_dict_u64(dict, "step_limit", &o->step_limit) ||
         !binding_dict_passes(dict, &o->disabled_passes, &o->disabled_pass_count, &load->passes) ||

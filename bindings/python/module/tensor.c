@@ -521,6 +521,8 @@ bool binding_tensor_add(PyObject *module, binding_state *state)
         {"nbytes", get_bytes, NULL, "Bytes of all elements.", NULL},
         {"read_only", get_read_only, NULL,
          "True over a model's own bytes, and over a read-only array that was an input.", NULL},
+        {"requires_grad", binding_tensor_requires_grad, binding_tensor_require_grad,
+         "True if a gradient may be asked for; set it for an input of a model.", NULL},
         {"is_quantized", get_quantized, NULL, "Whether its integers stand for floats.", NULL},
         {"scale", get_scale, NULL, "Of a tensor that is quantized as a whole; else None.", NULL},
         {"zero_point", get_zero_point, NULL, "Of a tensor that is quantized as a whole; else None.", NULL},

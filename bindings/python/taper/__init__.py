@@ -19,7 +19,7 @@ from ._taper import Context, Method, Model, Object, Status, Tensor
 __version__ = _taper.version
 __all__ = [
     "Context", "Error", "FileNotFound", "Layer", "Method", "Model", "NoMethod", "Object", "OutOfRange", "Profile", "Quantized", "Row",
-    "Status", "Tensor", "TooDeep", "TooLarge", "WrongType", "WrongValue", "build", "bundle", "convert", "default_context", "load",
+    "Status", "Tensor", "TooDeep", "TooLarge", "WrongType", "WrongValue", "build", "bundle", "convert", "default_context", "grad", "load",
     "optimize_for_mobile", "passes", "quantize", "quantize_tensor", "tensor",
 ]
 
@@ -33,6 +33,33 @@ def tensor(array, dtype=None, *, context=None):
 def quantize_tensor(array, scale, zero_point, dtype="quint8", *, context=None):
     """Quantizes the elements of a float tensor, rounding as torch.quantize_per_tensor does, and returns the quantized Tensor."""
     return _taper.quantize_tensor(_context_of(context), array, scale, zero_point, dtype)
+
+
+def _listed(tensors):
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def grad(outputs, inputs, grad_outputs=None, *, retain_graph=None, create_graph=False, allow_unused=False):
+    """Returns the gradients of the sum of the outputs with respect to the inputs, as torch.autograd.grad does.
+
+    `outputs` and `inputs` are a tensor or several. The model was loaded with gradients=True, and before the call each input was a tensor
+    with requires_grad = True:
+
+        x = taper.tensor(positions)
+        x.requires_grad = True
+        (gradient,) = taper.grad(model(x), x)
+
+    grad_outputs   for each output a tensor of its shape with which its gradient begins, or None for the number 1
+    retain_graph   True keeps what the run recorded, for another call
+    create_graph   True makes tensors whose gradients can be asked for too
+    allow_unused   True gives None for an input on which no output depends; otherwise it is an error
+    """
+    outputs, inputs = _listed(outputs), _listed(inputs)
+    if outputs and not any(getattr(each, "requires_grad", False) for each in outputs):
+        raise WrongValue("no output requires a gradient: load the model with gradients=True, and set requires_grad of an input")
+    grads = None if grad_outputs is None else _listed(grad_outputs)
+    keep = create_graph if retain_graph is None else retain_graph
+    return tuple(_taper.grad(outputs, inputs, grads, bool(keep), bool(create_graph), bool(allow_unused)))
 
 
 def passes():

@@ -119,7 +119,8 @@ def passes_of(names, what):
 
 def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, disable_passes=None, evaluation=False, copy=False,
          reference=False, methods=None, low_memory=False, precision=None, guards=True, device_options=None, cpu=None, context=None,
-         time_budget=None, instruction_budget=None, memory_budget=None, load_memory_limit=None, load_step_limit=None, results_stay=False):
+         time_budget=None, instruction_budget=None, memory_budget=None, load_memory_limit=None, load_step_limit=None, results_stay=False,
+         gradients=False):
     """Loads a model. `source` is a path, bytes, a file open for reading, a torch.jit.ScriptModule or a torch.export.ExportedProgram.
 
     threads, cache_dir, cpu   settings of a context of the model's own (include/taper/taper.h says what they mean); or `context`,
@@ -132,6 +133,7 @@ def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, di
     methods                   of a TorchScript file: which to read besides forward
     precision                 of the layers' weights, "fp32", "fp16" or "bf16": halves take half the memory, and are multiplied faster by
                               CPUs that have instructions for them; of a GPU "fp16" is all that lies in its memory
+    gradients                 True: taper.grad computes gradients of results; runs keep what it needs
     guards                    False: inputs of an exported program are not checked against the sizes it was exported for
     time_budget, instruction_budget, memory_budget
                               of each run: seconds, executed instructions, bytes
@@ -145,6 +147,7 @@ def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, di
         "optimize": bool(optimize), "disable_passes": passes_of(disable_passes, "disable_passes"), "evaluation": bool(evaluation),
         "copy": bool(copy), "reference": bool(reference), "methods": None if methods is None else names_of(methods, "methods"),
         "low_memory": bool(low_memory), "precision": precision, "no_guards": not guards, "device": device, "device_options": device_options,
+        "gradients": bool(gradients),
         "memory_limit": load_memory_limit, "step_limit": load_step_limit,
     }
     budgets = {"time_budget": time_budget, "instruction_budget": instruction_budget, "memory_budget": memory_budget,
