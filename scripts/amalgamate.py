@@ -6,9 +6,9 @@ The source contains the complete CPU runtime: the readers of files, the optimize
 the compiler's own macros select. It contains no GPU backend, and has its own inflate. The folder OUT/cmake is configured for this; its
 compile_commands.json lists the files and definitions.
 
-Headers that several files include come first. Then each file is a part. A name outside functions that another part or a header has, too, gets the
-file's name appended: `count` of budget.c becomes `count_in_budget`. Names that macros paste together are renamed by a #define around the part. The
-macros of a part are undefined at its end."""
+Headers that several files include come first. Then each file is a part. If a part declares a name outside functions and another part or a header
+has the same name, the file's name is appended to it: `count` of budget.c becomes `count_in_budget`. Names that macros paste together are renamed
+by a #define around the part. The macros of a part are undefined at its end."""
 import argparse
 import collections
 import os
@@ -28,7 +28,7 @@ OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DTAPER_PROFILE=full", "-DTAPER_BUILD_
 FEATURES = ("_GNU_SOURCE", "_DEFAULT_SOURCE", "_DARWIN_C_SOURCE")
 STANDARD = ("assert", "ctype", "errno", "fenv", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio",
             "stdlib", "string", "time")
-# A header that a compiler has if it knows the instruction set in a pragma.
+# A compiler that supports the instruction set in a pragma has this header.
 INTRINSICS = {"avx2": "immintrin.h", "avx512": "avx512bwintrin.h", "avx512vnni": "avx512vnniintrin.h", "avx512bf16": "avx512bf16intrin.h",
               "amx": "amxtileintrin.h"}
 # Headers of intrinsics, which stand before any name is defined.
@@ -39,9 +39,10 @@ HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
  * Add -fno-strict-aliasing if the compiler is clang, zig cc or another one that has no #pragma GCC optimize.
  * Link with -lpthread -lm, and -ldl where a system has that. The file is made by scripts/amalgamate.py; edit the sources, not this. */
 """
-# Sums of products are not contracted, and memory is read as another type: both as CMake's flags say it. In one file gcc makes copies of
-# functions for single callers. That, and passes whose gain is in hot loops, take a seventh of its time. Files with such loops have these passes
-# back (TAPER_FAST_BEGIN): kernels, those that CMake compiles with -O3, and TAPER_HOT_SOURCES of cmake/TaperOptimize.cmake.
+# The first two pragmas repeat CMake's flags: sums of products are not contracted, and memory may be read as another type. In one file gcc makes
+# copies of functions for single callers. These copies, and passes whose gain is in hot loops, take a seventh of its time. TAPER_FAST_BEGIN
+# turns the passes on again for files with hot loops: kernels, the files that CMake compiles with -O3, and TAPER_HOT_SOURCES of
+# cmake/TaperOptimize.cmake.
 HOT_PASSES = ("schedule-insns2", "thread-jumps", "tree-pre", "gcse", "code-hoisting", "tree-slp-vectorize", "tree-tail-merge", "ivopts")
 FLAGS = """#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -84,7 +85,7 @@ def level(isa):
 class Amalgamation:
     def __init__(self, library):
         self.library = library
-        self.users = collections.defaultdict(set) # of a header, the sources
+        self.users = collections.defaultdict(set) # {header: sources that include it}
         for _, source in library.parts:
             self.find_users(os.path.join(ROOT, source), source, set())
         self.shared = self.find_shared()
@@ -109,11 +110,11 @@ class Amalgamation:
             parts = c_text.tokens(library.text(header))
             undefined = set(re.findall(r"^#undef (\w+)", library.text(header), re.M))
             for name in c_text.names(parts) | c_text.macros(parts, c_text.OBJECT_DEFINE) - undefined:
-                if not name.startswith("taper_"): # which may be declared ahead
+                if not name.startswith("taper_"): # names with this prefix may be declared in several headers
                     owners[name].add(header)
         shared -= {header for headers in owners.values() if len(headers) > 1 for header in headers}
         left = None
-        while left != len(shared): # nor those that include one that is not
+        while left != len(shared): # a header is not shared if it includes a header that is not shared
             left = len(shared)
             shared = {header for header in shared
                       if not any(inner not in shared and len(self.users[inner]) > 1 and inner.endswith(".h") for inner in library.includes(header))}
@@ -127,7 +128,7 @@ class Amalgamation:
             header = self.library.find(m.group(2), path) if m else None
             if m and m.group(2).startswith("taper/") or re.match(r"#define (%s)\b" % "|".join(FEATURES), text):
                 continue
-            if m and m.group(1) == "<": # what a system has is not ours to hide
+            if m and m.group(1) == "<": # functions of the system keep their default visibility
                 if m.group(2)[:-len(".h")] not in STANDARD:
                     out.append("#pragma GCC visibility push(default)\n%s\n#pragma GCC visibility pop\n" % text)
             elif not m or header is None:
@@ -186,10 +187,11 @@ class Amalgamation:
 
     def part(self, key, source, parts, clash, made):
         text = "".join(text for _, text in parts)
-        if not key: # those that stand in the text are local, or have been found there
+        if not key: # names in the text itself are local, or were found in `clash`
             made = made - c_text.statics("".join(text for kind, text in parts if kind not in ("comment", "line")))
         new = {name: "%s_in_%s" % (name, os.path.basename(source)[:-len(".c")]) for name in clash | made}
-        # Where macros paste names, only the preprocessor knows which; it does not know members of structs.
+        # If macros paste names, only the preprocessor can rename them. It would also rename members of
+        # structs, so names of members are excluded.
         pastes = "##" in text
         whole = {name for name in new if pastes and not re.search(r"(\.|->)\s*%s\b" % name, text)}
         renamed = c_text.rename(parts, {name: text for name, text in new.items() if name not in whole})
@@ -252,7 +254,7 @@ def main():
     out = os.path.abspath(parser.parse_args().out)
     build = os.path.join(out, "cmake")
     os.makedirs(out, exist_ok=True)
-    # ./dev installs Ninja and not make. A folder that is there keeps its own.
+    # ./dev installs Ninja and not make. A folder that is configured already keeps its generator.
     generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.path.exists(os.path.join(build, "CMakeCache.txt")) else []
     for command in (["cmake", "-S", ROOT, "-B", build, *generator, *OPTIONS], ["cmake", "--build", build, "--target", "taper_generated"]):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -19,7 +19,7 @@ for option in "$@"; do
 done
 targets="taper taper_shared"
 [ $binary = OFF ] || targets="$targets taper_program speed_benchmark_torch"
-# Another ABI's files are of no use here.
+# Files of another ABI cannot be reused.
 [ ! -e "$folder/abi" ] || [ "$(cat "$folder/abi")" = "$abi" ] || rm -rf "$folder"
 mkdir -p "$folder"
 echo "$abi" >"$folder/abi"

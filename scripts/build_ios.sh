@@ -14,7 +14,7 @@
 #   IOS_DEPLOYMENT_TARGET         the oldest iOS (12.0)
 #   BUILD_ROOT                    a folder instead of build_ios
 #
-# It uses Xcode's compiler and SDK; without xcrun, clang with the headers of scripts/apple/zig.sh, which is enough for C.
+# It uses Xcode's compiler and SDK. Without xcrun it uses clang with the headers of scripts/apple/zig.sh, which are enough for C.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${BUILD_ROOT:-$root/build_ios}
@@ -58,12 +58,13 @@ if [ -n "${SELECTED_OP_LIST:-}" ]; then
         python3 "$root/scripts/android/op_config.py" "$SELECTED_OP_LIST" >"$config.new"
     fi
     cmp -s "$config.new" "$config" || mv "$config.new" "$config"
-    # What no model needs that is in the list already: forms of files, preparing models, other devices, single operators.
+    # An app with an operator list runs models that are ready, so these are omitted: other file formats, preparing
+    # models, other devices, single operators.
     options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_PASSES=OFF)
     [ "${USE_PYTORCH_METAL:-0}" = 1 ] || options+=(-DTAPER_WITH_METAL=OFF)
     grep -q TAPER_USE_class__nnapi_Compilation "$config" || options+=(-DTAPER_WITH_NNAPI=OFF)
 fi
-# An option that the last call had and this one has not must not be remembered.
+# CMake remembers options. If the options differ from those of the last call, the build starts anew.
 printf '%s\n' "$platform" "${IOS_DEPLOYMENT_TARGET:-}" "${options[@]+"${options[@]}"}" "$@" >"$folder/options.new"
 if ! cmp -s "$folder/options.new" "$folder/options"; then
     rm -rf "$folder"/{arm64,x86_64}

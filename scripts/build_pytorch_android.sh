@@ -29,7 +29,8 @@ if [ -n "${SELECTED_OP_LIST:-}" ]; then
         python3 "$root/scripts/android/op_config.py" "$SELECTED_OP_LIST" >"$config.new"
     fi
     cmp -s "$config.new" "$config" || mv "$config.new" "$config"
-    # What no model needs that is in the list already: forms of files, preparing models, other devices, single operators.
+    # An app with an operator list runs models that are ready, so these are omitted: other file formats, preparing
+    # models, other devices, single operators.
     options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_PASSES=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_APP=OFF
         -DTAPER_WITH_VULKAN=OFF)
     grep -q TAPER_USE_class__nnapi_Compilation "$config" || options+=(-DTAPER_WITH_NNAPI=OFF)
@@ -37,7 +38,7 @@ fi
 if [ ! -e "$root/build/CMakeCache.txt" ]; then
     cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_WITH_JNI=ON >/dev/null
 fi
-# An option that the last call had and this one has not must not be remembered.
+# CMake remembers options. If the options differ from those of the last call, the build starts anew.
 printf '%s\n' "${options[@]+"${options[@]}"}" >"$work/options.new"
 if ! cmp -s "$work/options.new" "$work/options"; then
     rm -rf "$work"/{arm64-v8a,armeabi-v7a,x86_64,x86}/CMakeCache.txt

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """check_commits.py RANGE: compares the messages of the commits in RANGE with the rules of CONTRIBUTING.md, and fails if one breaks a rule.
 
-RANGE is a range of git ("HEAD~3..HEAD", "main..") or --last N, the last N commits. If git does not know where RANGE begins (a new branch,
-a history that was replaced), or without RANGE, the last 20 commits are checked instead. Merges are not checked, nor commits that are older than this script.
-Exit status 77: there is no history to read."""
+RANGE is a range of git ("HEAD~3..HEAD", "main..") or --last N, the last N commits. If RANGE is missing, or git does not know where it begins (a new
+branch, a history that was replaced), the last 20 commits are checked. Merges are not checked, nor commits that are older than this script. Exit
+status 77 if there is no history."""
 import pathlib
 import re
 import subprocess
@@ -14,12 +14,12 @@ SCRIPT = pathlib.Path(__file__).resolve()
 TOP = SCRIPT.parent.parent
 MOST_SUBJECT, MOST_BODY, LAST = 72, 80, 20
 SUBJECT = re.compile(r"[\w.][\w./+-]*(?:, [\w.][\w./+-]*)*: \S")
-# Verbs in the form that commands have, although they end like another form.
+# These words end in s, ed or ing although they are imperatives.
 IMPERATIVE = re.compile(r"\w*ss|focus|alias|bias|need|feed|seed|speed|exceed|proceed|succeed|embed|shed|bring|ring|string|spring")
 
 
 def problems(message):
-    """The rules that a message breaks, as texts."""
+    """Returns the rules that a message breaks, as texts."""
     subject, *rest = message.rstrip("\n").split("\n")
     found = []
     if len(subject) > MOST_SUBJECT:
@@ -39,13 +39,13 @@ def problems(message):
     if rest and rest[0].strip():
         found.append("the line after the subject is not blank")
     for number, line in enumerate(rest, 2):
-        if len(line) > MOST_BODY and re.search(r"\S\s", line.strip()): # an address alone cannot be wrapped
+        if len(line) > MOST_BODY and re.search(r"\S\s", line.strip()): # a line that is one long word, such as an address, cannot be wrapped
             found.append(f"line {number} has {len(line)} columns, and may have {MOST_BODY}")
     return found
 
 
 def git(*arguments):
-    """What git prints, or None if it fails or is not installed."""
+    """Returns the output of git, or None if git fails or is not installed."""
     try:
         done = subprocess.run(["git", "-C", str(TOP), *arguments], capture_output=True, encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def skip(why):
 
 
 def commits(wanted):
-    """[(hash, message)] of the range, the newest first, without commits from before this script."""
+    """Returns [(hash, message)] of the range, the newest first, without commits that are older than this script."""
     name = str(SCRIPT.relative_to(TOP))
     first = (git("log", "--format=%H", "--diff-filter=A", "--", name) or "").split()
     older = [f"^{first[-1]}^@"] if first else []

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks that compiler and runtime do not depend on single backends. No name of a device occurs in their code, comments, file names or build
 lists. They include nothing of src/backends except its lists (backend_list.inc, preparer_list.inc, converter_list.inc), which have everything
-they need to know about a device. The names are those of the rows of backend_list.inc and of those that pack weights (taper_op_packer in
+they need to know about a device. The checked names are the rows of backend_list.inc and the devices that pack weights (taper_op_packer in
 ir/op.h). "CPU" in prose is the processor, which is allowed; as a device it is a text that begins with cpu, or the end of a name such as
-backend_cpu. Words of file formats are no exception: operators and classes of prepared files are found by the facts in their rows. With a tree
-as argument, checks that one."""
+backend_cpu. Words of file formats are no exception: operators and classes of prepared files are found by the facts in their rows. The
+argument, if there is one, is the tree to check."""
 import pathlib
 import re
 import sys

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """check_figures.py [TREE]: compares figures in the documents with the tree, and fails if one differs. Nothing needs to be built.
 
-A figure that follows from the sources is stated in the sources. A document may repeat it in one of the forms of RULES, and then it has
-to be equal. FORBIDDEN has the forms in which a document must not state such a figure, because no rule would read it. LISTS has pages that
-name all members of a list. Times of ./dev's verbs stand in its usage text; a document that states another time fails.
+A figure that follows from the sources is stated in the sources. A document may repeat the figure in one of the forms of RULES, and then both must
+be equal. FORBIDDEN has the forms in which a document must not state such a figure, because no rule would read it. LISTS has pages that name all
+members of a list. Times of ./dev's verbs stand in its usage text; a document that states another time fails.
 
 To add a figure, add a row to CONSTANTS of scripts/figure_rules.py, or a function that reads it from a Tree, and a rule with the form in
-which documents state it. Each rule has an example, of which tests/docs/figures_test.py makes a wrong one.
+which documents state it. Each rule has an example, from which tests/docs/figures_test.py makes a wrong one.
 
 Every other number of a page must be a fact that scripts/figure_facts.py lists, or be in a section that names the command that measures it and the
 date. A number without a rule fails.
@@ -78,7 +78,7 @@ def check_rules(tree, texts):
     return findings
 
 
-# ---- lists that a page has all of
+# ---- lists that a page must name completely
 
 def header_names(tree):
     return {name[:-2] for name in tree.names("include/taper", ".h")}
@@ -106,7 +106,8 @@ def table_of_targets(text):
     return {name for cell in re.findall(r"^\| ([^|]*) \|", rows.group(1) if rows else "", re.M) for name in cell.split(", ")}
 
 
-# (name, document, what it names, what there is, whether it may name nothing else). Without a document: all of them together.
+# (name, document, the members that the document names, the members in the tree, True if the document may name no others). A
+# row whose document is None reads all documents together.
 LISTS = [
     ("public headers", "docs/c.md", lambda text: set(re.findall(r"\(api/(taper\w*)\.md\)", text)), header_names, True),
     ("fuzz targets", "docs/fuzzing.md", table_of_targets, fuzz_targets, True),
@@ -137,7 +138,7 @@ TIME = re.compile(rf"\b(?:(half an?)|({COUNT}))(?: to ({COUNT}))?( and a half)?[
 
 
 def times_of(text):
-    """Returns [(where, seconds, as written)]; "ten to twelve minutes" gives both. "a second" may also be the ordinal, so it is ignored."""
+    """Returns [(position, seconds, text)]. "ten to twelve minutes" gives two entries. "a second" is ignored, because it may be the ordinal."""
     found = []
     for match in TIME.finditer(text):
         half, number, most, more, unit, behind = match.groups()
@@ -210,12 +211,13 @@ TIMED = re.compile(PLAIN + r"(?:ms|µs|ns|s|GB/s|GFLOP/s|GOP/s)(?![\w/])")
 SIZED = re.compile(PLAIN + r"(?:KB|kB|MB)(?![\w/])")
 COMMAND = re.compile(r"(?:\./dev|\bbench/|\bbuild/bin/|\btaper bench|\bscripts/|\btests/|--preset |\bcompare\.py|\bgpu_\w+\.py|\btrain\.py|performance\.md#how-we-measure)")
 PROCESSOR = re.compile(r"\b(?:AMD|Intel|EPYC|Xeon|Cortex|qemu|H100|SwiftShader|Mesa|the machine is the one of)\b", re.I)
-# Pages that repeat no measurement of today, with the reason.
+# Pages without current measurements, with the reason.
 UNMEASURED = {"CHANGELOG.md": "history", "docs/fuzzing.md": "its times are budgets, and faults that are mended"}
 
 
 def sections(text):
-    """(start, text, texts of the sections around it): parts from one heading to the next. The beginning of the page is around all."""
+    """(start, text, texts of the sections around it): parts from one heading to the next. The beginning of the page is around all
+    parts."""
     found, around = [], {}
     for start, part in ((match.start(), match.group()) for match in re.finditer(r"(?:^#|\A)(?:(?!^#).|\n)*", text, re.M) if match.group()):
         level = len(re.match(r"#*", part).group())
@@ -253,7 +255,8 @@ def section_texts(text):
 
 
 def check_unread(tree, texts, whole=True):
-    """Reports numbers that no rule reads and that are no facts. whole: also reports facts that no page states."""
+    """Reports numbers that no rule reads and that are not facts. whole: also reports facts that no page
+    states."""
     findings, forms, stated = [], [rule.form for rule in rules_of(tree)], set()
     for path, text in texts.items():
         if not path.endswith(".md"):
@@ -266,7 +269,7 @@ def check_unread(tree, texts, whole=True):
     return findings + [Finding("scripts/figure_facts.py", 1, name, None, "no page states such a fact") for name in unused]
 
 
-# ---- all of it
+# ---- the whole check
 
 def check(tree, documents=None, unread=True):
     """Returns the checked documents and the findings. documents: check only these, and skip the check for missing members of lists. unread: report

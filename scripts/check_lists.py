@@ -7,7 +7,7 @@ import re
 import sys
 
 top = pathlib.Path(__file__).resolve().parent.parent
-# What must be named, and the file that must name it: by base name, by stem, or by path.
+# (files that must be named, the files that name them, the form of the name: base name, stem or path)
 LISTED = [
     ("src/**/*.c", "src/**/*.cmake", "path"), ("src/**/*.m", "src/**/*.cmake", "path"),
     ("src/backends/gpu/shaders/*.comp", "src/backends/gpu/gpu_kernels.inc", "stem"),
@@ -26,7 +26,8 @@ LISTED = [
     ("*.md", "tests/docs/CMakeLists.txt", "path"), ("docs/*.md", "tests/docs/CMakeLists.txt", "path"),
     ("docs/tutorials/*.md", "tests/docs/CMakeLists.txt", "path"), ("scripts/check_*.py", "tests/**/CMakeLists.txt", "name"),
 ]
-# Kernels are named by the rows of their lists (cmake/TaperIsa.cmake); the others run on the building machine.
+# Files that no build list has to name: rows of the kernels' lists name kernels (cmake/TaperIsa.cmake), and the other files are
+# programs that run during the build.
 ELSEWHERE = re.compile(r"src/ops/kernels/(scalar|x86|x64|arm|arm32|wasm)/|/make_\w+\.c$|src/compiler_hook\.h")
 
 

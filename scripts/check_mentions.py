@@ -3,16 +3,16 @@
 """check_mentions.py [--top TREE]: compares what pages mention in backquotes with the tree, and fails if something does not exist.
 
 Paths         a file or a folder exists under the name, from the top, from the page, or as the end of a path. Words in capitals, stars and
-              dots stand for any name, and braces for each of theirs. What a build makes is named in a list of the build. Paths from the
-              top are also read without backquotes.
-Names         each word occurs in the tree outside of the pages, or in tests/docs/foreign_names.txt: names that others gave.
+              dots stand for any name, and braces for each name inside. A file that a build makes is named in a list of the build. Paths
+              from the top are also read without backquotes.
+Names         each word occurs in the tree outside of the pages, or in tests/docs/foreign_names.txt, which has names of other projects.
 Tests         a name after "test", "tests" or "Tests:" is a test (tests/tests.tsv and the lists of CMake).
-Commands      a verb and the options of ./dev are in its usage text, and the options of a script are in the script. An option alone occurs
-              in the tree. tests/docs/options_test.py asks the programs for theirs.
+Commands      a verb and the options of ./dev are in its usage text, and the options of a script are in the script. An option without a
+              command occurs in the tree. tests/docs/options_test.py asks the programs for their options.
 Build options a -DTAPER_… is declared by a list of CMake.
 
-It reads the pages of tests/docs/pages.py and the README.md of each folder, except CHANGELOG.md, which is history. Of blocks of code it reads
-the commands of those that are not run; tests/docs/pages_test.py runs the others."""
+It reads the pages of tests/docs/pages.py and the README.md of each folder, except CHANGELOG.md, which is history. It reads the commands of code
+blocks that are not run; tests/docs/pages_test.py runs the others."""
 import argparse
 import fnmatch
 import functools
@@ -28,7 +28,8 @@ import pages  # noqa: E402
 
 ROOMS = (".ci", ".github", "bench", "bindings", "cmake", "docs", "examples", "include", "packaging", "scripts", "src", "tests", "tools")
 FOREIGN = "tests/docs/foreign_names.txt"
-# Not read for names: pages, the list of names that are not in the tree, and the test of this script, which plants such names.
+# No names are taken from these files: pages, the list of names that are not in the tree, and the test of this script, which
+# plants such names.
 UNREAD = re.compile(r"\.(?:md|rec|ptl?|pt2|npy|npz|jpg|png|ppm|bin|onnx|zip|gz|dat)$|^tests/(?:fuzz/corpus|docs/(?:foreign_names\.txt|mentions_test\.py))")
 PART = r"[\w.{},*+…-]+"
 PATH = re.compile(rf"\.?/?{PART}(?:/{PART})+/?|{PART}/|[\w*{{}}-][\w.*{{}}-]*\.(?:c|h|inc|m|comp|py|sh|cmake|ir|tsv|map|mjs|md|in|abi)")
@@ -66,7 +67,7 @@ class Tree:
 
     @functools.cached_property
     def build(self):
-        """The text of all CMake lists and all scripts. They name the files that a build makes."""
+        """The text of all CMake lists and all scripts, which name the files that a build makes."""
         return "\n".join(text for name, text in self.texts.items() if re.search(r"CMakeLists\.txt$|\.cmake$|\.sh$|^dev$|^scripts/|^\.ci/|\.gradle", name))
 
     @functools.cached_property
@@ -80,7 +81,7 @@ class Tree:
 
     @functools.cached_property
     def verbs(self):
-        """{verb of ./dev: its part of the usage text}"""
+        """Returns {verb of ./dev: its part of the usage text}."""
         usage = re.search(r"^usage\(\) \{\n.*?<<'END'\n(.*?)^END$", self.texts.get("dev", ""), re.M | re.S)
         return dict(re.findall(r"^  ([a-z]+)\b((?:.*\n)(?:^   +.*\n)*)", usage.group(1), re.M)) if usage else {}
 
@@ -88,7 +89,7 @@ class Tree:
 # ---- each check returns what is wrong with a text, or ""
 
 def braces(text):
-    """The texts that "a{b,c}" stands for."""
+    """Returns the texts that "a{b,c}" stands for."""
     match = re.search(r"\{([^{}]*)\}", text)
     if not match:
         return [text]
@@ -102,7 +103,8 @@ def exists(tree, path, page):
         last = path.rsplit("/", 1)[-1]
         return "/" not in path or "*" in last or bool(re.search(rf"(?<![\w-]){re.escape(last)}(?![\w-])", tree.build))
     if "*" not in path:
-        # Made by the build: ${TAPER_GENERATED}/ops/list/x.h; installed: ${CMAKE_INSTALL_INCLUDEDIR}/x as include/x.
+        # The build makes ${TAPER_GENERATED}/ops/list/x.h, which a page calls ops/list/x.h. It installs
+        # ${CMAKE_INSTALL_INCLUDEDIR}/x, which a page calls include/x.
         if any(re.search(rf"\}}/{re.escape(one)}(?![\w./-])", tree.lists) for one in (path, path.partition("/")[2]) if one):
             return True
         return path in tree.ends or str(pathlib.PurePath(page).parent / path) in tree.files | tree.folders
@@ -116,7 +118,8 @@ def wrong_path(tree, code, page):
 
 
 def is_known(tree, word):
-    """True for a word of the tree or of others, the beginning or the end of one ("TAPER_WITH_", "_out"), and a pattern that fits one."""
+    """True for a word of the tree or of another project, the beginning or the end of such a word ("TAPER_WITH_", "_out"), and a pattern
+    that fits one."""
     if word in tree.words or word in tree.foreign:
         return True
     pattern = "*" * word.startswith("_") + word + "*" * word.endswith("_")
@@ -129,7 +132,8 @@ def wrong_names(tree, code):
 
 
 def wrong_test(tree, name):
-    """A row of tests.tsv, or a name that a list of CMake has or makes (fuzz_${target}_corpus), which a row with a star stands for."""
+    """True for a row of tests.tsv. If a row with a star fits the name, a list of CMake must have the name or make it
+    (fuzz_${target}_corpus)."""
     pattern = re.sub(r"(?<![A-Za-z])[A-Z]+(?![A-Za-z])", "*", name.replace("_", "/")).replace("/", "_")
     if any(fnmatch.fnmatchcase(row, pattern) for row in tree.tests):
         return ""
@@ -138,13 +142,13 @@ def wrong_test(tree, name):
 
 
 def is_made(tree, pattern):
-    """True if a list of CMake has such a name, with a variable in the place of a star."""
+    """True if a list of CMake has such a name, with a variable instead of a star."""
     form = r"[\w${}]+".join(map(re.escape, pattern.split("*")))
     return bool(re.search(rf"(?<![\w$]){form}(?![\w$])", tree.lists))
 
 
 def is_made_of(tree, name, row):
-    """True if the lists of CMake make names for the row, and name what stands in the place of the row's star."""
+    """True if the lists of CMake make names for the row, and contain the text that replaces the row's star."""
     before, _, behind = row.partition("*")
     middle = name[len(before):len(name) - len(behind)]
     return bool(re.search(rf"NAME {re.escape(before)}\$\{{", tree.lists) and re.search(rf"\b{re.escape(middle)}(?:_test)?\b", tree.lists))
@@ -153,7 +157,7 @@ def is_made_of(tree, name, row):
 def words_of(command):
     try:
         return shlex.split(command, comments=True)
-    except ValueError: # an apostrophe or a quote alone
+    except ValueError: # an apostrophe, or a quote without its second
         return command.split()
 
 
@@ -198,7 +202,7 @@ def wrong_build_option(tree, code):
 # ---- pages
 
 def mentions(text):
-    """(line, code) of each text in backquotes; (line, command) of each command of the blocks that are not run."""
+    """Returns (line, code) of each text in backquotes, and (line, command) of each command in the blocks that are not run."""
     plain = re.sub(r"^```.*?^```$", lambda match: "\n" * match.group().count("\n"), text, flags=re.M | re.S)
     spans = [(plain.count("\n", 0, match.start()) + 1, match.group(1)) for match in re.finditer(r"`([^`\n]+)`", plain)]
     commands = []

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks names and sizes of files. Base names of .c files are unique in src/ (headers are included by their path). Files have at most 800 lines;
-tables may be longer. Each begins with its licence, and those of src/ then with a description. No conditional expression rounds to a float
-(base/single.h has the reason). The shared library exports only taper_* (if build/lib has one)."""
+tables may be longer. Each file begins with its licence; in src/ a description follows. No conditional expression rounds to a float
+(base/single.h has the reason). If build/lib has a shared library, it exports only taper_*."""
 import pathlib
 import re
 import subprocess
@@ -17,7 +17,7 @@ for path in sorted(p for p in top.glob("src/**/*") if p.suffix == ".c"):
     seen[path.name] = where
 for path in sorted(p for d in ("src", "include", "tools", "tests", "examples") for p in top.glob(d + "/**/*") if p.suffix in (".c", ".h", ".inc")):
     where, lines = str(path.relative_to(top)), path.read_text().split("\n")
-    if not any("SPDX-License-Identifier" in line for line in lines[:3]) and where != "examples/demo/operators.h":  # made by `taper ops`
+    if not any("SPDX-License-Identifier" in line for line in lines[:3]) and where != "examples/demo/operators.h":  # `taper ops` wrote this file
         bad.append(f"{where}: no licence line")
     if where.startswith("src/") and path.suffix == ".c" and not lines[1].startswith("//"):
         bad.append(f"{where}: its second line does not say what it is")

@@ -3,8 +3,8 @@
 """check_rooms.py [--top TREE]: compares the drawing of docs/architecture.md with the tree.
 
 Every folder of src that has sources is in the drawing, and the drawing has no other folders. A folder is written with its path from src and
-a slash at its end; braces hold several: "ops/kernels/{arm,x86}/". src/lean and src/one repeat the folders of src, so one name is enough for
-each."""
+a slash at its end; braces stand for several folders: "ops/kernels/{arm,x86}/". src/lean and src/one repeat the folders of src, so one name
+is enough for each."""
 import argparse
 import pathlib
 import re

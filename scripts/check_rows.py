@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the operator list. The id of a row is its name and overload with '::' and other non-letters as '_' (selective builds rely on it), and
 one more '_' for add_out, because add.out has that id. No schema occurs twice, and operators that front ends call by name exist. The facts
-about an operator are in its row: outside src/ops no names of operators occur except those that PyTorch's files have by name (LITERALS: where,
-and how many today), and no list has more than three rows. Rows of one operator with one kernel and param, including its in-place and out
-forms, have the same facts (ir/op.h), except those in tests/limits/forms_that_differ.txt."""
+about an operator are in its row. Outside src/ops the only names of operators are those that PyTorch's files store as text (LITERALS lists the
+files, with today's counts), and no list has more than three rows. Rows of one operator with one kernel and param, including its in-place and
+out forms, have the same facts (ir/op.h), except those in tests/limits/forms_that_differ.txt."""
 import collections
 import pathlib
 import re
@@ -28,12 +28,12 @@ for one in op_rows.rows(top):
 names = {full.split(".")[0] for full in seen}
 for path in ("op_names.h", "own_names.inc"):
     for name in re.findall(r'"((?:aten|prim)::\w+)"', (top / "src/ops/list" / path).read_text()):
-        # PyTorch's own functions have names that are no operators; futures are done while lowering.
+        # own_names.inc has functions of PyTorch that are not operators. Lowering replaces aten::wait.
         if name not in names | {"aten::wait"} and path != "own_names.inc":
             bad.append(f"src/ops/list/{path}: there is no {name}")
 
-# Old opcodes and versions as files have them, upgraders, kinds of nodes as PyTorch prints them, examples in comments, names of which some
-# overload fits numbers.
+# Files outside src/ops that may contain names of operators, with their number: opcodes and versions of old files, upgraders, kinds of
+# nodes that PyTorch prints, examples in comments, and names with an overload for numbers.
 LITERALS = {"src/format/bytecode_rows.c": 14, "src/format/module_write.c": 9, "src/frontend/export/symbols.c": 35, "src/frontend/needs.c": 1,
             "src/frontend/upgrade.c": 20, "src/frontend/upgrade.h": 1, "src/ir/graph_print.c": 15}
 literals = 0
@@ -52,13 +52,13 @@ for path in sorted(top.glob("src/**/*.[chi]*")):
 
 # ---- facts of forms
 
-# They say how a form writes: what it does with the sizes, dtype and memory of the tensor that it is given.
+# Facts about how a form writes: what it does with the sizes, dtype and memory of the tensor that it gets.
 OF_WRITING = {f"TAPER_OP_{fact}" for fact in ("OUT_COPY", "OUT_CAST", "OUT_SAME", "OVERLAP", "APART", "WHOLE", "RESIZES")}
-OPTIONS = {"dtype", "layout", "device", "pin_memory"}  # of a tensor that is made; a form is given one
+OPTIONS = {"dtype", "layout", "device", "pin_memory"}  # arguments about a new tensor; a form writes into a given one and lacks them
 
 
 def operator_of(schema):
-    """Returns the (name, types of the arguments) of the operator of which the row is a form, and true if it writes to its result."""
+    """Returns (name, types of the arguments, True if the row writes into an argument) of the operator of which the row is a form."""
     name = re.match(r"[^.(]+", schema)[0]
     arguments = re.findall(r"([\w.]+(?:\(\w!?(?: -> \*)?\))?(?:\[\d*\])*\??(?:\(\w!?\))?(?:\[\d*\])?) (\w+)", schema[schema.index("(") + 1:schema.rindex(" -> ")])
     written = [argument for argument in arguments if "!" in argument[0]]
@@ -87,19 +87,20 @@ def follows(kind, form, of):
         return False
 
 
-# What selective builds keep for rows: what these want, and what code asks for.
+# Features that selective builds keep: code must ask for each one that a row wants, and for no others.
 wanted = {word[len("WANTS("):-1] for rows in groups.values() for row in rows for word in row.own if word.startswith("WANTS(")}
 asked = set(re.findall(r"\bTAPER_WANTS\(([A-Z_]+)\)", (top / "src/ops/list/op_features.h").read_text()))
 bad += [f"src/ops/list/op_features.h: {what} is {'asked for by no code' if what in wanted else 'wanted by no row'}" for what in sorted(wanted ^ asked)]
 
-# Without the word a call with a quantized tensor is refused, which these are made for, or do not mind. Gradients are never quantized.
+# A call with a quantized tensor is refused unless the row has ON_QUANTIZED. These operators are made for quantized tensors, or accept
+# them. Gradients are never quantized.
 gradients = set(re.findall(r"^OP\((\w+)", (top / "src/ops/list/list_derivative.inc").read_text(), re.M))
 for row in (row for rows in groups.values() for row in rows):
     taken = row.schema[row.schema.index("("):row.schema.rindex("->")]
     if re.match(r"_?quantized::|prim::|taper::", row.name) and row.id not in gradients and re.search(r"Tensor|\.\.\.", taken) and not any(word.startswith("ON_QUANTIZED(") for word in row.own):
         bad.append(f"{row.id}: say ON_QUANTIZED(ANY), or what else it does with quantized tensors")
 
-# Their functional rows make doubles, they none.
+# The functional rows of these make doubles; the in-place rows do not.
 NO_FORMS = {"aten_float_power__Tensor", "aten_float_power__Scalar"}
 by_operator, by_id = collections.defaultdict(list), {}
 for row in (row for rows in groups.values() for row in rows):
@@ -120,7 +121,7 @@ for line in (top / "tests/limits/forms_that_differ.txt").read_text().splitlines(
     who, *what = line.partition("#")[0].split() or [""]
     listed |= {(who, fact) for fact in what}
 for rows in groups.values():
-    operators = collections.defaultdict(dict)  # by name, then by types: the rows, what does not write first
+    operators = collections.defaultdict(dict)  # {name: {types: rows}}; the row that does not write is first
     for row in rows:
         name, types, writes = operator_of(row.schema)
         operators[name].setdefault(types, []).insert(0 if not writes else 99, row)

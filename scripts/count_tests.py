@@ -13,7 +13,7 @@ log = open(sys.argv[1] + "/Testing/Temporary/LastTest.log", errors="replace").re
 passed = failed = skipped = 0
 for part in re.split(r"^\d+/\d+ Testing: ", log, flags=re.M)[1:]:
     ok = "Test Passed." in part
-    skip = re.search(r"^SKIPPED", part, flags=re.M)  # ctest's log calls these passed
+    skip = re.search(r"^SKIPPED", part, flags=re.M)  # ctest's log says that skipped tests passed
     plain = re.findall(r"^(?:\d+ models: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", part, flags=re.M)
     cmocka = re.findall(r"^\[  PASSED  \] (\d+) test\(s\)", part, flags=re.M)
     bad = re.findall(r"^\[  FAILED  \] (\d+) test\(s\)", part, flags=re.M)

@@ -7,9 +7,9 @@ import re
 import subprocess
 import sys
 
-# kind: type, template (of classes or aliases), function, value (a variable, field or enumerator), method, constructor, conversion.
-# scope: the names around it; space: how many of them are namespaces. parameters: [(type, has a default)]. templates: the template's own
-# parameters; outer: those of the classes around it.
+# kind: type, template (of classes or aliases), function, value (a variable, field or enumerator), method, constructor, conversion. scope: the
+# names of the enclosing namespaces and classes; space: the number of namespaces among them. parameters: [(type, has a default)]. templates: the
+# template's own parameters; outer: the parameters of the enclosing class templates.
 Name = collections.namedtuple("Name", "kind scope space name parameters const static templates outer abstract file")
 # bases maps "a::B" to the texts of its public bases; records is the set of classes that are defined.
 Found = collections.namedtuple("Found", "names bases records abstract")
@@ -26,7 +26,7 @@ PARAMETERS = {"TemplateTypeParmDecl", "NonTypeTemplateParmDecl", "TemplateTempla
 
 
 class Scope:
-    """A namespace, class or function that encloses the current line, at the depth of its own line."""
+    """A namespace, class or function that encloses the current line. depth: the depth of its own line in the tree."""
 
     def __init__(self, depth, kind, name="", public=True):
         self.depth, self.kind, self.name, self.public = depth, kind, name, public
@@ -37,7 +37,7 @@ class Reader:
     def __init__(self, roots):
         self.roots, self.file = roots, ""
         self.scopes = [Scope(0, "space")]
-        self.skip = None  # the depth of a declaration whose inside is not of interest
+        self.skip = None  # the depth of a declaration whose contents are skipped, or None
         self.found = Found([], {}, set(), set())
 
     def line(self, text):

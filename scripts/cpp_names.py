@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""How much of libtorch's public C++ interface the C++ binding has. The names come from the headers of Debian's libtorch-dev, as clang reads them;
-names of training, CUDA and internals are left out by the rules of tests/cpp/names_left_out.txt. A name is found if a program that uses it compiles
-with Taper's headers. A name whose use cannot be written alone (a member template) is found if the headers declare it with as many parameters.
+"""Reports how much of libtorch's public C++ interface the C++ binding has. The names come from the headers of Debian's libtorch-dev, as clang
+reads them; names of training, CUDA and internals are left out by the rules of tests/cpp/names_left_out.txt. The binding has a name if a program
+that uses the name compiles with Taper's headers. If such a program cannot be written (for a member template), the headers must declare the name
+with the same number of parameters.
 
     scripts/cpp_names.py build [--missing [GROUP]] [--record] [--check]
 
@@ -24,7 +25,7 @@ TABLES = TOP / "tests" / "cpp"
 TORCH = pathlib.Path("/usr/include")
 API = TORCH / "torch/csrc/api/include"
 ROOTS = tuple(f"{TORCH}/{d}/" for d in ("torch", "ATen", "c10", "caffe2"))
-# The group of a name: the first row that fits its qualified name or the path of its header.
+# A name belongs to the group of the first row that fits its qualified name or the path of its header.
 GROUPS = [
     ("nn::functional", "torch::nn::functional::*", None), ("nn modules", "torch::nn::*", None), ("serialize", "torch::serialize::*", None),
     ("serialize", None, "torch/csrc/api/include/torch/serialize*"), ("serialize", None, "torch/csrc/jit/serialization/pickle.h"),
@@ -52,14 +53,14 @@ def relative(name):
 
 
 def described(name):
-    """The name as the report prints it, with the types of the parameters."""
+    """Returns the name as the report prints it, with the types of the parameters."""
     if name.kind in ("function", "method", "constructor"):
         return f"{qualified(name)}({', '.join(t for t, _ in name.parameters)}){' const' if 'const' in name.const else ''}"
     return qualified(name)
 
 
 class Rules:
-    """The rules of names_left_out.txt, as one regular expression for each kind and run of rules."""
+    """Returns the rules of names_left_out.txt, with one regular expression for each run of rules of one kind."""
 
     def __init__(self):
         self.all = [(kind, re.compile(fnmatch.translate(pattern))) for kind, pattern, _ in rows(TABLES / "names_left_out.txt")]
@@ -75,7 +76,7 @@ class Rules:
         return False
 
     def header(self, path):
-        """Returns whether the rules leave out the names of a whole header."""
+        """Returns true if the rules leave out the names of a whole header."""
         for kind, pattern in self.all:
             if kind in ("file", "keepfile") and (pattern.match(path) or pattern.match("torch/csrc/api/include/" + path)):
                 return kind == "file"
@@ -93,8 +94,8 @@ def group_of(name, generated):
 
 
 def inherited(found, rules):
-    """Adds to each class the public members of its template bases that are internal, such as ConvNdImpl of Conv2dImpl, which programs only know by
-    the names of the derived classes."""
+    """Adds to each class the public members of its internal template bases. An example is ConvNdImpl, the base of Conv2dImpl: programs only know
+    its members by the names of the derived classes."""
     members = collections.defaultdict(list)
     templates = {}
     for name in found.names:
@@ -142,7 +143,7 @@ def listed(found, rules):
 
 
 def declared(found):
-    """The numbers of parameters of each name: {name: [(required, all)]}."""
+    """Returns the numbers of parameters of each name: {name: [(required, all)]}."""
     counts = collections.defaultdict(list)
     for name in found.names:
         total = len(name.parameters)

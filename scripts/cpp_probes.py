@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""One declaration for each public name of a C++ library, which compiles only if programs can use the name: a call with arguments of the declared
-types, the type of a variable, or an alias of a type. clang compiles all of them as one unit and reports the lines that fail."""
+"""Writes one declaration for each public name of a C++ library. It compiles only if programs can use the name: it is a call with arguments of
+the declared types, the type of a variable, or an alias of a type. clang compiles all declarations as one unit and reports the lines that
+fail."""
 import re
 import subprocess
 import tempfile
@@ -44,7 +45,7 @@ def class_of(name):
 
 
 def typed(name, text):
-    """Names that are written inside a class template, as they are outside of it."""
+    """Converts names that are written inside a class template to the form that they have outside of it."""
     if name.outer:
         own = re.escape(name.scope[-1])
         text = re.sub(rf"(?:\w+::)*\b{own}(?:<[\w, ]+>)?::", "C::", text)
@@ -53,7 +54,7 @@ def typed(name, text):
 
 
 def call(name, count):
-    """The expression that uses the function with its first count arguments."""
+    """Returns the expression that calls the function with its first `count` arguments."""
     values = [f"{OF}<{typed(name, t)}>()" for t, _ in name.parameters[:count]]
     qualifier = name.const
     member = name.kind in ("method", "conversion")
@@ -99,7 +100,7 @@ def probe(name):
 
 
 def failing(clang, flags, headers, probes):
-    """Compiles the probes, of which each is (namespaces, text), and returns the set of the indexes that fail."""
+    """Compiles the probes, a list of (namespaces, text). Returns the set of the indexes that fail."""
     with tempfile.NamedTemporaryFile("w", suffix=".cpp") as unit:
         unit.write(headers.replace("\n", " \n") + PRELUDE)
         first = headers.count("\n") + PRELUDE.count("\n") + 1

@@ -3,7 +3,7 @@
 # debian.sh FOLDER [BARE]: makes Debian's source package and the packages of packaging/debian in FOLDER, from a copy of the tree, and checks
 # them with lintian. BARE is the root of a bare Debian 12 (debootstrap --variant=minbase bookworm BARE): the packages are installed in a
 # copy of it, as by a user, and the README's first examples run. Needs dpkg-dev, debhelper and the build dependencies in
-# packaging/debian/control; 77 without.
+# packaging/debian/control; the exit status is 77 if one is missing.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1:?debian.sh FOLDER [BARE]} bare=${2:-}
@@ -22,7 +22,7 @@ mkdir -p "$folder/taper-$version"
 folder=$(cd "$folder" && pwd)
 (cd "$root" && tar -cf - --exclude=__pycache__ CMakeLists.txt LICENSE README.md CHANGELOG.md SECURITY.md cmake src include tools bindings docs examples) |
     tar -xf - -C "$folder/taper-$version"
-# The tarball says nothing of who made it and when, so it is the same each time.
+# The tarball has fixed dates and no names of people, so it is the same each time.
 (cd "$folder" && tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@${SOURCE_DATE_EPOCH:-1764028800} -cf - "taper-$version" | gzip -n >"taper_$version.orig.tar.gz")
 cp -r "$root/packaging/debian" "$folder/taper-$version/debian"
 (cd "$folder/taper-$version" && DEB_BUILD_OPTIONS="parallel=${JOBS:-2}" dpkg-buildpackage -us -uc) >"$folder/log" 2>&1 || {
@@ -33,7 +33,7 @@ lintian --allow-root --fail-on error "$folder"/taper_*.changes
 ls "$folder"/*.deb
 [ -n "$bare" ] || exit 0
 
-# ---- as a user would
+# ---- install the packages as a user does
 
 used=$folder/bare
 cp -a "$bare" "$used"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs_site.py BUILD OUT [--pages]: the documentation as a site, OUT/site: the pages of the tree, every command (BUILD/manual/commands.md, made of the
-programs' tables of options), the operators (scripts/supported_ops.py) and the C interface (from the headers). mkdocs with its material theme makes it (Debian: mkdocs,
-mkdocs-material, whose versions are the pin); links that lead nowhere are errors. --pages: what the site is made of, without mkdocs."""
+"""docs_site.py BUILD OUT [--pages]: makes the documentation as a site, OUT/site: the pages of the tree, every command (BUILD/manual/commands.md, made
+of the programs' tables of options), the operators (scripts/supported_ops.py) and the C interface (from the headers). It needs mkdocs with its
+material theme, in the versions of Debian (mkdocs, mkdocs-material). Links that lead nowhere are errors. --pages writes only the pages, for which
+mkdocs is not needed."""
 import json
 import os
 import re
@@ -54,12 +55,13 @@ def as_list(text):
 
 
 def plain(text):
-    """Text of a comment, in which stars, lines and angles are C and no markup. Code in backquotes stays."""
+    """Returns the text of a comment with stars, underscores and angle brackets escaped, because they are C and not markup. Code in backquotes
+    stays."""
     return "".join(part if part.startswith("`") else re.sub(r"([*_<\[])", r"\\\1", part) for part in re.split(r"(`[^`\n]*`)", text))
 
 
 def chunks(body):
-    """The parts of a header: a comment begins one, unless it is inside a declaration."""
+    """Returns the parts of a header. A comment begins a part, unless it is inside a declaration."""
     return [part for block in re.split(r"\n\s*\n", body) for part in re.split(r"(?<=[;,)}/])\n(?=/\*)", block)]
 
 
@@ -130,17 +132,17 @@ def linked(text, source, places):
         parts[index] = re.sub(r"(?<!\[)`([\w./-]+\.md)`", page_name, parts[index])
         parts[index] = re.sub(r"^<!-- (?:not run: .*?|run: .*?|fails|[\w./-]+ says: .*?) -->\n", "", parts[index], flags=re.M)
     for index in range(1, len(parts), 2):
-        parts[index] = re.sub(r"^```(\w+) .*", r"```\1", parts[index]) # the rest is some test's own
+        parts[index] = re.sub(r"^```(\w+) .*", r"```\1", parts[index]) # the words after the language are for tests
     return "".join(parts)
 
 
 def title_of(text):
-    """The first heading as plain text, for menus and the title of a window."""
+    """Returns the first heading as plain text, for menus and the title of a window."""
     heading = re.search(r"^# (.*)$", text, re.M).group(1)
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip()
 
 
-# The theme's own width cuts code of 120 columns and wide tables, which then scroll. Long names in cells may break.
+# In the theme's own width, code of 120 columns and wide tables do not fit and scroll. Long names in cells may break.
 STYLE = """.md-grid { max-width: 90rem; }
 .md-typeset pre > code { overflow-x: auto; }
 .md-typeset table:not([class]) { display: block; max-width: 100%; overflow-x: auto; }
@@ -195,7 +197,7 @@ def main():
     navigation = []
     for title, group in NAVIGATION:
         rows = menu(page for page, _ in group if page not in headers)
-        if title == "Reference": # lists within a group are folded until one opens them
+        if title == "Reference": # lists within a group are folded until a reader opens them
             rows = [rows[0], {"The C interface": menu(headers)}, *rows[1:], *menu(others)]
         if title == "How it works":
             rows.append({"Decisions": menu(decisions)})
@@ -203,7 +205,7 @@ def main():
     settings = {"site_name": "Taper", "docs_dir": pages, "site_dir": os.path.join(out, "site"), "use_directory_urls": False, "nav": navigation,
                 "theme": THEME, "extra_css": ["site.css"], "markdown_extensions": EXTENSIONS, "plugins": [SEARCH]}
     with open(os.path.join(out, "mkdocs.yml"), "w", encoding="utf-8") as file:
-        json.dump(settings, file, indent=1) # which is YAML
+        json.dump(settings, file, indent=1) # JSON is valid YAML
     if "--pages" in sys.argv:
         print(f"{pages}: {len(places)} pages")
         return

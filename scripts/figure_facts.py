@@ -11,7 +11,7 @@ PRODUCTS = ("PyTorch|Torch|torchvision|timm|torchao|transformers|ultralytics|ONN
             "Android|Chrome|Firefox|Safari|node|Gradle|Vulkan|language")
 NUMBERS = r"\d[\d.]*(?:(?:, | and | to | or )\d[\d.]*)*"
 
-# (kind of fact, form in which a blank is any white space, an example). An example has the numbers that the form covers.
+# (kind of fact, form, an example with the numbers that the form covers). A blank in a form is any white space.
 FACTS = [
     ("a version of another product", rf"\b(?:{PRODUCTS})\b(?:'s|`)? \(?{NUMBERS}", "It needs PyTorch 2.1, 2.3 and 2.5, or Debian 12."),
     ("a version of a language", r"\bC(?:\+\+)?(?:11|14|17)\b", "The headers need C++14."),

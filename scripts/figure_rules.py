@@ -2,7 +2,7 @@
 """The figures that documents repeat: functions that read them from the tree, and RULES, the forms in which documents state them.
 scripts/check_figures.py compares both.
 
-A figure of few places that is a constant of the sources is a row of CONSTANTS: no function is written for it."""
+A constant of the sources that few documents repeat is a row of CONSTANTS, so no function is written for it."""
 import collections
 import importlib.util
 import io
@@ -14,15 +14,15 @@ import re
 import zipfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROOMS = ("bench", "bindings", "docs", "examples", "packaging", "scripts", "src", "tests", "tools") # where pages are
+ROOMS = ("bench", "bindings", "docs", "examples", "packaging", "scripts", "src", "tests", "tools") # folders with pages
 
 
 class Unknown(Exception):
-    """The tree does not have the figure where this script looks for it."""
+    """The tree does not have the figure at the place that this script reads."""
 
 
 class Tree:
-    """The files of a tree. `read_files` has the names of those that were read."""
+    """The files of a tree. `read_files` has the names of the files that were read."""
 
     def __init__(self, top):
         self.top, self.read_files = os.path.abspath(top), set()
@@ -40,14 +40,14 @@ class Tree:
         return sorted(name for name in os.listdir(path) if name.endswith(suffix)) if os.path.isdir(path) else []
 
     def find(self, path, pattern):
-        """What the groups of the pattern match in a file; a text for one group, a tuple for several."""
+        """Returns the text that the pattern's group matches in a file, or a tuple of texts if there are several groups."""
         match = re.search(pattern, self.read(path), re.M)
         if not match:
             raise Unknown(f"{path} has nothing like {pattern}")
         return match.group(1) if len(match.groups()) == 1 else match.groups()
 
     def documents(self):
-        """Every page but the decisions, which are history; the public headers; what packages say of themselves."""
+        """Every page except the decisions, which are history; the public headers; the descriptions of packages."""
         found = [*self.names("", ".md"), "packaging/debian/control", "pyproject.toml", "bindings/wasm/package/taper.d.ts",
                  "tools/taper/load_limits.h"]
         for room in ROOMS:
@@ -58,7 +58,7 @@ class Tree:
         return sorted(name for name in found if os.path.exists(os.path.join(self.top, name)))
 
 
-# ---- what is true
+# ---- figures of the tree
 
 def operator_counts(tree):
     """(operators, overloads, own rows): names in the operator list that files have; rows of these names; rows of `taper::`."""
@@ -90,13 +90,13 @@ def all_rows(tree):
 
 
 def passes(tree):
-    """Names of passes, each once: what `--disable` takes."""
+    """Returns the number of names that `--disable` accepts: passes, each name once."""
     table = tree.find("src/compiler/compiler.c", r"static const pass passes\[\] = \{([^}]*)\}")
     return len(set(re.findall(r"^\s*[A-Z_]+\((\w+), \"", table, re.M)))
 
 
 def instruction_sets(tree):
-    """Rows of the list but "scalar", which is none."""
+    """Returns the number of rows of the list, except "scalar", which is no instruction set."""
     return len(re.findall(r"^ISA\((?!scalar\b)\w+,", tree.read("src/platform/isa_list.inc"), re.M))
 
 
@@ -105,7 +105,7 @@ def headers(tree):
 
 
 def functions(tree):
-    """Functions of all public headers, those of the C interface."""
+    """Returns the number of functions of the C interface: of all public headers."""
     found = set()
     for name in tree.names("include/taper", ".h"):
         text = re.sub(r"/\*.*?\*/", "", tree.read("include/taper/" + name), flags=re.S)
@@ -134,7 +134,7 @@ def nnapi_level(tree, end):
 
 
 def exported_by(tree, end):
-    """The first and the last PyTorch of which tests/data/pt2 has programs."""
+    """Returns the first or the last version of PyTorch of which tests/data/pt2 has programs. end: min or max."""
     found = {tuple(map(int, match.groups())) for match in (re.match(r"(\d+)\.(\d+)_", name) for name in tree.names("tests/data/pt2")) if match}
     return ".".join(map(str, end(found or {(2, 1), (2, 15)})))
 
@@ -151,14 +151,14 @@ def most_dimensions(tree):
 
 
 def size_limit(tree, name):
-    """Bytes: WHOLE, ONE, or what an option may add."""
+    """Returns a limit in bytes: of the WHOLE library, of a library for ONE model, or of the growth by an option."""
     if name in ("WHOLE", "ONE"):
         return int(tree.find("scripts/size.sh", rf"\b{name}_LIMIT=(\d+)"))
     return int(tree.find("scripts/size.sh", rf"^\s*{name}\) echo (\d+) ;;"))
 
 
 def apple_limit(tree, name):
-    """Bytes: whole-arm64, whole-x86_64 or one-*."""
+    """Returns a limit in bytes: whole-arm64, whole-x86_64 or one-*."""
     return int(tree.find("scripts/apple/size.sh", rf"^\s*{re.escape(name)}\) echo (\d+) ;;"))
 
 
@@ -178,7 +178,7 @@ def python_version(tree):
     return tree.find("pyproject.toml", r'^requires-python = ">=([\d.]+)"')
 
 
-# ---- what documents say
+# ---- figures of documents
 
 WORDS = {word: number for number, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split())}
@@ -202,15 +202,15 @@ def equal_text(said, true):
 
 
 def near_size(said, true):
-    """Equal to as many digits as are said."""
+    """True if the figures are equal in the digits that the document states."""
     number, unit = said.split(" ")
     decimals = len(number.partition(".")[2]) if unit != "bytes" else 0
     return abs(number_of(number) * UNITS[unit] - true) <= 0.5 * 10 ** -decimals * UNITS[unit] * (unit != "bytes")
 
 
 # name: what the figure is, for the reader of a finding. form: a regular expression, in which a blank is any white space; its groups are
-# the figures, the groups of SIZE are one. true: a function of a Tree for each figure. equal: compares a figure as it is written with the
-# true one. example: a sentence that the form fits, with {} for each figure.
+# the figures, and the two groups of SIZE are one figure. true: a function of a Tree for each figure. equal: compares a figure as it is
+# written with the true one. example: a sentence that the form fits, with {} for each figure.
 Rule = collections.namedtuple("Rule", "name form true equal example", defaults=(equal_number, ""))
 
 RULES = [
@@ -271,11 +271,11 @@ RULES = [
     Rule("Python's version in pyproject.toml", r"\bPython (\d[\d.]*\d) or newer", (python_version,), equal_text, "Python {} or newer"),
 ]
 
-# What an option may add: as many rules as scripts/size.sh has options, made in rules_of().
+# The growth by an option: rules_of() makes a rule for each option of scripts/size.sh.
 OPTION_FORM = r"`(?:-D)?{name}(?:=\w+)?` (?:adds|takes|saves) at most " + SIZE
 
 def constants(path, pattern, convert=lambda text: int(text.replace("_", "").replace(",", ""))):
-    """Functions of a Tree, one for each group of the pattern in that file."""
+    """Returns functions of a Tree, one for each group of the pattern in that file."""
     def group(tree, index):
         found = tree.find(path, pattern)
         return convert(found[index] if isinstance(found, tuple) else found)
@@ -283,7 +283,8 @@ def constants(path, pattern, convert=lambda text: int(text.replace("_", "").repl
 
 
 def sample_version(tree, index):
-    """PyTorch's versions of tests/data/pt2: the first, the last without a gap, then each one after a gap."""
+    """Returns a version of PyTorch in tests/data/pt2. index: 0 is the first one, 1 the last one before a gap, 2 and more each one after a
+    gap."""
     versions = sorted({tuple(map(int, match.groups())) for match in (re.match(r"(\d+)\.(\d+)_", name) for name in tree.names("tests/data/pt2")) if match})
     after = [one for before, one in zip(versions, versions[1:]) if one[1] != before[1] + 1]
     last = versions[versions.index(after[0]) - 1] if after else versions[-1]
@@ -299,7 +300,7 @@ def scripts_of_package(tree):
 
 
 def demo_labels(tree, model):
-    """How many classes a model of the demo names."""
+    """Returns the number of classes that a model of the demo names."""
     path = f"examples/demo/{model}.pt"
     tree.read_files.add(path)
     try:
@@ -446,7 +447,7 @@ CONSTANTS = [
 ]
 RULES += [Rule(name, form, true, (equal or [equal_number])[0], example) for name, form, true, example, *equal in CONSTANTS]
 
-# (what to write instead, form): figures in forms that no rule reads. What a rule matches is exempt.
+# (text to write instead, form): figures in forms that no rule reads. Text that a rule matches is exempt.
 MANY = r"(?:\d,?\d{3}\b|(?:\w+ )?(?:thousand|hundred)\b)"
 FORBIDDEN = [
     ("a count of operators is written \"N overloads of M operators\"",

@@ -33,7 +33,7 @@ Acquire::Languages "none";
 DPkg::Post-Invoke-Success "";
 APT::Update::Post-Invoke-Success "";
 END
-# Sources that have nothing for this architecture complain; what matters is whether the packages come.
+# apt complains about sources that have nothing for this architecture. The result is checked below: the packages must be there.
 # shellcheck disable=SC2086
 if ! { APT_CONFIG=$apt/apt.conf apt-get update -qq || true; } >"$apt/log" 2>&1 ||
     ! (cd "$apt/packages" && APT_CONFIG=$apt/apt.conf apt-get download -qq $packages) >>"$apt/log" 2>&1; then
@@ -44,7 +44,7 @@ fi
 for package in "$apt"/packages/*.deb; do
     dpkg-deb -x "$package" "$folder/root"
 done
-# Links of the libraries among themselves are absolute in some packages.
+# In some packages the links between libraries are absolute.
 find "$folder/root" -type l -name '*.so' | while read -r link; do
     case $(readlink "$link") in
     /*) ln -sf "$folder/root$(readlink "$link")" "$link" ;;

@@ -9,19 +9,19 @@ DIR=${FUZZ_DIR:-build-fuzz}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 ALL="zip pickle lite_archive pt2 type flatbuffer write program nnapi_blob optimize quantize torchscript image npy npz json settings"
 
-tool() { # the newest of NAME, NAME-19 …
+tool() { # prints the path of the first of NAME, NAME-19, NAME-18 … that exists
     for version in "" -19 -18 -17 -16 -15 -14; do
         command -v "$1$version" && return 0
     done
     return 1
 }
 
-# Longest input of a target, the files whose coverage counts as its own, more seeds.
+# Each target has a longest input, files whose coverage is reported for it, and further seeds.
 max_len() {
     case $1 in
     program | optimize | quantize) echo 32768 ;;
     flatbuffer | lite_archive | write | torchscript) echo 20000 ;;
-    pt2) echo 65536 ;; # samples with a few things doubled
+    pt2) echo 65536 ;; # room for a sample and a few repeated parts
     zip | image | nnapi_blob) echo 8192 ;;
     type) echo 2048 ;;
     *) echo 4096 ;;
@@ -75,7 +75,7 @@ build() { # folder, flags…
 coverage() {
     profdata=$(tool llvm-profdata) && cov=$(tool llvm-cov) || { echo "fuzz.sh: llvm-profdata and llvm-cov are needed" >&2; exit 1; }
     flags="-fprofile-instr-generate -fcoverage-mapping"
-    # The replaying main, not libFuzzer's: it ends in the ordinary way and writes its profile.
+    # This uses the project's main, which replays files. Unlike libFuzzer's main it returns, so that the profile is written.
     build "$DIR-coverage" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="-O1 $flags" -DTAPER_HAS_LIBFUZZER_FLAG=OFF
     for target in $TARGETS; do
         program=$DIR-coverage/bin/fuzz_$target

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""mutate.py [--quick [--compare]] [--count N] [--seed S] [--skip D] [--draws D,D] [--only PATH]: changes one place of src after the other, and
+"""mutate.py [--quick [--compare]] [--count N] [--seed S] [--skip D] [--draws D,D] [--only PATH]: changes places of src, one at a time, and
 reports the changes that no test detects.
 
-A change is a comparison, a constant, a sign, a condition, an index or a removed statement; half of them are in operators and kernels. All of them
-are drawn first. In a copy of the tree (build-mutate) each test runs once to find which changes it reaches (mutate_reach.py). Then each change is
-tried: the object is rebuilt, the tests that reach the change run, the fast ones first, and the file is restored. Prints a line for each change,
-and the survivors as diffs at the end. Every survivor needs a test, or a reason.
+A change replaces a comparison, a constant, a sign, a condition or an index, or removes a statement. Half of the changes are in operators and
+kernels. All changes are drawn first. In a copy of the tree (build-mutate) each test runs once to find which changes it reaches (mutate_reach.py).
+Then each change is tried: the object is rebuilt, the tests that reach the change run, the fast ones first, and the file is restored. Prints a
+line for each change, and the survivors as diffs at the end. Every survivor needs a test, or a reason.
 
 --quick runs only the quick tier, with its samples. --compare then runs the tests without PyTorch that the quick tier omits, including the whole
 sweeps, on the survivors. A change that they detect is a gap of the quick tier."""
@@ -30,18 +30,18 @@ import mutate_reach
 TOP = pathlib.Path(__file__).resolve().parent.parent
 WORK = TOP / "build-mutate"
 SOURCE, BUILD = WORK / "source", WORK / "build"
-STRIDE = 7  # of the quick tier
+STRIDE = 7  # TAPER_STRIDE of the quick tier
 ROOMS = ["-L", "unit|api|limits|models|passes|kernels|tools|ops", "-LE", "^(oracle|full)$"]
 QUICK = ["-L", "^quick$"]
-# Every test without PyTorch, but for those that build the tree again, run elsewhere, look at the clock for minutes, or read no more than
-# headers and shaders.
+# Tests without PyTorch that are not run: they build the tree again, run on other machines, measure time for minutes, or read only headers and
+# shaders.
 LEFT_OUT = "^(foreign_.*|kernels_(arm.*|wasm)|limits_long_calls|load_families|cpp_headers.*|gpu_spirv)$"
 WHOLE = ["-LE", "^(oracle|package|wasm|docs|style|apple|android|python)$", "-E", LEFT_OUT]
-# What scripts run, beside the programs that ctest names.
+# Targets that scripts of tests use, in addition to the programs that ctest names.
 SCRIPTS = ["taper_program", "taper_shared", "room_tools", "taper_python_package", "pytorch_jni"]
 JOBS = str(os.cpu_count() or 1)
-MEMORY = 16 << 30  # bytes that a process may have: a change may ask for ever more
-# The tests with PyTorch that are about a room.
+MEMORY = 16 << 30  # bytes for one process, which a change may cause to allocate without end
+# The tests with PyTorch for each room.
 ORACLE = {"backends": "samples|zoo|ops_cpu|ops_conv|ops_linear|ops_linalg|ops_pool|ops_quantized.*|ops_edges",
           "compiler": "optimize|quantize|random_programs|generated_programs|listing|apps|gpu_files", "format": "samples|convert|write|debug_info|gpu_files|old_bytecode",
           "frontend": "samples|torchscript|language|listing|old_bytecode|ops_as_torchscript|generated_programs", "ops": "ops_(?!as_torchscript).*|opinfo"}
@@ -79,7 +79,7 @@ def build(*targets):
 
 
 def configure(*settings):
-    # Counts carry whole paths: those of the build as they are.
+    # The counts of --coverage name files by their path, so the compiler must not shorten paths.
     return run(["cmake", "-S", str(SOURCE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTAPER_WARNINGS_AS_ERRORS=ON",
                 "-DTAPER_KNOWS_PREFIX_MAP=OFF", *settings])[0]
 
@@ -114,7 +114,7 @@ def learn(selection, changes, stride):
     if not configure(f"-DCMAKE_PROJECT_taper_INCLUDE={covered}") or not build():
         sys.exit(f"the tree does not build with counters: see {covered}")
     tests = mutate_reach.listed(BUILD, selection)
-    if selection is WHOLE:  # all others were the same in the quick tier
+    if selection is WHOLE:  # quick tests without steps do the same in both tiers
         tests = [test for test in tests if "quick" not in test.labels or test.takes_steps]
     found = mutate_reach.learn(BUILD, tests, changes, stride, say)
     if not configure("-UCMAKE_PROJECT_taper_INCLUDE") or not build():
@@ -130,7 +130,7 @@ def with_torch(changes):
 
 
 def batches(tests):
-    """Yields the tests in batches of increasing size: many changes are detected by the first one, and each batch links its programs."""
+    """Yields the tests in batches of increasing size: the first batch detects many changes, and each batch links its programs."""
     first = [test for test in tests if test.name == "recorded"]
     rest, size = [test for test in tests if test.name != "recorded"], 4
     if first:
@@ -141,7 +141,7 @@ def batches(tests):
 
 
 def noticed(tests, stride):
-    """Returns the tests that fail of those that reach a change, or None."""
+    """Runs the tests that reach a change. Returns the names of the tests that failed, "the build", or None."""
     for lot in batches(tests):
         if not build(*targets(lot)):
             return "the build"
@@ -196,7 +196,7 @@ def prepare(options):
     for file in files:
         copy = SOURCE / file
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if not copy.is_file() or copy.read_bytes() != (TOP / file).read_bytes():  # a change that was broken off, too
+        if not copy.is_file() or copy.read_bytes() != (TOP / file).read_bytes():  # this also restores a file whose change was interrupted
             shutil.copy(TOP / file, copy)
             copy.touch()
     tests = "core" if options.quick and not options.compare else "ON"
@@ -204,7 +204,7 @@ def prepare(options):
         sys.exit("the tree does not build; see ./dev build")
     if options.quick:
         bad = failed(QUICK, 600, STRIDE)
-    else:  # what PyTorch answers now is kept (tests/ops/kept.py)
+    else:  # this run also stores PyTorch's results for the runs that follow (tests/ops/kept.py)
         bad = failed(ROOMS, 600, 1) or failed(["-R", f"^({ORACLE['ops']})$"], 600, 1)
     if bad:
         sys.exit(f"{', '.join(bad)}: fails as it is; see ./dev test")

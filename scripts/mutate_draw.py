@@ -5,7 +5,7 @@ import dataclasses
 import pathlib
 import re
 
-NUMERIC = ("ops", "backends")  # rooms of operators and kernels
+NUMERIC = ("ops", "backends")  # folders of operators and kernels
 SWAPS = {"comparison": {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}, "sign": {"+": "-", "-": "+", "+=": "-=", "-=": "+="},
          "condition": {"&&": "||", "||": "&&"}}
 STATEMENT = re.compile(r"^\s+(?!return\b|break\b|continue\b|goto\b|case\b|const\b|static\b|struct\b|enum\b|else\b)[\w>.\[\]*()-]+ (?:[-+*/|&]?= .*|)\S*;$|^\s+\(?void\)?\s*\w+\(.*\);$")
@@ -40,7 +40,7 @@ def places(line):
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    draw: int  # its number, from 1
+    draw: int  # number of the draw, from 1
     source: pathlib.Path
     path: pathlib.Path
     line: int  # from 1
@@ -57,7 +57,7 @@ class Change:
 
     @contextlib.contextmanager
     def made(self):
-        """A context in which the change is in its file."""
+        """A context in which the file has the change."""
         text = self.path.read_text()
         lines = text.split("\n")
         lines[self.line - 1] = self.new

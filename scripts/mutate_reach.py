@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import time
 
-# They kill a process at work, or leave it by _exit(), on purpose: what that process did is not counted.
+# These tests kill a process, or end it with _exit(), on purpose. The lines that such a process ran are not counted.
 UNCOUNTED = {"unit_pool_test", "unit_packs_file_test", "tools_failures_test"}
 LIMIT = 1200  # seconds for one test, with counters
 
@@ -29,8 +29,8 @@ class Test:
         self.targets = {str(p.relative_to(build)) for p in programs if build in p.parents and p.is_file() and p.parts[len(build.parts)] in ("bin", "lib")}
         self.is_script = build not in programs[0].parents
         self.takes_steps = any(p.is_file() and re.search(rb"TAPER_STRIDE|import sampling", p.read_bytes()) for p in programs)
-        self.seconds = 60.0  # until it is measured
-        self.counts = True  # until it counts nothing
+        self.seconds = 60.0  # replaced by the measured time
+        self.counts = True  # False if a run of the test counted nothing
 
 
 def listed(build, selection):
@@ -40,8 +40,8 @@ def listed(build, selection):
 
 
 def covering(file, paths):
-    """Writes the CMake include that makes these files count their lines. Functions are not split before they count, so that each has its own
-    lines."""
+    """Writes the CMake include that makes these files count their lines. Functions are not split or inlined before the counters are added, so
+    that each function counts its own lines."""
     lines = [f'set_property(SOURCE {path} APPEND_STRING PROPERTY COMPILE_FLAGS "--coverage -fno-early-inlining -w")' for path in sorted(map(str, paths))]
     file.write_text("\n".join([*lines, "add_link_options(--coverage)", ""]))
 
@@ -100,7 +100,7 @@ def learn(build, tests, changes, stride, say):
         counts = counted(folder)
         shutil.rmtree(folder)
         if why is None and not counts and test.is_script:
-            why, test.counts = "it counts nothing", False  # as scripts that read the source
+            why, test.counts = "it counts nothing", False  # a script that reads the source counts nothing
         if why:
             everything[test] = why
         code.update(change for change in changes if code_of(counts, change) is not None)
@@ -121,5 +121,5 @@ def learn(build, tests, changes, stride, say):
             return change in ran[test]
         return change in near[test] or not any(change in changes for changes in near.values())
 
-    # Those that are taken to reach everything come last: few notice anything.
+    # Tests that are assumed to reach everything come last, because few of them detect a change.
     return {change: sorted((t for t in tests if reaches(t, change)), key=lambda t: (t in everything, t.seconds)) for change in changes}

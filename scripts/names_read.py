@@ -3,10 +3,10 @@
 """names_read.py [--most N] [--twins N] [--list]
 
 Counts the places of src that compare or scan the text of an operator's name, overload or schema, or find a row by such a text. The row of an
-operator has all facts about it (src/ops/list/op_list.h), and a row is TAPER_OP(id). Front ends and formats use operator names by nature and are
-not checked, nor are the list's own files, and functions that only list operators or explain an error (ALLOWED, with the reason). Also counts
-twins: rows of the lists of backends for an in-place form that repeat its functional row. With --list prints each of them; with --most and --twins,
-fails if there are more."""
+operator has all facts about it (src/ops/list/op_list.h), and code names a row as TAPER_OP(id). These are not checked: front ends and formats,
+whose files have operator names; the files of the list itself; functions that only list operators or explain an error (ALLOWED, with the reason).
+Also counts twins: rows of backends' lists for an in-place form that repeat the functional row. With --list prints each of them; with --most and
+--twins, fails if there are more."""
 import argparse
 import pathlib
 import re
@@ -15,8 +15,8 @@ import sys
 import op_rows
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ("src/frontend/", "src/format/", "src/ops/list/")  # where names are read by nature
-ALLOWED = {  # function: why
+ROOMS = ("src/frontend/", "src/format/", "src/ops/list/")  # folders that must read names
+ALLOWED = {  # function: the reason
     "src/compiler/emit_bytecode.c: instruction_of": "PyTorch's bytecode has instructions for operators of these names",
     "src/compiler/quantize_plan.c: add_step": "makes a name for what has none",
     "src/ops/nn/conv_args.c: name_in_errors": "explains an error",
@@ -36,7 +36,7 @@ FUNCTION = re.compile(r"^(?:\w[\w \*]*?[\s\*])?(\w+)\(([^;{}]*)\)\n\{\n(.*?)^\}"
 
 
 def arguments_of(text, start):
-    """Returns the text in the parentheses that open right before start."""
+    """Returns the text inside the parentheses that open directly before `start`."""
     depth, at = 1, start
     while depth and at < len(text):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -82,7 +82,7 @@ LISTS = ("src/backends/*/*.inc",)
 
 
 def twins():
-    """Returns (list, form) of each in-place form that a list names next to its operator."""
+    """Returns (list, form) of each in-place form that a list names although it names the operator too."""
     rows = {row.name: row.id for row in op_rows.rows(TOP)}
     functional = {}
     for full, row in rows.items():
@@ -118,7 +118,7 @@ def main():
                 unused -= {f"{where}: {name}"} if found else set()
                 continue
             here += [(start + at, name) for at in found]
-            # A function that compares the name of its node with one that it is given reads it wherever it is called.
+            # If a function compares the name of its node with an argument, each of its calls is a place that reads the name.
             if found and "const char *" in parameters:
                 asked.add(name)
         for name in asked:

@@ -11,15 +11,15 @@ OWN = ("WANTS(", "FORM(", "ON_QUANTIZED(", "CPP(")
 @dataclasses.dataclass
 class Row:
     file: pathlib.Path
-    start: int  # the place of the row in its file, from its first letter
-    end: int    # to behind its last one
+    start: int  # offset of the row's first letter in its file
+    end: int    # offset after the row's last letter
     id: str
     schema: str
     kernel: str
     param: str
     facts: list
-    own: list    # words that are no facts: WANTS( ), FORM( ), ON_QUANTIZED( ), CPP( )
-    of: str      # of IN_PLACE( ) and OUT( ): the id of the functional row; "": it is none
+    own: list    # words of the row that are not facts: WANTS( ), FORM( ), ON_QUANTIZED( ), CPP( )
+    of: str      # id of the functional row of IN_PLACE( ) and OUT( ); "" for other rows
 
     @property
     def in_place_of(self):
@@ -28,7 +28,7 @@ class Row:
 
     @property
     def name(self):
-        """The name with its overload: aten::add.Tensor."""
+        """The name with its overload, such as aten::add.Tensor."""
         return self.schema.partition("(")[0]
 
 

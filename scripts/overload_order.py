@@ -24,7 +24,7 @@ TYPES = PLAIN + [C.NoneType.get(), C.DeviceObjType.get(), C.NumberType.get(), C.
 
 
 def fits_type(formal, actual, convert, bound):
-    """Returns true if PyTorch's compiler passes a value of the type; bound: the types of type variables."""
+    """Returns true if PyTorch's compiler passes a value of type `actual` for an argument of type `formal`; bound: the types of type variables."""
     kind = formal.kind()
     if kind == "VarType":
         return bound.setdefault(formal.annotation_str, actual.annotation_str) == actual.annotation_str
@@ -63,7 +63,7 @@ def calls_that_differ(ours, theirs):
 
 
 def across_files():
-    """Returns the number of names with rows in several files that take another row than PyTorch for some call."""
+    """Returns the number of names with rows in several files for which some call takes another row than in PyTorch."""
     listed = re.findall(r'"ops/list/(list_\w+\.inc)"', open(os.path.join(TOP, "src/ops/list/op_list.h")).read())
     files, by_name, wrong, noticed = collections.defaultdict(set), collections.defaultdict(list), 0, False
     for file in listed:
@@ -101,7 +101,7 @@ def main():
             try:
                 order = [s.overload_name for s in torch._C._jit_get_schemas_for_operator(name)]
             except RuntimeError:
-                continue  # an operator of a build that Debian's is not
+                continue  # Debian's build of PyTorch does not have this operator
             known = [i for i in places if rows[i][2].partition(".")[2] in order]
             wanted = sorted(known, key=lambda i: order.index(rows[i][2].partition(".")[2]))
             if known != wanted:

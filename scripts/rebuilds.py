@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-# File, most objects (None: no limit), what it stands for. A row of the operator list also changes what is made of the list.
+# (file, largest number of objects or None, the kind of change). A row of the operator list also changes the files that are made of the list.
 MADE_OF_ROWS = ["generated/ops/list/op_table.inc", "generated/ops/list/op_rows.h", "taper/cpp/generated/functions.h", "taper/cpp/generated/methods.inc"]
 FILES = [
     ("src/ops/list/list_elementwise.inc", 15, "a new row of the operator list"),
@@ -49,7 +49,7 @@ def main():
     for path, most, what in FILES:
         ends = [path] + (MADE_OF_ROWS if "/list_" in path else [])
         objects = {o for file, of in users.items() if any(file.endswith(e) for e in ends) for o in of if re.search(r"\.(o|obj)$", o)}
-        objects.add(path)  # its kernel's file: of a row
+        objects.add(path)  # a new row also changes its kernel's file
         if "/list_" not in path:
             objects.discard(path)
         print(f"| `{path}`: {what} | {len(objects)} | {sum(seconds.get(o, 0) for o in objects):.1f} |")

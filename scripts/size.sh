@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# size.sh BUILD ONE OPTIONS: measures sizes against their limits: the stripped shared library of BUILD (it is linked with --gc-sections) by
-# section; a program that only loads and runs, with the static library; the library of ONE, a build for one model; and the cost of each
-# option: the difference to OPTIONS/TAPER_WITH_….so, a stripped library with that option switched (files grow by whole pages). Exit status 1
-# if one is above its limit.
+# size.sh BUILD ONE OPTIONS: measures sizes and compares them with their limits: the stripped shared library of BUILD (it is linked with
+# --gc-sections) by section; a program that only loads and runs, with the static library; the library of ONE, a build for one model. The
+# cost of an option is the difference to OPTIONS/TAPER_WITH_….so, a stripped library with that option switched (files grow by whole pages).
+# Exit status 1 if a size is above its limit.
 #
-# The size of an app is the file and every shared library that it needs, stripped, except those of each system: the C library with its
-# parts, and zlib, which Android's and Apple's systems offer to all apps.
+# The size of an app is the size of its file and of every shared library that it needs, all stripped. Libraries that every system has do
+# not count: the C library with its parts, and zlib, which Android's and Apple's systems offer to all apps.
 set -eu
 build=${1:-build-small} one=${2:-build-one} options=${3:-build-option}
 WHOLE_LIMIT=1500000 ONE_LIMIT=297000
-BEYOND="TAPER_WITH_NNAPI TAPER_WITH_PT2 TAPER_WITH_VULKAN TAPER_WITH_APP" # options that the limit of the whole library does not count
+BEYOND="TAPER_WITH_NNAPI TAPER_WITH_PT2 TAPER_WITH_VULKAN TAPER_WITH_APP" # options whose bytes are not part of the whole library's limit
 # limit_of OPTION: the bytes it may add. Every option of CMakeLists.txt has a line.
 limit_of() {
     case $1 in
     TAPER_WITH_TORCHSCRIPT) echo 75000 ;;
     TAPER_WITH_PT2) echo 74000 ;;
     TAPER_WITH_FLATBUFFER) echo 20000 ;;
-    TAPER_WITH_PASSES) echo 140000 ;; # and drafts, which need them
+    TAPER_WITH_PASSES) echo 140000 ;; # passes and drafts, which need the passes
     TAPER_WITH_DRAFTS) echo 140000 ;;
     TAPER_WITH_LAPACK) echo 5000 ;;
     TAPER_WITH_NNAPI) echo 145000 ;;
@@ -46,7 +46,7 @@ row() {
     printf '%10d  %s (limit %d: %s)\n' "$1" "$3" "$2" "$verdict"
 }
 
-# library BUILD LIMIT WHAT: the library with those it needs, and each of these.
+# library BUILD LIMIT WHAT: prints the size of the library with the libraries that it needs, and the size of each of these.
 library() {
     strip -s -o "$scratch/libtaper.so" "$1/lib/libtaper.so"
     total=$(bytes "$scratch/libtaper.so")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""size_and_speed.py: draws docs/size-and-speed.svg, the chart of size and speed beside the peers. docs/size-and-speed.tsv names the panels and
-where each figure stands: in docs/sizes.tsv or in a table of docs/performance.md. size_and_speed.py --check fails if the chart is another one."""
+"""size_and_speed.py: draws docs/size-and-speed.svg, the chart that compares size and speed with other runtimes. docs/size-and-speed.tsv names
+the panels and the place of each figure: docs/sizes.tsv or a table of docs/performance.md. size_and_speed.py --check fails if the chart is out of
+date."""
 import collections
 import html
 import pathlib
@@ -21,13 +22,14 @@ OWN, PEER, TEXT, FAINT = "#d9480f", "#adb5bd", "#212529", "#6c757d"
 
 
 class Wrong(Exception):
-    """The data names a figure that is not there."""
+    """The data names a figure that does not exist."""
 
 
 # ---- figures
 
 def cell(place):
-    """The text of a cell of docs/performance.md: "SECTION|NETWORK|COLUMN". The column may have more words than are named."""
+    """Returns the text of a cell of docs/performance.md, which the key "SECTION|NETWORK|COLUMN" names. The column's title may have more words
+    than the key."""
     section, network, column = place.split("|")
     text = (TOP / "docs" / "performance.md").read_text(encoding="utf-8")
     match = re.search(rf"^## {re.escape(section)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)

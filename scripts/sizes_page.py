@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""sizes_page.py: writes docs/sizes.md from the measured sizes of docs/sizes.tsv and from the limits, which it reads where tests have them.
-sizes_page.py --check fails if the page is another, or if a size is above its limit.
-sizes_page.py --set KEY FILE [FILE…]: measures: the row KEY gets the bytes of the files together, stripped if they are ELF files, and today's
+"""sizes_page.py: writes docs/sizes.md from the measured sizes of docs/sizes.tsv and from the limits, which it reads from the tests.
+sizes_page.py --check fails if the page is out of date, or if a size is above its limit.
+sizes_page.py --set KEY FILE [FILE…] measures: the row KEY gets the total size of the files, stripped if they are ELF files, and today's
 date. The page is written anew.
 
 A row of docs/sizes.tsv has a key, a table, what is measured, bytes, a limit (a function of this file and its argument, or nothing), and the
@@ -46,7 +46,7 @@ TABLES = {
 }
 
 
-# ---- limits: each is read where the test reads it
+# ---- limits: each is read from the file from which the test reads it
 
 def size(tree, name):
     return figure_rules.size_limit(tree, name), "scripts/size.sh"
@@ -68,7 +68,7 @@ LIMITS = {function.__name__: function for function in (size, android, android_vu
 
 
 def limit_of(row, tree):
-    """(bytes, file) or None."""
+    """Returns (bytes, file) or None."""
     if not row.limit:
         return None
     name, _, argument = row.limit.partition(" ")

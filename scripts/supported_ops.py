@@ -3,7 +3,7 @@
 """The page of supported operators. It is made from the operator list, the lists of the backends, and docs/data/operators.tsv.
 
   supported_ops.py [--page FILE]            writes the page to FILE, or prints it
-  supported_ops.py --check                  every operator of the list has one row in docs/data/operators.tsv, and no other has one
+  supported_ops.py --check                  fails unless docs/data/operators.tsv has one row for each operator of the list
   supported_ops.py --tests                  measures the column "tests": scripts each case of tests/ops to see which operators it has.
                                             Needs PyTorch 1.13 (python3-torch)
   supported_ops.py --measure TAPER CASES    measures the columns "dtypes" and "tests". TAPER: the program; CASES: a folder that
@@ -43,18 +43,18 @@ def is_own(name):
 
 
 def named_rows(top=TOP):
-    """The rows of the operator list that files can name, in the order of the lists."""
+    """Returns the rows of the operator list that files can name, in the order of the lists."""
     return [row for row in op_rows.rows(top) if not is_own(row.name)]
 
 
 def split_name(name):
-    """(operator, overload); the overload without a name is "default"."""
+    """Returns (operator, overload); the overload without a name is "default"."""
     operator, _, overload = name.partition(".")
     return operator, overload or "default"
 
 
 def counts(top=TOP):
-    """(operators, overloads, own rows): names that files have, counted once each; their rows; the rows that only Taper's own
+    """Returns (operators, overloads, own rows): the number of names that files have; of their rows; of the rows that only Taper's own
     graphs contain."""
     every = op_rows.rows(top)
     theirs = [row.name for row in every if not is_own(row.name)]
@@ -64,12 +64,12 @@ def counts(top=TOP):
 # ---- columns of the backends; a function of a row returns its text, or "" if the backend does not support the row
 
 def listed(top, path, form):
-    """{row: text} of a backend's list; the form has a group for the row and may have one for the text."""
+    """Returns {row: text} of a backend's list. The form has a group for the row and may have one for the text."""
     return {match.group(1): (match.groups() + ("yes",))[1] for match in re.finditer(form, (top / path).read_text(), re.M)}
 
 
 def work_of(row):
-    """The id of the row whose rule holds: taper_node_work of src/ops/list/op_table.c."""
+    """Returns the id of the row whose rule decides, as taper_node_work of src/ops/list/op_table.c does."""
     differs = {"TAPER_OP_RESIZES", "TAPER_OP_REPLACES", "RESULT(BOOL)"} & set(row.facts)
     return row.id if differs else row.in_place_of or row.id
 
@@ -82,7 +82,7 @@ def quantized(row):
 
 
 def columns(top=TOP):
-    """[(title, function of a row)]"""
+    """Returns [(title, function of a row)]."""
     cpu = listed(top, "src/backends/cpu/cpu_list.inc", r"^CPU\((\w+),")
     gpu = listed(top, "src/backends/gpu/gpu_rules.inc", r"^(?:RULE|STEP)\((\w+),")
     nnapi = listed(top, "src/backends/nnapi/translate_list.inc", r"^RULE\((\w+),.*, (\d+), (?:true|false)\)$")
@@ -93,7 +93,7 @@ def columns(top=TOP):
 
 
 def cell(texts):
-    """The texts of an operator's overloads, [(overload, text)], as one cell: "yes", or "yes: Tensor, Scalar; no: int"."""
+    """Joins the texts of an operator's overloads, [(overload, text)], to one cell: "yes", or "yes: Tensor, Scalar; no: int"."""
     by_text = collections.OrderedDict()
     for overload, text in texts:
         by_text.setdefault(text, []).append(overload)
@@ -105,7 +105,7 @@ def cell(texts):
 # ---- measured columns
 
 def cases_of_tests():
-    """{operator: {test file}}: the operators of the cases of tests/ops."""
+    """Returns {operator: {test file}} for the operators of the cases of tests/ops."""
     sys.path.insert(0, str(TOP / "tests/ops"))
     import oracle
     import torch
@@ -119,7 +119,7 @@ def cases_of_tests():
                 scripted = oracle.scripted_module(case[1], number)
             except Exception:
                 continue
-            # Operators that have their own instruction (prim::dtype) are in the graph only.
+            # An operator with its own instruction (prim::dtype) occurs only in the graph, not in the list of operators.
             graph = scripted.inlined_graph
             own = {kind for kind in INSTRUCTIONS if graph.findNode(kind)}
             for name in own | set(torch.jit.export_opnames(scripted)):
@@ -128,7 +128,7 @@ def cases_of_tests():
 
 
 def dtypes_of_opinfo(taper, folder):
-    """{operator: {dtype}} of the OpInfo samples that agree with PyTorch. Runs them."""
+    """Runs OpInfo samples. Returns {operator: {dtype}} of the samples that agree with PyTorch."""
     report = os.path.join(folder + ".tsv")
     subprocess.run([sys.executable, str(TOP / "tests/ops/run_opinfo.py"), taper, "--cases", folder, "--report", report],
                    stdout=subprocess.DEVNULL)
@@ -146,7 +146,7 @@ def dtypes_of_opinfo(taper, folder):
 
 
 def known(top=TOP):
-    """{operator: (dtypes, tests)} of docs/data/operators.tsv."""
+    """Returns {operator: (dtypes, tests)} of docs/data/operators.tsv."""
     found = {}
     for number, line in enumerate((top / DATA.relative_to(TOP)).read_text().split("\n"), 1):
         if line and not line.startswith("#"):
@@ -166,13 +166,13 @@ def write(measured):
 
 
 def retested():
-    """known() with the column "tests" measured anew."""
+    """Returns known() with the column "tests" measured anew."""
     tested, columns_of = cases_of_tests(), known()
     return {operator: (columns_of.get(operator, ("", ""))[0], ", ".join(sorted(tested.get(operator, ())))) for operator in set(tested) | set(columns_of)}
 
 
 def measured(taper, folder):
-    """Both columns, measured anew."""
+    """Returns both columns, measured anew."""
     tested, dtypes = cases_of_tests(), dtypes_of_opinfo(taper, folder)
     order = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128")
     short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "uint8": "u8",

@@ -3,8 +3,8 @@
 """test_table.py [--times BUILD] [--check]: writes the table of tests/README.md from tests/tests.tsv: test, tier, seconds, and the fault that
 only this test finds.
 
---times BUILD takes the seconds from the last ctest runs in a build folder; otherwise the page keeps its seconds. --check writes nothing and fails
-if the page and tests.tsv differ, except for the seconds."""
+--times BUILD takes the seconds from the last ctest runs in a build folder; otherwise the page keeps its seconds. --check writes nothing. It fails
+if the page and tests.tsv differ in anything except the seconds."""
 import argparse
 import fnmatch
 import pathlib

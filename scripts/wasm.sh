@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# wasm.sh OUT: makes the npm package taper-wasm as OUT/package and OUT/taper-wasm-VERSION.tgz, and in OUT/site the page of examples/web with
-# it, the demo's classifier and its pictures: a folder for any web server. Needs Emscripten (Debian: emscripten; set EMSCRIPTEN_ROOT if it
-# is not found), and npm for the archive. Exit status 77 if Emscripten is missing.
+# wasm.sh OUT: makes the npm package taper-wasm as OUT/package and OUT/taper-wasm-VERSION.tgz. OUT/site gets the page of examples/web with
+# the package, the demo's classifier and its pictures; any web server can serve this folder. Needs Emscripten (Debian: emscripten; set
+# EMSCRIPTEN_ROOT if it is not found), and npm for the archive. Exit status 77 if Emscripten is missing.
 set -eu
 cd "$(dirname "$0")/.."
 out=${1:?usage: wasm.sh OUT}
@@ -15,7 +15,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 generator="Unix Makefiles"
 command -v ninja >/dev/null && generator=Ninja
-# Files, threads, other devices and libraries to open are not what a page has.
+# A page has no files, threads, other devices or libraries to open.
 [ -e "$out/CMakeCache.txt" ] || cmake -S . -B "$out" -G "$generator" -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_BUILD_TYPE=Release \
     -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_WITH_ZLIB=OFF \
     -DTAPER_WITH_LAPACK=OFF -Wno-dev >"$out/configure.log" 2>&1 || {

@@ -26,8 +26,8 @@ def tokens(text):
 
 
 def statics(text):
-    """Returns the names of static functions and objects in a preprocessed text, also inside functions, without those of the compiler's own
-    headers, which begin with an underscore."""
+    """Returns the names of static functions and objects in a preprocessed text, also inside functions. Names that begin with an underscore
+    belong to the compiler's own headers and are omitted."""
     return {name for name in STATIC.findall(ATTRIBUTE.sub("", text)) if not name.startswith("_")}
 
 
@@ -53,7 +53,7 @@ def _read(words, found):
         text, first = words[i][1:]
         depth += (text in ("(", "[")) - (text in (")", "]"))
         if depth == 0 and text == "{":
-            if first: # of a function: it ends in the first column, whatever #if leaves out in between
+            if first: # the body of a function ends with a brace in the first column; braces in branches of #if may not match
                 end = next((k for k in range(i, len(words)) if words[k][1] == "}" and words[k][2]), len(words))
             else:
                 end = _closing(words, i, "{", "}")
@@ -123,7 +123,7 @@ def _read_declaration(words, found):
             if after in ("=", "[", ";", ",", "(") and words[k - 1][1] not in ("struct", "enum", "union"):
                 if not (text.isupper() and after == "("):
                     found.add(text)
-                if after == "(": # a function: parameters are not of the file
+                if after == "(": # the rest of a function's declaration has only names of parameters
                     return
         if text == "(" and depth == 0 and k + 3 < len(words) and words[k + 1][1] == "*": # (*name)(…), (*const name[])(…)
             found.add(words[k + (3 if words[k + 2][1] == "const" else 2)][1])

@@ -12,7 +12,7 @@ from amalgamation import c_text
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]')
-# What the preprocessor says of a flag of src/platform/isa_list.inc.
+# The macro that a compiler defines for each flag of src/platform/isa_list.inc.
 FLAG_MACROS = {
     "-mavx2": "__AVX2__", "-mfma": "__FMA__", "-mf16c": "__F16C__", "-mavx512f": "__AVX512F__", "-mavx512bw": "__AVX512BW__",
     "-mavx512dq": "__AVX512DQ__", "-mavx512vl": "__AVX512VL__", "-mavx512vnni": "__AVX512VNNI__", "-mavx512bf16": "__AVX512BF16__",
@@ -20,7 +20,8 @@ FLAG_MACROS = {
     "-march=armv8.2-a+dotprod": "__ARM_FEATURE_DOTPROD", "-march=armv8.2-a+fp16": "__ARM_FEATURE_FP16_VECTOR_ARITHMETIC",
     "-march=armv8.2-a+i8mm": "__ARM_FEATURE_MATMUL_INT8", "-march=armv8.2-a+bf16": "__ARM_FEATURE_BF16_VECTOR_ARITHMETIC",
     "-mfpu=neon": "__ARM_NEON", "-msimd128": "__wasm_simd128__"}
-# The condition under which a compiler's target is an architecture, and the macros that make it so for the preprocessor.
+# ARCHITECTURES has the condition that is true if the compiler's target is the architecture. PREPROCESSOR has the macros
+# that make this condition true.
 ARCHITECTURES = {
     "any": "1", "x86": "(defined(__x86_64__) || defined(__i386__))", "x64": "defined(__x86_64__)", "arm": "defined(__aarch64__)",
     "arm32": "(defined(__arm__) && !defined(__aarch64__))", "wasm": "defined(__wasm__)"}
@@ -48,7 +49,7 @@ class Library:
         self.kernels = _read_kernels()
         own = {source for _, source in self.kernels}
         self.fast |= own | _read_hot()
-        # (instruction set or None, source), in the order in which they stand in the one file
+        # (instruction set or None, source), in the order in which the amalgamated file contains them
         self.parts = [(None, source) for source in self.commands if source not in own] + self.kernels
         self._texts, self._includes = {}, {}
 

@@ -36,7 +36,7 @@ dx=$jar
 [ -e "$out/debug.keystore" ] || keytool -genkeypair -keystore "$out/debug.keystore" -storepass android -keypass android -alias debug \
     -keyalg RSA -keysize 2048 -validity 10000 -dname "CN=Debug" >/dev/null 2>&1
 
-# The libraries' classes and .so files, as an app gets them.
+# Unpacks the libraries' classes and .so files as they are in an app.
 classes=""
 for name in pytorch_android pytorch_android_torchvision; do
     python3 -m zipfile -e "$repository/$name/$version/$name-$version.aar" "$work/$name"
@@ -67,7 +67,7 @@ app() {
         javac --release 7 -Xlint:-options -encoding UTF-8 -cp "$android$classes" -d "$app/classes" "@$app/sources.txt"
     fi
     java -Xmx1500m -cp "$dx" com.android.dx.command.Main --dex --min-sdk-version=21 "--output=$app/apk/classes.dex" "$@"
-    # The model is mapped where it lies in the package, and so are the libraries: they are not compressed.
+    # The model and the libraries are mapped from the package, so they are not compressed.
     aapt package -f -M "$source/AndroidManifest.xml" -A "$app/assets" -I $framework -0 ptl -F "$app/plain.apk"
     # shellcheck disable=SC2046
     (cd "$app/apk" && aapt add "$app/plain.apk" classes.dex && aapt add -0 "" "$app/plain.apk" $(find lib -type f | sort)) >"$app/aapt.log"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # build.sh OUT [options of cmake]: builds the Android binding's libraries for each ABI in ANDROID_ABIS (all four), and their AARs in
-# OUT/repository. The compiler is that of library.sh: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for this machine in
-# BUILD (build). TAPER_HOME is the address of the project for POMs; without it they have none. An app's library runs models and does not
-# write them; -DTAPER_WITH_DRAFTS=ON adds that. With other options Vulkan is omitted and limits of size are not checked. A version must be
-# the same wherever it is made: without the compiler of shaders and Vulkan's headers, nothing is built unless an option omits Vulkan.
+# OUT/repository. library.sh selects the compiler: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for this machine in
+# BUILD (build). TAPER_HOME is the address of the project for POMs; without it the POMs have no address. An app's library runs models and
+# does not write them; -DTAPER_WITH_DRAFTS=ON adds that. With other options Vulkan is omitted and limits of size are not checked. Every
+# machine must make the same files for a version. If the compiler of shaders or Vulkan's headers are missing, nothing is built unless an
+# option omits Vulkan.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/android
@@ -38,7 +39,8 @@ esac
 packed="" listed="" symbols=""
 for abi in $abis; do
     echo "== $abi"
-    # Emulators and tablets with x86 have AVX2, or the portable kernels: a build for one model leaves larger ones out.
+    # Emulators and tablets with x86 have AVX2 at best. A build for one model contains the AVX2 and the portable
+    # kernels, and omits larger instruction sets.
     levels=""
     case "$abi $*" in
     x86*TAPER_OP_CONFIG*) levels=-DTAPER_CPU_LEVELS=avx2 ;;

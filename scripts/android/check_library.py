@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """check_library.py [options] FILE…: checks libraries for Android. Each LOAD segment begins at a multiple of 16,384 in memory and in the file.
-There are only dynamic symbols. The library exports JNI_OnLoad, Java_* and taper_* and nothing else. It needs only libraries that each Android
-has, has no text relocations and no search path of the build machine. --unwinds: it has tables to unwind a crash in nearly all of its code.
-Prints a size for each file. Exit status 1 if a check fails."""
+The library has no symbol table except the dynamic one. The library exports JNI_OnLoad, Java_* and taper_* and nothing else. It needs only
+libraries that each Android has, has no text relocations and no search path of the build machine. --unwinds: it has tables to unwind a crash
+in nearly all of its code. Prints a size for each file. Exit status 1 if a check fails."""
 import argparse
 import re
 import struct
@@ -11,7 +11,7 @@ import sys
 
 PAGE = 16384
 NEEDED = {"bionic": r"lib(c|m|dl|log|z)\.so|libpytorch_jni\.so", "glibc": r"lib(c|m|dl|pthread|z)\.so\.\d+|ld-linux.*|libgcc_s.*|libpytorch_jni\.so"}
-STUB = {"bionic": 4096, "glibc": 2 * PAGE}  # GNU's linker leaves the rest of a page empty
+STUB = {"bionic": 4096, "glibc": 2 * PAGE}  # largest size of a stub; GNU's linker fills a page
 SHOWN = r"JNI_OnLoad|Java_\w+|taper_\w+"
 # Symbols that linkers add.
 LINKER = r"__bss_start|_edata|_end|_init|_fini|__bss_start__|_bss_end__|__bss_end__|__end__"
@@ -70,9 +70,9 @@ class Elf:
 
     def symbols(self):
         """Returns (name, defined) of each dynamic symbol."""
-        start, end = self.at(self.values(6)[0]), self.at(self.values(5)[0])  # linkers put the names behind the symbols
+        start, end = self.at(self.values(6)[0]), self.at(self.values(5)[0])  # linkers write the names right after the symbols
         size = 24 if self.wide else 16
-        if self.values(4):  # the table of the older hash has as many chains as there are symbols
+        if self.values(4):  # the table of the older hash has one chain for each symbol
             end = start + size * struct.unpack_from("<I", self.data, self.at(self.values(4)[0]) + 4)[0]
         else:
             versions = [self.at(v) for v in self.values(0x6FFFFFF0)]
@@ -86,7 +86,8 @@ class Elf:
 
 
 def unwound(elf):
-    """Returns the share of the code that the table of .eh_frame_hdr covers; .ARM.exidx only names the begin of functions."""
+    """Returns the share of the code that the table of .eh_frame_hdr covers. A table of .ARM.exidx has no ends of functions; from 4,096 bytes
+    on it counts as complete."""
     covered = 0
     for s in elf.segments:
         if s["type"] == 0x70000001 and s["size"] >= 4096:

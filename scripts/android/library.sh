@@ -35,10 +35,10 @@ elif [ -n "${ANDROID_SYSROOT:-}" ]; then
     esac
     clang --target=$target --sysroot=/nonexistent -isystem "$sysroot/$short/include" -Os -fPIC -c "$root/scripts/android/start.c" -o "$folder/start.o"
     if [ $short = arm ]; then
-        # As the NDK has it: half the size in instructions of two bytes.
+        # The NDK compiles for Thumb too: its instructions of two bytes halve the size.
         CFLAGS="-mthumb ${CFLAGS:-}"
-        # clang calls functions for 64-bit divisions; where its own library of them is not there, gcc's has them under
-        # the same names of ARM's ABI. Debian's armel passes arguments as Android does.
+        # clang calls functions for 64-bit divisions. If clang's own library of these functions is missing, gcc's
+        # library has them under the names of ARM's ABI. Debian's armel passes arguments as Android does.
         if ! grep -q builtins "$ANDROID_SYSROOT/arm.cmake"; then
             "$root/scripts/foreign_libraries.sh" armel "$folder/armel" libgcc-12-dev
             LDFLAGS="$LDFLAGS $(find "$folder/armel/root" -name libgcc.a)"
@@ -62,7 +62,7 @@ cmake --build "$folder" -j "${JOBS:-2}" --target ${TAPER_TARGETS:-pytorch_jni py
     grep -E 'error|warning' "$folder/build.log" || tail -n 20 "$folder/build.log"
     exit 1
 }
-# Which warnings an NDK's compiler has is not known beforehand.
+# Warnings are errors only for the known compiler: an NDK's compiler may have others.
 if grep -E 'warning:' "$folder/build.log" && [ -z "${ANDROID_NDK:-}" ]; then
     echo "compiling or linking for $abi warns" >&2
     exit 1
@@ -71,7 +71,7 @@ if [ -z "$strip" ]; then
     echo "there is no llvm-strip (Debian: llvm; it is part of an NDK)" >&2
     exit 1
 fi
-# The build id in both says which symbols belong to a report.
+# The stripped library and its symbols have the same build id, by which a crash report finds its symbols.
 rm -rf "$folder/symbols"
 for library in "$folder"/lib/*.so; do
     [ -e "$library" ] || continue

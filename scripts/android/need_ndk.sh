@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# need_ndk.sh: succeeds if ANDROID_NDK is an NDK, or ANDROID_SYSROOT a folder (scripts/android/library.sh). Otherwise one line on stderr
-# says what to set, and the exit status is 1.
+# need_ndk.sh: succeeds if ANDROID_NDK is an NDK, or ANDROID_SYSROOT a folder (scripts/android/library.sh). Otherwise it prints one line
+# on stderr that says which variable to set, and the exit status is 1.
 set -eu
 if [ -n "${ANDROID_NDK:-}" ]; then
     [ -e "$ANDROID_NDK/source.properties" ] && exit 0

@@ -6,11 +6,11 @@
 Writes the artefacts of the Android binding to OUT, a Maven repository. Each has an AAR or jar, POM, Gradle module metadata, sources, javadoc, and
 four checksums for every file. The same input gives the same bytes.
 
-pytorch_android has the classes, the libraries, rules for shrinkers and the headers. pytorch_android_lite is the same AAR again, for apps that
+pytorch_android has the classes, the libraries, rules for shrinkers and the headers. pytorch_android_lite is a copy of this AAR, for apps that
 download one file. Its module metadata tells Gradle that it is pytorch_android, so that an app with both, directly or through torchvision, gets the
 classes once. The two torchvision artefacts are related in the same way. Tools that read only POMs see two libraries with the same classes, as in
-PyTorch, of which an app uses one, with the torchvision of its kind. torchvision_ops is empty and has no dependency, so that it fits both: its
-library is a stub in them. pytorch_java_only is a jar of the same classes for desktops."""
+PyTorch, so an app uses one library, with the torchvision of its kind. torchvision_ops is empty and has no dependency, so it fits both libraries,
+which contain a stub of it. pytorch_java_only is a jar of the same classes for desktops."""
 import argparse
 import hashlib
 import io
@@ -22,7 +22,7 @@ import zipfile
 
 GROUP = "dev.taper"
 OLD_GROUP = "org.pytorch"
-OLD_VERSION = "2.1.0.1"  # above each that was published, so that a build that takes the highest takes these
+OLD_VERSION = "2.1.0.1"  # above every published version of org.pytorch, so that a build that takes the highest version takes these artefacts
 LOADER = ("com.facebook.soloader", "nativeloader", "0.10.5")
 API = 21
 LIBRARIES = ("libpytorch_jni.so", "libpytorch_jni_lite.so", "libtorchvision_ops.so")
@@ -37,10 +37,10 @@ RULES = """# The library looks these up by name when it is loaded.
 class Artifact:
     def __init__(self, name, text, namespace=None, torchvision=False, instead_of=(), same_as=None, needs=(), empty=False, jar=False):
         self.name, self.text, self.namespace = name, text, namespace
-        self.torchvision = torchvision  # whose classes it holds
-        self.instead_of = instead_of  # artefacts of org.pytorch whose place it takes
-        self.same_as = same_as  # what Gradle takes instead
-        self.needs = needs  # of this group
+        self.torchvision = torchvision  # true for the classes of torchvision
+        self.instead_of = instead_of  # artefacts of org.pytorch that this one replaces
+        self.same_as = same_as  # the artefact that Gradle takes instead, which has the same contents
+        self.needs = needs  # artefacts of this group
         self.empty, self.jar = empty, jar
         self.kind = "jar" if jar else "aar"
 
@@ -134,7 +134,8 @@ class Packager:
             entries[module + "module.json"] = json.dumps({"export_libraries": [], "android": {}}, indent=2).encode() + b"\n"
             for path, data in self.include.items():
                 entries[module + "include/" + path] = data
-            # C and C++, where PyTorch's own have them: build files copy "headers/**" and "jni/**" out of the AAR.
+            # The C and C++ headers have the paths of PyTorch's AARs, because build files copy "headers/**" and
+            # "jni/**" out of the AAR.
             for path, data in self.headers.items():
                 entries["headers/" + path] = data
         return zipped(entries)
@@ -147,7 +148,7 @@ class Packager:
         escape = xml.sax.saxutils.escape
         lines = ['<?xml version="1.0" encoding="UTF-8"?>']
         if not self.options.without_module:
-            # By this line Gradle knows that there is a .module beside the POM.
+            # This line tells Gradle that a .module file exists next to the POM.
             lines.append("<!-- do_not_remove: published-with-gradle-metadata -->")
         lines += ['<project xmlns="http://maven.apache.org/POM/4.0.0" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
                   ' xsi:schemaLocation="http://maven.apache.org/POM/4.0.0 http://maven.apache.org/xsd/maven-4.0.0.xsd">',

@@ -1,18 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""unwind_tables.py COMMAND…: links a library with a command of clang and lld, and replaces its unwind tables by tables of a twentieth of their
-size.
+"""unwind_tables.py COMMAND…: links a library with a command of clang and lld, and replaces its unwind tables by tables that have a twentieth of
+their size.
 
 A linker writes an entry for each of thousands of functions, but after a function has set up its frame there are few different frames. The library
-is therefore linked (with its optimization, if the command asks for it) to find its functions and their frames. It is linked again with the
-functions of each frame next to each other, and once more without the objects' own tables, but with one entry for each such run of functions.
+is therefore linked three times. The first link (with link-time optimization, if the command asks for it) finds the functions and their frames.
+The second link places functions with equal frames next to each other. The third link omits the objects' own tables and adds one entry for each
+run of functions with equal frames.
 
 An entry is valid from the first instruction of a function on. It is exact except for the few instructions that set up the frame, where only a
 stack overflow can fault. Functions that do anything else there, that branch there, or whose frame changes later keep entries of their own,
 unchanged. Callee-saved registers are still restored, which unwinding into the code of Android's runtime needs.
 
-The result is read and compared for each function. If anything differs, or the command is not supported (only arm64 with lld), the library is the
-one that the command alone makes, and a note says so."""
+The result is read and compared for each function. If anything differs, or the command is not supported (only arm64 with lld is), the library is
+the one that the command alone makes, and a note says this."""
 import collections
 import os
 import shlex
@@ -26,9 +27,9 @@ ARM64 = 183
 SP, BRANCHES = 31, 5
 FUNCTION, GLOBAL = 2, 1
 EXCLUDED = 0x80000000  # a section that a linker leaves out
-CIE_HEAD = b"zR\0" + bytes((1, 0x7C, 30, 1, 0x1B))  # code in steps of 1, data of -4, the return address in x30, relative pointers
+CIE_HEAD = b"zR\0" + bytes((1, 0x7C, 30, 1, 0x1B))  # code alignment 1, data alignment -4, the return address in x30, relative pointers
 
-Entry = collections.namedtuple("Entry", "start end rule program")  # rule: None where the program is kept
+Entry = collections.namedtuple("Entry", "start end rule program")  # rule: None if the entry keeps its program
 
 
 class NotHere(Exception):
@@ -127,7 +128,8 @@ def without_tables(data):
 
 
 class Library(Elf):
-    """A linked library. Its entries are relative to the begin of .text, which moves when tables shrink."""
+    """A linked library. Its entries are relative to the beginning of .text, which moves when tables
+    shrink."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -138,7 +140,7 @@ class Library(Elf):
         for name, kind, _, section, value, size in struct.iter_unpack("<IBBHQQ", self.bytes_of(".symtab")):
             if kind & 15 == FUNCTION and section != 0 and size != 0:
                 text = texts[name:texts.index(b"\0", name)].decode()
-                if text.startswith("__CortexA53843419"):  # a place where the linker goes round a fault of a CPU, behind all functions
+                if text.startswith("__CortexA53843419"):  # code after all functions by which the linker avoids a fault of a CPU
                     continue
                 self.functions.setdefault(value - self.text[3], text)
                 if kind >> 4 == GLOBAL:
@@ -162,7 +164,7 @@ class Library(Elf):
             else:
                 place, count = struct.unpack_from("<iI", data, at + 8)
                 start = address + at + 8 + place - self.text[3]
-                if heads[at + 4 - identifier] is None:  # of another compiler: a library's that is linked in
+                if heads[at + 4 - identifier] is None:  # an entry by another compiler, from a library that is linked in
                     yield Entry(start, start + count, None, None)
                     at = end
                     continue
@@ -195,8 +197,8 @@ def order(library):
 
 
 def runs_of(entries, others):
-    """Merges the entries of neighbouring functions with one rule. Functions may be separated by a few bytes. Functions with other entries are
-    omitted."""
+    """Merges the entries of neighbouring functions with one rule. Neighbours may be separated by a few bytes. Functions with other entries
+    are omitted."""
     runs, foreign = [], {e.start for e in others}
     apart = True
     for entry in entries:
@@ -232,7 +234,7 @@ def assembly(runs, library):
 
 
 def differs(before, after):
-    """Returns the first function that an unwinder does not find as before. Unwinders look for the last entry before an address."""
+    """Returns the first function for which an unwinder finds another rule in `after`. Unwinders look for the last entry before an address."""
     at = 0
     for entry in before.entries:
         while at + 1 < len(after.entries) and after.entries[at + 1].start <= entry.start:
@@ -266,7 +268,7 @@ def link_small(command, folder, library):
     shutil.copy(paths["first.so"], library)
     with open(paths["order"], "w", encoding="utf-8") as file:
         file.write("".join(name + "\n" for name in order(first)))
-    # What the optimizer made of objects takes their place.
+    # The file that the optimizer made of the objects replaces them.
     plain, bare, place = {}, {}, paths["whole.o"]
     for word in command:
         if word.endswith(".o") and os.path.exists(word):

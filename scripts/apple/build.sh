@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# build.sh OUT: builds Taper for every slice of Apple's systems in OUT/SLICE and checks it. It uses Xcode (xcrun), or clang and zig as far
-# as possible: then no Objective-C class is compiled with Apple's own headers, and nothing is linked for phones. Exit status 77 if neither
-# is installed.
+# build.sh OUT: builds Taper for every slice of Apple's systems in OUT/SLICE and checks it. It uses Xcode (xcrun), or otherwise clang and
+# zig. With clang and zig no Objective-C class is compiled with Apple's own headers, and nothing is linked for phones. Exit status 77 if
+# neither is installed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/apple

@@ -12,9 +12,9 @@ import macho
 
 NEEDED = {"/usr/lib/libSystem.B.dylib", "/usr/lib/libz.1.dylib"}
 SHOWN = r"_taper_\w+"
-# What linkers add by themselves.
+# Symbols that linkers add.
 LINKER = r"__mh_(execute|dylib)_header|___dso_handle|_main"
-# Functions that may only be used for the reasons an app states, by the category in which it states them.
+# An app must state its reasons for calling these functions, in the category that is the key.
 REASONS = {
     "NSPrivacyAccessedAPICategoryFileTimestamp": "stat fstat lstat fstatat getattrlist getattrlistbulk fgetattrlist getattrlistat",
     "NSPrivacyAccessedAPICategorySystemBootTime": "mach_absolute_time",

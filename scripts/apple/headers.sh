@@ -8,14 +8,14 @@ rm -rf "$1"
 mkdir -p "$1"
 cp -R "$root/bindings/cpp/include/." "$1"
 cp -R "$root/include/taper" "$1"
-# The operators as C++, which a program made for this machine writes.
+# A program for this machine writes the C++ headers of the operators.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$1/taper/cpp/generated"
 "${TAPER_HOST_CC:-cc}" -O1 -I"$root/src" -o "$scratch/make_operators" "$root/bindings/cpp/make_operators.c"
 "$scratch/make_operators" "$1/taper/cpp/generated/methods.inc" "$1/taper/cpp/generated/functions.h" \
     "$1/taper/cpp/generated/vision.h" "$1/taper/cpp/generated/spaces.h"
-# Where a file system ignores case, each spelling finds the one that is there.
+# If the file system ignores case, every spelling opens the one header, and no copies are needed.
 [ ! -e "$1/LIBTORCH.H" ] || exit 0
 sed -n '/^foreach(spelling/,/)$/p' "$root/bindings/cpp/CMakeLists.txt" | tr ' ()' '\n\n\n' | grep '\.h$' | while read -r spelling; do
     mkdir -p "$1/$(dirname "$spelling")"

@@ -10,7 +10,7 @@ import tempfile
 
 import macho
 
-# What PyTorch's own build for phones installs.
+# The other libraries that PyTorch's own build for phones installs.
 EMPTY = ["torch_cpu", "c10", "clog", "cpuinfo", "eigen_blas", "pthreadpool", "pytorch_qnnpack", "nnpack", "XNNPACK"]
 
 

@@ -40,7 +40,7 @@ class MachO:
             at += length
 
     def read_command(self, data, at, command, length):
-        if command in (0x0C, 0x80000018, 0x8000001F, 0x0D):  # a library that is needed, or this one's own name
+        if command in (0x0C, 0x80000018, 0x8000001F, 0x0D):  # a needed library, or the name of this library
             name = text_at(data, at + unpack("<I", data, at + 8)[0])
             if command == 0x0D:
                 self.name = name
@@ -51,7 +51,7 @@ class MachO:
         elif command == 0x32:
             platform, minimum = unpack("<II", data, at + 8)
             self.platform, self.minimum = PLATFORM.get(platform, str(platform)), self.version(minimum)
-        elif command in (0x24, 0x25):  # as older systems have it
+        elif command in (0x24, 0x25):  # the commands of older systems
             self.platform = "macos" if command == 0x24 else "ios" if self.cpu == "arm64" else "ios-simulator"
             self.minimum = self.version(unpack("<I", data, at + 8)[0])
         elif command == 0x19:
@@ -63,8 +63,8 @@ class MachO:
             texts = data[names:names + size]
             for i in range(count):
                 name, flags, _, _, value = unpack("<IBBHQ", data, table + 16 * i)
-                if flags & 0xE0 == 0 and flags & 1:  # external, and none of a debugger's
-                    defined = flags & 0x0E != 0 or value != 0  # common ones have a size
+                if flags & 0xE0 == 0 and flags & 1:  # an external symbol, not one for debuggers
+                    defined = flags & 0x0E != 0 or value != 0  # a common symbol has its size as value
                     self.symbols.append((text_at(texts, name), defined, flags & 0x10 != 0))
 
     @staticmethod

@@ -15,7 +15,7 @@ import macho
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 APPLE = os.path.join(ROOT, "bindings", "apple")
-LIBRARIES = {  # of the xcframework: the slices that each is of
+LIBRARIES = {  # {library of the xcframework: the slices that are joined in it}
     "ios-arm64": ["ios-arm64"],
     "ios-arm64_x86_64-simulator": ["ios-arm64-simulator", "ios-x86_64-simulator"],
     "macos-arm64_x86_64": ["macos-arm64", "macos-x86_64"],
@@ -80,7 +80,7 @@ def make_xcframework(built, out):
         file.write(info_plist(LIBRARIES))
 
 
-# ---- the library as sources of one Swift package, which has no flags for a single file and no definitions for a processor
+# ---- the library as sources of one Swift package, which cannot have flags for a single file or definitions for a processor
 
 
 def kernel_targets():
@@ -100,11 +100,12 @@ def kernel_targets():
 
 
 def for_processor(text, path, targets):
-    """Returns the file of a kernel, which is empty for other processors. Its functions may use the instruction sets it is listed with."""
+    """Returns the text of a kernel's file, which is empty for other processors. Its functions may use the instruction sets that the
+    kernel is listed with."""
     arm = "/arm/" in path
     lines = ["#ifdef %s" % ("__aarch64__" if arm else "__x86_64__")]
     if path in targets:
-        # Before the attribute: the intrinsics have their own.
+        # The intrinsics have target attributes of their own, so their header comes before the pragma.
         lines += ["#include <%s>" % ("arm_neon.h" if arm else "immintrin.h"),
                   '#pragma clang attribute push(__attribute__((target("%s"))), apply_to = function)' % targets[path], text,
                   "#pragma clang attribute pop"]
@@ -114,13 +115,14 @@ def for_processor(text, path, targets):
 
 
 def definitions(built, keys):
-    """Returns the definitions of the slice's build. Those that depend on the processor become the compiler's macro for it, which is 1 there."""
+    """Returns the definitions of the slice's build. A definition that depends on the processor gets as value the compiler's macro for that
+    processor, which is 1."""
     found = {}
     for command in json.loads(read(built, "ios-arm64", "compile_commands.json")):
         found.update(re.findall(r"(?<= )-D(TAPER_(?!BUILT_|OP_CONFIG)\w+)=(\w+)(?= )", command["command"]))
     found.update(("TAPER_BUILT_" + key, value) for key, value in keys.items())
     found.update({"_POSIX_C_SOURCE": "200809L", "_FILE_OFFSET_BITS": "64"})
-    found.pop("TAPER_LAST_RESORT_KERNEL", None)  # of some kernels alone
+    found.pop("TAPER_LAST_RESORT_KERNEL", None)  # only some kernels have this definition
     return "".join('                .define("%s", to: "%s"),\n' % pair for pair in sorted(found.items()))
 
 
@@ -134,7 +136,7 @@ def make_sources(built, out):
             if path.startswith(("src/lean/", "src/one/")):
                 continue
             if path.endswith((".h", ".inc")) or path in compiled:
-                # The slices are small builds: what src/lean has takes the place of what it is named after.
+                # The slices are small builds: a file of src/lean replaces the file of src with the same path.
                 small = path.replace("src/", "src/lean/", 1)
                 text = read(ROOT, small if os.path.exists(os.path.join(ROOT, small)) else path)
                 if path.endswith(".c") and re.search(r"/kernels/(arm|x86)/", path):
@@ -149,7 +151,7 @@ def make_sources(built, out):
     return definitions(built, keys)
 
 
-# ---- all of it
+# ---- the package
 
 
 def copy_class(out):
@@ -186,10 +188,10 @@ def main():
     write(read(APPLE, "Package.swift").replace("                // DEFINITIONS: scripts/apple/package.py replaces this line by the definitions of the build.\n", defined), out, "Package.swift")
     for folder in (os.path.join(out, "install", "include"), os.path.join(sources, "LibTorchLite", "include")):
         subprocess.run([os.path.join(ROOT, "scripts", "apple", "headers.sh"), folder], check=True)
-    for name in os.listdir(os.path.join(ROOT, "include", "taper")):  # the C headers are the xcframework's
+    for name in os.listdir(os.path.join(ROOT, "include", "taper")):  # the xcframework contains the C headers
         os.remove(os.path.join(sources, "LibTorchLite", "include", "taper", name))
     write(LICENSED + "// The C++ headers are all there is; Xcode wants a source.\n", sources, "LibTorchLite", "headers.cpp")
-    write("module LibTorchLite {\n}\n", sources, "LibTorchLite", "include", "module.modulemap")  # C++: not for Swift to read
+    write("module LibTorchLite {\n}\n", sources, "LibTorchLite", "include", "module.modulemap")  # the module has no headers, because Swift cannot read C++
     copy(os.path.join(APPLE, "PrivacyInfo.xcprivacy"), sources, "LibTorchLite", "PrivacyInfo.xcprivacy")
     write(LICENSED + "// Nothing: the operators are in the library.\nextern const char taper_torchvision;\nconst char taper_torchvision = 0;\n",
           sources, "LibTorchvision", "empty.c")

@@ -11,7 +11,7 @@ folder=$(cd "$2" && pwd)
 shift 2
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/apple
-# Phones from iOS 12 on; the simulator has run on arm64 since 14, and so has macOS since 11.
+# The oldest systems: iOS 12 on phones. On arm64 the simulator exists since iOS 14, macOS since 11.
 case $slice in
 ios-arm64) sdk=iphoneos target=arm64-apple-ios${IOS_DEPLOYMENT_TARGET:-12.0} ;;
 ios-arm64-simulator) sdk=iphonesimulator target=arm64-apple-ios14.0-simulator ;;
@@ -26,7 +26,7 @@ esac
 if command -v xcrun >/dev/null; then
     sysroot=$(xcrun --sdk $sdk --show-sdk-path)
     compiler="$(xcrun --sdk $sdk --find clang);-target;$target;-isysroot;$sysroot"
-    set -- -DTAPER_WARNINGS_AS_ERRORS=OFF "$@" # which warnings this compiler has is not known beforehand
+    set -- -DTAPER_WARNINGS_AS_ERRORS=OFF "$@" # warnings are no errors here: this compiler may have others
     ar=$(xcrun --sdk $sdk --find ar) ranlib=$(xcrun --sdk $sdk --find ranlib) tool=$(xcrun --sdk $sdk --find install_name_tool)
 else
     for tool in clang llvm-ar llvm-ranlib; do
@@ -36,7 +36,7 @@ else
         }
     done
     zig=$("$here/zig.sh")
-    # What an SDK would have, as far as it is here: headers, and what the system's zlib exports.
+    # This folder takes the place of an SDK: it has zig's headers, and the list of symbols that the system's zlib exports.
     sysroot=$root/build/apple/sysroot
     mkdir -p "$sysroot/usr/lib"
     ln -sfn "$zig/lib/libc/include/any-darwin-any" "$sysroot/usr/include"
@@ -54,7 +54,7 @@ else
     esac
     ar=$(command -v llvm-ar) ranlib=$(command -v llvm-ranlib)
 fi
-# A folder of another slice or compiler is of no use here: CMake keeps the first one it saw.
+# CMake keeps the first compiler it saw, so a folder of another slice or compiler is emptied.
 made="$slice $compiler"
 [ ! -e "$folder/slice" ] || [ "$(cat "$folder/slice")" = "$made" ] || find "$folder" -mindepth 1 -delete
 echo "$made" >"$folder/slice"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """copy_samples.py: writes tests/data/samples, the part of the sample models that is committed so that the quick tests need no PyTorch.
 
-Runs make_samples.py under its bare name, since the models keep the names of their source files, and copies the .ptl forms of the
-float samples with their inputs, results and manifest. Needs PyTorch 1.13 (Debian's python3-torch)."""
+Runs make_samples.py without a path, because the models contain the names of their source files, and copies the .ptl forms of the float
+samples with their inputs, results and manifest. Needs PyTorch 1.13 (Debian's python3-torch)."""
 import json
 import os
 import shutil

@@ -120,7 +120,7 @@ class Kinds(torch.nn.Module):
     def scalar(self, b: bool, i: int, f: float) -> Tuple[bool, int, float]:
         return not b, i + 1, f / 2
 
-    # As speech models carry their state: hypotheses with nested parts, any of which may be empty.
+    # Speech models return their state in this form: hypotheses with nested parts, each of which may be empty.
     @torch.jit.export
     def step(self, x: Tensor, state: Optional[List[List[Tensor]]],
              hypothesis: Optional[List[Tuple[List[int], Tensor, List[List[Tensor]], float]]]

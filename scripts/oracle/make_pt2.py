@@ -126,7 +126,7 @@ SAMPLES = {
 }
 
 
-# ---- what a program holds, as text
+# ---- the contents of a program, as text
 
 MEMORY_FORMATS = {1: 0, 2: 2, 3: 3, 4: 1}
 LAYOUTS = {1: 1, 2: 2, 3: 4, 4: 5, 5: 6, 6: 3, 7: 0}
@@ -267,10 +267,10 @@ def text_tree(tree, fields):
 
 
 def text_signature(module, constants):
-    """Returns the lines of inputs and outputs, in the order of the graph."""
+    """Returns the lines of inputs and outputs, in the order of the graph. The first schema has no input_specs."""
     signature, graph = module["signature"], module["graph"]
     lines = []
-    if "input_specs" not in signature:  # the first schema
+    if "input_specs" not in signature:
         for argument in graph["inputs"]:
             name = argument["as_tensor"]["name"]
             kind = "parameter" if name in signature["inputs_to_parameters"] else "buffer" if name in signature["inputs_to_buffers"] else "user"
@@ -337,7 +337,7 @@ def describe(path):
     lines += [f"range {name} {item.get('min_val', 'none')} {item.get('max_val', 'none')}" for name, item in whole["range_constraints"].items()]
     lines += [f"guard {text}" for text in whole.get("guards_code", [])]
     lines += text_signature(module, constants)
-    if "constants" in module["graph"]:  # of the first schema: the reader makes inputs of them
+    if "constants" in module["graph"]:  # only the first schema has this member; the reader turns constants into inputs
         module["graph"]["inputs"] += [{"as_tensor": {"name": name}} for name in constants]
     lines += [f"in {in_tree}", f"out {out_tree}", "names " + " ".join(calls[0].get("forward_arg_names") or [])]
     return "\n".join(lines) + "\n" + text_graph(module["graph"]) + "".join(

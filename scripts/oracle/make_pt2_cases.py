@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_pt2_cases.py OUT [NAME…]: exports small modules with the installed PyTorch (2.8 and newer) as OUT/NAME.pt2, and writes calls of them with
-PyTorch's results to OUT/NAME.npz: arrays in.CALL.LEAF (numbers in.CALL.LEAF.number) and CALL.output…. Quantized modules have `within`: the
-scale of results that are quantized last or, if it is larger, the difference of PyTorch's results from those of the float module.
-tests/models/test_pt2.py runs them. In an archive with several programs, method.CALL names the called one. The cases pt2e_… and
+"""make_pt2_cases.py OUT [NAME…]: exports small modules with the installed PyTorch (2.8 and newer) as OUT/NAME.pt2, and writes calls of the
+modules with PyTorch's results to OUT/NAME.npz. The arrays are in.CALL.LEAF (in.CALL.LEAF.number for numbers) and CALL.output…. Quantized modules
+have `within`, a tolerance. It is the scale of a final quantize or, if that is larger, the difference of PyTorch's results from the results of
+the float module. tests/models/test_pt2.py runs them. In an archive with several programs, method.CALL names the called one. The cases pt2e_… and
 narrow_… need torchao, and those of XNNPACK's quantizer executorch."""
 import functools
 import pathlib
@@ -95,7 +95,7 @@ def no_grad(self, x):
 
 
 def cast(self, x, image):
-    """Returns numbers that bfloat16 rounds, and whose products it represents exactly."""
+    """Returns numbers that bfloat16 rounds and whose products bfloat16 represents exactly."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
         a = self.layer(x)
         b = torch.cat([a, x[:, :2]])
@@ -196,12 +196,12 @@ def functions(self, x):
     a = quantized(x, 0.05, -7)
     b = quantized(torch.sigmoid(a), 1 / 256, -128) + quantized(F.elu(a), 0.05, 4)
     c = quantized(F.leaky_relu(quantized(b, 0.06, 2), 0.1), 0.05, 9)
-    return quantized(c.permute(0, 2, 1), 0.05, 9), a  # a is looked at as floats
+    return quantized(c.permute(0, 2, 1), 0.05, 9), a  # the float result `a` is a second result
 
 
 def seen_in_part(self, q, k, v):
-    """Many rows whose masks hide most keys: the causal one, that of a cache, a window, the lowest number, which alone in a row hides nothing,
-    and rows that see no key."""
+    """Attention of many rows whose masks hide most keys: a causal mask, the mask of a cache, a window, masks with the lowest float, and rows
+    that see no key. A row with only the lowest float hides nothing."""
     at, keys = torch.arange(q.shape[2])[:, None], torch.arange(k.shape[2])
     cached, window = keys <= at + 3, (keys <= at + 20) & (keys > at - 40)
     zeros = torch.zeros(q.shape[2], k.shape[2])
@@ -212,7 +212,7 @@ def seen_in_part(self, q, k, v):
 
 
 def shared_heads(self, q, k, v):
-    """Heads that several query heads share, in the forms of programs, and copies that look like them."""
+    """Attention in which several query heads share a head of keys, in the forms that programs use, and copies that look like shared heads."""
     attend = functools.partial(F.scaled_dot_product_attention, is_causal=True)
     b, h, s, d = k.shape
     expanded = [x[:, :, None].expand(b, h, 3, s, d).reshape(b, h * 3, s, d) for x in (k, v)]
@@ -304,7 +304,7 @@ def quantized_cases():
 
 
 def several():
-    """The programs of one archive by name: that of torch.export.save, and two others."""
+    """The programs of one archive by name: the program that torch.export.save writes, and two others."""
     shared = nn.Linear(4, 3)
     yield "model", Case(nn.Sequential(shared, nn.ReLU()), (x(2, 4),))
     yield "encode.first", Case(nn.Sequential(nn.Linear(5, 4), shared), (x(2, 5),), dynamic=({0: Dim("n", min=1, max=8)},), calls=[(x(7, 5),)])
@@ -328,7 +328,7 @@ def write_several(out):
 
 
 def narrow_cases():
-    """Layers with weights of 8 and 4 bits as torchao makes them: tensors of a subclass, their parts (unwrapped), and core operators."""
+    """Layers with torchao's weights of 8 and 4 bits, in three forms: tensors of a subclass, their parts (unwrapped), and core operators."""
     try:
         from torchao import quantization as ao
         from torchao.utils import unwrap_tensor_subclass
@@ -346,7 +346,7 @@ def narrow_cases():
                 ao.quantize_(net, config)
                 net = unwrap_tensor_subclass(net) if spelling == "_unwrapped" else net
                 half = dtype == torch.bfloat16
-                # Results as floats, which NumPy has.
+                # Converts results to floats, because NumPy has no bfloat16.
                 made = module(lambda self, x, dtype=dtype: self.net(x.to(dtype)).float(), net=net)
                 calls = [(x(rows, 64),) for rows in (1, 3, 17)]
                 yield f"narrow_{kind}{'_bf16' if half else ''}{spelling}", Case(made, (x(5, 64),), calls, dynamic=({0: Dim("rows", min=1, max=64)},),
@@ -354,7 +354,7 @@ def narrow_cases():
 
 
 def quantize(case):
-    """Returns the module that PT2E makes, calibrated with the calls, and the difference of its results from those of the case."""
+    """Returns the module that PT2E makes, calibrated with the calls, and the difference of its results from the results of the case."""
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
     prepared = prepare_pt2e(export(case.module, case.args, dynamic_shapes=case.dynamic).module(), case.quantizer)
     with torch.no_grad():
@@ -405,7 +405,7 @@ def main():
             with torch.no_grad():
                 result = run(*args, **kwargs)
             flatten(f"{number}.output", result, arrays)
-        if "_bf16" in name:  # PyTorch rounds the weights to bfloat16 before it multiplies, Taper the results only
+        if "_bf16" in name:  # PyTorch rounds the weights to bfloat16 before it multiplies; Taper rounds only the results
             arrays["within"] = np.asarray(2.0**-7 * max(np.abs(value).max() for key, value in arrays.items() if ".output" in key))
         np.savez_compressed(out / f"{name}.npz", **arrays)
     if not names or "several" in names:

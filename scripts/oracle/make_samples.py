@@ -75,7 +75,7 @@ def record(name, files, calls, runner, note, **kw):
             try:
                 r = runner(method, [clone(a) for a in args])
                 e["ret"] = desc(f"{name}.c{i}.out", r, npys)
-            except Exception as ex:  # exceptions are an expected result in one sample
+            except Exception as ex:  # in one sample an exception is the expected result
                 e["raises"] = str(ex).strip().splitlines()[-1]
         ent["calls"].append(e)
     MAN.append(ent)
@@ -120,7 +120,7 @@ def save_all(name, m, calls, note, pt=True, ptl=True, fb=False, extra=None, debu
         files.append(name + ".fb.ptl")
         if run:
             check_lite(p, calls, ref)
-    # A fresh copy: what the checks above changed in the module must not show in the expected results.
+    # The expected results come from a fresh copy, because the checks above may have changed the module.
     record(name, files, calls, script_runner(torch.jit.load(os.path.join(OUT, files[0]))) if run and files[0].endswith(".pt") else ref,
            note, **kw)
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Random small networks against the optimizer: run in PyTorch and in Taper, optimized, with --no-optimize and with --reference.
+"""Tests the optimizer with random small networks. Each runs in PyTorch and in Taper: optimized, with --no-optimize and with
+--reference.
 
   random_nets.py TAPER [--seed N] [--count N] [--keep DIR] [--verbose]
 
 A network of a seed is always the same: convolutions, norms, activations, sums, views, in-place operators, dropout, branches,
-loops and buffers, with the traps that fusing, folding and packing can fall into: in-place writes into views of what is fused,
-a summand that changes later, one weight or norm used twice, weights and statistics that a method changes between calls, inputs
-of other sizes and layouts. Several networks share a process; a failing one is written to --keep with its source."""
+loops and buffers, with the traps that fusing, folding and packing can fall into: in-place writes into views of fused values, a
+summand that changes later, one weight or norm used twice, weights and statistics that a method changes between calls, inputs of
+other sizes and layouts. Several networks share a process. A network that fails is written to --keep with its source."""
 import argparse
 import json
 import linecache
@@ -37,13 +38,14 @@ IN_PLACE = ["F.relu_({})", "{}.mul_(0.5)", "{}.add_(0.25)", "F.hardtanh({}, -1.0
 
 
 class Writer:
-    """The source of one network. Values are 4-D [n, c, h, w]; the shape after n is known while writing: c, and the scale of h, w."""
+    """The source of one network. Values are 4-D [n, c, h, w]. The writer knows c, and the stride: the factor by which h and w are
+    smaller than in the input."""
 
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.attributes, self.lines, self.methods = [], [], []
         self.values = []  # (name, channels, stride of h and w)
-        self.layers = []  # (name, kind, in, out): to be used again
+        self.layers = []  # (name, kind, in, out) of layers that may be used again
         self.indent = "        "
         self.count = 0
         self.calls = []
@@ -273,7 +275,7 @@ class Writer:
             self.scalar_sum, self.concatenate, self.view, self.view, self.resize, self.branch, self.loop, self.state, self.linear]
         for _ in range(r.randrange(4, 16)):
             r.choice(steps)()
-            if r.random() < 0.5 and self.lines:  # what fusion looks for
+            if r.random() < 0.5 and self.lines:  # sequences that fusion looks for
                 for step in r.choice([[self.convolution, self.norm, self.activation], [self.convolution, self.norm, self.summed, self.activation],
                                       [self.convolution, self.in_place], [self.convolution, self.activation, self.in_place]]):
                     step()
@@ -328,7 +330,8 @@ def run_seed(taper, seed, folder, keep):
         return f"case: {str(e)[-300:]}\n{source}"
     path = os.path.join(folder, "net.ptl")
     module._save_for_lite_interpreter(path)
-    # Not the TorchScript executor: it believes that dropout outside training gives a copy, and drops writes into it.
+    # The TorchScript executor is not used: it assumes that dropout outside training returns a copy, and omits writes into the
+    # result.
     expected = test_apps.run_torch(_load_for_lite_interpreter(path), calls)
     if any(not torch.isfinite(t).all() or t.abs().max() > 1e6 for result, raised in expected if isinstance(result, list) for t in result if t.numel()):
         return ...

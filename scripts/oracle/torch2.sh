@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # torch2.sh VERSION [OUT [NAME…]]: installs PyTorch VERSION ("2.3.1") for Python in a folder of its own, with pip, runs make_pt2.py there,
-# and removes it. OUT is tests/data/pt2, the names are make_pt2.py's. It needs some 6 GB while it runs.
-# Recorded: 2.1.2, 2.2.2, 2.3.1, 2.4.1, 2.5.1, 2.8.0 (small, weights), 2.6.0, 2.7.1, 2.9.1 (small, weights, dynamic), 2.10.0, 2.12.0 (small,
-# dynamic), 2.15.0 (all).
+# and removes the folder. OUT (tests/data/pt2) and the names are passed to make_pt2.py. It needs about 6 GB of disk while it runs. Recorded:
+# 2.1.2, 2.2.2, 2.3.1, 2.4.1, 2.5.1, 2.8.0 (small, weights), 2.6.0, 2.7.1, 2.9.1 (small, weights, dynamic), 2.10.0, 2.12.0 (small, dynamic),
+# 2.15.0 (all).
 set -eu
 here=$(dirname "$0")
 version=$1

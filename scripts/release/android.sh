@@ -20,7 +20,7 @@ import pathlib
 import sys
 import zipfile
 top = pathlib.Path(sys.argv[1])
-# Fixed dates and one order, so that the same files make the same archive.
+# Fixed dates and a fixed order make the same archive from the same files.
 with zipfile.ZipFile(sys.argv[2], "w", zipfile.ZIP_DEFLATED) as archive:
     for path in sorted(top.rglob("*")):
         if path.is_file():

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # apple.sh OUT: packs the xcframework with the Swift package and the pods as an archive in OUT. scripts/apple/build.sh makes and checks
-# them. Without Xcode, clang and zig make the same files; a release has those of Xcode. Exit status 77 if neither is installed.
+# them. Without Xcode, clang and zig make the same files, but a release contains the files that Xcode makes. Exit status 77 if neither
+# is installed.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: apple.sh OUT}"
 out=$(cd "$1" && pwd)
 work=$root/build/apple
-# A machine with neither is told so before anything is built.
+# This fails before anything is built if the machine has neither Xcode nor zig.
 if ! command -v xcrun >/dev/null; then
     why=$("$root/scripts/apple/zig.sh" 2>&1 >/dev/null) || { status=$?; echo "$why"; exit $status; }
 fi

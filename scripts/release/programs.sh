@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # programs.sh x86_64|aarch64 OUT: packs the programs taper and speed_benchmark_torch for Linux, linked statically, with the licence and the
-# README, as an archive in OUT. Programs of another processor are made with Debian's cross compiler and tested under qemu. A static program
-# cannot load libraries, so LAPACK and Vulkan are omitted. Exit status 77 if a compiler or static libraries are missing.
+# README, as an archive in OUT. Programs for another processor are made with Debian's cross compiler and tested under qemu. A static
+# program cannot load libraries, so LAPACK and Vulkan are omitted. Exit status 77 if a compiler or static libraries are missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 machine=${1:?usage: programs.sh x86_64|aarch64 OUT}
@@ -37,7 +37,7 @@ elif [ "$machine" = aarch64 ]; then
 else
     skip "programs for $machine are made on a machine of that kind"
 fi
-# CMake would take the shared library of each, which -static refuses.
+# CMake would find the shared libraries, which cannot be linked with -static.
 for library in PNG_LIBRARY=libpng.a JPEG_LIBRARY=libjpeg.a ZLIB_LIBRARY=libz.a; do
     path=$folder${library#*=}
     [ -n "$folder" ] || path=$($compiler -print-file-name="$path")
@@ -55,7 +55,7 @@ cmake --build "$work/build" -j "${JOBS:-2}" --target taper_program speed_benchma
     exit 1
 }
 
-# ---- what an archive has
+# ---- the contents of an archive
 
 version=$("$root/scripts/release/version.sh")
 name=taper-$version-linux-$machine
@@ -75,5 +75,5 @@ echo "$said" | grep -q 'pizza *89' || {
     exit 1
 }
 echo "checked: no loader asked for, the demo's picture classified${emulator:+ under $emulator}"
-# One order, one date, no names of people: the same programs make the same archive.
+# A fixed order, fixed dates and no names of people make the same archive from the same programs.
 (cd "$work" && tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-1764028800}" -cf - "$name") | gzip -n >"$out/$name.tar.gz"

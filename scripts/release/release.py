@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """release.py [--dry-run] [--only NAME]… [--out FOLDER]: makes the artefacts of a release, each in FOLDER/NAME, and prints a table of them.
 
-artefacts.tsv says which there are, for which machine, and by which script. With --dry-run an artefact that this machine cannot make is a row
-that says why. Without it the artefact is an error, and --only has to name what is made. release.py --packages NAME prints the Debian packages
+artefacts.tsv lists the artefacts with their machines and scripts. With --dry-run an artefact that this machine cannot make is a row with the
+reason. Without --dry-run it is an error, and --only has to name the artefacts to make. release.py --packages NAME prints the Debian packages
 that an artefact needs; --names prints all names. Called by `./dev release`."""
 import argparse
 import os
@@ -30,7 +30,7 @@ def artefacts():
 
 
 def this_machine():
-    """Returns system-processor, as in artefacts.tsv. A Linux whose C library is not glibc is called Musl."""
+    """Returns system-processor, in the form of artefacts.tsv. A Linux whose C library is not glibc is called Musl."""
     system = platform.system()
     if system == "Linux" and platform.libc_ver()[0] != "glibc":
         system = "Musl"

@@ -3,8 +3,8 @@
 """sbom.py FILE: writes the software bill of materials of this tree, SPDX 2.3 in JSON.
 
 It has the project with its version and licence, each file that a build may read with its checksums, and the libraries that programs link.
-The files are those of git, or of the folder where there is no git. The same tree makes the same bytes: the date is that of
-SOURCE_DATE_EPOCH, or of the commit."""
+The files are the files that git tracks, or all files of the folder if it is not a git repository. The same tree makes the same bytes: the
+date is that of SOURCE_DATE_EPOCH, or of the commit."""
 import datetime
 import hashlib
 import json
@@ -14,8 +14,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILT = ("CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "cmake", "src", "include", "tools", "bindings")  # what a build reads
-DEPENDENCIES = {  # name: licence, what links it, the word by which the build looks for it and the file with that word
+BUILT = ("CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "cmake", "src", "include", "tools", "bindings")  # files and folders that a build reads
+DEPENDENCIES = {  # name: (licence, the part that links it, the text in the build files that looks for it, the file with that text)
     "zlib": ("Zlib", "the library, unless it is built with its own inflate", "taper_need(ZLIB", "CMakeLists.txt"),
     "libpng": ("libpng-2.0", "the programs", "taper_need(PNG", "tools/CMakeLists.txt"),
     "libjpeg-turbo": ("IJG AND BSD-3-Clause AND Zlib", "the programs", "taper_need(JPEG", "tools/CMakeLists.txt"),
@@ -62,7 +62,8 @@ def identifier(kind, text):
 def file_entry(path):
     data = read(path)
     licence = re.search(rb"SPDX-License-Identifier: ([A-Za-z0-9.-]+)", data[:400])
-    # Paths may differ in a character that identifiers cannot have, so that each ends in a part of its checksum.
+    # Two paths may differ only in a character that identifiers cannot have. Each identifier therefore ends in a part of the path's
+    # checksum.
     return {"SPDXID": identifier("File", path + "-" + hashlib.sha256(path.encode()).hexdigest()[:8]),
             "fileName": "./" + path,
             "checksums": [{"algorithm": name.upper(), "checksumValue": hashlib.new(name, data).hexdigest()} for name in ("sha1", "sha256")],

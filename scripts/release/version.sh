@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # version.sh [--tag TAG] [FOLDER]: prints the version, which CMakeLists.txt defines. With --tag it fails unless TAG is vVERSION and
-# CHANGELOG.md lists that version as released. FOLDER is accepted as in every script here; nothing is written to it.
+# CHANGELOG.md lists that version as released. FOLDER is accepted because release.py passes it to every script; nothing is written
+# to it.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 version=$(sed -n 's/^project(taper VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")

@@ -16,7 +16,7 @@ import zipfile
 
 GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libz.so.1"}
 LOADER = re.compile(r"ld-linux[-\w]*\.so\.\d+|ld64\.so\.\d+")
-MUSL_C = re.compile(r"libc\.musl-\w+\.so\.1|libc\.so") # zig links the second name, and musl's loader takes both for itself
+MUSL_C = re.compile(r"libc\.musl-\w+\.so\.1|libc\.so") # zig links the second name; musl's loader treats both names as itself
 MUSL = re.compile(MUSL_C.pattern + r"|libz\.so\.1")
 
 
@@ -33,12 +33,12 @@ def newest_glibc(versions):
     """Returns the newest (2, N) among the version names that `readelf -V` prints, or None."""
     found = [tuple(int(part) for part in text.split(".")) for text in re.findall(r"Name: GLIBC_([0-9.]+)", versions)]
     if "Name: GLIBC_ABI_DT_RELR" in versions:
-        found.append((2, 36)) # the first that reads packed relocations; auditwheel does not count this name
+        found.append((2, 36)) # the first glibc that reads packed relocations; auditwheel ignores this name
     return max(found)[:2] if found else None
 
 
 def platform_tag(libraries, versions, machine):
-    """The tag for a module that needs these libraries and these versions of symbols. A library of neither policy is an error."""
+    """Returns the tag for a module that needs these libraries and these versions of symbols. A library that neither policy allows is an error."""
     if any(MUSL_C.fullmatch(name) for name in libraries):
         foreign = [name for name in libraries if not MUSL.fullmatch(name)]
         tag = f"musllinux_1_2_{machine}"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# wheel_zig.sh MACHINE OUT: the Python wheel for Linux with musl on another processor, aarch64 say, in OUT. zig compiles it, with Taper's own
-# inflate instead of zlib; Python's headers are those of this machine, whose stable ABI has the same types on each 64-bit processor. The
-# wheel is not run: no Python for musl is here. auditwheel does not read it: it takes this machine's libc.so for that of musl. Exit status 77
-# where zig, pip or what it builds with cannot be had.
+# wheel_zig.sh MACHINE OUT: makes the Python wheel for Linux with musl on another processor, such as aarch64, in OUT. zig compiles it, with
+# Taper's own inflate instead of zlib. Python's headers are the headers of this machine: the stable ABI has the same types on each 64-bit
+# processor. The wheel is not run, because no Python for musl is installed. auditwheel cannot check it, because it mistakes this machine's
+# libc.so for musl's. Exit status 77 if zig, pip or pip's build requirements are not available.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 machine=${1:?usage: wheel_zig.sh MACHINE OUT}
@@ -26,7 +26,7 @@ $pip install wheel >"$work/pip.log" 2>&1 || { echo "SKIPPED: pip cannot get the 
 rm -rf "$work/wheels"
 ZIG_GLOBAL_CACHE_DIR=$root/build/zig-cache ZIG_LOCAL_CACHE_DIR=$root/build/zig-cache
 export ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
-# The name of the platform is what pip takes for the wheel's tag.
+# pip makes the wheel's tag of the platform's name.
 _PYTHON_HOST_PLATFORM=linux-$machine CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} \
     SKBUILD_CMAKE_ARGS="-DCMAKE_TOOLCHAIN_FILE=$root/scripts/release/wheel_zig.cmake;-DTAPER_ZIG=$zig;-DTAPER_ZIG_MACHINE=$machine;-DTAPER_WITH_ZLIB=OFF;-DTAPER_WITH_VULKAN=OFF" \
     $pip wheel --no-deps --wheel-dir "$work/wheels" "$root" >"$work/build.log" 2>&1 || {
