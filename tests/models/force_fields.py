@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Small force fields, built from the equations of the papers that their docstrings name: PaiNN, NequIP, ANI, DeePMD, MACE, Allegro. The
-networks have random weights. Each asks for the gradient of its energy inside forward."""
+networks have random weights. Each computes the gradient of its energy inside forward."""
 import math
 from typing import Dict, Tuple
 import torch
@@ -85,7 +85,8 @@ class PaiNN(nn.Module):
 
 
 class NequIP(nn.Module):
-    """Tensor products of features with spherical harmonics (Batzner et al. 2022), with strain for the stress, in a dict."""
+    """Tensor products of features with spherical harmonics (Batzner et al. 2022). The strain gives the stress. The results are a
+    dict."""
     def __init__(self, mul: int = 16, layers: int = 3, rbf: int = 8, cutoff: float = 5.0):
         super().__init__()
         torch.manual_seed(3)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs made up at random of what TorchScript has (programs/), saved in every form and run in PyTorch and in Taper.
+"""Generates random programs with the features of TorchScript (programs/), saves them in every form and runs them in PyTorch and in
+Taper.
 
   generate_programs.py TAPER [--count N] [--seed S] [--only K] [--jobs N] [--keep DIR] [--no-reduce] [--show] [--ops]
 
-Number K of seed S is always the same program: module, classes, functions, inputs, the calls that are made of it and the forms its
-files take. Taper must give what PyTorch gives: results, attributes that calls changed, and the words of exceptions; of .pt and .ptl
-files as saved, optimized, converted and with bundled inputs, and the list of operators. A failing program is printed short. What
-compiler passes must be careful with is in passes/random_programs.py and scripts/oracle/random_nets.py. Needs python3-torch. Ends with
-"N passed, N failed"."""
+Number K of seed S is always the same program, with the same module, classes, functions, inputs, calls and forms of files. Taper must
+give PyTorch's results, attributes that calls changed, messages of exceptions, and list of operators. It runs the .pt and .ptl files
+as saved, optimized, converted and with bundled inputs. A failing program is shortened and printed. passes/random_programs.py and
+scripts/oracle/random_nets.py generate programs that are difficult for compiler passes. Needs python3-torch. Ends with "N passed, N
+failed"."""
 import argparse
 import collections
 import os
@@ -20,7 +21,7 @@ import tempfile
 import warnings
 
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
-os.environ.setdefault("GLOG_minloglevel", "2")  # no warnings of QNNPACK's
+os.environ.setdefault("GLOG_minloglevel", "2")  # suppresses QNNPACK's warnings
 warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "programs"), os.path.join(HERE, "..")]
@@ -31,7 +32,7 @@ import reducer
 import sampling
 import writer
 
-CHUNK = 400  # PyTorch keeps every class that it compiled
+CHUNK = 400  # programs of one process; PyTorch never frees a class that it compiled
 
 
 def check(taper, source, calls, number, folder, tally, listed=False):
@@ -94,7 +95,7 @@ def run(options, numbers):
 
 
 def in_processes(options, first):
-    """Runs chunks of the numbers in processes of their own, several at once."""
+    """Runs chunks of the numbers, each in its own process, several at the same time."""
     command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + (["--ops"] if options.ops else []) + ([] if options.reduce else ["--no-reduce"])
     starts, running, tally = list(range(first, first + options.count, CHUNK)), [], collections.Counter()
     while starts or running:
@@ -129,7 +130,7 @@ def main():
     parser.add_argument("--chunk", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     first = options.first if options.first is not None else options.seed * 1000000
-    if sampling.stride() > 1 and not options.chunk and options.count >= 3:  # a third of them
+    if sampling.stride() > 1 and not options.chunk and options.count >= 3:  # the plain tier runs a third of the programs
         options.count //= 3
         first += sampling.seed() % 3 * options.count
     if options.only is not None:
@@ -140,7 +141,7 @@ def main():
         tally = in_processes(options, first)
     if options.chunk:
         for name, n in tally.items():
-            print("tally", *name.split(), n)  # on one line: messages may have several
+            print("tally", *name.split(), n)  # removes line breaks of messages, because a tally is one line
         return 0
     refused = sum(n for name, n in tally.items() if name.startswith("refused"))
     print("; ".join(f"{name}: {n}" for name, n in sorted(tally.items()) if name not in ("passed", "failed")))

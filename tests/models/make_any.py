@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_any.py: writes tests/models/data/any.ptl, whose methods return their arguments, of every kind. tests/api/shared_values_test.c runs it.
-Needs PyTorch 1.13."""
+"""make_any.py: writes tests/models/data/any.ptl, whose methods return their arguments, which are values of every kind.
+tests/api/shared_values_test.c runs it. Needs PyTorch 1.13."""
 import os
 from typing import Any, List
 

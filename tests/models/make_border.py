@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_border.py: writes tests/models/data/border.ptl, whose methods pass tensors between a device and the host: in containers, as attributes, as
-views, written in place. tests/backend/border_test.c runs it. Needs PyTorch 1.13."""
+"""make_border.py: writes tests/models/data/border.ptl, whose methods pass tensors between a device and the host: tensors in containers,
+attributes, views, and tensors that are written in place. tests/backend/border_test.c runs it. Needs PyTorch 1.13."""
 import os
 from typing import Dict, List, Tuple
 

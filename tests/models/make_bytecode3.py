@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Rewrites a lite module of bytecode version 4 as version 3, as PyTorch 1.6 wrote it: functions without schema.
+"""Rewrites a lite module of bytecode version 4 as version 3, which PyTorch 1.6 wrote. Its functions have no schema.
 
-usage: make_bytecode3.py IN.ptl OUT.ptl [--unnumbered]
+Usage: make_bytecode3.py IN.ptl OUT.ptl [--unnumbered]
 
-No PyTorch of today writes version 3 (nor reads it), so this is how tests get such files. With --unnumbered the version
-number is left out too, which readers take for version 3.
+Today's PyTorch neither writes nor reads version 3, so tests make such files with this script. --unnumbered also omits
+the version number; readers then assume version 3.
 """
 import argparse
 import pickletools

@@ -69,7 +69,7 @@ def main():
     with torch.no_grad():
         for number, parameter in enumerate(net.parameters()):
             parameter.copy_((torch.arange(parameter.numel()) + number).reshape(parameter.shape) / 8)
-        net.layers[1].p = 0.0  # results in training mode are then the same each time
+        net.layers[1].p = 0.0  # without dropout, results in training mode are always equal
     path = os.path.join(folder, "modules.pt")
     torch.jit.script(net).save(path)
     with zipfile.ZipFile(path) as source, zipfile.ZipFile(os.path.join(folder, "modules_cuda.pt"), "w") as target:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes data/recurrent.ptl: a bidirectional LSTM followed by a GRU, whose units are no multiple of a kernel's vectors. The input is [batch,
-steps, 12]. Needs python3-torch."""
+"""Writes data/recurrent.ptl: a bidirectional LSTM followed by a GRU, whose numbers of units are not multiples of a kernel's vectors. The
+input is [batch, steps, 12]. Needs python3-torch."""
 import os
 
 import torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Models and operators through the taper program: committed ones, and those that PyTorch makes and answers.
+# Tests of models and operators with the taper program: committed models, and models that PyTorch makes and runs.
 if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set(with_numpy sh ${CMAKE_CURRENT_SOURCE_DIR}/with_module.sh ${TAPER_TEST_PYTHON} numpy)
     set(with_torch ${TAPER_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.py torch)
@@ -7,13 +7,13 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set(taper ${TAPER_TEST_PROGRAM})
     set(models ${CMAKE_CURRENT_SOURCE_DIR}/models)
 
-    # Small files that ask for much; without --sizes up to 300 kB.
+    # Small files that need much work. Without --sizes they have up to 300 kB.
     add_test(NAME pt2_calls COMMAND ${with_numpy} ${CMAKE_CURRENT_SOURCE_DIR}/models/test_pt2.py ${taper})
     set_tests_properties(pt2_calls PROPERTIES LABELS models SKIP_RETURN_CODE 77)
     add_test(NAME load_families COMMAND ${TAPER_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/limits/load_families.py ${taper} --sizes 1000,30000)
     set_tests_properties(load_families PROPERTIES LABELS limits)
 
-    # Committed models: no PyTorch needed.
+    # Committed models, which need no PyTorch.
     add_test(NAME samples_quick COMMAND ${with_numpy} ${models}/run_samples.py ${taper} ${SAMPLES} --device cpu)
     add_test(NAME samples_quick_reference COMMAND ${with_numpy} ${models}/run_samples.py ${taper} ${SAMPLES} --reference --device cpu)
     add_test(NAME samples_quick_unoptimized COMMAND ${with_numpy} ${models}/run_samples.py ${taper} ${SAMPLES} --no-optimize --device cpu)
@@ -26,13 +26,13 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(samples_quick samples_quick_reference samples_quick_unoptimized nnapi_quick nnapi_quick_reference
                          nnapi_quick_unoptimized bytecode3 demo PROPERTIES LABELS "models;foreign" SKIP_RETURN_CODE 77)
 
-    # All samples, made anew.
+    # Makes all samples anew, and runs them.
     set(made ${CMAKE_CURRENT_BINARY_DIR}/samples)
     add_test(NAME make_samples COMMAND ${with_torch} ${PROJECT_SOURCE_DIR}/scripts/oracle/make_samples.py ${made})
     set_tests_properties(make_samples PROPERTIES FIXTURES_SETUP made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
     add_test(NAME samples COMMAND ${with_torch} ${models}/run_samples.py ${taper} ${made})
     set_tests_properties(samples PROPERTIES FIXTURES_REQUIRED made_samples)
-    # What is written is what PyTorch writes, and PyTorch runs it.
+    # Files that Taper writes must be equal to PyTorch's, and PyTorch must run them.
     add_test(NAME write COMMAND ${with_torch} ${models}/test_write.py $<TARGET_FILE:module_write_test> ${made})
     set_tests_properties(write PROPERTIES FIXTURES_REQUIRED made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
     # `taper convert` to every kind of file and back.
@@ -43,19 +43,20 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
         add_test(NAME gpu_operators COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py ${taper})
         add_test(NAME gpu_lists COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_lists.py ${taper})
         add_test(NAME gpu_networks COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_networks.py ${taper})
-        # Kernels that drivers which compute on the CPU have in a way of their own: also as other devices have them.
+        # Some kernels have a variant for drivers that compute on the CPU. This test runs the variant for other devices.
         add_test(NAME gpu_unshared COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py ${taper}
                                            --filter conv --options share=0)
-        # What GPUs do where there are few results: threads that share each of them.
+        # If there are few results, several threads of a GPU compute each result.
         add_test(NAME gpu_teams COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py ${taper}
                                         --filter "conv|linear|pool|norm|softmax|attention|matmul|lstm8|gru5|mask|mean" --options teams=1)
-        # Halves, which shaders pack themselves on such drivers.
+        # Half precision. On drivers that compute on the CPU the shaders pack the halves themselves.
         add_test(NAME gpu_half COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py ${taper}
                                        --filter "conv[1-3]|linear|pool|outside|add_relu" --half)
         set_tests_properties(gpu_operators gpu_lists gpu_networks gpu_unshared gpu_teams gpu_half PROPERTIES LABELS "gpu;oracle" SKIP_RETURN_CODE 77 ENVIRONMENT
             "VK_ICD_FILENAMES=${TAPER_LAVAPIPE};VK_DRIVER_FILES=${TAPER_LAVAPIPE}")
     endif()
-    # Another driver that computes on the CPU, with other limits: it comes with Debian's chromium. Minutes of compiling shaders.
+    # SwiftShader, another driver that computes on the CPU, has other limits. Debian's chromium contains it. Compiling the
+    # shaders takes minutes.
     find_file(TAPER_SWIFTSHADER NAMES vk_swiftshader_icd.json PATHS /usr/lib/chromium NO_DEFAULT_PATH)
     if(TARGET gpu_test AND TAPER_SWIFTSHADER AND TAPER_TESTS_ALL)
         set(in_one_process)
@@ -66,27 +67,27 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
         set_tests_properties(gpu_swiftshader PROPERTIES LABELS "gpu;oracle" SKIP_RETURN_CODE 77 TIMEOUT 7200 ENVIRONMENT
             "VK_ICD_FILENAMES=${TAPER_SWIFTSHADER};VK_DRIVER_FILES=${TAPER_SWIFTSHADER};TAPER_GPU=vulkan:swiftshader")
     endif()
-    if(TARGET taper_metal) # the same over Metal's interface
+    if(TARGET taper_metal) # runs the same cases with the backend for Metal
         add_test(NAME gpu_metal_operators COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py $<TARGET_FILE:taper_metal>)
         add_test(NAME gpu_metal_networks COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_networks.py $<TARGET_FILE:taper_metal>)
         add_test(NAME gpu_metal_half COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py $<TARGET_FILE:taper_metal> --half)
         set_tests_properties(gpu_metal_operators gpu_metal_half gpu_metal_networks PROPERTIES LABELS "metal;oracle" SKIP_RETURN_CODE 77 ENVIRONMENT
             "TAPER_GPU=metal")
     endif()
-    # PyTorch loads the double of libneuralnetworks.so itself, which a sanitized library in a plain process would not allow.
+    # PyTorch loads the double of libneuralnetworks.so. A library with sanitizers cannot be loaded into a plain process.
     if(NOT TAPER_SANITIZE)
         add_test(NAME nnapi_pytorch COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/nnapi/pytorch_double.py
                                             ${CMAKE_BINARY_DIR}/tests/nnapi)
-        # Operations in forms that PyTorch's converter does not write: PyTorch on the double, and Taper's lowering.
+        # Operations in forms that PyTorch's converter does not write. PyTorch runs them on the double, and Taper lowers them.
         add_test(NAME nnapi_forms COMMAND ${with_torch} ${models}/test_nnapi_forms.py ${taper} ${CMAKE_BINARY_DIR}/tests/nnapi)
         # Models on the device "nnapi", which is the double.
         add_test(NAME nnapi_whole_models COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/nnapi/whole_models.py ${taper}
                                                  ${CMAKE_BINARY_DIR}/tests/nnapi)
-        # Programs made up at random, on it and converted.
+        # Random programs, run on this device and converted.
         add_test(NAME nnapi_random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/nnapi/random_programs_nnapi.py ${taper}
                                                     ${CMAKE_BINARY_DIR}/tests/nnapi --programs 200 --no-pytorch)
         set_tests_properties(nnapi_pytorch nnapi_forms nnapi_whole_models nnapi_random_programs PROPERTIES LABELS "nnapi;oracle" SKIP_RETURN_CODE 77)
-        # What taper optimize --backend nnapi writes: PyTorch on the double, and Taper.
+        # Runs the files of `taper optimize --backend nnapi` with PyTorch on the double, and with Taper.
         foreach(levels 29 27,28,30,31)
             string(REPLACE 27,28,30,31 levels name nnapi_convert_${levels})
             add_test(NAME ${name} COMMAND ${with_torch} ${models}/test_nnapi_convert.py ${taper} ${CMAKE_BINARY_DIR}/tests/nnapi
@@ -94,72 +95,76 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
             set_tests_properties(${name} PROPERTIES LABELS "nnapi;oracle" SKIP_RETURN_CODE 77 ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
         endforeach()
     endif()
-    # Files of bytecode 4 and 5 with the operators of their day.
+    # Files of bytecode 4 and 5 with the operators of that time.
     add_test(NAME old_bytecode COMMAND ${with_torch} ${models}/test_old_bytecode.py ${taper})
     add_test(NAME training_mode COMMAND ${with_torch} ${models}/test_training_mode.py ${taper})
     add_test(NAME without_schema COMMAND ${with_torch} ${models}/test_without_schema.py ${taper})
-    # Where its calls stand in the source, as a file tells it.
+    # Debug records: the places of calls in the source.
     add_test(NAME debug_info COMMAND ${with_torch} ${models}/test_debug_info.py ${taper} ${made})
     set_tests_properties(debug_info PROPERTIES FIXTURES_REQUIRED made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
-    # What is written for Vulkan and Metal.
+    # Files that `taper optimize` writes for Vulkan and Metal.
     add_test(NAME gpu_files COMMAND ${with_torch} ${models}/test_gpu_files.py ${taper} ${made})
     set_tests_properties(gpu_files PROPERTIES FIXTURES_REQUIRED made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
     # Five networks of the zoo; run_zoo.py --all runs the 81.
     add_test(NAME zoo COMMAND ${with_torch} ${models}/run_zoo.py ${taper} mobilenet_v2 resnet18 shufflenet_v2_x0_5 squeezenet1_1
                               lraspp_mobilenet_v3_large)
     set_tests_properties(zoo PROPERTIES ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
-    # What taper optimize writes does what the file does, in PyTorch too; run_optimize.py takes networks of the zoo.
+    # Files of `taper optimize` must give the results of the original file, in PyTorch too. run_optimize.py tests networks of
+    # the zoo.
     add_test(NAME conv_algorithms COMMAND ${with_torch} ${models}/test_conv_algorithms.py ${taper})
     add_test(NAME drawn_layers COMMAND ${with_torch} ${models}/test_layers.py ${taper})
     add_test(NAME quantized_winograd COMMAND ${with_torch} ${models}/test_quantized_winograd.py ${taper})
-    # Layers in bands of rows, replayed, against PyTorch.
+    # Compares layers that are computed in bands of rows with PyTorch.
     add_test(NAME bands COMMAND ${with_torch} ${models}/test_bands.py ${taper})
-    # The bits of PyTorch, where its builds agree.
+    # Results must have PyTorch's bits if PyTorch's builds agree.
     add_test(NAME bits COMMAND ${with_torch} ${models}/test_bits.py ${taper})
-    # The same bits with any number of threads.
+    # Any number of threads must give the same bits.
     add_test(NAME thread_bits COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper})
     add_test(NAME thread_bits_all COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper} --all)
-    # Sums of inputs that make additions lose digits, against float64.
+    # Compares sums for whose inputs additions lose digits with float64.
     add_test(NAME accuracy COMMAND ${with_torch} ${models}/test_accuracy.py ${taper})
     add_test(NAME einsum_weights COMMAND ${with_torch} ${models}/test_einsum_weights.py ${taper})
     add_test(NAME lines COMMAND ${with_torch} ${models}/test_lines.py ${taper})
     add_test(NAME lent_packs COMMAND ${with_torch} ${models}/test_lent_packs.py ${taper})
     add_test(NAME optimize COMMAND ${with_torch} ${models}/test_optimize.py ${taper} --samples ${SAMPLES} --samples ${made})
     set_tests_properties(optimize PROPERTIES FIXTURES_REQUIRED made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
-    # Models as applications have them: two forms of each; test_apps.py without --quick takes every form and mode.
+    # Models like those of applications, in two forms each. test_apps.py without --quick runs every form and mode.
     add_test(NAME apps COMMAND ${with_torch} ${models}/test_apps.py ${taper} --quick)
-    # int8 models: ranges as PyTorch's observers find them, the same integers there, no further from float than quantize_fx's.
+    # int8 models: their ranges must be those of PyTorch's observers, PyTorch must compute the same integers from the files,
+    # and the distance from the float model must not exceed quantize_fx's.
     add_test(NAME quantize COMMAND ${with_torch} ${models}/test_quantize.py ${taper})
     set_tests_properties(quantize PROPERTIES ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
     # The three kinds of MobileNetV2 that the NNAPI tutorial makes, for the CPU and for NNAPI.
     add_test(NAME nnapi_tutorial COMMAND ${with_torch} ${models}/test_nnapi_tutorial.py ${taper})
-    # Every operator that PyTorch's NNAPI converter knows, in small models; --filter TEXT: some of them.
+    # Small models with every operator that PyTorch's NNAPI converter supports. --filter TEXT selects some of them.
     add_test(NAME nnapi_operators COMMAND ${with_torch} ${models}/test_nnapi_operators.py ${taper})
     set_tests_properties(nnapi_tutorial nnapi_operators PROPERTIES ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
-    # What TorchScript has beyond lite modules and older versions of it; the overloads that PyTorch's compiler chooses.
+    # Features of TorchScript that lite modules lack, older versions of TorchScript, and the overloads that PyTorch's compiler
+    # chooses.
     add_test(NAME torchscript COMMAND ${with_torch} ${models}/test_torchscript.py ${taper})
     add_test(NAME language COMMAND ${with_torch} ${models}/test_language.py ${taper})
-    # Whatever changes an attribute, three calls, optimized and not.
+    # All ways to change an attribute, in three calls, optimized and not.
     add_test(NAME attribute_changes COMMAND ${with_torch} ${models}/test_attribute_changes.py ${taper})
-    # Gradients: programs that ask for them, and small force fields; --atoms N, --double, --times: larger ones, and times.
+    # Programs that compute gradients, and small force fields. --atoms N and --double select larger ones, and --times prints
+    # times.
     add_test(NAME gradients COMMAND ${with_torch} ${models}/test_gradients.py ${taper})
     add_test(NAME force_fields COMMAND ${with_torch} ${models}/test_force_fields.py ${taper})
     add_test(NAME listing COMMAND ${with_torch} ${models}/test_listing.py ${taper})
-    # The core operators of PyTorch 2 in exported programs, where TAPER_TORCH2 names a python with it.
+    # The core operators of PyTorch 2 in exported programs, if TAPER_TORCH2 names a Python with PyTorch 2.
     add_test(NAME pt2_operators COMMAND ${with_torch} ${models}/test_pt2_operators.py ${taper})
     add_test(NAME overload_order COMMAND ${with_torch} ${PROJECT_SOURCE_DIR}/scripts/overload_order.py)
-    # Programs made up at random of all that the language has, in every form of file; --count N, --seed S: more and others.
+    # Random programs with all features of the language, in every form of file. --count N and --seed S make more, and others.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
     set_tests_properties(generated_programs pt2_operators PROPERTIES TIMEOUT 900)
     set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms drawn_layers quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
                          nnapi_operators apps torchscript language attribute_changes gradients force_fields listing pt2_operators overload_order generated_programs
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
-    # Programs made up at random, of what compiler passes must be careful with; --modules N: more of them.
+    # Random programs that are difficult for compiler passes. --modules N makes more.
     add_test(NAME random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper})
     set_tests_properties(random_programs PROPERTIES LABELS "passes;oracle" SKIP_RETURN_CODE 77)
 
-    # Every operator case, once through the optimizer and the kernels, once through the reference.
+    # Every operator case, run once with the optimizer and the kernels, and once with the reference.
     set(families
         caffe2 container container_kinds conv count cpu create
         create_forms edges elementwise elementwise_forms fake_quantize
@@ -178,16 +183,16 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
                                        ${PROJECT_BINARY_DIR}/kept)
         set_tests_properties(${name} PROPERTIES LABELS "ops;oracle" SKIP_RETURN_CODE 77)
     endforeach()
-    # Some of the cases as TorchScript; without --every: all.
+    # Runs some of the cases as TorchScript. Without --every it runs all.
     add_test(NAME ops_as_torchscript COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/ops/oracle.py ${taper} ${cases} --torchscript
                                              --every 40)
     set_tests_properties(ops_as_torchscript PROPERTIES LABELS "ops;oracle" SKIP_RETURN_CODE 77)
-    # One sample of each operator in PyTorch's own database; without --max and --dtypes: about ten thousand.
+    # Runs one sample of each operator in PyTorch's own database. Without --max and --dtypes it runs about ten thousand.
     add_test(NAME opinfo COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/ops/run_opinfo.py ${taper} --max 1
                                  --dtypes float32,int64,bool)
     set_tests_properties(opinfo PROPERTIES LABELS "ops;oracle" SKIP_RETURN_CODE 77)
 
-    # The same bits through a backend that keeps its tensors to itself, and what programs and samples do there.
+    # A backend that keeps its tensors in its own memory must give the same bits. Programs and samples run on it too.
     if(TARGET taper_away)
         add_test(NAME away_networks COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/backend/run_networks.py ${taper}
                                             $<TARGET_FILE:taper_away> mobilenet_v2 shufflenet_v2_x0_5 squeezenet1_1)
@@ -208,7 +213,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     if(NOT TAPER_TESTS_ALL)
         return()
     endif()
-    # All of what the tests above take some of.
+    # The tests above run a part of their cases; these tests run all cases.
     add_test(NAME zoo_all COMMAND ${with_torch} ${models}/run_zoo.py ${taper} --all)
     add_test(NAME zoo_int8 COMMAND ${with_torch} ${models}/run_zoo.py ${taper} --kind quantization)
     add_test(NAME apps_all COMMAND ${with_torch} ${models}/test_apps.py ${taper})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Networks of public packages for run_networks_torch2.py, each built with weights from a seed: torchvision's zoo, one of each family of timm,
-small transformers of many families, ultralytics' detectors. FAMILIES lists the packages; names(family) returns the networks of one, and
-build(family, name) makes one."""
+"""Networks of public packages for run_networks_torch2.py, each built with weights from a seed: torchvision's zoo, one network of each family
+of timm, small transformers of many families, ultralytics' detectors. FAMILIES lists the packages. names(family) returns the names of a
+family's networks, and build(family, name) builds a network."""
 import importlib.util
 import inspect
 import random
@@ -12,10 +12,10 @@ from torch import nn
 try:
     from torch.export import Dim
     ANY = getattr(Dim, "AUTO", None)
-except ImportError:  # of before 2.2
+except ImportError:  # PyTorch before 2.2 has no Dim
     Dim, ANY = None, None
 
-torch.version.cuda = None  # torchaudio's wheel is compiled for another one than torch's, which matters to nothing here
+torch.version.cuda = None  # torchaudio's wheel is compiled for another CUDA version than torch's, and would refuse to load
 TIMM_SEED, TIMM_FAMILIES, TIMM_PARAMETERS, TIMM_SIZE = 5, 60, 40e6, 288
 FAMILIES = {"torchvision": "torchvision", "transforms": "torchvision", "timm": "timm", "transformers": "transformers",
             "ultralytics": "ultralytics", "torchaudio": "torchaudio"}
@@ -23,7 +23,8 @@ FAMILIES = {"torchvision": "torchvision", "transforms": "torchvision", "timm": "
 
 class Network:
     """A module and its arguments: make(batch, step) returns (args, kwargs) for a batch, with the exported sizes (step 0) or larger ones (1).
-    dynamic: {"batch": dynamic_shapes, "sizes": dynamic_shapes}, either may be missing. steps: number of consecutive calls (of a decoder)."""
+    dynamic: {"batch": dynamic_shapes, "sizes": dynamic_shapes}; either member may be missing. steps: number of consecutive calls of a
+    decoder."""
 
     def __init__(self, module, make, dynamic=None, steps=None, scripts=True, traces=True, detects=False):
         self.module, self.make, self.dynamic, self.steps = module.eval(), make, dict(dynamic or {}), steps
@@ -59,7 +60,7 @@ def build(family, name):
 
 
 def image_network(module, channels, height, width, step=32, **more):
-    """A network of one batch of images; `sizes`: height and width are dynamic, too."""
+    """A network whose argument is a batch of images. `sizes`: height and width are dynamic too."""
     name = next(iter(inspect.signature(module.forward).parameters))
     return Network(module, lambda batch, n: ((torch.randn(batch, channels, height + step * n, width + 2 * step * n),), {}),
                    {"batch": {name: {0: any_batch()}},
@@ -85,7 +86,7 @@ def torchvision_network(name):
         module.eval()
         if not name.startswith("ssd"):
             module.transform.min_size, module.transform.max_size = (128,), 160
-        if name.startswith(("fcos", "retinanet")):  # weights of no meaning find little
+        if name.startswith(("fcos", "retinanet")):  # low limits, because random weights give low scores
             module.score_thresh, module.topk_candidates, module.detections_per_img = 0.0005, 60, 20
         return Network(module, lambda batch, n: (([torch.rand(3, 120, 160) for _ in range(batch)],), {}), traces=False, detects=True)
     if name in models.list_models(models.optical_flow):
@@ -101,7 +102,8 @@ def torchvision_network(name):
     return image_network(module, 3, size, size)
 
 
-# Of images of 8 bits and of floats: what torch.jit.script takes, as torchvision's documentation has it.
+# Transforms that torch.jit.script accepts, from torchvision's documentation, and True for those of float images. The others take images of 8
+# bits.
 TRANSFORMS = {
     "resize": ("Resize([40, 52], antialias=True)", False), "resize-nearest": ("Resize([40, 52], interpolation=InterpolationMode.NEAREST)", False),
     "center-crop": ("CenterCrop([24, 40])", False), "pad": ("Pad([2, 3], padding_mode='reflect')", False), "grayscale": ("Grayscale(3)", False),
@@ -123,7 +125,7 @@ def transforms_network(name):
     import torchvision
     from torchvision.transforms import InterpolationMode, v2
     how, is_float = TRANSFORMS[name]
-    made = eval(how if how.startswith("torchvision") else f"v2.{how}",  # texts of this file
+    made = eval(how if how.startswith("torchvision") else f"v2.{how}",  # eval gets only texts of this file
                 {"v2": v2, "torch": torch, "torchvision": torchvision, "InterpolationMode": InterpolationMode})
     sizes = (1, 3, 3, 44, 60) if name == "video" else (3, 44, 60)
 
@@ -132,7 +134,7 @@ def transforms_network(name):
     return Network(made, make, traces=False)
 
 
-# ---- timm: of each of its modules one network, as far as they are small
+# ---- timm: one small network of each module
 
 def timm_draw():
     import timm
@@ -232,7 +234,7 @@ GROUPED = {**SMALL, "num_key_value_heads": 2, "pad_token_id": 0, "bos_token_id":
 def model(kind, config, head="", **options):
     import transformers
     made = getattr(transformers, f"{kind}{head or 'Model'}")(getattr(transformers, f"{kind}Config")(**options, **config))
-    for parameter in made.parameters():  # what begins with 0 or 1 would hide mistakes
+    for parameter in made.parameters():  # weights that are 0 or 1 could hide mistakes
         if parameter.dim() == 1:
             nn.init.normal_(parameter, 0.1 if float(parameter.detach().abs().max()) == 0 else 1.0, 0.1)
     return made.eval()

@@ -21,7 +21,7 @@ class Pairs(NamedTuple):
 
 
 class Bias(NamedTuple):
-    """A bias: integers in units of a scale."""
+    """A bias, whose integers count units of a scale."""
     tensor: torch.Tensor
     scale: float
 
@@ -96,8 +96,8 @@ def template(operand, shape):
 
 
 def module(blob, in_formats, out_formats, shapes=None, lines=()):
-    """Returns PyTorch's module for the model, scripted. shapes: those of results whose sizes the model leaves open; lines: code that computes
-    open sizes."""
+    """Returns PyTorch's scripted module for the model. shapes: shapes of results whose sizes the model does not fix; lines: code that
+    computes these sizes."""
     class Shapes(torch.nn.Module):
         pass
 

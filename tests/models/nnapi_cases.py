@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Small models with every operator that PyTorch's NNAPI converter supports, for test_nnapi_operators.py and the recorded ones of
-scripts/oracle/make_nnapi_samples.py. Cases that the converter itself gets wrong are omitted: slices and softmax of NHWC tensors, whose
-dimensions it does not permute, steps that do not divide a slice, output_padding, transposed depthwise convolutions, ceil_mode."""
+"""Small models with every operator that PyTorch's NNAPI converter supports, for test_nnapi_operators.py and for the recorded models of
+scripts/oracle/make_nnapi_samples.py. Cases that the converter itself gets wrong are omitted: slices and softmax of NHWC tensors (it
+does not permute their dimensions), steps that do not divide a slice, output_padding, transposed depthwise convolutions, ceil_mode."""
 from typing import NamedTuple, Optional
 
 import torch
@@ -17,10 +17,10 @@ class Case(NamedTuple):
     name: str
     module: nn.Module
     inputs: list
-    flexible: Optional[list] = None  # what the converter sees in place of the inputs: a size of 0 is decided when the model is first run
-    options: dict = {}  # of convert_model_to_nnapi
+    flexible: Optional[list] = None  # inputs for the converter; a size of 0 is decided in the first run of the model
+    options: dict = {}  # arguments of convert_model_to_nnapi
     scripted: bool = False
-    in_order: bool = False  # PyTorch's own answer is wrong for NHWC tensors: it is asked with NCHW ones
+    in_order: bool = False  # PyTorch's own result is wrong for NHWC tensors, so it runs with NCHW tensors
 
 
 class Call(nn.Module):

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 
 class Case:
-    """left: operators that stay with the CPU at levels below `level`; kept: operators that stay at every level."""
+    """left: operators that stay on the CPU at levels below `level`; kept: operators that stay on the CPU at every level."""
 
     def __init__(self, name, function, inputs, level=27, kept=(), left=(), **modules):
         self.name, self.inputs, self.level, self.kept, self.left = name, inputs, level, tuple(kept), tuple(left)
@@ -25,7 +25,7 @@ class Net(nn.Module):
 
 
 class Scripted(Case):
-    """A module from source text."""
+    """A module that is made from source text."""
 
     def __init__(self, name, module, inputs, level=27, kept=()):
         self.name, self.inputs, self.level, self.kept, self.left = name, inputs, level, tuple(kept), ()
@@ -179,7 +179,7 @@ class Quantized(nn.Module):
 
 
 class Body(nn.Module):
-    """The operators of a residual block, and more."""
+    """The operators of a residual block, and others."""
 
     def __init__(self, kind):
         super().__init__()
@@ -208,7 +208,7 @@ class Body(nn.Module):
         if self.kind == "sigmoid":
             return torch.sigmoid(z)
         if self.kind == "relu6":
-            return F.hardtanh(z.contiguous(), 0, 6)  # of another layout PyTorch's result is in another order
+            return F.hardtanh(z.contiguous(), 0, 6)  # without contiguous() PyTorch's result would have another order
         if self.kind == "upsample":
             return F.interpolate(z, scale_factor=2)
         if self.kind == "leaky relu":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Models of one NNAPI operation each, in the forms that PyTorch's own converter does not write, for test_nnapi_forms.py: the arguments in NNAPI's
-form, and the result by PyTorch's functions."""
+"""Models of one NNAPI operation each, in the forms that PyTorch's own converter does not write, for test_nnapi_forms.py: the arguments have
+NNAPI's form, and PyTorch's functions compute the result."""
 from typing import Callable, NamedTuple
 
 import torch
@@ -8,18 +8,18 @@ import torch.nn.functional as F
 
 from nnapi_blob import Bias, Pairs
 
-FLAG = object()  # among the arguments: whether images are NCHW
+FLAG = object()  # stands in the list of arguments for the flag that is true if images are NCHW
 
 
 class Case(NamedTuple):
     name: str
     code: str
     inputs: list
-    arguments: list  # behind the inputs
-    want: Callable  # of the inputs, floats
-    flagged: bool = False  # images in PyTorch's order, for both orders of NNAPI; otherwise tensors as NNAPI has them
-    result: tuple = None  # scale and zero point of 8-bit results; None: those of the first input
-    after: bool = False  # the flag, or what stands for images, comes with a layer's: NHWC alone
+    arguments: list  # arguments after the inputs
+    want: Callable  # computes the result from the inputs, as floats
+    flagged: bool = False  # images in PyTorch's order, which are tested in both orders of NNAPI; otherwise tensors in NNAPI's order
+    result: tuple = None  # scale and zero point of 8-bit results; None: as the first input
+    after: bool = False  # the images come from a layer before, so only NHWC is tested
 
 
 def numbers(*shape, low=-2.0, high=2.0):
@@ -33,7 +33,7 @@ def quant(tensor, scale=0.03, zero_point=117):
 # ---- layers and pools
 
 def share(size, kernel, stride, dilation=1):
-    """Returns the padding of NNAPI's scheme SAME, before and after."""
+    """Returns (padding before, padding after) of NNAPI's scheme SAME."""
     total = max(0, (-(-size // stride) - 1) * stride + (kernel - 1) * dilation + 1 - size)
     return total // 2, total - total // 2
 
@@ -104,7 +104,7 @@ def transposed():
         x, weight, bias = numbers(2, 3, *size), numbers(3, 4, *kernel, low=-1, high=1), numbers(4)
         if scheme:
             before = [share(out[i], kernel[i], stride[i])[0] if scheme == 1 else 0 for i in range(2)]
-        else:  # paddings as numbers, not the same on both sides
+        else:  # paddings as numbers, which differ between the sides
             before, after = [0, 2], [1, 1]
             out = [(size[i] - 1) * stride[i] + kernel[i] - before[i] - after[i] for i in range(2)]
 
@@ -144,7 +144,7 @@ def pools():
             for code, want in (("MAX_POOL_2D", most), ("AVERAGE_POOL_2D", mean)):
                 yield Case(f"{code} {word}", code, [x], arguments, want, True)
                 yield Case(f"{code} {word}, quantized", code, [quant(x, 0.03, 200)], arguments, want, True)
-    # Paddings as numbers that differ: as PyTorch's ceil_mode makes them, and others.
+    # Paddings that differ between the sides, such as PyTorch's ceil_mode makes them.
     x = numbers(2, 3, 10, 8) - 1.5
     for kernel, stride, pads in (((3, 3), (2, 2), ((0, 1), (0, 1))), ((3, 2), (2, 2), ((1, 2), (0, 0))),
                                  ((3, 3), (2, 3), ((2, 0), (1, 1))), ((4, 4), (1, 1), ((1, 2), (3, 0)))):
@@ -180,7 +180,7 @@ def resizes():
                lambda x: F.interpolate(x, (9, 13), mode="bilinear", align_corners=True), True)
 
 
-# ---- what has no flag: dimensions as NNAPI has them. Tensors of four dimensions are taken as they are, and as images.
+# ---- operations without the flag, with dimensions in NNAPI's order. Tensors of four dimensions are tested as plain tensors and as images.
 
 def plain(name, code, x, arguments, want, kinds="fq", result=None, others=(), scale=0.03, zero_point=117):
     others = list(others)
@@ -207,7 +207,7 @@ def functions():
         yield from plain(code, code, y, [], function, result=(0.025, 100), others=[positive - 2])
         yield from plain(f"{code}, broadcast", code, y, [], function, others=[numbers(1, 1, 5)])
         yield Case(f"{code} of integers", code, [torch.tensor(n, dtype=torch.int32) for n in ([3, -7, 9], [4, -8, 9])], [], function)
-    # Constants of fewer dimensions: images stay images.
+    # With constants of fewer dimensions, images must remain images.
     for name, other in (("a constant for each channel", numbers(5, low=0.5)), ("one number", numbers(1, low=0.5)),
                         ("a constant for each column", numbers(4, 1)), ("a constant for rows and channels", numbers(3, 1, 5, low=0.5))):
         for code, function in (("ADD", torch.add), ("MUL", torch.mul), ("DIV", torch.div), ("MAXIMUM", torch.maximum), ("POW", torch.pow)):

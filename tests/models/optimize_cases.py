@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Modules of test_optimize.py: patterns for which passes are made, and similar ones for which they are not. CASES: (name, maker, tuples of
-arguments). FOLDED: cases in which none of these operators may remain, by name. BATCHES_ONLY: cases that PyTorch's lite interpreter refuses
-after optimization, as it refuses the results of its own optimizer."""
+"""Modules of test_optimize.py: patterns that passes change, and similar patterns that they must keep. CASES: (name, maker, tuples of
+arguments). FOLDED: {case: operators of which none may remain}. BATCHES_ONLY: cases that PyTorch's lite interpreter refuses after
+optimization, as it refuses the results of its own optimizer."""
 from typing import Dict, List, Optional, Tuple
 
 import torch
@@ -12,7 +12,8 @@ CASES, FOLDED, BATCHES_ONLY = [], {}, set()
 
 
 def case(*calls, folded=None, batches_only=False, **attributes):
-    """Makes a case of the function after it: the forward of a module with these attributes, made for each use: name=lambda: value."""
+    """Makes a case of the decorated function. It is the forward of a module with these attributes (name=lambda: value), which are
+    made anew for each use."""
     def add(forward):
         def make():
             module = type(forward.__name__, (nn.Module,), {"forward": forward, "__module__": __name__})()
@@ -386,7 +387,7 @@ def containers(self, x):
     return found, words, self.pair
 
 
-# ---- weights that ask for gradients, in front of layers that take none which do
+# ---- weights that require gradients, before layers that do not accept such weights
 
 @case((some(1, 4, 8),), (some(3, 2, 8),), recurrent=lambda: nn.GRU(8, 6, 2, batch_first=True), head=lambda: nn.Linear(6, 3))
 def gru_and_linear(self, x):
@@ -425,7 +426,7 @@ def image_that_was_checked(self, x):
     return F.relu(self.conv(x))
 
 
-# ---- what looks dead, or alike
+# ---- code that looks dead, or equal
 
 @case((some(3),), (some(0),), drop=lambda: nn.Dropout(0.5))
 def dropout(self, x):

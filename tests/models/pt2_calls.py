@@ -4,8 +4,8 @@ import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401 (its operators)
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
-SEED = 67280421310721  # what Taper's generator starts with
-# What is known to differ, and may: docs/numerics.md.
+SEED = 67280421310721  # the seed with which Taper's generator starts
+# Results that may differ, with the reason (docs/numerics.md).
 KNOWN = {"aten._fft_c2r.default": "the strides of MKL's result, which other builds of PyTorch do not have",
          "aten._embedding_bag.default": "the second result, which is for training: other sizes since 2.x"}
 
@@ -111,8 +111,8 @@ def core():
 
 
 def define_embeddings():
-    """Defines the embeddings of ExecuTorch's quantizers with PyTorch's operators: the first element of a packed byte is the high half, or the
-    lowest bits."""
+    """Defines the embeddings of ExecuTorch's quantizers with PyTorch's operators. The first element of a packed byte is in the high half, or in
+    the lowest bits."""
     library = torch.library.Library("quantized_decomposed", "FRAGMENT")
     schema = "(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, Tensor indices"
     shifts = {"byte": [], "4bit": [4, 0], "2bit": [0, 2, 4, 6]}
@@ -151,7 +151,7 @@ def embeddings():
 
 
 def resized():
-    """Calls with bytes, which PyTorch 1.13 does not resize (with more than four channels only where PyTorch 2 is right: not to the width 1)."""
+    """Calls with bytes, which PyTorch 1.13 does not resize (with more than four channels, not to the width 1, for which PyTorch 2 is wrong)."""
     aten, generator = torch.ops.aten, torch.Generator().manual_seed(8)
     small, large = (torch.randint(0, 256, sizes, dtype=torch.uint8, generator=generator) for sizes in ((2, 3, 9, 11), (1, 5, 7, 6)))
     for name in ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"):
@@ -167,7 +167,7 @@ def resized():
 
 
 def composed():
-    """Calls that need several operators of Taper."""
+    """Calls that Taper computes with several operators."""
     aten = torch.ops.aten
     x, far = numbers(3, 4), torch.tensor([[2, 9, 1], [0, 1, -7]])
     inside = torch.tensor([[True, False, True], [False, True, False]])
@@ -227,7 +227,7 @@ GROUPED = define_grouped()
 def grouped():
     aten = torch.ops.aten
 
-    def columns(x, weights, ends=None):  # of any number: rows of the result are padded
+    def columns(x, weights, ends=None):  # any number of columns; rows of the result are padded
         return aten._grouped_mm(x, weights.mT, ends)
     columns.label = "aten._grouped_mm.columns"
 
@@ -268,7 +268,7 @@ def rotated():
         overlap = torch.ops.torchvision.box_iou_rotated.default
     except (ImportError, AttributeError):
         return
-    if not hasattr(rotated, "exports"):  # torchvision does not say what sizes it gives
+    if not hasattr(rotated, "exports"):  # torchvision has no function for the sizes of the result
         rotated.exports = torch.library.register_fake("torchvision::box_iou_rotated", lambda a, b: a.new_empty(a.shape[0], b.shape[0], dtype=torch.float32))
     boxes = torch.tensor([[5.0, 5, 4, 2, 30], [5, 5, 4, 2, -60], [6, 4, 3, 3, 45], [5, 5, 1, 1, 200], [0, 0, -2, -2, 0], [1, 1, 0, 5, 0],
                           [float("nan"), 0, 1, 1, 0], [20, 20, 40, 41, 89], [5, 5, 2, 4, 120], [1e5, 0, 3, 2, 10], [1e5, 1, 3, 2, 0]])
@@ -329,7 +329,7 @@ def quantized():
     yield q.quantize_per_channel_group.default, (flat, groups, torch.zeros(4, 2, dtype=torch.int32), -8, 7, torch.int8, 4), {}
     yield q.dequantize_per_channel_group.default, (small, groups, torch.ones(4, 2, dtype=torch.int32), -8, 7, torch.int8, 4, torch.float32), {}
     yield q.dequantize_per_channel_group.default, (small, groups[:, :1].half(), None, -8, 7, torch.int8, 32, torch.float16), {}
-    # Long enough for the kernels, which take blocks.
+    # These rows are long enough for the kernels, which work on blocks.
     many, odds = numbers(2, 1100) * 3, odd.repeat(4)
     for given, low, high, dtype in ((many, -127, 127, torch.int8), (many, 3, 200, torch.uint8), (odds, -128, 127, torch.int8), (odds, 0, 255, torch.uint8)):
         for step in (0.5, 0.0371):
@@ -423,7 +423,7 @@ def layers():
 
 
 def others():
-    """Calls of operators that are not core, for which OpInfo has no samples, or few."""
+    """Calls of operators that are not core and for which OpInfo has no samples, or few."""
     aten = torch.ops.aten
     x, image = numbers(3, 4), numbers(2, 4, 6, 6)
     norm = (numbers(4), numbers(4), numbers(4), numbers(4).abs())

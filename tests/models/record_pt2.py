@@ -25,7 +25,7 @@ MOST = 16384  # bytes of a case's inputs and results
 
 
 def slim(program):
-    """Returns the archive with only the parts needed to run it, without the Python source lines of its origin."""
+    """Returns the archive with only the parts that are needed to run it, without the lines of Python source."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(program)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as new:
         for name in old.namelist():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""run_bytecode3.py TAPER SAMPLES: the bytecode-4 sample, rewritten as version 3 (with and without its number), gives the same results."""
+"""run_bytecode3.py TAPER SAMPLES: checks that the sample of bytecode 4 gives the same results after it is rewritten as version 3, with
+and without the version number."""
 import json
 import os
 import subprocess

@@ -2,19 +2,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """run_networks_torch2.py TAPER [FAMILY | FAMILY:NETWORK]… [--forms FORM,…] [--failed-only] [--keep DIR] [--limit SECONDS]
 
-Builds the networks of tests/models/networks_torch2.py with weights from a seed, writes each in several forms with the PyTorch 2 at hand,
-runs the files by Taper and holds every result against PyTorch's: floats within 1e-4 of the largest and 1e-5, all else equal.
+Builds the networks of tests/models/networks_torch2.py with weights from a seed, writes each in several forms with the installed PyTorch 2, runs the
+files in Taper and compares every result with PyTorch's. Floats may differ by 1e-4 of the largest plus 1e-5; everything else must be equal.
 
-  static      torch.export, of these sizes             core       the same after run_decompositions()
-  strict      the same by way of Dynamo
-  batch       of any batch, run with another           sizes      of any sizes, as far as PyTorch goes, run with others
-  trace, script                  torch.jit.save        freeze, optimized   of the trace or script, torch.jit.freeze and optimize_for_inference
-  ptl         _save_for_lite_interpreter               flat       the same as a flatbuffer
+  static             torch.export with fixed sizes
+  core               static after run_decompositions()
+  strict             static, exported through Dynamo
+  batch              torch.export with a dynamic batch, and run with another batch
+  sizes              torch.export with dynamic sizes, as far as PyTorch supports them, and run with other sizes
+  trace, script      torch.jit.save
+  freeze, optimized  torch.jit.freeze and optimize_for_inference of the trace or the script
+  ptl                _save_for_lite_interpreter
+  flat               ptl as a flatbuffer
 
 FAMILY is torchvision, transforms, timm, transformers, ultralytics, torchaudio; without one, all. TAPER_TORCH2 names a python with PyTorch 2.8 or newer and these
-packages; without it the script is skipped, a package that is missing skips its family. What PyTorch itself cannot export or run is
-counted apart. One process builds one network, for no longer than --limit (900): exporting keeps memory. A line for each network and form,
-a table, and "N passed, M failed"."""
+packages; without it the script is skipped. If a package is missing, its family is skipped. Networks that PyTorch itself cannot export or run are
+counted separately. One process builds one network, because exporting does not free its memory; --limit is its time in seconds (900). Prints a line
+for each network and form, a table, and "N passed, M failed"."""
 import argparse
 import collections
 import json
@@ -29,7 +33,7 @@ EXPORTED = ("static", "strict", "core", "batch", "sizes")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-# ---- one network, in a process of its own
+# ---- one network, which runs in its own process
 
 def flatten(name, value, into):
     """Yields the parts of a result with the names of `taper run`."""
@@ -106,7 +110,7 @@ def run_taper(arguments, path, calls, folder):
 
 
 class Unable(Exception):
-    """Raised if PyTorch does not support it."""
+    """Raised if PyTorch does not support the form."""
 
 
 def ask(what, function, *args, **kwargs):
@@ -131,7 +135,7 @@ class Forms:
         options = {**({"dynamic_shapes": shapes} if shapes else {}), **({"strict": True} if form == "strict" else {})}
         program = ask("export", torch.export.export, network.module, *example, **options)
         if form == "core":
-            if not hasattr(program, "run_decompositions"):  # before 2.2
+            if not hasattr(program, "run_decompositions"):  # PyTorch before 2.2 lacks it
                 raise Unable("not tried")
             program = ask("run_decompositions", program.run_decompositions)
         path = os.path.join(self.folder, f"{form}.pt2")
@@ -176,7 +180,7 @@ class Forms:
             from torch.jit.mobile import _load_for_lite_interpreter
             again = ask("load", _load_for_lite_interpreter, path)
             return path, [example], lambda *args, **kwargs: again(*args, *kwargs.values())
-        return path, [example], ask("load", torch.jit.load, path)  # which it cannot where oneDNN's tensors are constants
+        return path, [example], ask("load", torch.jit.load, path)  # fails if constants are tensors of oneDNN
 
     def run(self, form):
         import torch
@@ -186,7 +190,7 @@ class Forms:
         for number, (args, kwargs) in enumerate(calls):
             from torch.utils._pytree import tree_map
             copies = tree_map(lambda v: v.clone() if isinstance(v, torch.Tensor) else v, (args, kwargs))
-            torch.manual_seed(67280421310721)  # what Taper's generator starts with
+            torch.manual_seed(67280421310721)  # the seed with which Taper's generator starts
             try:
                 with torch.no_grad():
                     result = module(*copies[0], **copies[1])

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """run_optimize.py TAPER [BUILDER… | --all | --kind KIND]… [--dir DIR] [--backend NAME]… [--each-pass]
 
-`taper optimize` of the networks that scripts/oracle/make_zoo.py builds, in each of their forms, for cpu, vulkan and metal. What it writes
-must give in Taper what the file itself gives with --no-optimize, at two input sizes: max|a-b| <= 1e-4 max|b| + 1e-5 per output, or one of
-run_zoo.py's clauses, listed apart. What it writes for the CPU must also load and agree in PyTorch's lite interpreter, where that runs
-such a network at all. Prints the nodes and operators before and after.
---each-pass: the scripted .pt also with every pass left out, and with every pass alone."""
+Runs `taper optimize` on the networks that scripts/oracle/make_zoo.py builds, in each of their forms, for cpu, vulkan and metal. In Taper
+the written file must give the results of the original file with --no-optimize, at two input sizes: max|a-b| <= 1e-4 max|b| + 1e-5 per
+output, or one of run_zoo.py's clauses, which are counted separately. A file for the CPU must also give these results in PyTorch's lite
+interpreter, if that can run the network. Prints the nodes and operators before and after.
+--each-pass: also optimizes the scripted .pt with each pass omitted, and with each pass alone."""
 import argparse
 import itertools
 import json
@@ -21,12 +21,13 @@ import numpy as np
 
 import run_zoo
 
-# The file, and the results that PyTorch's lite interpreter gave for such a network (none: it does not run it).
+# (form, suffix of the file, name of the results of PyTorch's lite interpreter).
 FORMS = (("script_pt", ".script.pt", "expected"), ("trace_pt", ".trace.pt", "expected_trace"), ("script", ".ptl", "expected"),
          ("trace", ".trace.ptl", "expected_trace"), ("opt", ".opt.ptl", "expected_opt"))
 BACKENDS = ("cpu", "vulkan", "metal")
 
-# Runs in PyTorch, a process for each file: the lite interpreter can end it. Rows: model, sets of input files, whether they are a list.
+# Runs files in PyTorch. Each file has its own process, because the lite interpreter may crash. A row has a model, sets of input files,
+# and true if the inputs are a list.
 WORKER = r"""
 import json, os, sys
 import numpy as np, torch
@@ -176,7 +177,8 @@ def passes(taper):
 
 
 def check_passes(taper, tally, form):
-    """Checks each pass omitted, and each alone. The files run unoptimized, because the passes at load would run the pass otherwise."""
+    """Checks files with each pass omitted, and with each pass alone. The files run with --no-optimize, because otherwise the load would
+    run all passes."""
     names = passes(taper)
     for name in names:
         for title, disabled in ((f"without {name}", [name]), (f"{name} alone", [n for n in names if n != name])):
@@ -205,7 +207,7 @@ def check_builder(a, tally, builder, folder):
             continue
         form = Form(builder, stem, name, suffix, expected, forms[name]["traced"])
         if name == "script_pt" and forms.get("script", {"traced": True})["traced"]:
-            form.name = "none"  # PyTorch does not export the script: the .ptl is the trace's
+            form.name = "none"  # PyTorch cannot export the script, so the .ptl was made from the trace
         check_form(a.taper, tally, form, a.backend or BACKENDS, lite)
         if a.each_pass and name == "script_pt" and form.base:
             check_passes(a.taper, tally, form)

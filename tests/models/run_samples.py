@@ -37,7 +37,7 @@ def compare(folder, want, got, path):
         for key, mine in (("dtype", want["dtype"]), ("shape", want["shape"]), ("strides", want["strides"])):
             if got[key] != mine:
                 return f"{path}: {key} {got[key]}, wanted {mine}"
-        # A scale in single precision, as files for NNAPI have it.
+        # Files for NNAPI have scales in single precision.
         if "scale" in want and (np.float32(got["scale"]), got["zero_point"]) != (np.float32(want["scale"]), want["zero_point"]):
             return f"{path}: scale {got['scale']} and zero point {got['zero_point']}, wanted {want['scale']} and {want['zero_point']}"
         a = npy(folder, want).astype(np.float64).ravel()
@@ -73,7 +73,7 @@ def compare(folder, want, got, path):
 
 
 def run_calls(taper, folder, model, calls, extra, scratch):
-    """Runs all calls on one loaded module. A call that raises ends a run, so the calls before it run separately."""
+    """Runs all calls. A call that raises ends a run, so each run has the calls up to one that raises, on one loaded module."""
     groups, current = [], []
     for call in calls:
         current.append(call)

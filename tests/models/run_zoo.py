@@ -3,10 +3,11 @@
 """run_zoo.py TAPER [BUILDER… | --all | --kind KIND]… [--dir DIR] [--taper-arg ARG]…
 
 Builds torchvision networks with scripts/oracle/make_zoo.py, runs their script, trace and optimized .ptl files and their script and
-trace .pt files in Taper at two input sizes and compares with PyTorch's lite interpreter: max|a-b| <= 1e-4 max|b| + 1e-5 per output or, listed apart, at most twice PyTorch's
-own float32 error against float64. Detections are compared as same_detections says, listed apart. What PyTorch itself does not export or run is counted as such.
-Networks of kind quantization ("+int8") must give the same numbers bit for bit.
---all: the rows of scripts/oracle/zoo.tsv of every kind but quantization; --kind: of one kind."""
+trace .pt files in Taper at two input sizes and compares with PyTorch's lite interpreter: max|a-b| <= 1e-4 max|b| + 1e-5 per output. If this fails,
+the error against float64 may be twice PyTorch's own float32 error; such networks are counted separately. same_detections compares detections, which
+are counted separately too. Networks that PyTorch itself cannot export or run are counted as such. Networks of kind quantization ("+int8") must give
+the same numbers bit for bit.
+--all: the rows of scripts/oracle/zoo.tsv of every kind except quantization; --kind: of one kind."""
 import argparse
 import csv
 import glob
@@ -40,7 +41,7 @@ def expected(stem, name):
 
 
 def compare(got, want, exact):
-    """Returns (None or the difference, true if float64 decided)."""
+    """Returns (None or the difference, true if the comparison with float64 decided)."""
     if sorted(got) != sorted(want):
         return f"results {sorted(got)}, wanted {sorted(want)}", False
     judged = False
@@ -64,8 +65,8 @@ def compare(got, want, exact):
 
 def same_detections(got, want, near):
     """Returns true if the outputs of a detector, N rows each, have the same rows. Detections whose scores differ only by rounding may be swapped
-    (both are ordered by score). The tolerance is compare()'s or, if it is larger, twice the change of PyTorch's own result when the pixels
-    change by one rounding: near, several results."""
+    (both are ordered by score). The tolerance is compare()'s or, if it is larger, twice the change of PyTorch's own result when the pixels change
+    by one rounding. near: PyTorch's results for such changed pixels."""
     if sorted(got) != sorted(want) or any(got[k].shape != want[k].shape or got[k].dtype != want[k].dtype for k in want):
         return False
     rows = {len(v) for v in want.values()}
@@ -75,7 +76,7 @@ def same_detections(got, want, near):
     for other in near:
         for k, v in want.items():
             if k in other and other[k].shape == v.shape and v.size and v.dtype.kind == "f":
-                # Row i against the most similar of its neighbours, for they may have changed places.
+                # Compares row i with the most similar of its neighbours, because rows may have changed places.
                 moved = [min(np.abs(v[i] - other[k][j]).max() for j in range(max(0, i - 3), min(len(v), i + 4))) for i in range(len(v))]
                 bound[k] = max(bound[k], 2 * max(moved))
     free = list(range(rows.pop()))
@@ -111,7 +112,7 @@ def run_form(taper, extra, stem, set_stem, suffix, name, traced, detector, folde
     got = {k[len("output"):]: v for k, v in np.load(out).items()}
     want, exact = expected(set_stem, name), expected(set_stem, "expected64")
     if len(exact) == len(want) == 1:
-        # A traced net returns the tensor where the script returns a named tuple of it and Nones.
+        # A traced network returns a tensor; the script returns a named tuple of the tensor and Nones.
         exact = dict(zip(want, exact.values()))
     if stem.endswith("_int8"):
         same = sorted(got) == sorted(want) and all(np.array_equal(got[k], want[k]) for k in want)

@@ -4,7 +4,7 @@ import subprocess
 
 
 def taper(program, *arguments):
-    """Returns the program's output; raises RuntimeError with its last words if it fails."""
+    """Returns the program's output; raises RuntimeError with the end of its stderr if it fails."""
     done = subprocess.run([program, *arguments], capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip()[-300:])

@@ -3,8 +3,8 @@
 """test_accuracy.py TAPER
 
 Compares operators that sum many elements with float64, on inputs for which additions lose digits: a mean much larger than the spread, equal
-elements, alternating signs, one huge element, denormals, rows of a million elements. For each instruction set the error may be twice PyTorch's, or
-two units in the last place of the largest term of the sum. KNOWN lists the cases that exceed this, with their reasons."""
+elements, alternating signs, one huge element, denormals, rows of a million elements. For each instruction set the error may be twice PyTorch's
+error, or two units in the last place of the largest term of the sum. KNOWN lists the cases that exceed this bound, with their reasons."""
 import os
 import subprocess
 import sys
@@ -17,9 +17,9 @@ import torch.nn.functional as F
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import sampling  # noqa: E402
 
-MASKS = ("", "avx2", "scalar")  # of TAPER_CPU_MASK; "" is what the machine has
+MASKS = ("", "avx2", "scalar")  # values of TAPER_CPU_MASK; "" is all that the machine has
 
-# (case, how the input's name begins, instruction sets): why the error is larger. A whole run fails where no case needs an entry any more.
+# (case, beginning of the input's name, instruction sets): the reason why the error is larger. A whole run fails if no case needs an entry any more.
 SQUARES = "squares are added as floats; beside one square of 9e14 the others lose their last digits: 7e-7 of the result"
 ORDER = "as many additions of floats as PyTorch's, in another order: less than two times the bound"
 KNOWN = {
@@ -27,15 +27,15 @@ KNOWN = {
     ("group_norm", "huge 3x", MASKS): SQUARES,
     ("kl_div", "signs 1x", MASKS): ORDER,
 }
-MOST = 50  # times the bound: what is known may not become worse than this
+MOST = 50  # times the bound: limit for the errors of KNOWN
 
 
 def largest(x, dims, keep=False):
     return x.abs().amax(dims, keep)
 
 
-# A case: its name; the operator in TorchScript, of x, and of `near`, which is within 1e-4 of 1; the largest terms of its sums, computed from x
-# in float64 (None: the results themselves); the least number of dimensions.
+# Yields cases: a name; the operator in TorchScript, applied to x, or also to `near`, which is within 1e-4 of 1; a function that computes the
+# largest terms of its sums from x in float64 (None: the results themselves); the smallest number of dimensions.
 def cases():
     for dims in ("[-1]", "[0]", "[0, -1]"):
         d = tuple(eval(dims))
@@ -64,7 +64,7 @@ def cases():
         yield f"log_softmax {dim}", f"torch.log_softmax(x, {dim})", lambda x, d=dim: largest(x, d, True).expand_as(x), 2
         yield f"normalize {dim}", f"F.normalize(x, 2.0, {dim})", None, 2
         yield f"trapezoid {dim}", f"torch.trapezoid(x, dim={dim})", lambda x, d=dim: largest(x, d), 2
-    # Largest terms of a normalized row: x times the inverse of its deviation.
+    # The largest terms of a normalized row are x times the inverse of the deviation.
     yield "layer_norm", "F.layer_norm(x, [x.size(-1)])", lambda x: normalized(x, (-1,)), 2
     yield "group_norm", "F.group_norm(x, 4)", lambda x: normalized(x.reshape(x.size(0), 4, -1), (-1,)).reshape(x.shape), 3
     yield "instance_norm", "F.instance_norm(x)", lambda x: normalized(x, tuple(range(2, x.dim()))), 3
@@ -85,7 +85,7 @@ def normalized(x, dims):
 
 
 def inputs():
-    """Yields name and tensor. Sizes: rows and columns shorter and longer than the kernels' blocks; a million in a row."""
+    """Yields (name, tensor). The sizes have rows and columns shorter and longer than the kernels' blocks, and a row of a million elements."""
     def shaped(name, make):
         for sizes in ((64, 300), (20, 9), (3, 8, 700), (1, 1000003)):
             generator = torch.Generator().manual_seed(len(name))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs models as public apps have them (apps/) in PyTorch and in Taper and compares structure, values, dtypes, sizes and strides.
+"""Runs models like those of public apps (apps/) in PyTorch and in Taper and compares structure, values, dtypes, sizes and strides.
 
   test_apps.py TAPER [--quick] [--filter TEXT] [--forms A,B] [--modes A,B] [--keep DIR] [--write DIR] [--verbose]
 
-Every module is written in several forms: script, trace, flatbuffer, mobile (optimize_for_mobile), mobile_plain (with passes left
-out), frozen, bundled (inputs bundled, run with --bundled), and bytecode 7, 6, 5, 4 and 3 made from script. Each file is run optimized, with --no-optimize and with
+Every module is written in several forms: script, trace, flatbuffer, mobile (optimize_for_mobile), mobile_plain (without some passes), frozen, bundled
+(inputs bundled, run with --bundled), and bytecode 7, 6, 5, 4 and 3 made from script. Each file is run optimized, with --no-optimize and with
 --reference; all calls of a case run on one loaded model, with sizes A, B, A, A. A call that raises in PyTorch must raise in
-Taper. --quick: script and mobile, optimized, of every case. Needs python3-torch. Ends with "N passed, N failed"."""
+Taper. --quick: only the forms script and mobile of every case, optimized. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import importlib
 import json
@@ -48,7 +48,7 @@ def run_torch(module, calls):
             with torch.no_grad():
                 value = module(*args) if method == "forward" else module.run_method(method, *args) if hasattr(
                     module, "run_method") else getattr(module, method)(*args)
-        except Exception as e:  # noqa: BLE001: whatever it raises
+        except Exception as e:  # noqa: BLE001: models raise many kinds of exceptions
             lines = [line for line in str(e).strip().split("\n") if line.strip()]
             results.append((None, lines[-1] if lines else type(e).__name__))
             break
@@ -57,7 +57,7 @@ def run_torch(module, calls):
 
 
 def plain(value, shown=False):
-    """Copies with the same strides. shown: with the keys that JSON has."""
+    """Returns copies with the same strides. shown: with keys in the form of JSON."""
     if isinstance(value, torch.Tensor):
         return value.new_empty(0).set_(value.detach().storage().clone(), value.storage_offset(), value.size(), value.stride())
     if isinstance(value, tuple):
@@ -69,12 +69,12 @@ def plain(value, shown=False):
     return value
 
 
-# Numbers that a model made of float32 values.
+# A model computed these numbers from float32 values.
 oracle.same_number = lambda a, b, same=oracle.same_number: same(a, b, 1e-5)
 
 
 class Forms:
-    """Writes the forms of a case: (path, expected results, reason why there is none)."""
+    """Writes the forms of a case. Each is (path, expected results, reason if it could not be written)."""
 
     def __init__(self, case, folder):
         self.case, self.folder = case, folder
@@ -111,7 +111,7 @@ class Forms:
             if form == "torchscript_trace" and not case.trace:
                 return None
             module = self.script if form == "torchscript" else torch.jit.trace(self.module(), case.calls[0][1], check_trace=False)
-            path = self.path(form)[:-1]  # .pt
+            path = self.path(form)[:-1]  # the form's path ends in .ptl; this file is a .pt
             module.save(path)
             return path, self.expected if form == "torchscript" else run_torch(module, case.calls)
         if form == "trace":
@@ -130,7 +130,7 @@ class Forms:
             blocked = {MobileOptimizerType.INSERT_FOLD_PREPACK_OPS, MobileOptimizerType.CONV_BN_FUSION} if form == "mobile_plain" else set()
             optimized = optimize_for_mobile(self.scripted(), blocked, preserved_methods=case.preserve or None)
             path = self.save(optimized, form)
-            return path, run_torch(torch.jit.load(path), case.calls)  # the file itself: its lite functions do the same
+            return path, run_torch(torch.jit.load(path), case.calls)  # the results of the file itself, whose functions for the lite interpreter compute the same
         if form == "bundled":
             if any(method != "forward" for method, _ in case.calls) or self.expected[-1][1] or not case.mobile:
                 return None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_attribute_changes.py TAPER: tests all ways to change an attribute, through all ways to reach it: three calls of one module in PyTorch and
-in Taper, optimized and not, as TorchScript and for the lite interpreter.
+"""test_attribute_changes.py TAPER: tests all ways to change an attribute, combined with all ways to reach it, in three calls of one module. Each
+module runs in PyTorch and in Taper, optimized and not, as TorchScript and for the lite interpreter.
 
 A change is one of a tensor's data, shape, strides or storage, of a container, or of an object's slot. A way is the attribute itself, an alias, an
 item of a list or dict, a submodule, a called method, a loop over a ModuleDict, or a branch. Ends with "N passed, N failed"."""
@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import sampling
 
 CALLS = 3
-# Of a tensor t of sizes 2 x 3, x being of sizes 2.
+# Changes of a tensor t with sizes 2 x 3. x has 2 elements.
 TENSORS = {
     "data": "t.add_(x[0])", "data by index": "t[0] = x[0]", "data by mask": "t[t > 0.5] = x[1]", "data by copy": "t.copy_(t * 2)",
     "transpose_": "t.transpose_(0, 1)", "swapaxes_": "t.swapaxes_(0, 1)", "t_": "t.t_()", "unsqueeze_": "t.unsqueeze_(0)",
@@ -93,7 +93,7 @@ def cases():
 
 
 def answers(module, x):
-    """Returns the result of each call; a text is an exception, after which no more calls are made."""
+    """Returns the result of each call. A text is an exception and ends the list."""
     found = []
     for _ in range(CALLS):
         try:

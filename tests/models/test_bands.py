@@ -52,7 +52,7 @@ class Residual(nn.Module):
 
 
 class Twice(nn.Module):
-    """The value in between is used twice, which excludes bands."""
+    """The value between the layers is used twice, which excludes bands."""
 
     def __init__(self, first, second):
         super().__init__()
@@ -127,7 +127,7 @@ class QuantizedResidual(nn.Module):
 
 
 class QuantizedSum(nn.Module):
-    """Sums the results of two layers with one input; `order` selects which is computed last, and which is the first summand."""
+    """Sums the results of two layers with one input; `order` selects the layer that is computed last, and the first summand."""
     def __init__(self, first, second, order):
         super().__init__()
         self.first, self.second, self.order, self.sum = first, second, order, nnq.QFunctional()
@@ -245,11 +245,11 @@ def main():
             torch.manual_seed(number)
             x, other = torch.randn(sizes), torch.randn(*sizes[:2], sizes[2] - 3, sizes[3] + 2)
             network = network.eval()
-            # Scripted ones check the ranks of values between layers.
+            # Scripted networks check the ranks of values between layers.
             (torch.jit.script(network) if number % 2 else torch.jit.trace(network, x)).save(model)
             inputs = [x, x, -x, x, other, x, other, other, x]
             with torch.no_grad():
-                exact = network.double() if floats else network  # of long sums PyTorch's floats are too far off
+                exact = network.double() if floats else network  # PyTorch's float32 results of long sums are not exact enough
                 wanted = [exact(i.double() if floats else i).numpy() for i in inputs]
             for threads in ("1", "2", "3"):
                 for call, (y, w) in enumerate(zip(results_of(taper, model, [i.numpy() for i in inputs], scratch, threads), wanted)):

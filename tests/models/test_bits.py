@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_bits.py TAPER [--verbose]
 
-After an operator, a quantizer turns a different last bit into a different integer. For operators that occur before quantizers, results for which
-PyTorch's two builds for x86, with AVX2 and without, have the same bits must have these bits in Taper, too: their order is then PyTorch's and not a
-compiler's. OTHERWISE lists the exceptions with their reasons; a line without a differing case must be removed."""
+After an operator, a quantizer turns a different last bit into a different integer. This test runs operators that occur before quantizers. If
+PyTorch's two builds for x86, with AVX2 and without, give the same bits, Taper must give these bits too: the order of additions is then PyTorch's
+choice and not a compiler's. OTHERWISE lists the exceptions with their reasons; a line without a differing case must be removed."""
 import os
 import re
 import subprocess
@@ -25,7 +25,7 @@ SOURCES, INPUTS = {}, {}
 
 
 def case(name, body, *inputs):
-    """body: of x0, x1, …; with "channels last" in the name, x0 has that format."""
+    """Adds a case. body: an expression of x0, x1, …. If the name contains "channels last", x0 has that format."""
     types = ", ".join(f"x{i}: Tensor" for i in range(len(inputs)))
     order = "    x0 = x0.contiguous(memory_format=torch.channels_last)\n" if "channels last" in name else ""
     SOURCES[name] = f"def forward(self, {types}):\n{order}    return {body}\n"
@@ -120,7 +120,7 @@ def answers(folder):
     for i, name in enumerate(SOURCES):
         module = torch.jit.load(os.path.join(folder, f"{i}.pt"))
         with torch.no_grad():
-            inputs = [torch.from_numpy(np.load(os.path.join(folder, f"{i}_{k}.npy"))) for k in range(len(INPUTS[name]))]  # randn() has other bits there
+            inputs = [torch.from_numpy(np.load(os.path.join(folder, f"{i}_{k}.npy"))) for k in range(len(INPUTS[name]))]  # randn() gives other bits here
             found[str(i)] = module(*inputs).contiguous().numpy()
     np.savez(os.path.join(folder, os.environ["ATEN_CPU_CAPABILITY"] + ".npz"), **found)
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_conv_algorithms.py TAPER
 
-Convolutions of 3x3 with stride 1 and 2 by whatever algorithm Taper chooses, and transposed ones, against float64: the largest error is at most twice that of direct
-sums (--memory low), the result as near to PyTorch's as any must be. Sizes that fill tiles and that do not, paddings, dilations, batches, few and many channels, what is fused
-behind a layer, one to 24 threads, infinities and NaN in the input; which kernels ops --config asks for. Each of Winograd's algorithms must have been chosen by some case, and none with
---memory low."""
+Compares convolutions of 3x3 with stride 1 and 2, by the algorithm that Taper chooses, and transposed convolutions with float64. The largest error may
+be twice the error of direct sums (--memory low), and the result must be within the usual tolerance of PyTorch's. Covers sizes that fill tiles and
+that do not, paddings, dilations, batches, few and many channels, operators that are fused after a layer, one to 24 threads, infinities and NaN in the
+input, and the kernels that ops --config lists. Each of Winograd's algorithms must be chosen by some case, and none with --memory low."""
 import json
 import os
 import subprocess
@@ -47,7 +47,7 @@ class Layer(nn.Module):
 
 
 def cases():
-    """in, out, height, width, batch, padding, dilation, norm, add, act, stride"""
+    """Yields (in, out, height, width, batch, padding, dilation, norm, add, act, stride)."""
     yield 64, 64, 56, 56, 1, 1, 1, True, True, "relu"
     yield 128, 128, 28, 28, 1, 1, 1, True, True, "relu"
     yield 256, 256, 14, 14, 1, 1, 1, False, False, None
@@ -60,7 +60,7 @@ def cases():
     yield 128, 128, 28, 28, 1, 2, 2, True, True, "relu"
     yield 256, 256, 33, 35, 1, 4, 4, False, False, "relu"
     yield 512, 256, 28, 28, 1, 12, 12, True, False, "relu"
-    # The weights fit in no cache, and are read several times because there are many tiles.
+    # These weights are larger than any cache, and many tiles read them several times.
     yield 512, 208, 65, 65, 1, 12, 12, True, False, "relu"
     yield 320, 272, 81, 79, 1, 1, 1, False, False, "six"
     yield 256, 256, 28, 28, 1, 24, 24, True, False, "relu"
@@ -84,13 +84,13 @@ def cases():
 
 
 def transposed_cases():
-    """in, out, height, width, batch, kernel, stride, padding, output padding, dilation, norm"""
+    """Yields (in, out, height, width, batch, kernel, stride, padding, output padding, dilation, norm)."""
     yield 64, 32, 20, 22, 1, 2, 2, 0, 0, 1, True
     yield 32, 16, 9, 31, 2, 4, 2, 1, 0, 1, True
     yield 16, 24, 13, 7, 1, 3, 2, 1, 1, 1, False
     yield 40, 33, 6, 8, 1, (2, 5), (3, 4), (0, 2), (2, 1), 1, False  # no tap contributes to some outputs
     yield 24, 8, 5, 9, 1, 3, (2, 3), 2, 1, (2, 3), False
-    yield 520, 130, 8, 9, 1, 4, 2, 1, 0, 1, True  # the weights fit in no cache
+    yield 520, 130, 8, 9, 1, 4, 2, 1, 0, 1, True  # the weights are larger than any cache
     yield 64, 3, 16, 16, 1, 4, 2, 1, 0, 1, False
 
 
@@ -151,7 +151,7 @@ def main():
                       f"{name}: error {shared[0]:.2e} with {threads} threads, the direct sums' {direct[0]:.2e}, of {shared[2]:.2e}")
             chosen[kernel.split("_")[0]] = chosen.get(kernel.split("_")[0], 0) + 1
             check(not kernel_of(taper, model, x.shape, "--memory", "low").startswith(("f", "s")), name + ": chosen with --memory low too")
-            # What is not finite reaches the outputs over it, and no others.
+            # A NaN or an infinity must reach the outputs whose windows contain it, and no others.
             for special in (float("nan"), float("inf")):
                 x[n - 1, i // 2, h // 2, w // 3] = special
                 with torch.no_grad():
@@ -161,7 +161,7 @@ def main():
                 finite = np.isfinite(own) & np.isfinite(y)
                 check(same.all() and (np.isfinite(own) == np.isfinite(y)).all() and
                       np.abs(own[finite] - y[finite]).max() <= 1e-4 * np.abs(own[finite]).max() + 1e-5, f"{name}: {special} in the input")
-        # Transposed ones, by phases of the stride: the errors of direct sums, whatever the threads.
+        # Transposed convolutions are computed by phases of the stride. Their errors must be those of direct sums, with any number of threads.
         for number, (i, o, h, w, n, kernel, stride, padding, more, dilation, norm) in enumerate(transposed_cases()):
             if not sampling.taken(number, 0.5):
                 continue
@@ -177,7 +177,7 @@ def main():
                 for options in ([], ["--threads", "3"], ["--cpu", "avx2"], ["--cpu", "scalar"]):
                     error, _, magnitude = errors(result_of(taper, model, x.numpy(), scratch, *options), wanted)
                     check(error <= 4e-6 * magnitude, f"{name}, {options}: error {error:.2e} of {magnitude:.2e}")
-        # A selective build has the kernels that its model's groups are fastest with.
+        # A selective build contains the kernels that are fastest for the groups of its model.
         for channels, groups, planes in (64, 32, True), (64, 8, True), (64, 64, False), (256, 1, False):
             torch.jit.script(nn.Conv2d(channels, channels, 3, 1, 1, groups=groups).eval()).save(model)
             check(("TAPER_USE_conv_planar" in run(taper, "ops", model, "--config")) == planes, f"--config: {channels} channels in {groups} groups")

@@ -24,7 +24,7 @@ from test_write import apart, names, own_flatbuffer, same, to_input, tree
 
 BYTECODE = (4, 5, 6, 7, 8)
 ALIGNMENT = 64
-# The version from which on operators of these names mean what they mean today.
+# {operator: the version since which it has today's meaning}
 CHANGED = {"aten::div": 4, "aten::div_": 4, "aten::full": 5, "aten::linspace": 8, "aten::logspace": 9, "aten::gelu": 10}
 LACKING = "operators that this build of Taper does not have"
 
@@ -46,7 +46,7 @@ def outcome(taper, folder, model, calls, out):
         with open(os.path.join(out, "calls.json"), "w") as file:
             json.dump(current, file)
         p = subprocess.run([taper, "run", model, "--calls", file.name, "--json"], capture_output=True, text=True)
-        first = p.stderr.split("\n")[0].replace(model, "MODEL") if p.returncode else ""  # else remarks, as on training mode
+        first = p.stderr.split("\n")[0].replace(model, "MODEL") if p.returncode else ""  # otherwise stderr has remarks, such as the note about training mode
         results.append((p.returncode, p.stdout, first))
         current = []
     return results
@@ -55,7 +55,7 @@ def outcome(taper, folder, model, calls, out):
 # ---- in PyTorch
 
 def load(path):
-    """Loads TorchScript as such, everything else in the lite interpreter; both have run_method."""
+    """Loads TorchScript with torch.jit, and everything else in the lite interpreter; both have run_method."""
     if not path.endswith(".pt"):
         return _load_for_lite_interpreter(path)
     module = torch.jit.load(path)
@@ -64,7 +64,8 @@ def load(path):
 
 
 class Raised(str):
-    """The text of an exception. TorchScript puts the place before it, the lite interpreter after it, as far as the file contains it."""
+    """Returns the text of an exception without the place in the source. TorchScript prints the place before the text, the lite interpreter after
+    it, if the file has debug records."""
 
     def bare(self):
         line = self.strip().split("\n")[-1 if "Traceback of TorchScript, serialized" in self else 0]
@@ -88,7 +89,7 @@ def cannot_run(original, folder, calls):
 
 
 def compare_with(original, copy, folder, calls, places):
-    """places: both files contain the places, so that they must be equal."""
+    """places: true if both files contain the places, which must then be equal."""
     a, b = load(original), load(copy)
     for c in calls:
         want, got = call(a, folder, c), call(b, folder, c)
@@ -133,7 +134,7 @@ def compare_records(original, copy):
     a = zipfile.ZipFile(original)
     a_folder, there = names(a)
     own = int(a.read(a_folder + (".data/version" if ".data/version" in there else "version")))
-    # Sources of a lower version would mean something else.
+    # Sources of a lower version would have another meaning.
     kept = not any(own < change <= version for change in (4, 5, 8, 9))
     for name in there:
         if name.startswith("extra/") or (kept and name.startswith("code/")) or (kept and name == "constants.pkl"):
@@ -196,14 +197,14 @@ def examine(taper, folder, entry, model, out):
 
 
 class Old(torch.nn.Module):
-    """Operators whose meaning has changed."""
+    """Makes cases with operators whose meaning has changed."""
 
     def forward(self, x, y):
         return torch.div(x, y), x / 3, torch.full([2], 3), torch.linspace(0., 1., 100), torch.logspace(0., 1., 100)
 
 
 class WithoutGradients(torch.nn.Module):
-    """Objects that PyTorch's lite interpreter would not read from a zip archive."""
+    """Makes objects that PyTorch's lite interpreter cannot read from a zip archive."""
 
     def __init__(self):
         super().__init__()
@@ -298,7 +299,7 @@ def optimized_in_taper(taper, folder, original, copy, calls, out):
 
 
 def examine_optimized(taper, folder, entry, model, out):
-    """Does the same for files of `taper optimize` in each form, within tolerances."""
+    """Compares files of `taper optimize` in each form in the same way, within tolerances."""
     original, calls, wrong, cases = os.path.join(folder, model), entry["calls"], [], 0
     preserve = [word for method in sorted({c["method"] for c in calls}) for word in ("--preserve", method)]
     unfit = apart(lambda: cannot_run(original, folder, calls))
@@ -328,7 +329,7 @@ def main():
 
 
 def examine_named_tuple(taper):
-    """Checks a program exported by PyTorch 2 whose result has a named tuple with a dict in it."""
+    """Checks a program exported by PyTorch 2 whose result has a named tuple that contains a dict."""
     program, wrong = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pt2", "2.15_containers.pt2"), []
     inputs = ["-i", "ones:2x3", "-i", "ones:2x3", "-i", "ones:2x3", "-i", "null", "-i", "1.5", "-i", '"up"']
     with tempfile.TemporaryDirectory() as folder:

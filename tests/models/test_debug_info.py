@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_debug_info.py TAPER DIR...: compares the debug records of `taper convert --debug-info` and `taper optimize --debug-info` for the
-TorchScript samples of each DIR with those of PyTorch's _save_for_lite_interpreter(_save_mobile_debug_info=True).
+TorchScript samples of each DIR with the records of PyTorch's _save_for_lite_interpreter(_save_mobile_debug_info=True).
 
-For every operator that both files call from one range of source, PyTorch's chain of calls must be among ours, in order; PyTorch omits some calls
-around branches and loops. Most chains must be the same."""
+For every operator that both files call from one range of source, Taper's chain of calls must contain PyTorch's, in order; PyTorch omits some
+calls around branches and loops. Most chains must be equal."""
 import glob
 import os
 import pickle
@@ -95,14 +95,14 @@ def main():
                 torch.jit.load(path)._save_for_lite_interpreter(theirs_path, _save_mobile_debug_info=True)
                 theirs = Records(theirs_path)
             except (RuntimeError, KeyError):
-                continue  # not a model that PyTorch can save so
+                continue  # PyTorch cannot save this model with debug records
             taper(program, "convert", path, "-o", ours_path, "--debug-info")
             script = [a + b for a, b in zip(script, compare(name, Records(ours_path), theirs, faults))]
             _load_for_lite_interpreter(ours_path)
             taper(program, "optimize", path, "-o", ours_path, "--debug-info")
             Records(ours_path)
             _load_for_lite_interpreter(ours_path)
-            # A lite file keeps what it has.
+            # A lite file keeps its debug records.
             taper(program, "convert", theirs_path, "-o", ours_path)
             lite = [a + b for a, b in zip(lite, compare(name + " (lite)", Records(ours_path), theirs, faults))]
             taper(program, "convert", path, "-o", ours_path)

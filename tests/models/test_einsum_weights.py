@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_einsum_weights.py TAPER
 
-einsum whose second operand belongs to the model: it is packed once, like a layer's weight, also if it is a layer for each head. Compares with
-PyTorch, with one and three threads, for every instruction set, and with weights that the model changes between calls."""
+Tests einsum whose second operand belongs to the model. This operand is packed once, like a layer's weight, also if it has a layer for each
+head. Compares with PyTorch, with one and three threads, for every instruction set, and with weights that the model changes between calls."""
 import json
 import os
 import sys
@@ -20,7 +20,7 @@ except ImportError:
 
 from running import taper
 
-# equation, sizes of the input and of the weight, whether it is packed
+# equation, sizes of the input, sizes of the weight, True if the weight is packed
 CASES = [("bsd,ed->bse", (2, 5, 48), (70, 48), True), ("bsd,de->bse", (2, 5, 48), (48, 70), True), ("...d,ed->...e", (2, 3, 4, 33), (48, 33), True),
          ("bsd,ed->seb", (2, 5, 48), (70, 48), True), ("bsd,ed->bs", (2, 5, 48), (70, 48), False), ("dbs,ed->bse", (48, 2, 5), (70, 48), True),
          ("bnd,hdk->bhnk", (2, 7, 64), (4, 64, 24), True), ("bnd,hdk->nhbk", (2, 7, 64), (4, 64, 24), True), ("bnd,dhk->bnhk", (2, 7, 64), (64, 4, 24), True),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_force_fields.py TAPER [NAME…] [--atoms N] [--double] [--times]: runs the networks of force_fields.py, scripted and frozen, and compares
 energies, forces and stresses with PyTorch's. A force may differ by 1e-5 of the largest one, or by PyTorch's own distance from float64.
---times prints milliseconds of one run with one thread, of PyTorch and of Taper, by turns; PyTorch needs a fast BLAS for that. Ends with
-"N passed, N failed"."""
+--times prints milliseconds of one run with one thread; PyTorch and Taper run in turns. PyTorch needs a fast BLAS for this comparison. Ends
+with "N passed, N failed"."""
 import argparse
 import json
 import os

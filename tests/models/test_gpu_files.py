@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_gpu_files.py TAPER DIR: checks the files of `taper optimize --backend vulkan` and `metal`. For the network of the samples in DIR it writes
-the same objects as PyTorch (s13, s14), field by field. A recurrent network gets Vulkan's contexts. MobileNetV2 for Metal has the operators
-listed in PyTorch's tutorial. All of them run here with the module's results."""
+"""test_gpu_files.py TAPER DIR: checks the files of `taper optimize --backend vulkan` and `metal`. For the network of the samples in DIR the files
+must have the same objects as PyTorch's (s13, s14), field by field. A recurrent network must get Vulkan's contexts. MobileNetV2 for Metal must
+have the operators listed in PyTorch's tutorial. All files must run in Taper with the module's results."""
 import os
 import subprocess
 import sys
@@ -15,7 +15,7 @@ import torch
 from test_write import names, tree
 
 CONV = "__torch__.torch.classes.{}.Conv2d{}Context"
-# The tutorial's, where the last layer is addmm and the reshape before it asks for sizes; since then both are one operator.
+# The tutorial's operators. In the tutorial the last layer is addmm, after a reshape that needs sizes; in later versions both are one operator.
 TUTORIAL = ["aten::adaptive_avg_pool2d", "aten::add.Tensor", "aten::flatten.using_ints", "metal::copy_to_host", "metal_prepack::conv2d_run",
             "metal_prepack::linear_run"]
 
@@ -61,7 +61,7 @@ def close(wanted, got):
     return len(wanted) == len(got) and all(np.abs(a - b).max() <= 1e-4 * np.abs(a).max() + 1e-5 for a, b in zip(wanted, got))
 
 
-# ---- cases: each tells what is wrong, or nothing
+# ---- cases: each yields its errors
 
 def samples(taper, folder, out):
     for sample, backend, form in (("s13_vulkan", "vulkan", "Packed"), ("s14_metal", "metal", "Op")):
@@ -76,7 +76,7 @@ def samples(taper, folder, out):
         for name in a:
             if a[name] != b.get(name) or type(a[name]) is not type(b.get(name)) or repr(a[name]) != repr(b[name]):
                 yield f"{sample}: {name} is {b.get(name)}, wanted {a[name]}"
-        # With the bounds: those of relu6, as floats; all else stays.
+        # Fusing relu6 must set the bounds, as floats, and keep all other fields.
         fused = states(optimize(taper, source, plain, backend))[CONV.format(backend, form)]
         first = list(states(wanted)[CONV.format(backend, form)][0])
         if repr(fused[0]) != repr(first[:-2] + [0.0, 6.0]):
@@ -87,7 +87,7 @@ def samples(taper, folder, out):
 
 
 class Layers(torch.nn.Module):
-    """The other fields of contexts: bounds, output padding, no bias."""
+    """Checks the other fields of contexts: bounds, output padding, no bias."""
 
     def __init__(self):
         super().__init__()
@@ -107,7 +107,7 @@ def layers(taper, _, out):
     source, x = os.path.join(out, "layers.pt"), torch.randn(1, 3, 9, 8)
     module.save(source)
     wanted = [t.detach().numpy() for t in module(x)]
-    tails = {  # of the states, behind the weights; None where the class has no such object
+    tails = {  # fields of the states after the weights; None if the class has no such object
         "vulkan": ([[[2, 2], [1, 2], [1, 1], False, False, [0], 1, 0.0, None], [[1, 1], [0, 0], [1, 1], False, False, [0], 2, -1.0, 2.0],
                     [[2, 2], [1, 1], [1, 1], True, False, [1, 1], 1, 0.0, None]], []),
         "metal": ([[[2, 2], [1, 2], [1, 1], 1, 0.0, None], [[1, 1], [0, 0], [1, 1], 2, -1.0, 2.0]], [0.0, None])}
@@ -129,7 +129,7 @@ class Recurrent(torch.nn.Module):
         super().__init__()
         self.gru = torch.nn.GRU(4, 3, 2, batch_first=True)
         self.lstm = torch.nn.LSTM(4, 3, 1, batch_first=True)
-        self.both = torch.nn.GRU(4, 3, 1, batch_first=True, bidirectional=True)  # which Vulkan does not run
+        self.both = torch.nn.GRU(4, 3, 1, batch_first=True, bidirectional=True)  # Vulkan does not support two directions
 
     def forward(self, x, h, c):
         a, b = self.gru(x, h)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_gradients.py TAPER [NAME…]: runs TorchScript programs that ask for gradients and compares with PyTorch: control flow, dicts,
-writes in place, views, flags of torch.autograd.grad, backward, and the errors. Each program is called three times. Ends with
-"N passed, N failed"."""
+"""test_gradients.py TAPER [NAME…]: runs TorchScript programs that compute gradients and compares with PyTorch: control flow, dicts,
+writes in place, views, flags of torch.autograd.grad, backward, and the errors. Each program is called three times. Ends with "N
+passed, N failed"."""
 import os
 import subprocess
 import sys
@@ -91,7 +91,7 @@ class InDict(torch.nn.Module):
 
 
 class Slices(torch.nn.Module):
-    """Writes to views: the gradient of the base goes through them."""
+    """Writes to views, through which the gradient of the base passes."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         out = torch.zeros(4, 3)
@@ -240,7 +240,7 @@ class Parameters(torch.nn.Module):
 
 
 class Deep(torch.nn.Module):
-    """A chain of many operators: nothing recursive may walk along it."""
+    """A chain of many operators, which no recursive function may follow."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = x[0]
@@ -266,7 +266,7 @@ class Doubles(torch.nn.Module):
         return total, given(torch.autograd.grad([total], [x])[0])
 
 
-# Programs that PyTorch refuses, and a part of the message.
+# (program that PyTorch refuses, a part of the message)
 class Unused(torch.nn.Module):
     says = "appears to not have been used in the graph"
 
@@ -366,7 +366,7 @@ def detached(v):
 
 
 REWRITTEN = "rewritten by taper optimize"
-# Parameters of an optimized file need no gradient, as in a file that PyTorch has frozen.
+# Parameters of an optimized file do not require gradients, as in a file that PyTorch has frozen.
 NOT_REWRITTEN = (Parameters,)
 
 
@@ -375,7 +375,7 @@ def run(taper, program, folder, arguments):
     module = torch.jit.script(program())
     path = os.path.join(folder, "model.pt")
     module.save(path)
-    # A gradient of parameters needs them as attributes; otherwise the module may be frozen too.
+    # Gradients of parameters need the parameters as attributes, so such a module is not frozen.
     inputs = inputs_of(program)
     try:
         want = detached(module(*oracle.clone(inputs)))

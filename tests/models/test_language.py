@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_language.py TAPER [NAME…]: runs programs with all features of the language, each saved by PyTorch as TorchScript and for the lite
-interpreter, in Taper, and compares with PyTorch's result of the same file. Ends with "N passed, N failed"."""
+"""test_language.py TAPER [NAME…]: runs programs with all features of the language in Taper and compares with PyTorch's result of the
+same file. PyTorch saves each program as TorchScript and for the lite interpreter. Ends with "N passed, N failed"."""
 import enum
 import json
 import os
@@ -46,7 +46,7 @@ class ToListTwice(torch.nn.Module):
 
 
 class OwnSettings(torch.nn.Module):
-    """Copies of lists that are attributes, where a branch assigns the old item or another one, as in Swin's shifts."""
+    """Copies of lists that are attributes. A branch assigns the old item or another one, as in Swin's shifts."""
     def __init__(self):
         super().__init__()
         self.still: List[int] = [0, 0]
@@ -76,7 +76,7 @@ class OwnSettings(torch.nn.Module):
 
 
 class Dimensions(torch.nn.Module):
-    """A buffer of 16 dimensions with unordered strides, and results of it and of an input of nine dimensions."""
+    """A buffer of 16 dimensions with unordered strides. The results are made from it and from an input of nine dimensions."""
     def __init__(self):
         super().__init__()
         self.register_buffer("table", torch.rand([2, 1, 1, 2] * 4).permute(list(range(1, 16)) + [0]))
@@ -87,7 +87,7 @@ class Dimensions(torch.nn.Module):
 
 
 class Numbers(torch.nn.Module):
-    """A number that may be of either kind, as in LPPool."""
+    """A number that may be an int or a float, as in LPPool."""
     norm: Union[int, float]
 
     def __init__(self):
@@ -311,7 +311,7 @@ class Ranks(torch.nn.Module):
 
 
 class Again(torch.nn.Module):
-    """Called with other shapes, layouts, numbers and tensors each time, and with weights that are written to."""
+    """Each call has other shapes, layouts, numbers and tensors, and writes to the weights."""
     def __init__(self):
         super().__init__()
         self.wide = torch.nn.Conv2d(4, 8, 3, padding=1)
@@ -328,7 +328,7 @@ class Again(torch.nn.Module):
 X = torch.tensor([1.0, -2.0, 3.5])
 A4, B4 = torch.rand(2, 4, 3, 3), torch.rand(2, 4, 3, 3)
 S = torch.tensor([5.0, 3.0, 8.0, 1.0, 0.0, 2.0, 5.0, 4.0, 7.0])
-ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # what PyTorch saves, and loads again
+ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # kinds of files that PyTorch can save and load for a case
 CASES = [
     ("tolist and float", ToLists, [(X, 16777216)], ANY),
     ("own settings", OwnSettings, [(torch.rand(n, m), i) for n, m in ((2, 2), (2, 6), (6, 7)) for i in (0, 1)], ANY),
@@ -341,7 +341,7 @@ CASES = [
     ("traced", lambda: torch.jit.trace(Traced(), (X,)), [(X,), (X,)], SCRIPT),
     ("sorted objects", Sorting, [(S, n, b) for n in (0, 1, 2, 9) for b in (False, True)], SCRIPT),
     ("comparisons", Comparisons, [(n, 0, b) for n in (15, 300) for b in (False, True)] + [(9, -5, False)], SCRIPT),
-    ("unread", Unread, [(3, "a"), (3, "c")], SCRIPT, ["--no-optimize"]),  # the optimizer may leave it out
+    ("unread", Unread, [(3, "a"), (3, "c")], SCRIPT, ["--no-optimize"]),  # the optimizer may omit the call that raises
     ("called again", Again, [(a, b, s, g) for g in (False, True) for s in (1.0, 0.5) for a, b in (
         (A4, B4), (A4, A4), (A4, B4), (A4[:, :, :2], B4[:, :, 1:]), (A4.contiguous(memory_format=torch.channels_last), B4), (A4, B4[:1]),
         (A4[0], B4[0]), (A4, B4))], ANY),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_layers.py TAPER
 
-What bench/layers.py stands on: a seed draws the same layers again, a draw of 500 has every kind, what PyTorch computes of the first ones
-Taper does too, and a PyTorch with the reference BLAS is refused as a peer unless that is asked for. No time is measured against another."""
+Tests the parts of bench/layers.py. A seed always draws the same layers, and a draw of 500 has every kind. Taper computes PyTorch's results
+of the first layers. A PyTorch with the reference BLAS is refused for comparisons, unless an option allows it. No times are compared."""
 import os
 import subprocess
 import sys

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_lent_packs.py TAPER
 
-The first run gets packed weights as loans, the second one stores them permanently, and later runs read data prepared in the first
-(src/ops/call/packs.c). All must give the same bits, and float results must be PyTorch's within the usual tolerance. Covers layers that are called
-several times in a run, two alternating sizes of input, one thread and three."""
+The first run borrows packed weights, the second run stores them permanently, and later runs read the stored weights (src/ops/call/packs.c). All
+runs must give the same bits, and float results must be PyTorch's within the usual tolerance. Covers layers that are called several times in a
+run, two alternating sizes of input, one thread and three."""
 import json
 import os
 import sys
@@ -22,7 +22,7 @@ except ImportError:
 
 from running import taper
 
-ORDER = (0, 0, 0, 0, 1, 1, 0, 1, 1)  # which input each call is given
+ORDER = (0, 0, 0, 0, 1, 1, 0, 1, 1)  # index of the input of each call
 
 
 class Repeated(nn.Module):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_listing.py TAPER [NAME…]: compares the output of `taper ops` for scripted modules with torch.jit.export_opnames: training branches,
-constants, methods that nothing calls and unused results. PyTorch lists the methods of the root as in the file, with the functions they call
-inlined, and simplified if something was decided in them. Every module is therefore listed as the root and as a part of another one. A traced
-module that calls operators by their aliases is listed as well. Ends with "N passed, N failed"."""
+constants, methods that nothing calls and unused results. PyTorch lists the methods of the root as they are in the file. It inlines the
+functions that they call, and simplifies a method if it can decide a branch inside. Every module is therefore listed as the root and as a
+part of another one. A traced module that calls operators by their aliases is listed as well. Ends with "N passed, N failed"."""
 import os
 import subprocess
 import sys
@@ -46,7 +46,7 @@ class HolderOfPowers(nn.Module):
 
 
 class Choice(nn.Module):
-    """Does the same as torchvision's detection transform: a random draw whose only use is in a dead branch."""
+    """Contains a random draw whose only use is in a dead branch, as in torchvision's detection transform."""
 
     def __init__(self):
         super().__init__()
@@ -406,7 +406,7 @@ class Sequential(nn.Module):
 
 
 class Levels(nn.Module):
-    """The constant comes from an outer call of the one that reads it."""
+    """A function reads a constant that an outer caller passes."""
 
     def inner(self, x: Tensor, k: Optional[int]) -> Tuple[Tensor, Tensor]:
         if k is None:
@@ -549,7 +549,7 @@ class Decoder(nn.Module):
 
 
 class FirstOfCall(nn.Module):
-    """The other item remains, because it is in the tuple of which one item is taken. In its own function it is removed."""
+    """The other item remains, because it is in a tuple from which one item is taken. In a function it is removed."""
 
     def both(self, x: Tensor) -> Tuple[Tensor, Tensor]:
         return torch.tanh(x), torch.sigmoid(x)
@@ -647,7 +647,7 @@ class GrownList(nn.Module):
 
 
 class Numbers(nn.Module):
-    """A number of either kind is a number."""
+    """A value that is an int or a float is a number."""
 
     def f(self, v: Any) -> int:
         if isinstance(v, (int, float)):
@@ -713,7 +713,7 @@ class KnownLists(nn.Module):
 
 
 class Decided(nn.Module):
-    """Branches on lists of known length, and on conditions that a branch returns, for example by a return inside it."""
+    """Branches on lists of known length, and on conditions that a branch returns, for example by an inner return statement."""
 
     def branch(self, x: Tensor, n: int) -> Tensor:
         if len([n] + [1]) == 2:
@@ -735,7 +735,7 @@ class Decided(nn.Module):
 
 
 class Kinded(nn.Module):
-    """isinstance, decided by types."""
+    """isinstance that the types decide."""
 
     def kind(self, p: Union[int, float]) -> int:
         if isinstance(p, int):
@@ -754,7 +754,7 @@ class Kinded(nn.Module):
 
 
 class TakenOut(nn.Module):
-    """A written value that comes out of a list may be shared, and is used when a loop with effects takes it."""
+    """A written value from a list may be shared. It counts as used if a loop with effects uses it."""
 
     def __init__(self):
         super().__init__()
@@ -800,7 +800,7 @@ def run_case(taper, make, path):
 
 
 def run_deep(taper, folder):
-    """Deeply nested blocks in functions, called from the innermost on: inlined they exceed the limit of depth."""
+    """Functions with deeply nested blocks call each other, and the root calls the innermost first. Inlined, they exceed the limit of depth."""
     lines = ["import torch", "class Deep(torch.nn.Module):"]
     for i in range(14):
         lines.append(f"    def f{i}(self, x: torch.Tensor, n: int) -> torch.Tensor:")
@@ -844,7 +844,7 @@ y.clone().arccosh_(); torch.clip(x, y, y)
 
 
 def run_aliases(taper, folder):
-    """A traced submodule keeps the aliases that it calls until PyTorch loads the file. Files written by Taper have the names."""
+    """A traced submodule keeps the aliases that it calls until PyTorch loads the file. Files of Taper have the operators' names."""
     expressions = [e.strip() for line in ALIASES.strip().splitlines() for e in line.split(";")]
     with open(os.path.join(folder, "alias_listing.py"), "w", encoding="utf-8") as file:
         file.write("import torch\nclass Inner(torch.nn.Module):\n    def forward(self, x, y):\n        return (\n")
@@ -863,7 +863,7 @@ def run_aliases(taper, folder):
     if p.returncode != 0:
         return p.stderr.strip()[:300]
     module = _load_for_lite_interpreter(lite)
-    written = sorted(_export_operator_list(module) | {"prim::TupleUnpack"})  # of the inner result, which is inlined
+    written = sorted(_export_operator_list(module) | {"prim::TupleUnpack"})  # it unpacks the inner result, which is inlined
     if written != want:
         return f"written: too many: {sorted(set(written) - set(want))}, too few: {sorted(set(want) - set(written))}"
     off = [e for e, a, b in zip(expressions, module(x, y), inner(x, y)) if not torch.allclose(a, b, 1e-4, 1e-5, equal_nan=True)]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_nnapi_convert.py TAPER FOLDER_OF_DOUBLES [--levels 27,28] [--filter TEXT]: converts small models (nnapi_convert_cases.py) with taper
-optimize --backend nnapi at each level. The expected operators stay with the CPU. The file runs in Taper, and with stock PyTorch on the double
-of NNAPI, with the results of the model: floats within 1e-4 of the largest, integers within 1. The log of misuse stays empty. Files that
-PyTorch's converter can make are equal to its own word by word."""
+optimize --backend nnapi at each level. The expected operators must stay on the CPU. The file must give the results of the model in Taper, and
+in stock PyTorch on the double of NNAPI: floats within 1e-4 of the largest, integers within 1. The log of misuse must stay empty. If PyTorch's
+converter supports a model, both files must be equal word by word."""
 import argparse
 import os
 import re
@@ -47,7 +47,7 @@ class Run:
         if case.name.startswith("quantized"):
             values = np.unique(self.want[0])
             self.unit = float(np.diff(values).min()) if len(values) > 1 else 1
-            self.unit *= 2 if "per channel" in case.name else 1  # as several layers are rounded from floats
+            self.unit *= 2 if "per channel" in case.name else 1  # several layers round from floats
         self.traced = (torch.jit.script(case.module) if isinstance(case, all_cases.Scripted)
                        else torch.jit.trace(case.module, tuple(case.inputs), check_trace=False))
         torch.jit.save(self.traced, self.path("net.pt"))
@@ -133,12 +133,12 @@ class Run:
         return "" if same else "other words or weights"
 
 
-# What PyTorch's converter writes for these is wrong, or not what the graph says, and is refused with its layout.
+# PyTorch's converter writes wrong operations for these, or others than in the graph. Taper refuses to write them in PyTorch's layout.
 NOT_AS_PYTORCH = ("max pool, sizes up", "slice", "softmax of")
 
 
 def run_flexible(run, level, flexible, name):
-    """Runs a model whose sizes are left to the run with the sizes of the sample and with others, in Taper and with PyTorch on the double."""
+    """Runs a model with flexible sizes, in Taper and with PyTorch on the double. The inputs have the sizes of the sample, and others."""
     name += f", flexible {flexible}"
     p = run.convert(level, more=f",flexible={flexible}")
     if p.returncode:
@@ -191,7 +191,7 @@ def main():
         sys.exit(77)
     if arguments.level is None:
         total = [0, 0]
-        for level in map(int, arguments.levels.split(",")):  # a process each, as a library stays loaded; PyTorch calls functions of 29
+        for level in map(int, arguments.levels.split(",")):  # each level has its own process, because a library stays loaded; PyTorch needs level 29
             double = os.path.join(arguments.folder, str(max(level, 29)))
             with tempfile.TemporaryDirectory() as folder:
                 environment = dict(os.environ, LD_LIBRARY_PATH=double, TAPER_NNAPI_DOUBLE_LOG=os.path.join(folder, "log"))

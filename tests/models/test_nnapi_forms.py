@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_nnapi_forms.py TAPER FOLDER_OF_DOUBLES [--filter TEXT]: NNAPI operations in the forms that PyTorch's converter does not write
+"""test_nnapi_forms.py TAPER FOLDER_OF_DOUBLES [--filter TEXT]: tests NNAPI operations in forms that PyTorch's converter does not write
 (nnapi_form_cases.py). PyTorch runs each file on the double of libneuralnetworks, Taper lowers it, and both must give the results of PyTorch's
-functions: floats within 1e-4 of the largest, integers within 1. Also models that must be refused. Ends with 77 if PyTorch cannot load the
-double."""
+functions: floats within 1e-4 of the largest, integers within 1. Some models must be refused. Exit status 77 if PyTorch cannot load the double."""
 import argparse
 import os
 import sys
@@ -19,7 +18,7 @@ import test_nnapi_operators as operators
 from nnapi_blob import Blob, Pairs, module
 from nnapi_form_cases import FLAG, cases, numbers, quant
 
-LEVEL = 30  # has all of the operations
+LEVEL = 30  # the first level with all of the operations
 LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 check = operators.check
 
@@ -33,7 +32,7 @@ class Model:
         given = []
         for x in case.inputs:
             seen = image and x.dim() == 4
-            # What the run gets is [N, C, H, W], what NNAPI gets [N, H, W, C].
+            # The model gets [N, C, H, W], and NNAPI gets [N, H, W, C].
             given.append(x.permute(*FIRST).contiguous() if seen and not case.flagged else x)
             blob.inputs.append(blob.tensor(x, [x.shape[d] for d in LAST] if seen and case.flagged else None))
             formats.append(1 if seen else 0)
@@ -127,8 +126,8 @@ def check_models(folder, filter):
 # ---- several operations
 
 def net(x_shape=(1, 16, 24, 24)):
-    """Dilated and grouped layers with functions between them, and a number for each channel as in a batch norm: a blob in NHWC, and the same as a
-    module."""
+    """Tests dilated and grouped layers with functions between them, and a number for each channel as in a batch norm. The blob is in NHWC; a
+    module computes the expected result."""
     torch.manual_seed(4)
     first, second, third = (torch.nn.Conv2d(16, 32, 3, 1, 2, 2), torch.nn.Conv2d(32, 32, 3, 1, 1, groups=4),
                             torch.nn.Conv2d(32, 32, 3, 1, 2, 2, groups=32))
@@ -183,7 +182,7 @@ def check_net(folder):
     on_taper(folder, made, [x], [want], "a net")
     graph = operators.taper("inspect", f"{folder}/model.ptl", "--graph").stdout
     check("permute" in graph and graph, "a net of images has no permutes")
-    # Sizes that the first run decides: padding by a scheme is known by then.
+    # The first run decides the sizes; padding by a scheme needs them.
     blob = Blob()
     blob.inputs, blob.outputs = [blob.operand(3, (1, 0, 0, 3))], [blob.operand(3, (1, 0, 0, 4))]
     weight, bias, x = numbers(4, 3, 3, 3), numbers(4), numbers(1, 3, 7, 10)
@@ -276,7 +275,7 @@ def check_refusals(folder, filter):
             wrong = operators.run(folder, f"{folder}/model.ptl", [numbers(*(s or 6 for s in shape))], *options)[1] or "no error"
             good = text in wrong and wrong.count("error:") == 1 and wrong.startswith("ended with 1:")
             check("" if good else f"{wrong}, wanted {text!r}", f"refusal: {name} {' '.join(options)}")
-    # A result that another operation has already given, and one that a split gives twice.
+    # Two operations write the same result, and a split writes one result twice.
     for twice in (False, True):
         blob = Blob()
         x, y, z = (blob.operand(3, sizes) for sizes in (flat, (2, 3), (2, 3)))
@@ -295,7 +294,7 @@ def main():
     parser.add_argument("doubles")
     parser.add_argument("--filter", default="")
     arguments = parser.parse_args()
-    if "TAPER_NNAPI_DOUBLE_LOG" not in os.environ:  # the library is found by who loads it as it starts
+    if "TAPER_NNAPI_DOUBLE_LOG" not in os.environ:  # the loader reads LD_LIBRARY_PATH only when a process starts
         with tempfile.TemporaryDirectory() as folder:
             level = os.path.abspath(f"{arguments.doubles}/{LEVEL}")
             environment = dict(os.environ, LD_LIBRARY_PATH=level, TAPER_NNAPI_DOUBLE_LOG=f"{folder}/log")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_nnapi_operators.py TAPER [--filter TEXT]: tests every operator that PyTorch's NNAPI converter supports, in small models (nnapi_cases.py).
-Taper's results of the converted model, as .pt, .ptl and flatbuffer, unoptimized, optimized, and written by `taper optimize`, must be those of
-the traced module in PyTorch. Also inputs that such a model must refuse."""
+Taper's results of the converted model, as .pt, .ptl and flatbuffer, unoptimized, optimized, and written by `taper optimize`, must be equal to
+those of the traced module in PyTorch. Inputs that such a model must refuse are tested too."""
 import argparse
 import json
 import os
@@ -171,7 +171,7 @@ def check_refusals(folder, filter):
 
 
 class Around(torch.nn.Module):
-    """A module with converted modules inside: two, one of them called several times."""
+    """A module that contains two converted modules, one of which it calls several times."""
 
     def __init__(self, first, second):
         super().__init__()
@@ -195,7 +195,7 @@ def check_parts(folder):
 
 
 def check_calls(folder):
-    """The first call determines the sizes: a call with the same sizes is correct, one with others is correct or refused."""
+    """The first call determines the sizes. A later call with the same sizes must be correct; a call with others must be correct or refused."""
     line = torch.nn.Linear(6, 4)
     plain, model = convert(nnapi_cases.Case("", line, [numbers(3, 6)], [torch.zeros(0, 6)]))
     same, others, none = [numbers(3, 6), numbers(3, 6)], [numbers(3, 6), numbers(5, 6), numbers(2, 6)], [numbers(0, 6)]
@@ -244,7 +244,7 @@ def check_rewritten(folder):
                 if name != "frozen but for the module":
                     graph = taper("inspect", file, "--graph", *[o for o in options if o != "--reference"]).stdout
                     check("conv2d" not in graph and graph[:200], f"{name}, {order}, {form}: the model is in the graph")
-    # An operation that nobody knows, behind others that are lowered: the run says which.
+    # An unknown operation follows operations that are lowered. The error of the run must name it.
     last = torch.jit.trace(nnapi_cases.Call(lambda m, x: torch.softmax(torch.cat([torch.relu(x), x + x], 1), 1)).eval(), numbers(2, 4))
     model = convert_model_to_nnapi(last, [numbers(2, 4)])
     operands, values, operations = model.mod.ser_model[1:4].tolist()
@@ -279,7 +279,7 @@ def main():
             check_rewritten(folder)
             check_calls(folder)
     if not arguments.filter:
-        # aten::detach does not get to the converter: freezing takes it out.
+        # Freezing removes aten::detach before the converter sees it.
         missing = {name for name in _NnapiSerializer.ADDER_MAP if not name.startswith("prim::")} - seen - {"aten::detach"}
         check(missing and " ".join(sorted(missing)), "every operator of the converter occurs")
     print(f"{passed} passed, {failed} failed")

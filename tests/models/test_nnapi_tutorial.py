@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The models of PyTorch's tutorial "Convert MobileNetV2 to NNAPI", with random weights: mobilenetv2-quant_{none,core,full}-cpu.pt and
--nnapi.pt as its script makes them, run with their bundled inputs and with another one, from the .pt and from a lite file of the same
-model. Integers must be PyTorch's; NNAPI models, which PyTorch itself cannot run here, are held against the traced core.
-Usage: test_nnapi_tutorial.py TAPER"""
+"""Tests the models of PyTorch's tutorial "Convert MobileNetV2 to NNAPI", with random weights. The tutorial's script makes
+mobilenetv2-quant_{none,core,full}-cpu.pt and -nnapi.pt. Each runs with its bundled input and with another one, from the .pt and from
+a lite file of the same model. Integers must be PyTorch's. PyTorch itself cannot run NNAPI models on this machine, so they are
+compared with the traced core. Usage: test_nnapi_tutorial.py TAPER"""
 import json
 import os
 import subprocess
@@ -47,7 +47,7 @@ def save(folder, name, model, tensor):
 
 
 def make(folder, mode):
-    """The tutorial's function. Returns the CPU model, the traced core and the quantizer and dequantizer around it."""
+    """The tutorial's function. Returns the CPU model, the traced core, and the quantizer and dequantizer around the core."""
     quantize_core, quantize_iface = MODES[mode]
     torch.manual_seed(3)
     model = torchvision.models.quantization.mobilenet.mobilenet_v2(weights=None, quantize=quantize_core)
@@ -112,7 +112,7 @@ with tempfile.TemporaryDirectory() as folder, torch.no_grad():
             bundled = model.get_all_bundled_inputs()[0][0]
             check(agrees(model(bundled), run(folder, name, ["--bundled", "0"]), core), f"{name}, bundled input")
             check(agrees(model(x), run(folder, name, ["-i", given]), core), f"{name}, another input")
-            # What the NNAPI model stands for: the traced core, between quantizer and dequantizer where it has them.
+            # The NNAPI model must compute the traced core, with the quantizer and the dequantizer if the model has them.
             want = dequantizer(traced(quantizer(x))) if core and not interface else traced(x)
             name = f"mobilenetv2-quant_{mode}-nnapi{suffix}"
             check(agrees(want, run(folder, name, ["-i", given]), core), name)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_old_bytecode.py TAPER: tests files of bytecode 4 and 5, which pass all arguments of an operator without their number, with the operators
-of PyTorch 1.9: later arguments are removed from files of today's PyTorch, and removed arguments are added. Both the original and the rewritten
-file must give the module's results, and so must the file that Taper writes from it."""
+"""test_old_bytecode.py TAPER: tests files of bytecode 4 and 5 with the operators of PyTorch 1.9. These versions pass all arguments of an
+operator and do not store their number. The files are made from files of today's PyTorch: arguments that were added later are removed, and
+removed arguments are added. Both the original and the rewritten file must give the module's results, and so must the file that Taper writes
+from it."""
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from torch.jit.mobile import _backport_for_mobile
 
 import make_bytecode3
 
-# Arguments that 1.9 and before did not have; -1: one that it had besides.
+# {operator: number of arguments that PyTorch 1.9 lacked; -1: an argument that was removed later}
 CHANGED = {("aten::gelu", ""): 1, ("aten::einsum", ""): 1, ("aten::index_add", ""): 1, ("aten::index_add_", ""): 1,
            ("aten::repeat_interleave", "self_int"): 1, ("aten::repeat_interleave", "self_Tensor"): 1, ("aten::quantile", ""): 1,
            ("aten::quantile", "scalar"): 1, ("aten::nanquantile", "scalar"): 1, ("aten::searchsorted", "Tensor"): 2,
@@ -121,7 +122,7 @@ def older(table):
 
 
 def rewrite(source, target):
-    """Rewrites the operators that have another number of arguments in target."""
+    """Rewrites the operators that have another number of arguments in the old version."""
     total = set()
     with zipfile.ZipFile(source) as read, zipfile.ZipFile(target, "w") as write:
         for name in read.namelist():

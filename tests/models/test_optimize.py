@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_optimize.py TAPER [--samples DIR]… [--part samples|torchscript|apps|passes]… [--filter TEXT] [--each-pass] [--keep DIR] [--verbose]
 
-`taper optimize` of small models: the samples of each DIR, the modules of test_torchscript.py and of apps/, and modules of its own that
-look like what a pass is for and are not. What it writes for cpu, vulkan and metal must do in Taper what the file itself does with
---no-optimize --eval: results, their dtypes, sizes and strides, what is raised, over all calls of one loaded model. What it writes for the CPU
-must do so in PyTorch's lite interpreter, wherever that runs the model at all. --each-pass: every pass left out, and every pass alone.
-Ends with "N of N agree"."""
+Tests `taper optimize` with small models: the samples of each DIR, the modules of test_torchscript.py and of apps/, and modules of
+optimize_cases.py, some of which only look like the pattern of a pass. In Taper the files for cpu, vulkan and metal must do the same as the
+original with --no-optimize --eval, over all calls of one loaded model: results, their dtypes, sizes and strides, and exceptions. Files for
+the CPU must also do so in PyTorch's lite interpreter, if that can run the model. --each-pass: also with each pass omitted, and with each pass
+alone. Ends with "N of N agree"."""
 import argparse
 import importlib
 import json
@@ -38,13 +38,13 @@ PARTS = ("samples", "torchscript", "apps", "passes")
 
 
 class Model:
-    """A file and calls of it, (method, args), up to the first that raises. folded: an operator that must not remain."""
+    """A file and its calls, (method, args), up to the first one that raises. folded: an operator that must not remain."""
 
     def __init__(self, name, path, calls, rtol=1e-4, folded=None):
         self.name, self.path, self.calls, self.rtol, self.folded = name, path, calls, rtol, folded
 
 
-# ---- where they come from
+# ---- sources of models
 
 def from_samples(folder, scratch, wanted):
     if not os.path.exists(os.path.join(folder, "manifest.json")):
@@ -102,7 +102,7 @@ def from_passes(scratch, wanted):
 # ---- running
 
 class Result:
-    """The outcome of a file: results as JSON, and the last line of an exception."""
+    """Returns the outcome of a file: results as JSON, and the last line of an exception."""
 
     def __init__(self, results, raised, wrong=None):
         self.results, self.raised, self.wrong = results, raised, wrong
@@ -202,12 +202,12 @@ def agree(base, got, rtol):
 # ---- PyTorch's lite interpreter
 
 def lite_agrees(path, model, base):
-    """Returns None if the file gives the same outcome in PyTorch as in Taper. Runs in a process of its own."""
+    """Returns None if the file gives the same outcome in PyTorch as in Taper. PyTorch runs in its own process."""
     module = _load_for_lite_interpreter(path)
     torch.manual_seed(67280421310721)
     for i, (method, args) in enumerate(model.calls):
         try:
-            value = module.run_method(method, *oracle.clone(args))  # with gradients, as nobody turned them off
+            value = module.run_method(method, *oracle.clone(args))  # gradients are on, because no code turned them off
         except Exception as e:
             return None if base.raised and i == len(base.results) else f"call {i} raises {str(e).strip().splitlines()[-1][:200]}"
         if i >= len(base.results):

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_pt2.py TAPER [NAME…]
 
-Runs the exported programs of tests/data/pt2/calls, whose calls PyTorch recorded (scripts/oracle/make_pt2_cases.py): results of the optimized
-program, of the plain one and of the portable operators agree, and inputs of other sizes than those of the export are errors that say so. Results
-that are quantized last are within a step. Results of a network quantized by PT2E are within the change that quantization made; INTEGERS lists the
-operators on which it runs."""
+Runs the exported programs of tests/data/pt2/calls, for whose calls PyTorch's results are recorded (scripts/oracle/make_pt2_cases.py). The results
+of the optimized program, of the plain program and of the portable operators must agree. Inputs of other sizes than those of the export must give
+an error that says so. Results that are quantized last may differ by a step. Results of a network quantized by PT2E may differ by the change that
+quantization made; INTEGERS lists the operators that such a network must use."""
 import json
 import os
 import subprocess
@@ -20,7 +20,7 @@ except ImportError:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(os.path.dirname(HERE), "data", "pt2", "calls")
-WRONG = [  # program, shapes of its inputs, what the error says, what --no-guards makes of it
+WRONG = [  # (program, shapes of its inputs, text of the error, result with --no-guards)
     ("convnet", [(1, 3, 15, 16)], "input 0 (input) should be a tensor of sizes 1x3x16x16", True),
     ("convnet", [(3, 16, 16)], "input 0 (input) should be a tensor of sizes 1x3x16x16", None),
     ("convnet_batch", [(9, 3, 16, 16)], "input 0 (input): dimension 0 should be at most 8", True),
@@ -28,10 +28,10 @@ WRONG = [  # program, shapes of its inputs, what the error says, what --no-guard
     ("sizes", [(2, 5)], "the program was exported for arguments of which this holds: ((-1) + L['x'].size()[0]) != 1", True),
     ("attention", [(2, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 8), (6, 1)], "input 3 (m) should be a tensor of sizes 6x9", True),
 ]
-INTEGERS = {  # program: what is computed with integers when it is optimized, and whether anything is left that is not
+INTEGERS = {  # {program: (operators of the optimized program that compute with integers, True if operators with floats remain)}
     "pt2e_convnet": ("quantized::conv2d_relu.new quantized::conv2d.new quantized::hardswish quantized::linear aten::adaptive_avg_pool2d", False),
     "pt2e_convnet_core": ("quantized::conv2d.new quantized::linear", False),
-    "pt2e_convnet_x86": ("quantized::conv2d", True),  # hardswish takes floats
+    "pt2e_convnet_x86": ("quantized::conv2d", True),  # hardswish computes with floats
     "pt2e_batch": ("quantized::conv2d_relu.new quantized::conv2d.new quantized::hardswish quantized::linear", False),
     "pt2e_mixed": ("quantized::conv2d.new quantized::add_relu quantized::mul quantized::linear", False),
     "pt2e_linear": ("quantized::linear_relu quantized::linear_with_input_q_dq_qweight_dq_output_fp32", True),
@@ -48,9 +48,9 @@ INTEGERS = {  # program: what is computed with integers when it is optimized, an
     "pt2e_functions": ("aten::sigmoid quantized::elu quantized::leaky_relu aten::permute", True),
 }
 
-# Nothing is left in their files of what PyTorch's lite interpreter does not have.
+# The files of these programs must contain no operator that PyTorch's lite interpreter lacks.
 WHOLLY = ("pt2e_convnet", "pt2e_convnet_core", "pt2e_batch", "pt2e_mixed", "pt2e_dynamic", "pt2e_conv1d", "pt2e_conv3d", "pt2e_transposed")
-# quantized::linear_dynamic, which a file for the lite interpreter has, knows no least scale (docs/numerics.md).
+# A file for the lite interpreter has quantized::linear_dynamic, which does not have a smallest scale (docs/numerics.md).
 NOT_WRITTEN = ("pt2e_dynamic_small",)
 
 
@@ -108,7 +108,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder, np.load(os.path.join(DATA, name + ".npz")) as recorded:
             calls = read_calls(recorded, folder)
             model, ways = os.path.join(DATA, name + ".pt2"), [(), ("--no-optimize",), ("--reference",), ("--no-guards",)]
-            for verb in ("optimize", "convert") if name not in NOT_WRITTEN else ():  # to a file for the lite interpreter
+            for verb in ("optimize", "convert") if name not in NOT_WRITTEN else ():  # converts the program to a file for the lite interpreter
                 written = os.path.join(folder, verb + ".ptl")
                 subprocess.run([taper, verb, model, "-o", written], capture_output=True, text=True, timeout=300)
                 ways += [(written,), (written, "--reference")]

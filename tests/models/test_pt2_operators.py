@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The core operators of PyTorch 2 (torch.Tag.core) in exported programs: calls that the samples of its own operator database (OpInfo) come
-down to, and those of pt2_calls.py, each a module of one call, exported as it is and after run_decompositions(), run by Taper.
+"""Tests the core operators of PyTorch 2 (torch.Tag.core) in exported programs. The calls are those that the samples of PyTorch's operator database
+(OpInfo) consist of, and those of pt2_calls.py. Each becomes a module of one call, is exported without and with run_decompositions(), and runs in
+Taper.
 
   test_pt2_operators.py TAPER [OPERATOR…] [--max N] [--functions] [--cases DIR] [--taper-arg ARG]…
 
-TAPER_TORCH2 names a python with PyTorch 2.8 or newer; without it the test is skipped. An OPERATOR is "add" or "add.Tensor". --max N takes
-N calls of each (2); --functions takes the database's own functions instead, of all operators, each with N samples; --cases DIR keeps the
-programs there and uses those of an earlier run. Values, dtypes, sizes and strides are compared as tests/ops/oracle.py does, random ones
-too; of uninitialized memory there are no values. What is known to differ does not fail the test. Ends with a table of the operators that failed and "N passed, N failed"."""
+TAPER_TORCH2 names a python with PyTorch 2.8 or newer; without it the test is skipped. An OPERATOR is "add" or "add.Tensor". --max N runs N calls of
+each (2). --functions runs the database's functions of all operators instead, each with N samples. --cases DIR keeps the programs in DIR and reuses
+those of an earlier run. Values, dtypes, sizes and strides are compared as in tests/ops/oracle.py, also of random results; values of uninitialized
+memory are not compared. Known differences do not fail the test. Ends with a table of the operators that failed and "N passed, N failed"."""
 import argparse
 import collections
 import json
@@ -30,7 +31,7 @@ if os.path.realpath(sys.executable) != os.path.realpath(os.environ["TAPER_TORCH2
 warnings.filterwarnings("ignore")
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ops"))
-if "expecttest" not in sys.modules:  # torch.testing imports it; nothing here needs it
+if "expecttest" not in sys.modules:  # torch.testing imports it, but this test does not need it
     stand_in = types.ModuleType("expecttest")
     stand_in.TestCase = type("TestCase", (unittest.TestCase,), {})
     stand_in.ACCEPT = False
@@ -48,7 +49,7 @@ DTYPES = (torch.float32, torch.int64, torch.bool)
 UNINITIALIZED = ("empty", "_empty_affine", "new_empty", "empty_like", "empty_strided", "empty_permuted", "new_empty_strided")
 
 
-# ---- what is called
+# ---- the calls
 
 def core_operators():
     """Returns {"aten.add.Tensor": the overload}."""
@@ -91,7 +92,7 @@ class Recorder(TorchDispatchMode):
         leaves, _ = tree_flatten((args, kwargs))
         if name not in self.wanted or not passable(leaves) or len(self.calls[name]) >= self.most:
             return
-        # Calls that differ in more than their numbers.
+        # Selects calls that differ in more than their numbers.
         kind = tuple((x.dtype, x.dim(), x.numel() == 0) if isinstance(x, torch.Tensor) else repr(x) for x in leaves)
         if kind not in self.kinds.setdefault(name, set()):
             self.kinds[name].add(kind)
@@ -111,7 +112,7 @@ def samples_of(op, dtype, most):
 
 
 def record_calls(wanted, most):
-    """Returns {operator: [(function, args, kwargs)]} of the database's samples, those of its own name first."""
+    """Returns {operator: [(function, args, kwargs)]} of the database's samples. Samples with the operator's own name come first."""
     import torch.testing._internal.common_methods_invocations as database
     names = {name.split(".")[1] for name in wanted}
     recorder = Recorder(wanted, most)
@@ -125,7 +126,7 @@ def record_calls(wanted, most):
                     with torch.no_grad(), recorder:
                         op(sample.input, *sample.args, **sample.kwargs)
                 except Exception:
-                    pass  # a sample that raises, or that cannot run so
+                    pass  # the sample raises, or cannot run in this form
     return recorder.calls
 
 
@@ -145,7 +146,7 @@ def function_calls(most, wanted):
     return calls
 
 
-# ---- programs of them
+# ---- programs of the calls
 
 def write_case(folder, call, left_out):
     """Writes DIR/{plain,core}.{pt2,pt}: the programs, their inputs and results."""

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_quantize.py TAPER: compares taper quantize with PyTorch: ranges are those of the observers; written files run in PyTorch's lite
-interpreter with the QNNPACK engine and give the same integers; the difference from the float model is at most that of quantize_fx; and dynamic
-models give the numbers of quantize_dynamic."""
+"""test_quantize.py TAPER: compares taper quantize with PyTorch. The ranges must be those of PyTorch's observers. Written files must give the
+same integers in PyTorch's lite interpreter with the QNNPACK engine. The difference from the float model must be at most quantize_fx's. Dynamic
+models must give the numbers of quantize_dynamic."""
 import copy
 import json
 import os
@@ -80,7 +80,7 @@ class Mobile(nn.Module):
 
 
 class Upward(nn.Module):
-    """Changes shapes and has several results; a part in the middle stays float."""
+    """A network that changes shapes and returns several results. A part in the middle stays float."""
 
     def __init__(self):
         super().__init__()
@@ -199,7 +199,7 @@ def test_upward():
 
 
 class Normed(nn.Module):
-    """An operator between two layers that does not write, although its kind can."""
+    """A norm between two layers. It does not write statistics, although operators of its kind can."""
 
     def __init__(self, training_norm):
         super().__init__()
@@ -261,7 +261,7 @@ def test_joined():
 
 
 class Enlarged(nn.Module):
-    """Enlarges images to sizes given in the call, not to multiples of their own."""
+    """Enlarges images to sizes that the call passes, not to multiples of their own sizes."""
 
     def __init__(self):
         super().__init__()
@@ -289,7 +289,7 @@ def kinds_of(path):
 
 
 def test_between():
-    """All layers become integers, whatever is between them; the others are counted and named."""
+    """All layers become integers, with any operators between them. Operators that remain float are counted and named."""
     torch.manual_seed(5)
     for m, x in ((Normed(False), torch.randn(2, 3, 12, 12)), (Normed(True), torch.randn(2, 3, 12, 12)), (Lines(), torch.randn(4, 3, 20))):
         settle(m, x)
@@ -405,7 +405,7 @@ def wrong_layer(m, kinds):
 
 
 def test_diff():
-    """taper diff of a float model and PyTorch's quantized one: all layers are found, and a wrong one is named."""
+    """Runs taper diff on a float model and PyTorch's quantized model. It must find all layers, and name a wrong one."""
     torch.manual_seed(4)
     m, x = Mobile(), torch.randn(2, 3, 32, 32)
     settle(m, x)

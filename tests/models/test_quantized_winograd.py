@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_quantized_winograd.py TAPER
 
-Quantized convolutions of 3x3 with stride 1: the same bytes as PyTorch's, whichever algorithm Taper chooses, in a first run and in later ones, with one to six threads, by every
-instruction set that this machine has and that transforms, with --memory low. Sizes that fill tiles and that do not, paddings, dilations, batches, zero points, and weights of
-which sums cannot be told apart any more: those are multiplied directly. Winograd's transforms must have been chosen where they pay, and nowhere else."""
+Tests quantized convolutions of 3x3 with stride 1. They must give PyTorch's bytes with each algorithm, in the first run and in later runs, with one to
+six threads, with every instruction set of this machine that has transforms, and with --memory low. Covers sizes that fill tiles and that do not,
+paddings, dilations, batches, zero points, and weights whose transformed sums would be too large, which are multiplied directly. Winograd's transforms
+must be chosen exactly if they are faster."""
 import json
 import os
 import subprocess
@@ -38,11 +39,12 @@ class Layer(torch.nn.Module):
 
 
 def cases():
-    """in, out, height, width, batch, padding, dilation, zero point, relu, magnitude of weights, whether it is transformed (None: that is a close call)"""
+    """Yields (in, out, height, width, batch, padding, dilation, zero point, relu, magnitude of weights, True if Winograd's transforms must be chosen;
+    None: both are equally fast)."""
     yield 64, 64, 56, 56, 1, 1, 1, 0, True, 30, True
     yield 128, 128, 28, 28, 1, 1, 1, 0, False, 30, True
     yield 256, 128, 28, 28, 1, 1, 1, 7, True, 127, True
-    yield 256, 256, 14, 14, 1, 1, 1, 0, True, 30, None  # few tiles for that many weights
+    yield 256, 256, 14, 14, 1, 1, 1, 0, True, 30, None  # the number of tiles is small, compared with the weights
     yield 96, 80, 29, 31, 1, 1, 1, 128, False, 127, True
     yield 34, 50, 33, 18, 3, 0, 1, 3, True, 60, True
     yield 64, 48, 41, 37, 2, (2, 1), (2, 1), 255, False, 127, True
@@ -101,7 +103,7 @@ def main():
             with open(os.path.join(scratch, "calls.json"), "w") as f:
                 json.dump([{"method": "forward", "inputs": [{"@tensor": os.path.join(scratch, f"{k}.npy")}]} for k in (0, 1, 2)], f)
             name = f"{i} to {o}, {n} x {h} x {w}, padding {padding}, dilation {dilation}, zero point {zero_point}"
-            if number == 0:  # which sets this machine has that transform
+            if number == 0:  # the instruction sets of this machine that have transforms
                 there = subprocess.run([taper, "run", model, "--cpu", "none"], capture_output=True, text=True).stderr.rpartition("there are: ")[2].strip().split(", ")
                 sets = [s for s in there if s in TRANSFORM]
             for options in ([], ["--memory", "low"], *(["--threads", str(t)] for t in (2, 3, 6)), *(["--cpu", s] for s in sets), ["--cpu", "scalar"]):

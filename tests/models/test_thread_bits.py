@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_thread_bits.py TAPER [--all]
 
-Checks that networks give the same bits with 1, 2, 3, 4 and 7 threads, for every instruction set. It runs whole networks, because weights of a
-model are packed and layers fused; ops/thread_layers.c tests single operators. --all: more networks and sizes."""
+Checks that networks give the same bits with 1, 2, 3, 4 and 7 threads, for every instruction set. It runs whole networks, in which weights are
+packed and layers are fused; ops/thread_layers.c tests single operators. --all: more networks and sizes."""
 import os
 import subprocess
 import sys
@@ -75,7 +75,7 @@ def networks(everything):
 
 
 def instruction_sets(taper):
-    """Returns every set of this machine, each with only the sets that it needs."""
+    """Returns the instruction sets of this machine. --cpu SET enables a set and the sets that it needs."""
     listed = subprocess.run([taper, "devices"], capture_output=True, text=True, check=True).stdout
     return [name for name in ("avx512", "avx2", "neon") if name in listed] + ["scalar"]
 
@@ -99,7 +99,7 @@ def main():
                 np.save(image, torch.randn(sizes).numpy())
                 for isa in instruction_sets(taper):
                     if isa == "scalar" and not everything and name not in ("images", "MLP"):
-                        continue  # it takes long
+                        continue  # the scalar kernels are slow
                     wanted = run(taper, path, image, folder, "--threads", "1", "--cpu", isa)
                     for threads in THREADS[1:]:
                         same = run(taper, path, image, folder, "--threads", threads, "--cpu", isa) == wanted

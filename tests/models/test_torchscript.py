@@ -213,7 +213,7 @@ class Attributes(torch.nn.Module):
 
 
 class Plain(torch.nn.Module):
-    """Lists and dicts whose types only the class gives, in archives of versions 1 and 2."""
+    """Lists and dicts of archives of versions 1 and 2, whose types only the class states."""
     names: List[str]
     table: Dict[str, Tensor]
     empty: List[float]
@@ -354,7 +354,7 @@ class Training(torch.nn.Module):
 
 
 class Evaluated(torch.nn.Module):
-    """A module saved in training mode, whose submodules, shared or deeper, are set to the other mode."""
+    """A module that is saved in training mode and sets submodules, shared or deeper ones, to the other mode."""
 
     def __init__(self):
         super().__init__()
@@ -368,7 +368,7 @@ class Evaluated(torch.nn.Module):
 
 
 class Switch(torch.nn.Module):
-    """A value that nothing sets is known when the file is loaded; `on` is set by a method, `pushed` by another module."""
+    """The load knows a value that no code sets. A method sets `on`, and another module sets `pushed`."""
     scale: Optional[float]
 
     def __init__(self, scale: Optional[float], mode: str):
@@ -449,7 +449,7 @@ class Counter:
 
 
 class Targets(torch.nn.Module):
-    """Names that loops carry and that only the target of a for or with statement sets."""
+    """Names that loops carry and that are set only as the target of a for or with statement."""
     def forward(self, x: Tensor, n: int) -> Tuple[Tensor, int, int, int]:
         a, b, c = 0, 0, 0
         counter = Counter()
@@ -548,7 +548,7 @@ def returning(kind):
     def change(name, text):
         of_type, body = RETURNS[kind]
         head = text.index("  def forward")
-        owner = text[text.index("self: ", head) + 6:].split(",")[0]  # its name depends on who makes the class
+        owner = text[text.index("self: ", head) + 6:].split(",")[0]  # the name depends on the code that makes the class
         return text[:head] + f"  def forward(self: {owner},\n    x: Tensor,\n    n: int) -> {of_type}:\n{body}"
     return change
 
@@ -567,7 +567,7 @@ def before_1_3(name, data):
         return data
     persistent = [at for op, arg, at in pickletools.genops(data) if op.name == "BINPERSID"]
     for at in reversed(persistent):
-        data = data[:at - 1] + b"N" + data[at - 1:]  # before the end of the tuple
+        data = data[:at - 1] + b"N" + data[at - 1:]  # inserts before the end of the tuple
     return data
 
 
@@ -599,7 +599,7 @@ def untagged(name, data):
             stored = opcodes[i + 1][0].name == "BINPUT"
             if stored:
                 memo[opcodes[i + 1][1]] = "text" if text else "tag"
-            i += 1 + stored + 2 * bool(text)  # and TUPLE2, REDUCE
+            i += 1 + stored + 2 * bool(text)  # followed by TUPLE2 and REDUCE
             continue
         kept.append(data[at:ends[i]])
         i += 1
@@ -610,7 +610,7 @@ BROKEN = [("code/__torch__/broken.py", b"class C(Module):\n  def forward(self: )
 X = torch.tensor([1.0, -2.0, 3.5])
 M = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
 I = torch.tensor([7, -7, 9])
-IN_TRAINING = ("training", "evaluated", "fixed and in training")  # saved so; the others in evaluation mode
+IN_TRAINING = ("training", "evaluated", "fixed and in training")  # these are saved in training mode, the others in evaluation mode
 CASES = [
     ("enums", Enums, [(X, 1), (X, 3)], None), ("tuples", Tuples, [(X, 0), (X, 4)], None), ("objects", Objects, [(X, 0), (X, 3)], None),
     ("interfaces", Interfaces, [(X,)], None), ("hooks", hooked, [(X,)], None), ("forks", Forks, [(X,)], None), ("no_grad", NoGrad, [(X,)], None),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_without_schema.py TAPER: tests files written from files of bytecode 3 and 4 whose functions have no schema. If the archive contains the
-TorchScript source, it is read, as torch.jit.load does, and the schema comes from the source; otherwise arguments are Any. In both cases
-PyTorch's lite interpreter runs the written files, from bytecode 4 to the flatbuffer, with the module's results."""
+TorchScript source, Taper reads it, as torch.jit.load does, and takes the schema from the source. Otherwise arguments have the type Any. In
+both cases PyTorch's lite interpreter runs the written files, from bytecode 4 to the flatbuffer, with the module's results."""
 import json
 import os
 import subprocess
@@ -36,7 +36,7 @@ class Arguments(torch.nn.Module):
 
 
 class State(torch.nn.Module):
-    """A module whose submodule is saved as a state."""
+    """A module whose submodule is saved by __getstate__."""
     def __init__(self):
         super().__init__()
         self.below = Below()
@@ -71,7 +71,7 @@ TARGETS = {"optimize": [], "convert": [], "convert5": ["--bytecode", "5"], "conv
 
 
 def strip(source, target, version, with_source):
-    """Returns functions without their third item; for version 3 the number is omitted, too."""
+    """Returns functions without their third item, the schema. For version 3 the version number is omitted too."""
     with zipfile.ZipFile(source) as read, open(target, "wb") as file:
         writer = torch._C.PyTorchFileWriter(file)
         for name in read.namelist():

@@ -21,8 +21,8 @@ import sampling
 
 torch.backends.quantized.engine = "qnnpack"
 torch.set_num_threads(1)
-FORMS = ("whole", "bare", "flat")  # as module_write_test names them
-OLDER = (4, 5, 6, 7)  # versions that PyTorch can turn its files into
+FORMS = ("whole", "bare", "flat")  # the names that module_write_test uses
+OLDER = (4, 5, 6, 7)  # versions to which PyTorch can convert its files
 
 
 # ---- results
@@ -61,7 +61,7 @@ def call(module, folder, c):
     try:
         return module.run_method(c["method"], *[to_input(folder, a) for a in c["args"]])
     except Exception as e:
-        return str(e).strip().split("\n")[-1]  # the exception; before it come places in the file
+        return str(e).strip().split("\n")[-1]  # the exception; the lines before it are places in the file
 
 
 def compare_results(folder, original, copy, calls):
@@ -76,7 +76,7 @@ def compare_results(folder, original, copy, calls):
 # ---- records
 
 class Tree(pickle.Unpickler):
-    """A pickle as tuples, lists and dicts that can be compared."""
+    """Returns a pickle as tuples, lists and dicts that can be compared."""
 
     known = {}
 
@@ -130,7 +130,7 @@ def compare_archives(original, copy, code):
     wanted = [n for n in a_names if code or not n.startswith(("code/", "constants/", "constants.pkl"))]
     if not code:
         b_names = [n for n in b_names if not n.startswith(("code/", "constants/", "constants.pkl"))]
-    if program[0] >= 8 and wanted != b_names:  # files of older versions were put together in another order
+    if program[0] >= 8 and wanted != b_names:  # files of older versions have another order
         return f"records {b_names}, wanted {wanted}"
     again = tree(b, b_folder + "bytecode.pkl")
     if program[0] != again[0]:
@@ -142,7 +142,7 @@ def compare_archives(original, copy, code):
     for name in a_names:
         if name in b_names and not name.endswith((".pkl", "version")) and a.read(a_folder + name) != b.read(b_folder + name):
             return f"{name} differs"
-    if "mobile_debug_handles.pkl" in a_names:  # after the version, which files of older versions have not lowered
+    if "mobile_debug_handles.pkl" in a_names:  # the items after the version, which files of older versions do not lower
         handles = [tree(x, folder + "mobile_debug_handles.pkl")[1:] for x, folder in ((a, a_folder), (b, b_folder))]
         if handles[0] != handles[1]:
             return "the debug handles differ"
@@ -157,7 +157,7 @@ def compare_scripts(original, copy):
     try:
         torch.jit.load(original)
     except RuntimeError:
-        return None  # classes that this PyTorch does not have
+        return None  # this PyTorch lacks some classes
     torch.jit.load(copy)  # records and data.pkl are the same
     return None
 
@@ -165,7 +165,7 @@ def compare_scripts(original, copy):
 # ----
 
 def apart(work):
-    """Runs work in a process of its own, which PyTorch may end. Returns 0, a text, or -1 if it crashed."""
+    """Runs work in its own process, because PyTorch may crash. Returns 0, a text, or -1 after a crash."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -184,7 +184,7 @@ def apart(work):
 
 
 def own_flatbuffer(folder, entry, out):
-    """Returns PyTorch's flatbuffer, if it can write one: its loader of flatbuffers has limits of its own."""
+    """Returns the path of the flatbuffer that PyTorch writes, or None. PyTorch cannot write some models as flatbuffers."""
     script = os.path.join(folder, entry["name"] + ".pt")
     if not os.path.exists(script):
         return None
@@ -226,7 +226,7 @@ def main():
                 for form in FORMS:
                     copy = os.path.join(out, f"{model}.{form}.ptl")
                     if not os.path.exists(copy):
-                        continue  # a flatbuffer holds version 9 only
+                        continue  # a flatbuffer always has version 9
                     base, unfit = original, reason
                     if form == "flat" and not reason:
                         base = own_flatbuffer(folder, entry, out) or original

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Wrong inputs for models of apps/ and for the samples: never a crash, and where PyTorch raises an error that says what is wrong.
+"""Runs models of apps/ and the samples with wrong inputs. Taper must never crash, and if PyTorch raises, it must print an error
+with the reason.
 
   wrong_inputs.py TAPER [--samples DIR] [--filter TEXT] [--verbose]
 
 Every input of the first call is replaced in turn: other counts, types, ranks, channels, dtypes, empty and odd sizes, NaN. Taper
-must end with 0 or 1; with 1 whenever PyTorch raises, its first line "taper: error: …"; for a wrong count or type the line
-must name the input. Meant for a sanitizer build too. Needs python3-torch. Ends with "N passed, N failed"."""
+must end with 0 or 1. Whenever PyTorch raises, it must end with 1 and print "taper: error: …" as first line. For a wrong count
+or type this line must name the input. The test also runs with sanitizers. Needs python3-torch. Ends with "N passed, N
+failed"."""
 import argparse
 import importlib
 import json
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-# Under ASan: sizes that no machine has are to be refused by Taper, not by the sanitizer.
+# Taper must refuse sizes that no machine has. This option keeps ASan from refusing them first.
 os.environ.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1")
 import numpy as np
 import torch
@@ -25,7 +27,7 @@ import oracle
 
 NAMES = ("mobilenet", "unet", "style", "video", "ssd", "yolo_post", "bytes", "gru_tagger", "packed_lstm", "bert", "stateful_lm", "ctc", "tabular",
          "named", "in_place", "transducer")
-# Where PyTorch fails by accident, or for want of a kernel, and Taper does not.
+# Inputs that PyTorch refuses by accident, or because it lacks a kernel, and that Taper accepts.
 ACCIDENTS = ("not implemented for 'Half'", "select(): index 0 out of range for tensor of size [0]",)
 DTYPES = (torch.int64, torch.bool, torch.uint8, torch.float64, torch.float16, torch.complex64)
 
@@ -87,7 +89,7 @@ def others(v):
 
 
 def wrong_calls(args):
-    """Yields (name, arguments, index of the argument whose type may be wrong or None)."""
+    """Yields (name, arguments, index). The index is that of the argument whose type may be wrong, or None."""
     yield "one too few", args[:-1], None
     yield "none at all", (), None
     yield "one too many", tuple(args) + (1,) * 9, None

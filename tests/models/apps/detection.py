@@ -168,7 +168,7 @@ class AnchorGenerator(nn.Module):
 
 
 class Rcnn(nn.Module):
-    """Two stages: proposals, roi_align, a box head; named tuple out."""
+    """A detector of two stages: proposals, roi_align and a box head. It returns a named tuple."""
 
     def __init__(self):
         super().__init__()
@@ -215,7 +215,7 @@ class Rcnn(nn.Module):
 
 
 class Keypoints(nn.Module):
-    """Heat maps to coordinates, visibility as bools."""
+    """Computes coordinates from heat maps; visibility is returned as bools."""
 
     def __init__(self):
         super().__init__()
@@ -234,7 +234,7 @@ class Keypoints(nn.Module):
 
 
 class Faces(nn.Module):
-    """Cascades that stop early when nothing is found."""
+    """A cascade of networks that stops early if nothing is found."""
 
     def __init__(self):
         super().__init__()

@@ -151,7 +151,7 @@ class Strings(nn.Module):
 
 
 class Raises(nn.Module):
-    """Each number fails in its own way, nested."""
+    """Each number raises another error, from nested calls."""
 
     class Inner(nn.Module):
         def forward(self, x: Tensor, n: int) -> Tensor:
@@ -194,7 +194,7 @@ class Raises(nn.Module):
 
 
 class Tabular(nn.Module):
-    """Takes a dict of columns, defaults, an optional mask."""
+    """Takes a dict of columns, arguments with defaults, and an optional mask."""
 
     def __init__(self):
         super().__init__()
@@ -317,7 +317,7 @@ class Keeper(nn.Module):
 
 
 class TrainNorm(nn.Module):
-    """Batch norm in training mode: the statistics change with every call."""
+    """Batch norm in training mode, whose statistics change with every call."""
 
     def __init__(self):
         super().__init__()

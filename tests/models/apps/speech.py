@@ -115,7 +115,7 @@ class Streaming(nn.Module):
 
 
 class BufferStream(nn.Module):
-    """State changed in place: copy_, add_, roll, a ring buffer."""
+    """A model that changes its state in place: copy_, add_, roll, and a ring buffer."""
 
     def __init__(self):
         super().__init__()
@@ -138,7 +138,8 @@ class BufferStream(nn.Module):
 
 
 class Transducer(nn.Module):
-    """A joiner and a predictor; greedy search with at most two symbols a frame, state handed in and out."""
+    """A transducer with a joiner and a predictor. Greedy search finds at most two symbols a frame. The state is an argument
+    and a result."""
 
     def __init__(self):
         super().__init__()
@@ -165,7 +166,7 @@ class Transducer(nn.Module):
 
 
 class KeywordSpotter(nn.Module):
-    """Depthwise separable convolutions over a spectrogram, smoothing over calls."""
+    """Depthwise separable convolutions over a spectrogram. The result is smoothed over several calls."""
     smoothed: Optional[Tensor]
 
     def __init__(self):
@@ -185,7 +186,7 @@ class KeywordSpotter(nn.Module):
 
 
 class SlidingCmvn(nn.Module):
-    """Frames by unfold, windows, log energies, cumulative statistics."""
+    """Makes frames with unfold, and computes windows, log energies and cumulative statistics."""
 
     def __init__(self):
         super().__init__()
@@ -317,7 +318,7 @@ class CausalBlock(nn.Module):
 
 
 class WaveNet(nn.Module):
-    """Dilated causal convolutions over the previous samples; samples are generated one by one, then as mu-law codes."""
+    """Dilated causal convolutions over the previous samples. They generate samples one at a time, as mu-law codes."""
 
     def __init__(self):
         super().__init__()
@@ -344,7 +345,8 @@ class WaveNet(nn.Module):
 
 
 class GruSpeech(nn.Module):
-    """Frames through strided convolutions, a bidirectional GRU over packed sequences, an LSTM with projections, CTC's loss."""
+    """A recognizer: strided convolutions over frames, a bidirectional GRU over packed sequences, an LSTM with projections, and
+    CTC's loss."""
 
     def __init__(self):
         super().__init__()

@@ -24,7 +24,7 @@ class BagClassifier(nn.Module):
 
 
 class ByteClassifier(nn.Module):
-    """Like the text demo: takes the bytes of a string, returns scores, and the labels from a method."""
+    """Takes the bytes of a string and returns scores, as in the text demo. A method returns the labels."""
 
     def __init__(self):
         super().__init__()
@@ -52,7 +52,7 @@ class ByteClassifier(nn.Module):
 
 
 class GruTagger(nn.Module):
-    """Hidden state in and out; batch first, several layers."""
+    """A recurrent network of several layers, batch first. It takes a hidden state and returns the new one."""
 
     def __init__(self):
         super().__init__()
@@ -152,7 +152,7 @@ class AttnDecoder(nn.Module):
 
 
 class Seq2Seq(nn.Module):
-    """The translation demo: greedy decoding in a while loop."""
+    """Greedy decoding in a while loop, as in the translation demo."""
 
     def __init__(self):
         super().__init__()
@@ -291,7 +291,7 @@ class Bert(nn.Module):
 
 
 class Beam(nn.Module):
-    """Beam search kept in lists of tuples."""
+    """Beam search that keeps its beams in lists of tuples."""
 
     def __init__(self):
         super().__init__()
@@ -316,7 +316,7 @@ class Beam(nn.Module):
 
 
 class Attention(nn.Module):
-    """nn.MultiheadAttention over other keys and values, weights out."""
+    """nn.MultiheadAttention of a query with other keys and values; returns the weights too."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Image models in the manner of public apps: classifiers, segmentation, depth, style transfer, super-resolution, video,
+"""Image models like those of public apps: classifiers, segmentation, depth, style transfer, super-resolution, video,
 windowed attention, optical flow, a generator."""
 from typing import Dict, List, Optional, Tuple
 
@@ -117,7 +117,7 @@ class ShuffleNet(nn.Module):
 
 
 class Vgg(nn.Module):
-    """Pools to 7x7 whatever the input, like the torchvision classifiers."""
+    """Pools inputs of any size to 7x7, like the torchvision classifiers."""
 
     def __init__(self):
         super().__init__()
@@ -372,7 +372,7 @@ def frames(h, w):
 
 
 class WindowAttention(nn.Module):
-    """Swin's: attention within windows, a bias by relative position, a mask where windows wrap around."""
+    """Swin's attention within windows: a bias by relative position, and a mask for windows that wrap around."""
 
     def __init__(self, dim, window, heads):
         super().__init__()
@@ -433,7 +433,7 @@ class SwinBlock(nn.Module):
 
 
 class Swin(nn.Module):
-    """Two blocks, one of them shifted, and a merging of patches."""
+    """Two blocks, the second one with shifted windows, and merging of patches."""
 
     def __init__(self):
         super().__init__()
@@ -450,7 +450,7 @@ class Swin(nn.Module):
 
 
 class OpticalFlow(nn.Module):
-    """Two frames: a cost volume by shifts, flow from coarse to fine, the second frame warped back."""
+    """Optical flow of two frames: a cost volume from shifts, flow from coarse to fine, the second frame warped."""
 
     def __init__(self):
         super().__init__()
@@ -481,7 +481,7 @@ class OpticalFlow(nn.Module):
 
 
 class Generator(nn.Module):
-    """A GAN's: noise and a class to a picture, with modulated convolutions as StyleGAN has them."""
+    """The generator of a GAN: makes a picture from noise and a class, with StyleGAN's modulated convolutions."""
 
     def __init__(self):
         super().__init__()

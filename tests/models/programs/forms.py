@@ -22,7 +22,7 @@ TOLERANCES = {"rtol": 2e-4, "atol": 1e-5}
 
 
 class Refused(Exception):
-    """Raised if PyTorch does not accept the program, or its own file of it."""
+    """Raised if PyTorch does not accept the program, or the file that PyTorch wrote of it."""
 
 
 class Forms:
@@ -35,7 +35,7 @@ class Forms:
             module = scripted.build(source, seed)
             module.save(self.pt)
             loaded = torch.jit.load(self.pt)
-        except Exception as e:  # noqa: BLE001: whatever the compiler raises, of the source or of its own text
+        except Exception as e:  # noqa: BLE001: the compiler raises many kinds of exceptions, for the source and for its own text
             raise Refused(next((line for line in str(e).split("\n") if line.strip()), type(e).__name__)[:60]) from e
         try:
             module._save_for_lite_interpreter(self.ptl)
@@ -77,11 +77,11 @@ class Forms:
         if wrong and self.unraised and compared(self.unraised[:len(self.wanted)], got, p) is None:
             return None
         if wrong and self.raised and len(got) >= len(self.wanted) - 1 and (model not in (self.pt, self.ptl) or "--no-optimize" not in extra):
-            # The optimizer leaves out what raises where nothing looks at its value; as saved the file raises.
+            # The optimizer omits code that raises if its value is not used. The file as saved raises.
             self.tally["what raises left out by the optimizer"] += 1
             return self.run(model, ["--no-optimize"]) if model in (self.pt, self.ptl) else None
         if wrong and p.returncode and (self.raised is None or len(got) + 1 < len(self.wanted)) and self.python_raises(len(got)):
-            self.tally["what raises left out by PyTorch"] += 1  # what is written to is not looked at
+            self.tally["what raises left out by PyTorch"] += 1  # the value that is written to is not used
             return None
         if wrong and not self.raised and self.loses_a_value():
             return compared(self.in_python, got, p)
@@ -104,8 +104,9 @@ class Forms:
         return len(got) == call + 1 and got[-1][1] is not None
 
     def in_lite(self, model):
-        """Returns None if PyTorch's lite interpreter gives the same result; unsupported programs are counted. Runs in a process of its own:
-        called from Python, it crashes on results that are named tuples, on arguments that are Unions, and more."""
+        """Returns None if PyTorch's lite interpreter gives the same result; unsupported programs are counted. The lite interpreter runs in
+        its own process: called from Python, it crashes on results that are named tuples, on arguments that are Unions, and in other
+        cases."""
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -127,7 +128,7 @@ class Forms:
         return text or None
 
     def written(self, command, model, out, *options):
-        """Returns the path of the file that a command of Taper writes, or its error."""
+        """Runs a command of Taper that writes a file. Returns the path of the file, or the error."""
         p = self.start(command, model, "-o", self.path(out), *options)
         return (self.path(out), None) if p.returncode == 0 else (None, f"{p.stderr.strip()[:300]}")
 
@@ -151,7 +152,7 @@ class Forms:
         try:
             want = set(torch.jit.export_opnames(torch.jit.load(self.pt)))
         except RuntimeError:
-            return None  # not for mobile
+            return None  # the lite interpreter does not accept this program
         got = set(self.start("ops", self.pt).stdout.split())
         return None if got == want else ("ops", f"too many: {sorted(got - want)}, too few: {sorted(want - got)}")
 

@@ -205,7 +205,7 @@ def waited(b):
     if not able or b.world.building:
         return compared(b)
     f = r.choice(able)
-    # Plain arguments: PyTorch computes those that the function never looks at, and what raises there; Taper leaves them out.
+    # The arguments must not raise: PyTorch computes arguments that the function does not use, and Taper omits them.
     call = lambda: f"torch.jit.fork({f.name}, {', '.join(b.expr(t, 0) for _, t, _ in f.params)})"
     future = b.fresh("w")
     b.put(f"{future} = {call()}")

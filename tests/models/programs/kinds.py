@@ -37,8 +37,8 @@ def is_kind(t, kind):
 
 
 def spell(t, r, inner=False):
-    """Returns an annotation, in one of its spellings. inner: PyTorch does not support `list[int]` here: inside other types, in bodies and
-    classes."""
+    """Returns an annotation, in one of its spellings. inner: true inside other types, in bodies and in classes, where PyTorch does not
+    support `list[int]`."""
     if isinstance(t, str):
         return t
     kind = t[0]
@@ -72,7 +72,7 @@ def count(shape):
 
 
 def literal(t, r):
-    """Returns a constant of the type that needs no name in scope."""
+    """Returns a constant of the type, which uses no names of the scope."""
     if t == INT:
         return r.choice(NUMBERS)
     if t == FLOAT:
@@ -153,4 +153,4 @@ def value(t, r, torch):
     if kind in ("tuple",):
         return tuple(value(x, r, torch) for x in t[1:])
     one = value(r.choice(t[1:]), r, torch)
-    return [1] if one == [] else one  # PyTorch cannot be handed an empty list for a Union
+    return [1] if one == [] else one  # PyTorch does not accept an empty list for a Union

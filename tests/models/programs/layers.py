@@ -7,11 +7,11 @@ QUANTIZED = {"linear": "nnq.Linear({}, {})", "conv": "nnq.Conv2d(4, 4, 3, paddin
 
 
 def like_input(shape):
-    """Returns layers that keep a shape: their constructor, and their call if it is not plain."""
+    """Returns layers that keep a shape: each is a constructor, and a call if it is not a plain one."""
     n = shape[-1] if shape else 0
     made = []
-    # Norms have a large eps and small inputs: of equal numbers they would show the last bits of a mean. What is 0 but for these
-    # bits must be no step of `%` or floor.
+    # Norms have a large eps and small inputs. Otherwise the norm of equal numbers would consist of the last bits of the mean,
+    # and a value that is nearly 0 would be at a step of `%` or floor.
     if len(shape) >= 1:
         made += [f"nn.LayerNorm({n}, eps=0.5)", f"nn.Linear({n}, {n})", f"nn.Linear({n}, {n}, bias=False)", f"nn.Sequential(nn.Linear({n}, 4), nn.ReLU(), nn.Linear(4, {n}))", "nn.PReLU()",
                  "nn.Hardtanh(-1.0, 2.0)", "nn.Dropout(0.5)", "nn.Identity()", "nn.GELU()", "nn.Softmax(dim=-1)", "nn.LeakyReLU(0.2)", "nn.SiLU(inplace=True)"]

@@ -141,7 +141,7 @@ def inherited(b):
 
 
 def containers(b):
-    """Adds sequences and dicts of modules and of parameters: whole, by index, sliced, nested."""
+    """Adds sequences and dicts of modules and of parameters, which are used whole, by index, sliced and nested."""
     r, name, i, layer = b.r, b.world.definition("many"), b.fresh("q"), b.fresh("q")
     way = r.randrange(7)
     made = {0: "nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3, bias=False))", 1: "nn.Sequential(nn.Linear(3, 3), nn.Sequential(nn.Tanh(), nn.Linear(3, 3)))",

@@ -20,7 +20,7 @@ def block(lines, i):
 def candidates(lines):
     """Yields shorter programs: without a statement, with the block instead of its if or loop, with fewer results."""
     i = len(lines) - 1
-    while i >= 12:  # behind the imports
+    while i >= 12:  # the lines before this one are imports
         if i < len(lines) and lines[i].strip():
             end = block(lines, i)
             yield i, lines[:i] + lines[end:]

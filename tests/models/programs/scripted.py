@@ -16,7 +16,7 @@ def module(source, seed):
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     space = types.ModuleType(name)
     space.__file__ = file
-    sys.modules[name] = space  # inspect looks classes up there
+    sys.modules[name] = space  # inspect looks classes up in sys.modules
     try:
         exec(compile(source, file, "exec"), space.__dict__)
         torch.manual_seed(7)
@@ -28,6 +28,6 @@ def module(source, seed):
 
 
 def build(source, seed):
-    """Returns the scripted module. Raises PyTorch's exception if it refuses."""
+    """Returns the scripted module. Raises PyTorch's exception if PyTorch refuses the source."""
     with module(source, seed) as made:
         return torch.jit.script(made).eval()

@@ -23,7 +23,7 @@ class Body(Expressions):
         return f"{letter}{self.count}"
 
     def block(self, size, names=()):
-        """Returns lines one level deeper; names they define are out of scope afterwards."""
+        """Returns lines that are one level deeper. Names that they define are out of scope afterwards."""
         outer, frozen = dict(self.vars), set(self.frozen)
         self.vars.update(names)
         self.level += 1

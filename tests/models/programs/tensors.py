@@ -94,7 +94,7 @@ def converted(e, dtype, shape, d):
     old = r.choice([t for t in DTYPES if t != "complex64"])
     text = e.expr(tensor(old, shape), d)
     if dtype in WHOLES and old in FLOATS:
-        text = f"torch.nan_to_num({text}).clamp({0 if dtype == 'uint8' else -50}, 50)"  # beyond an integer's range C says nothing
+        text = f"torch.nan_to_num({text}).clamp({0 if dtype == 'uint8' else -50}, 50)"  # C does not define conversions of floats outside an integer's range
     short = {"float32": ".float()", "float64": ".double()", "int64": ".long()", "int32": ".int()", "uint8": ".byte()"}
     return text + r.choice([short.get(dtype, f".to(torch.{dtype})"), f".to(torch.{dtype})", f".to(dtype=torch.{dtype}, copy=True)", f".type_as({e.expr(tensor(dtype, (3,)), 0)})"])
 

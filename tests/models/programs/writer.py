@@ -29,7 +29,7 @@ class Function:
         r, given, named = e.r, [], False
         for name, t, default in self.params:
             if default is not None and r.random() < 0.4:
-                named = True  # left out; those behind it go by name
+                named = True  # this argument is omitted, so later arguments are passed by name
                 continue
             text = e.argument(t, d)
             named = named or r.random() < 0.15
@@ -42,8 +42,8 @@ class World:
 
     def __init__(self):
         self.functions, self.classes, self.enums, self.named, self.building, self.lines = [], [], [], [], None, []
-        self.defined = 0  # names that were given
-        self.scopes = False  # whether there is `with`, which is not for mobile
+        self.defined = 0  # number of names that were defined
+        self.scopes = False  # true if the program uses `with`, which the lite interpreter does not support
 
     def definition(self, letters):
         """Returns a new name."""
@@ -55,7 +55,7 @@ class World:
 
 
 def returnable(t):
-    """Returns a type that the caller can receive: one with a form in JSON."""
+    """Returns a type that the caller can receive, which has a form in JSON."""
     if is_kind(t, "class") or is_kind(t, "enum"):
         return False
     return all(returnable(k) for k in t[1:] if isinstance(k, (str, tuple)) and k and not isinstance(k, str)) if t[0] in ("list", "dict", "tuple", "opt") else all(map(returnable, t[2])) if t[0] == "named" else True
@@ -186,7 +186,7 @@ class Module:
 
     def __init__(self, r, world):
         self.r, self.world, self.attributes, self.init, self.made, self.notes, self.methods = r, world, {}, [], {}, [], []
-        self.whole, self.more = False, []  # whether it is the program's own; methods behind all others
+        self.whole, self.more = False, []  # true for the module of the program; methods that come after all others
 
     def layer(self, text):
         known = self.made.setdefault(text, [])
@@ -255,7 +255,7 @@ class Module:
 
 
 def submodule(r, world, name):
-    """Writes a module with state, which others call."""
+    """Writes a module with state, which other modules call."""
     module = Module(r, world)
     for _ in range(r.randrange(1, 4)):
         module.attribute()
@@ -328,7 +328,7 @@ def entry(r, world, module, name):
             if big in body.vars and r.random() < 0.3:
                 body.put(f"{big} = {body.expr(body.vars[big])}")
     scope = [(n, t) for n, t in body.vars.items() if returnable(t) and t[0] != "union"]
-    # What is known to be None has to be said to be more.
+    # PyTorch refines an Optional that is known to be None, so the type is annotated.
     kept = [f"torch.jit.annotate({spell(t, r, True)}, {n})" if t[0] == "opt" else n for n, t in scope if r.random() < 0.75] or ["1"]
     kept += [f"{n}.f0" for n, t in body.named("class")] + [n for n, t in module.attributes.items() if returnable(t)]
     body.put(f"return ({', '.join(kept)},)")
