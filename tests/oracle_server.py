@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""oracle_server.py SOCKET: runs test scripts that need PyTorch without importing it for each.
+"""oracle_server.py SOCKET: runs test scripts that need PyTorch, and imports PyTorch only once.
 
 PyTorch takes seconds to import, and a hundred tests need it. This process imports it once and waits at SOCKET. For each script that with_torch.py
 sends, it forks, and the copy runs the script with the client's folder, environment and files. The server computes nothing itself, so that the
@@ -16,7 +16,7 @@ import socket
 import sys
 import traceback
 
-os.environ["ATEN_CPU_CAPABILITY"] = "avx2"  # the oracle's; PyTorch reads it with its first operator
+os.environ["ATEN_CPU_CAPABILITY"] = "avx2"  # all references use this instruction set; PyTorch reads the variable at its first operator
 import torch  # noqa: F401, E402
 try:
     import torchvision  # noqa: F401
@@ -58,7 +58,7 @@ def become(request, files):
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
         traceback.print_exc()
-    atexit._run_exitfuncs()  # os._exit, which leaves the server's own state alone, does not
+    atexit._run_exitfuncs()  # os._exit does not call these functions; it is used because it does not touch the server's state
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
@@ -66,7 +66,7 @@ def become(request, files):
 
 class Server:
     def __init__(self, path):
-        self.clients = {}  # by the process that runs their script
+        self.clients = {}  # {process that runs the script: client}
         self.events = selectors.DefaultSelector()
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.bind(path)
@@ -122,7 +122,7 @@ class Server:
             if not ready and not self.clients:
                 return
             for key, _ in ready:
-                if key.fd in self.events.get_map():  # not one that an earlier event of this round closed
+                if key.fd in self.events.get_map():  # an earlier event of this round may have closed it
                     key.data()
 
 

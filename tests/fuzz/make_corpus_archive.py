@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_zip, fuzz_pickle, fuzz_lite_archive, fuzz_type and fuzz_write to corpus/ beside this file.
-
-Everything is made here, without PyTorch, and comes out the same every time. Each seed is small and shows one form that
-the readers know, or one way in which files are broken.
+"""Writes the seeds of fuzz_zip, fuzz_pickle, fuzz_lite_archive, fuzz_type and fuzz_write to corpus/ next to this file.
+Everything is made here, without PyTorch, and is the same every time. Each seed is small and shows one form that the
+readers know, or one way in which files are broken.
 """
 import io
 import pathlib
@@ -126,7 +125,7 @@ PICKLES = {
     "long_text": b"X\xff\xff\xff\xff", "far_memo": b"Nr\xff\xff\xff\xff",
 }
 
-# Each form that tensors, typed containers and devices may have, and each way in which they are refused.
+# All forms of tensors, typed containers and devices, and all the ways in which they are refused.
 ONE, SCALES, ZEROS = storage("FloatStorage", "0", 1), ("DoubleStorage", "2", 2, (2,), (1,)), ("LongStorage", "3", 2, (2,), (1,))
 DIMS, QUANTIZER = many(number(1)), many(glob("torch", "per_tensor_affine"), FLOAT, number(3))
 PICKLES.update({
@@ -232,7 +231,7 @@ def zips():
 # ---- archives that zipfile does not write
 
 def record(name, data, method=0, flags=0, size=None, packed=None, crc=None, header=None, extra=b"", magic=b"PK\x01\x02", raw=None):
-    """The bytes of a record and a function from its offset to its entry in the directory."""
+    """Returns the bytes of a record, and a function that returns its entry in the directory for an offset."""
     if raw is None:
         pack = zlib.compressobj(9, zlib.DEFLATED, -15)
         raw = pack.compress(data) + pack.flush() if method == 8 else data
@@ -320,7 +319,7 @@ TABLE = {"instructions": many(many(text("RET"), number(0), number(0))), "operato
 
 
 def program(*schema, name=FORWARD, version=8, functions=(), **changes):
-    """bytecode.pkl of one function, with parts of its table replaced (None: left out)."""
+    """Returns bytecode.pkl of one function, with parts of its table replaced (None: omitted)."""
     table = many(*(pair(k, v) for k, v in (TABLE | changes).items() if v is not None))
     return whole(many(number(version), many(name, table, *schema), *functions))
 
@@ -334,7 +333,7 @@ def argument(name=text("x"), type=text("int"), default=b"N"):
 
 
 def programs():
-    """Read as bytecode.pkl by the fuzz target: each part of a function in another form or broken."""
+    """The fuzz target reads these as bytecode.pkl. Each has one part of a function in another form, or broken."""
     def one(name, x=number(0), n=number(0)):
         return many(many(name, x, n))
     shared = text("aten::add") + b"q\x00"
@@ -355,9 +354,9 @@ def programs():
             tensor("FloatStorage", "w", 2, (2,), (1,)))),
         "constant_large": program(constants=many(tensor("FloatStorage", "w", 5, (5,), (1,)))), "constant_nowhere": program(constants=many(
             tensor("FloatStorage", "none", 1, (1,), (1,)))), "constant_name": program(constants=many(tensor("FloatStorage", "n" * 4095, 1, (1,), (1,)))),
-        # read as data.pkl
+        # the fuzz target reads these as data.pkl
         "module_storages": whole(obj("__torch__", "M", attributes(a=tensor("ByteStorage", "0", 16, (16,), (1,)), b=tensor("DoubleStorage", "0", 2, (2,), (1,))))),
-        # read as debug records
+        # the fuzz target reads these as debug records
         "long_frames": whole(many(many(number(1), number(0), text("n" * 600), many(many(text("a" * 600), text("b" * 600)), number(0), FRAME, text("f"))))),
         "frames": whole(many(many(number(3), number(0), FRAME), many(number(2), number(0), b"N", many(b"N", number(0), b"N")),
                              many(number(1), number(0), text("x"), many(b"N", number(0), many(many(number(1), b"N"), b"N", b"N"))))),
@@ -406,7 +405,7 @@ def modules():
         "torch_save": archive([("m/data.pkl", whole(b"}")), ("m/data/0", b"1")]), "script": archive([("m/data.pkl", DATA), ("m/code/a.py", b"")]),
         "old": archive([("m/model.json", b"{}")]), "empty": b"", "pickle": whole(b"N"), "gzip": b"\x1f\x8b\x08\0", "flatbuffer": b"\x10\0\0\0PTMF",
         "cut": module()[:-60], "head": b"PK\x03\x04",
-        # read as records of an archive by the fuzz target
+        # the fuzz target reads these as records of an archive
         "program8": bytecode(8), "program5": bytecode(5, operator=2), "program3": bytecode(3, operator=2, schema=False),
         "handles": DEBUG_HANDLES, "callstacks": CALLSTACKS,
     }
@@ -427,11 +426,12 @@ TYPES = [
     "Union[int, List[str]", "a.P\na.P[NamedTuple, [[x, int]]]\na.P\na.P[NamedTuple, [[y, int]]]\na.P[NamedTuple, [[x, str]]]\nb.P",
     "List[" * 31 + "int" + "]" * 31, "Optional[int]\nOptional[Optional[int]]\nOptional[Any]", "Tuple[(, )]", "Tuple[() ", "Dict[str, int\nDict[str int]", " \n",
 ]
-# Names that are given again and again.
+# Named tuples that are defined repeatedly.
 TYPES += ["\n".join(f"a.M{i % 3}[NamedTuple, [[f{i}, a.M{(i + 1) % 3}]]]" for i in range(20))]
 
 
-# ---- modules to be written again: what several things share, and what has a form in one container only
+# ---- modules to be written again: values that several objects share, and values that only one of the containers can
+# store
 
 def root(**values):
     return whole(obj("__torch__", "M", attributes(**values)))
@@ -465,7 +465,7 @@ def written():
 
 
 def main():
-    warnings.simplefilter("ignore")  # one seed has two records of one name on purpose
+    warnings.simplefilter("ignore")  # one seed has two records with one name, about which zipfile warns
     for name, body in PICKLES.items():
         write("pickle", name, whole(body))
     for name, data in zips().items():

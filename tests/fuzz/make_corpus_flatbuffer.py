@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_flatbuffer to corpus/flatbuffer beside this file, and the first of those of fuzz_program. Everything is made here, without PyTorch, and comes out the same every time. Models that PyTorch wrote, in
-tests/unit/data/flatbuffer, are further seeds of fuzz_flatbuffer and fuzz_program."""
+"""Writes the seeds of fuzz_flatbuffer, and the first seeds of fuzz_program, to corpus/ next to this file. Everything is made here, without PyTorch,
+and is the same every time. Models that PyTorch wrote, in tests/unit/data/flatbuffer, are further seeds of fuzz_flatbuffer and fuzz_program."""
 import pathlib
 import struct
 
@@ -14,7 +14,7 @@ def write(kind, name, data):
     (folder / name).write_bytes(data)
 
 
-# ---- flatbuffers, written front to back: what a table refers to follows it
+# ---- flatbuffers, written front to back: a table comes before the objects that it refers to
 
 class Buffer:
     def __init__(self):
@@ -24,7 +24,8 @@ class Buffer:
         self.data += bytes(-len(self.data) % n)
 
     def put(self, obj):
-        """The position of an object: a Table, bytes (a struct), a str, or a list of numbers (u32), bytes or objects."""
+        """Writes an object and returns its position. The object is a Table, bytes (a struct), a str, or a list of numbers (u32), bytes or
+        objects."""
         self.align()
         if isinstance(obj, Table):
             return obj.put(self)
@@ -81,21 +82,21 @@ class Raw:
 
 
 class Once:
-    """An object that is written once, however often a list has it."""
+    """An object that is written once, although lists may refer to it several times."""
 
     def __init__(self, obj):
         self.obj, self.buffer, self.at = obj, None, 0
 
 
 class Late:
-    """An object that is written once, behind everything that refers to it."""
+    """An object that is written once, after everything that refers to it."""
 
     def __init__(self, obj):
         self.obj = obj
 
 
 class Table:
-    """Fields by slot: (format, number), or an object that is referred to."""
+    """Fields by slot: (format, number), or an object that the field refers to."""
 
     def __init__(self, *fields):
         self.fields = fields
@@ -192,7 +193,7 @@ def obj(kind, state=0, attributes=(), setstate=0):
 
 
 def with_value(*values, **keywords):
-    """The values from index 1 on; the last is the attribute of the root."""
+    """Returns a module with these values from index 1 on. The last value is the attribute of the root."""
     return module([NONE, *values, obj(0, 0, [len(values)])], len(values) + 1, [net("a"), STATEFUL, NATIVE], **keywords)
 
 
@@ -201,7 +202,7 @@ RET, STOREN, LOAD, MOVE, LOADC, OP, JF, JMP, LOOP, GET_ATTR, SET_ATTR, LIST_CONS
 
 
 def broken(w):
-    """One thing each that no PyTorch writes."""
+    """Writes seeds that each have one part that no version of PyTorch writes."""
     w("kind", with_value(ivalue(17, Table(u32(0)))))
     w("kind_none", with_value(Table(i8(1))))
     w("list_type", with_value(integer(1), ivalue(7, Table(indexes(1), "int"))))
@@ -305,7 +306,7 @@ def flatbuffers():
         instruction(LOADC, 3), instruction(OP, 0), instruction(JMP, -7), instruction(STOREN, 4, 1), instruction(MOVE, 4), instruction(RET)],
         [("aten::add", "Tensor", 3)], [1, 2, 3, 4], [], 6, [("self", "__torch__.Net", 0), ("x", "Tensor", 0)], ["Tensor"])
     write("program", "loop", with_value(integer(0), integer(2**62), ivalue(2, Struct("B", 1)), integer(1), loop, NONE))
-    # A string of a gigabyte, from constants: nothing to be computed while loading.
+    # This program makes a string of a gigabyte from constants. A load must not compute it.
     widen = function("__torch__.Net.forward", [
         instruction(STOREN, 1, 2), instruction(LOADC, 0), instruction(LOADC, 1), instruction(LOADC, 2), instruction(OP, 0),
         instruction(STOREN, 3, 1), instruction(MOVE, 3), instruction(RET)],

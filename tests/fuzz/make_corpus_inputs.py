@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_image, fuzz_npy, fuzz_npz, fuzz_json and fuzz_settings to corpus/ beside this file. Everything is made here and comes out the same every time."""
+"""Writes the seeds of fuzz_image, fuzz_npy, fuzz_npz, fuzz_json and fuzz_settings to corpus/ next to this file. Everything is made here and is the
+same every time."""
 import struct
 import zlib
 
@@ -15,7 +16,7 @@ def png(width, height, depth, colour, rows, interlace=0, extra=()):
 
 
 def jpeg(components=1, width=8):
-    """8 high, all coefficients zero: one symbol in each table. A block of a component is two bits."""
+    """Returns a JPEG of height 8 whose coefficients are all zero. Each table has one symbol, so a block of a component has two bits."""
     def segment(marker, data):
         return bytes([0xff, marker]) + struct.pack(">H", len(data) + 2) + data
     table = bytes([1] + [0] * 15 + [0])
@@ -26,7 +27,7 @@ def jpeg(components=1, width=8):
 
 
 def npz(entries, count=None):
-    """entries: (name, data, how to change the central header's fields)."""
+    """entries: (name, data, changes of the central header's fields)."""
     out, directory = b"", b""
     for name, data, packed, changes in entries:
         at = len(out)
@@ -82,7 +83,7 @@ def main():
     write("image", "two.jpg", jpeg(2))
 
     def turned(order, count, entry, first=8):
-        """A picture with EXIF data of one entry."""
+        """Returns a picture with EXIF data of one entry."""
         tiff = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "IH", first, count) + entry
         exif = b"Exif\0\0" + tiff
         return jpeg(3)[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + jpeg(3)[2:]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_corpus_layers.py TAPER: writes the seeds of fuzz_optimize, fuzz_quantize and fuzz_program that PyTorch makes, to corpus/ beside this file: what the
-passes are for (tests/models/optimize_cases.py) and small float networks. A byte (fuzz_*.c say what it chooses), and a flatbuffer that TAPER wrote. They run on the made
-inputs, float32 [1, 3, 8, 8]."""
+"""make_corpus_layers.py TAPER: writes the seeds of fuzz_optimize, fuzz_quantize and fuzz_program that PyTorch makes, to corpus/ next to this file:
+the cases of the passes (tests/models/optimize_cases.py) and small float networks. A seed is a byte of choices (see fuzz_*.c) and a flatbuffer that
+TAPER wrote. The networks accept the fuzz targets' generated input, float32 [1, 3, 8, 8]."""
 import os
 import subprocess
 import sys
@@ -19,12 +19,12 @@ import optimize_cases  # noqa: E402
 import test_old_bytecode  # noqa: E402
 
 warnings.simplefilter("ignore")
-# Of make_corpus_optimize.py: those that take sums in another order, and the others.
+# Choices of make_corpus_optimize.py: the first ones allow sums in another order.
 INEXACT, EXACT = (0, 1, 2, 24 + 32, 1 + 192), (3, 4 + 64, 5 + 32, 6 + 128)
 
 
 class One(nn.Module):
-    """A case, run on its own argument plus an element of the generated input."""
+    """Runs a case on its own argument plus an element of the generated input."""
 
     def __init__(self, inner, arguments):
         super().__init__()

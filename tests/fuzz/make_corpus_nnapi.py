@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_corpus_nnapi.py: writes the seeds of fuzz_nnapi_blob to corpus/nnapi_blob: small models converted by PyTorch's converter, one or two for
-each of its operators, and operations in forms that it does not write (tests/models/nnapi_form_cases.py). A seed is a byte of flags (see
-fuzz_nnapi_blob.c), the number of words, the words, the weights."""
+"""make_corpus_nnapi.py: writes the seeds of fuzz_nnapi_blob to corpus/nnapi_blob: small models that PyTorch's converter wrote, one or two for
+each of its operators, and operations in forms that the converter does not write (tests/models/nnapi_form_cases.py). A seed is a byte of flags
+(see fuzz_nnapi_blob.c), the number of words, the words, the weights."""
 import os
 import struct
 import sys
@@ -107,7 +107,7 @@ def main():
         write(number, name, words, weights)
     written = set()
     for number, case in enumerate(nnapi_form_cases.cases()):
-        # One of floats for each number of inputs, one of integers; every other one in NHWC.
+        # Each operation has one seed of floats for each number of inputs, and one of integers. Every second seed is in NHWC.
         key = (case.code, "quantized") if case.inputs[0].is_quantized else (case.code, len(case.inputs) + len(case.arguments))
         if key in written:
             continue

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_optimize to corpus/optimize next to this file: a byte of choices (see fuzz_optimize.c) and a model of fuzz_program or
-of the unit tests' data. Everything is made here, without PyTorch, and is the same every time."""
+"""Writes the seeds of fuzz_optimize to corpus/optimize next to this file: a byte of choices (see fuzz_optimize.c) and a model from the seeds of
+fuzz_program or from the unit tests' data. Everything is made here, without PyTorch, and is the same every time."""
 import os
 
 import make_corpus_program as program
 from make_corpus_flatbuffer import write
 
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "unit", "data", "flatbuffer")
-# cpu, vulkan, metal, only converted; with passes left out, with samples, as a flatbuffer, in versions 5 to 8 of bytecode.
+# Choices for cpu, vulkan, metal and for conversion alone; with passes omitted, with samples, as a flatbuffer, in versions 5 to 8 of bytecode.
 CHOICES = (0, 1, 2, 3, 4 + 64, 5 + 32, 24 + 128, 24 + 32, 1 + 192, 6 + 128)
 
 
@@ -58,7 +58,7 @@ SOURCES = {
 """,
 }
 
-# For NNAPI: images with the layouts it has, level 30 and 27.
+# Choices for NNAPI: its layouts of images, and the levels 30 and 27.
 NNAPI = (7, 7 + 8, 7 + 16, 7 + 24 + 32)
 CONV = "torch.conv2d({}, self.w, None, [1, 1], [0, 0], [1, 1], 1)"
 NNAPI_SOURCES = {
@@ -120,7 +120,7 @@ def places(rows, strings):
 
 def main():
     for i, (name, source) in enumerate(sorted(SOURCES.items())):
-        for choice in (CHOICES[i], 16 + 3 * (i % 2)):  # with records of places
+        for choice in (CHOICES[i], 16 + 3 * (i % 2)):  # the second choice adds records of places
             write("optimize", f"{name}_{choice}", bytes([choice]) + (HEAD + source).encode())
     for name, source in sorted(NNAPI_SOURCES.items()):
         for choice in NNAPI:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_program to corpus/program next to this file: small flatbuffer modules, written as lines of instructions, that use each
-instruction, and each way in which a function is refused or stops. Everything is made here, without PyTorch, and is the same every time."""
+"""Writes the seeds of fuzz_program to corpus/program next to this file: small flatbuffer modules, written as lines of instructions. Together they
+use each instruction, and show each way in which a function is refused or stops. Everything is made here, without PyTorch, and is the same every
+time."""
 import make_corpus_archive as archive
 import make_corpus_flatbuffer as fb
 from make_corpus_flatbuffer import NONE, integer, string, write
@@ -11,11 +12,11 @@ NAMES = ("OP OPN LOAD MOVE STOREN STORE DROP DROPR LOADC JF JMP LOOP RET WAIT CA
          "TUPLE_INDEX RAISE_EXCEPTION DICT_INDEX UNCHECKED_CAST __IS__ UN_INITIALIZED __ISNOT__ FORMAT DEVICE DTYPE DIM __NOT__ TO_LIST "
          "NUM_TO_TENSOR IS_CUDA FORK WARN ENTER EXIT").split()
 TRUE, FALSE, HALF = fb.ivalue(2, fb.Struct("B", 1)), fb.ivalue(2, fb.Struct("B", 0)), fb.double(0.5)
-# Constants that every function has, by the names that the lines use.
+# Constants of every function, by the names that the lines use.
 CONSTANTS = {"none": NONE, "0": integer(0), "1": integer(1), "2": integer(2), "6": integer(6), "many": integer(2**62), "true": TRUE, "false": FALSE,
              "half": HALF, "a": string("a"), "{}": string("{} {}"), "forward": string("forward"), "other": string("other"), "init": string("init"),
              "run": string("run"), "restored": string("__setstate__")}
-# Operators by what the lines call them: with the number of arguments that the file says is given, if it does.
+# Operators by the names that the lines use, with the number of given arguments in files that state it.
 GIVEN = {"aten::add.Tensor": 3, "aten::mul.Tensor": 2, "prim::RaiseException": 1, "aten::add.int": 2, "aten::lt.int": 2, "aten::softmax.int": 3,
          "aten::relu": 1, "aten::append.t": 2, "aten::cat": 2, "aten::dropout": 3, "aten::clamp": 3, "aten::nowhere": 1}
 PAIR, COMPILATION = "__torch__.P[NamedTuple,[[x,int],[y,int]]]", "__torch__.torch.classes._nnapi.Compilation"
@@ -156,7 +157,7 @@ def refused_programs():
 
 
 def archives():
-    """Writes the same in an archive with records of the origin of instructions."""
+    """Writes programs in archives with records of the origin of instructions."""
     a = archive
     names = [("STOREN", 1, 2), ("LOADC", 0, 0), ("LOADC", 1, 0), ("RAISE_EXCEPTION", 0, 0), ("LOAD", 2, 0), ("RET", 0, 0)]
     code = a.many(*(a.many(a.text(n), a.number(x), a.number(y)) for n, x, y in names))

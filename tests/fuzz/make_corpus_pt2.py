@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_pt2 to corpus/pt2 next to this file: small programs, tables of weights and packings as JSON, with each form that the
-reader supports, or an error. Whole files are in tests/data/pt2. Everything is made here, without PyTorch, and is the same every time."""
+"""Writes the seeds of fuzz_pt2 to corpus/pt2 next to this file: small programs, tables of weights and packings as JSON. Each has a form that
+the reader supports, or an error. Whole files are in tests/data/pt2. Everything is made here, without PyTorch, and is the same every time."""
 import base64
 import io
 import json
@@ -75,7 +75,7 @@ write("alternatives", program(graph([node([{f"as_{name}": value} for name, value
 
 
 def call(target, arguments, outputs=("y",), names=()):
-    """names: names of the arguments; none for a higher-order operator."""
+    """names: names of the arguments; empty for a higher-order operator."""
     return node([], target="torch.ops." + target, outputs=[tensor(name) for name in outputs],
                 inputs=[{"name": name, "arg": argument, "kind": 1} for name, argument in zip(names or [""] * len(arguments), arguments)])
 
@@ -114,7 +114,7 @@ for name, body in OUTPUTS.items():
     write(f"output_{name}", program(graph([node([])]), {"input_specs": [{"parameter": {"arg": {"name": "w"}, "parameter_name": "w"}},
                                                                        {"user_input": {"arg": tensor("x")}}], "output_specs": [{name: body}]}))
 
-# The first schema: dicts, a shell around what is known of tensors, archives of torch.save in base64.
+# The first schema has dicts, an additional object around a tensor's metadata, and archives of torch.save in base64.
 stream = io.BytesIO()
 with zipfile.ZipFile(stream, "w") as archive:
     pickle = (b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0" b"0X\3\0\0\0cpuK\1tQ"
@@ -127,7 +127,7 @@ write("first_schema", {"graph_module": {"graph": first, "signature": {
     "call_spec": {"in_spec": spec(tree("builtins.tuple", "null", LEAF)), "out_spec": spec(LEAF)}, "module_call_graph": []},
     "opset_version": {"aten": 10}, "range_constraints": {}, "schema_version": 1})
 
-# Tables of weights, packings, and what is broken.
+# Tables of weights, packings, and broken files.
 write("table", {"config": {"w": {"path_name": "weight_0", "is_param": True, "use_pickle": False, "tensor_meta": meta()},
                            "v": {"path_name": "weight_0", "use_pickle": False, "tensor_meta": meta(dtype=4, sizes=[{"as_int": 2}, {"as_int": 3}],
                                                                                                    strides=[{"as_int": 1}, {"as_int": 2}])},

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_corpus_quantized.py TAPER: writes quantized models, made by PyTorch, to corpus/program next to this file: seeds in which fuzz_program
-changes packed parameters, scales and zero points. They accept its generated inputs, float32 [1, 3, 8, 8]. TAPER writes them again, as shorter
-flatbuffers."""
+changes packed parameters, scales and zero points. The models accept the generated input of fuzz_program, float32 [1, 3, 8, 8]. TAPER writes
+them again, as shorter flatbuffers."""
 import os
 import subprocess
 import sys
@@ -47,7 +47,7 @@ class Static(nn.Module):
 def static(config):
     model = Static().eval()
     model.qconfig = ao.get_default_qconfig(config)
-    model.up.qconfig = ao.get_default_qconfig("qnnpack")  # no other is possible there
+    model.up.qconfig = ao.get_default_qconfig("qnnpack")  # the transposed convolution supports only this configuration
     ao.prepare(model, inplace=True)
     model(torch.randn(1, 3, 8, 8))
     return ao.convert(model)

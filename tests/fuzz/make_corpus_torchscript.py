@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_corpus_torchscript.py OUTDIR [FILE.pt…]: writes seeds for fuzz_torchscript: small valid and invalid pieces of TorchScript, one for
-everything the front end supports or refuses, and the sources of the given models, cut to size."""
+each thing that the front end supports or refuses, and the sources of the given models, shortened."""
 import os
 import sys
 import zipfile
@@ -359,7 +359,7 @@ def q(b: __torch__.B) -> int:
   return (b).go(2, )
 """,
 }
-# One function body each: what is wrong with it is refused at its line.
+# Bodies of functions, each with an error that the front end reports at its line.
 BAD = [
     "return y", "return torch.nothing(x)", "return torch.add(x, )", "return torch.add(y=x)", "return torch.add(x, k=1, 2)", "a, b = x",
     "a, b, c = torch.max(x, 1)", "return (x).nothing()", "return x.nothing", "return __torch__.f(x, )", "return __torch__.f(x, 1, )",

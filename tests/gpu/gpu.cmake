@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tests of the GPU backend, on Mesa's driver that computes on the CPU (lavapipe). Where it is not installed those that need a driver
-# are skipped, visibly.
+# Tests of the GPU backend with Mesa's driver that computes on the CPU (lavapipe). If it is not installed, tests that need a driver
+# are reported as skipped.
 add_executable(spirv_test ${CMAKE_CURRENT_LIST_DIR}/spirv_test.c)
 target_link_libraries(spirv_test PRIVATE test_models)
 target_compile_definitions(spirv_test PRIVATE _POSIX_C_SOURCE=200809L)

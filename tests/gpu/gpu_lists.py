@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """gpu_lists.py TAPER [--filter TEXT]: compares every operator of PyTorch 1.13's Vulkan and Metal backends, run only on the GPU ("!"), with
-PyTorch. TAPER_GPU names the device (vulkan:llvmpipe). NOT_HERE has those that compute nothing; docs/gpu.md gives the reason."""
+PyTorch. TAPER_GPU names the device (vulkan:llvmpipe). NOT_HERE has the operators that compute nothing; docs/gpu.md gives the reason."""
 import argparse
 import os
 import subprocess
@@ -12,7 +12,7 @@ import torch
 
 import gpu_operators
 
-# As PyTorch's sources register them (aten/src/ATen/native/vulkan, …/metal); what ends in "_" writes in place.
+# Operators that PyTorch's sources register (aten/src/ATen/native/vulkan, …/metal). A name with "_" at its end writes in place.
 VULKAN = """_adaptive_avg_pool2d _empty_affine_quantized _log_softmax _reshape_alias _softmax add.Scalar add.Tensor add_.Scalar add_.Tensor addmm
     avg_pool2d batch_norm cat clamp clamp_ clone convolution_overrideable cumsum dequantize.self div.Scalar div.Tensor div_.Scalar div_.Tensor
     empty.memory_format empty_strided glu gru.input hardshrink hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh hardtanh_ layer_norm
@@ -25,7 +25,7 @@ METAL = """adaptive_avg_pool2d add.Tensor add_.Tensor addmm cat chunk clamp conv
     upsample_nearest2d.vec view""".split()
 NOT_HERE = {"_empty_affine_quantized", "empty.memory_format", "empty_strided"}
 
-# What is called, of a tensor x [2, 8, 7, 6] (y: another one, w: a matrix [6, 6]) that a convolution gave.
+# The calls. x [2, 8, 7, 6] is the result of a convolution, y another tensor, w a matrix [6, 6].
 CALLS = {
     "_adaptive_avg_pool2d": "torch.ops.aten._adaptive_avg_pool2d(x, [2, 3])", "_log_softmax": "torch.ops.aten._log_softmax(x, 1, False)",
     "_reshape_alias": "torch.ops.aten._reshape_alias(x, [2, 336], [336, 1])", "_softmax": "torch.ops.aten._softmax(x, 1, False)",
@@ -57,12 +57,12 @@ CALLS = {
     "reshape": "torch.reshape(x, [2, 16, 21]) + 1", "softmax.int": "torch.softmax(x, 1)", "t": "torch.t(x[0, 0]) + 1", "transpose.int": "torch.transpose(x, 1, 2) + 1",
     "upsample_nearest2d.vec": "torch.ops.aten.upsample_nearest2d(x, None, [2.0, 2.0])",
 }
-# Of what only PyTorch's backends can compute the same by another name.
+# Operators that only PyTorch's GPU backends implement, with an operator of the CPU that gives the same result.
 SAME = {"convolution_overrideable": "conv2d_padded"}
 
 
 def anchor():
-    """Weights in a class of their own, which gets its own method."""
+    """Returns a module with weights, of a new class that can get its own method."""
     class Anchor(torch.nn.Module):
         pass
 
@@ -81,7 +81,7 @@ def module_of(name):
     lines = [f"    {n} = self.{n}" for n in names]
     module.define("def forward(self, a):\n" + "\n".join(lines) + "\n    y = torch.conv2d(a, self.k)\n    x = y * 2 + y\n"
                   f"    return {CALLS[name]}\n")
-    return module if name == "detach" else torch.jit.freeze(module)  # which removes detach
+    return module if name == "detach" else torch.jit.freeze(module)  # freezing removes detach
 
 
 class Recurrent(torch.nn.Module):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gpu_operators.py TAPER [--filter EXPRESSION]: compares small models on the GPU, each kernel at awkward sizes, with PyTorch. The device has "!",
 so that a node that the GPU lacks is a failure. --half: use half precision, with the tolerance of rounding to halves in memory. TAPER_GPU names
-the device (vulkan:llvmpipe). --module FOLDER: use the Python binding in that folder, with all cases in one process, so that kernels of several
-models are compiled once; for drivers that take seconds for each."""
+the device (vulkan:llvmpipe). --module FOLDER: use the Python binding in that folder and run all cases in one process, which compiles each kernel
+once. This helps with drivers that take seconds for a kernel."""
 import argparse
 import math
 import os
@@ -53,7 +53,7 @@ def convolutions():
     layers("conv_rectangle", nn.Conv2d(5, 7, (3, 1), (2, 1), (1, 0)), shape=(1, 5, 12, 9))
     layers("conv_same", nn.Conv2d(5, 7, 4, padding="same"), shape=(1, 5, 12, 9))
     layers("conv_large", nn.Conv2d(64, 96, 3, padding=1), shape=(1, 64, 28, 28))
-    for padding in (0, 1, 2):  # by Winograd's transforms
+    for padding in (0, 1, 2):  # convolutions that use Winograd's transforms
         layers(f"conv_winograd{padding}", nn.Conv2d(33, 45, 3, padding=padding), nn.ReLU(), shape=(2, 33, 27, 25))
     layers("conv_winograd_silu", nn.Conv2d(32, 36, 3, padding=1), nn.SiLU(), nn.Conv2d(36, 64, 3, padding=1), shape=(1, 32, 29, 34))
     for groups in (2, 3, 4, 6):
@@ -130,7 +130,7 @@ class Recurrent(nn.Module):
 
 
 class Halves(nn.Module):
-    """Computes sizes for the CPU from results of the GPU, by negative numbers."""
+    """Computes sizes for the CPU from results of the GPU and negative numbers."""
 
     def __init__(self):
         super().__init__()
@@ -142,7 +142,7 @@ class Halves(nn.Module):
 
 
 class Channels(nn.Module):
-    """Shuffles channels as in common code, with sizes requested one by one and all at once."""
+    """Shuffles channels in the two common forms: with sizes requested one at a time, and together."""
 
     def __init__(self):
         super().__init__()
@@ -215,7 +215,7 @@ def sizes_outside(x):
 
 
 def grows(x, channels):
-    """Layers that use all results before them."""
+    """Layers that use all earlier results."""
     parts = [x.relu()]
     for i in range(4):
         parts.append(torch.cat(parts, 1)[:, i:i + channels] * (i + 2))
@@ -279,7 +279,7 @@ def functions():
         "add_relu_number": lambda x: torch.ops.aten._add_relu(x, 0.25), "add_relu_swapped": lambda x: torch.ops.aten._add_relu(x[:, :1], x),
         "add_relu_in_place": lambda x: torch.ops.aten._add_relu_(x * 2, F.max_pool2d(x, 3, 1, 1)), "add_relu_nan": lambda x: torch.ops.aten._add_relu(x.log(), x),
     }
-    # Forms in place do what their functional rows do; of those that write truths as numbers, or give other sizes, there are no rules.
+    # In-place forms use the rules of their functional rows, except forms that write bools as numbers or change sizes.
     in_place = {"sin": lambda y, x: y.sin_(), "addcmul": lambda y, x: y.addcmul_(x, x, value=2.0), "clamp": lambda y, x: y.clamp_(min=x, max=x + 1),
                 "floor": lambda y, x: y.div_(x.abs() + 1, rounding_mode="floor"),
                 "equal": lambda y, x: y.round_().eq_(x.round()), "less": lambda y, x: y.lt_(x), "not": lambda y, x: y.relu_().logical_not_(),
@@ -355,7 +355,7 @@ def difference(got, want, bound):
 
 
 def by_program(taper, path, xs, device, half, options=None):
-    """Returns the results, or the error."""
+    """Returns (results, or None after an error; the output)."""
     folder, given = os.path.dirname(path), []
     for i, x in enumerate(xs):
         np.save(os.path.join(folder, f"x{i}.npy"), x)
@@ -392,7 +392,7 @@ class DeepHeads(nn.Module):
 
 
 def later():
-    """Cases added after all others, whose random numbers must not change; numbers for a remainder must not be at a step."""
+    """Cases added after all others, whose random numbers must not change; numbers for a remainder must not be near a step."""
     for kind in ("scripted", "lite"):
         case(f"{kind}_halves", (kind, Halves()), (2, 3, 7, 9))
     images = {
@@ -406,14 +406,14 @@ def later():
         "cat_truths": lambda x: (torch.cat([x > 0, x], 1), torch.stack([x < 0, x.sin()], 2), torch.cat([x > 1, x < -1], 1))}
     images["scale_recomputed"] = lambda x: tuple(F.interpolate(x, scale_factor=s, mode=mode, recompute_scale_factor=True) * 2
                                                  for s in (2.5, 0.6) for mode in ("bilinear", "nearest"))
-    # Scales that leave a size what it is, or double it.
+    # Scales that keep a size, or double it.
     for mode in ("bilinear", "nearest"):
         scaled = lambda x, mode=mode: tuple(F.interpolate(x, scale_factor=s, mode=mode) for s in ((1.1, 1.7), (1.7, 1.15), (2.1, 2.1), (1.1, 1.15)))
         images.update({f"scale_{mode}": scaled, f"scale_{mode}_one": lambda x, scaled=scaled: scaled(x.mean(1, keepdim=True))})
-    # Of numbers below zero, and of zero.
+    # Functions of zero and of numbers below zero.
     images.update({f"outside_{f.__name__}": lambda x, f=f: f(torch.cat([x * 0.1 + 1, x - 9, x.relu() * 0, x.relu() * -0.0], 1))
                    for f in (torch.log, torch.log2, torch.log1p, torch.sqrt, torch.rsqrt)})
-    # Forms in place do what their functional rows do; of those that write truths as numbers, or give other sizes, there are no rules.
+    # In-place forms use the rules of their functional rows, except forms that write bools as numbers or change sizes.
     in_place = {"sin": lambda y, x: y.sin_(), "addcmul": lambda y, x: y.addcmul_(x, x, value=2.0), "clamp": lambda y, x: y.clamp_(min=x, max=x + 1),
                 "floor": lambda y, x: y.div_(x.abs() + 1, rounding_mode="floor"),
                 "equal": lambda y, x: y.round_().eq_(x.round()), "less": lambda y, x: y.lt_(x), "not": lambda y, x: y.relu_().logical_not_(),
@@ -422,10 +422,10 @@ def later():
     for name, function in images.items():
         case(f"image_{name}", ("traced", nn.Conv2d(3, 8, 1), function), (2, 3, 7, 5))
 
-    # More rows of threads than a device need have workgroups.
+    # This needs more rows of threads than the number of workgroups that every device supports.
     case("image_many", ("traced", nn.Conv2d(3, 4, 1), lambda x: F.max_pool2d(x, 3, 1, 1).sigmoid() * 2), (1, 3, 740, 740))
 
-    # Heads of 80 numbers, more than one pass has room for; weights that are larger than lavapipe's buffers.
+    # Heads of 80 numbers do not fit one pass. The weights of conv_heavy are larger than lavapipe's buffers.
     case("deep_heads", DeepHeads(), (2, 5, 160))
     case("deep_product", ("traced", nn.Linear(7, 160), lambda x: F.scaled_dot_product_attention(x, x.sin(), x.cos())
                           if hasattr(F, "scaled_dot_product_attention") else torch._C._nn._scaled_dot_product_attention(x, x.sin(), x.cos())[0]),
@@ -455,7 +455,7 @@ def main():
     passed = failed = 0
     folder = args.keep or tempfile.mkdtemp()
     for name, function, inputs, bound in CASES:
-        # What rounding does to a step is a leap; and what halves do not hold is not had with them.
+        # Half precision omits functions with steps, where rounding makes large differences, and values outside its range.
         if not re.search(args.filter, name) or not (args.filter or sampling.taken(name)) or (args.half and (name in STEPS or name.startswith("far_"))):
             continue
         xs = tuple(one if isinstance(one, torch.Tensor) else torch.randn(*one) for one in inputs)
@@ -467,7 +467,7 @@ def main():
             model = build(function, xs)
             want = model(*xs)
         path = os.path.join(folder, "m.pt")
-        if isinstance(function, tuple) and function[0] == "lite":  # bytecode, in which values have no types
+        if isinstance(function, tuple) and function[0] == "lite":  # saves bytecode, in which values have no types
             model._save_for_lite_interpreter(path)
         else:
             model.save(path)
@@ -476,7 +476,7 @@ def main():
             print(f"{name}: {said}", flush=True)
             failed += 1
             continue
-        bound = 2**-8 if args.half else bound  # a unit of inputs, weights and results, and what layers make of them
+        bound = 2**-8 if args.half else bound  # rounding of inputs, weights and results, and the growth of these errors in layers
         want = want if isinstance(want, tuple) else (want,)
         wrong = [difference(one, other.numpy(), bound) for one, other in zip(got, want)]
         wrong = [text for text in wrong if text] + [f"{len(got)} results"] * (len(got) != len(want))
@@ -489,7 +489,7 @@ def main():
             passed += 1
     if re.search(args.filter, "refusals"):
         failed += gpu_dtypes.refusals(args.taper, device, folder)
-    if not args.half:  # those are not had in half precision
+    if not args.half:  # quantized models do not run in half precision
         more = gpu_quantized.check(args.taper, device, folder, args.filter)
         passed, failed = passed + more[0], failed + more[1]
     print(f"{passed} passed, {failed} failed")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Quantized models on the GPU: results must be bit-identical to the CPU's, at odd sizes and with sums beyond the exact integers of floats."""
+"""Quantized models on the GPU. Their results must be bit-identical to the CPU's, at odd sizes and with sums that floats cannot represent
+exactly."""
 import copy
 import os
 import re
@@ -44,7 +45,7 @@ class Product(nn.Module):
 
 
 class Excite(nn.Module):
-    """The factor of each channel, as in MobileNetV3."""
+    """Multiplies each channel by a factor, as in MobileNetV3."""
 
     def __init__(self, channels):
         super().__init__()
@@ -92,7 +93,7 @@ def converted(model, x, fuse=(), largest=False):
                 if isinstance(module, nn.Conv2d):
                     module.weight.copy_((torch.rand_like(module.weight) > 0.02).float() * 0.02)
                     module.bias.zero_()
-                    module.bias -= model(x).mean([0, 2, 3])  # what is left tells sums that differ by little apart
+                    module.bias -= model(x).mean([0, 2, 3])  # the mean is removed, so that small differences between sums change the results
     model.qconfig = quantization.get_default_qconfig("qnnpack")
     prepared = quantization.prepare(copy.deepcopy(model))
     with torch.no_grad():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_state.py FILE: writes the model with states for gpu_test.c (tests/models/data/gpu_state.pt): tensors that are passed from one call to the
-next, by the caller or in an attribute, and from one part of a network to the next, with an operator of the CPU between them."""
+"""make_state.py FILE: writes the model with states for gpu_test.c (tests/models/data/gpu_state.pt): tensors that pass from one call to the next,
+by the caller or in an attribute, and from one part of the network to the next, with an operator of the CPU between the parts."""
 import sys
 
 import torch

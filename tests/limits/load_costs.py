@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """load_costs.py LOAD_COST [--size BYTES] [--only NAME]… [--known] [--ratio X]
 
-Compares the work that the files of families/ cause in the library with its count: instructions, counted by perf or by valgrind, and steps of the
-budget of a load (load_cost.c). With uncounted work a file could make a load take forever. Instructions must therefore stay below --ratio for each
-step, plus some for each byte of the file, which may be read a few times. For files that were expensive once, the steps must not grow faster than
-the file. Prints a table, the most expensive first. --known: only those files. Exit status 77 if nothing counts instructions."""
+Compares the work that the files of families/ cause in the library (instructions, which perf or valgrind counts) with the charged work (steps of
+the budget of a load, load_cost.c). If work is not charged, a file could make a load take forever. The instructions for each step must therefore
+stay below --ratio, plus some for each byte of the file, which may be read a few times. For files that were expensive once, the steps must not
+grow faster than the file. Prints a table, the most expensive file first. --known tests only files that were expensive once. Exit status 77 if no
+tool counts instructions."""
 import argparse
 import os
 import pathlib
@@ -22,8 +23,8 @@ from families import exports, flatbuffers, pickles, scripts  # noqa: E402
 FAMILIES = {**pickles.FAMILIES, **scripts.FAMILIES, **flatbuffers.FAMILIES, **exports.FAMILIES}
 KNOWN = ["complex_keys", "debug_handles", "handles_of_long_name", "script_enum_members", "script_enum_names", "script_last_attribute",
          "script_last_field", "script_last_method", "flat_class_name", "pt2_ranges_by_symbols", "pt2_guards_of_many", "pt2_guards_by_name"]
-SMALL, LARGE, GROWTH = 100000, 800000, 1.7  # bytes, and how much faster than the file steps may grow between these
-MOST_STEPS = 20000000                 # of a load that takes all it may: no more is looked at
+SMALL, LARGE, GROWTH = 100000, 800000, 1.7  # two sizes in bytes, and the largest growth of the steps between them, relative to the growth of the file
+MOST_STEPS = 20000000                 # a load with more steps has used its budget and is not measured further
 FREE, FREE_A_BYTE = 3000000, 100      # instructions that need no steps
 COUNTERS = [(["perf", "stat", "-x,", "-e", "instructions:u"], r"(\d+),,instructions"),
             (["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"], r"I +refs: +([\d,]+)")]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """load_families.py TAPER [--sizes 1000,30000,…] [--only NAME]… [--verbs inspect,ops,…] [--slack X] [--write DIR]
 
-Small files that need much work: families of files (families/) of growing sizes are passed to all commands that open files. Each must end,
+Passes small files that need much work, families of files (families/) with growing sizes, to all commands that open files. Each command must end,
 successfully or with one clear line, within 1 s + 2 s per megabyte of processor time and 128 MB + 16 times its size of memory, so that neither time
 nor memory grows faster than the file. --slack multiplies the seconds, for slower machines. Prints a row for each family: seconds and megabytes of
 the most expensive command at each size."""
@@ -29,7 +29,7 @@ VERBS = {
 
 
 class Starter:
-    """Starts programs from a process that stays small, because a child's memory counts from that of its parent."""
+    """Starts programs from a small process, because the measured memory of a child begins with the memory of its parent."""
 
     def __init__(self):
         mine, its = socket.socketpair()

@@ -2,7 +2,7 @@
 # The double of libneuralnetworks.so, a library for each level: build/tests/nnapi/LEVEL/libneuralnetworks.so.
 find_package(Threads REQUIRED)
 set(double ${CMAKE_CURRENT_LIST_DIR}/double)
-# What does not depend on the level is compiled once.
+# Sources that do not depend on the level are compiled once.
 add_library(nnapi_double_common OBJECT ${double}/cpu_conv.c ${double}/cpu_elementwise.c ${double}/cpu_image.c
                                        ${double}/cpu_move.c ${double}/cpu_reduce.c ${double}/cpu_table.c
                                        ${double}/cpu_tensor.c ${double}/objects.c ${double}/switches.c)
@@ -22,11 +22,11 @@ endforeach()
 foreach(name ${double_targets})
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_compile_definitions(${name} PRIVATE _DEFAULT_SOURCE) # mincore
+    target_compile_definitions(${name} PRIVATE _DEFAULT_SOURCE) # declares mincore
     taper_compile_options(${name})
 endforeach()
 
-# Its own test, which loads each library as a program does.
+# The test of the double, which loads each library as a program does.
 add_executable(double_test ${CMAKE_CURRENT_LIST_DIR}/double_test.c ${CMAKE_CURRENT_LIST_DIR}/double_misuse.c
                            ${CMAKE_CURRENT_LIST_DIR}/double_misuse_run.c ${CMAKE_CURRENT_LIST_DIR}/double_results.c
                            ${CMAKE_CURRENT_LIST_DIR}/double_results_quantized.c ${CMAKE_CURRENT_LIST_DIR}/nnapi_fixture.c)

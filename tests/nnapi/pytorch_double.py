@@ -9,11 +9,11 @@ import sys
 import tempfile
 import warnings
 
-LEVELS = (29, 30, 31)  # PyTorch calls functions of 29
+LEVELS = (29, 30, 31)  # PyTorch needs level 29
 
 
 def make_cases():
-    """Returns (name, module, inputs) to trace, convert and run; a fourth item has sizes of 0 where only the run knows them."""
+    """Returns (name, module, inputs) to trace, convert and run; a fourth item has inputs with size 0 for sizes that only the run knows."""
     import torch
     from torch import nn
 
@@ -51,8 +51,8 @@ def make_cases():
              ("upsample nhwc", nn.UpsamplingNearest2d(size=(13, 17)), [nhwc(image)]),
              ("linear", nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3), nn.Sigmoid()), [row]),
              ("log softmax", nn.LogSoftmax(dim=1), [row]), ("prelu", nn.PReLU(), [row]), ("hardtanh", nn.Hardtanh(), [row])]
-    # A slice of 2:7:2 has 3 elements; PyTorch's converter writes 2, and Android's own arithmetic refuses that when the model runs. The
-    # double does when it is finished, so the slice here has a whole number of steps.
+    # A slice of 2:7:2 has 3 elements; PyTorch's converter writes 2. Android refuses such a model when it runs, and the double when it is
+    # finished. The slice here therefore has a whole number of steps.
     functions = {"add": lambda self, x: x + x * x, "sub": lambda self, x: x - x * x, "div": lambda self, x: x / torch.sigmoid(x),
                  "unsqueeze": lambda self, x: x.unsqueeze(1), "reshape": lambda self, x: x.reshape(2, 12), "slice": lambda self, x: x[:, 2:8:2],
                  "cat": lambda self, x: torch.cat([x, x * x], 1), "mean": lambda self, x: torch.mean(x, [1], keepdim=True),
@@ -64,7 +64,7 @@ def make_cases():
     cases.append(("flexible relu nhwc", nn.ReLU(), [nhwc(image)], [nhwc(torch.zeros(0, 6, 0, 0))]))
     cases.append(("flexible cat", Net(lambda self, x, y: torch.cat([x, y], 1)), [row, row + 1.0], [torch.zeros(0, 8), torch.zeros(0, 8)]))
 
-    # ---- quantized: prepared, calibrated and converted as PyTorch does it, then taken between quantizer and dequantizer
+    # ---- quantized models: PyTorch prepares, calibrates and converts them; the tested part is between quantizer and dequantizer
     class Block(nn.Module):
         """An inverted residual, as in MobileNetV2."""
 
@@ -84,7 +84,7 @@ def make_cases():
         def forward(self, x):
             return self.dequant(self.core(self.quant(x)))
 
-    # One scale for all weights of a layer: the converter knows no others.
+    # One scale for all weights of a layer, because the converter supports no others.
     config = torch.quantization.QConfig(activation=torch.quantization.default_observer.with_args(reduce_range=False),
                                         weight=torch.quantization.default_weight_observer)
 
@@ -152,7 +152,7 @@ def run_level():
             converted = convert_model_to_nnapi(traced, flexible[0] if flexible else inputs)
             got = converted(*inputs)
             wrong = differs(want, got) or differs(want, converted(*inputs))
-        except Exception as error:  # of the converter, or of a call that failed
+        except Exception as error:  # an exception of the converter, or of a call
             if "libneuralnetworks" in str(error):
                 print("SKIPPED: PyTorch cannot load the double:", str(error).split("\n")[0])
                 return 77
@@ -177,7 +177,7 @@ def main():
             environment = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath(f"{sys.argv[1]}/{level}"), TAPER_NNAPI_DOUBLE_LOG=log)
             print("level", level, flush=True)
             statuses.append(subprocess.run([sys.executable, os.path.abspath(__file__), "--level"], env=environment).returncode)
-            if os.path.exists(log):  # what the end of the process leaves
+            if os.path.exists(log):  # misuse at the end of the process
                 print("FAILED: at the end:", open(log).read())
                 statuses.append(1)
     sys.exit(1 if any(status not in (0, 77) for status in statuses) else 77 if 77 in statuses else 0)

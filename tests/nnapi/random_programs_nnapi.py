@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """random_programs_nnapi.py TAPER FOLDER [--programs N] [--seed S] [--no-pytorch] [--show]: converts the programs of passes/random_programs.py,
-each as the forward of a module, with `taper optimize --backend nnapi`, for known sizes and, every third, for any sizes: views, in-place
-writes, and lists that grow and are shared around linear layers, which NNAPI runs. The converted file, and the original module on the device,
-must give PyTorch's results in two calls of a session each, and so must stock PyTorch on the double of NNAPI (FOLDER has
-LEVEL/libneuralnetworks.so). Its log of misuse must stay empty. Needs python3-torch."""
+each as the forward of a module, with `taper optimize --backend nnapi`. Every third program is converted for any sizes, the others for known
+sizes. The programs have linear layers, which NNAPI runs, among views, in-place writes, and lists that grow and are shared. PyTorch's results
+must be given by the converted file, by the original module on the device, in two calls of a session each, and by stock PyTorch on the double
+of NNAPI (FOLDER has LEVEL/libneuralnetworks.so). The log of misuse must stay empty. Needs python3-torch."""
 import argparse
 import importlib.util
 import json
@@ -35,7 +35,7 @@ np.savez(sys.argv[4], **out)
 
 
 class LayeredProgram(Program):
-    """Adds layers, because NNAPI only runs parts with a layer, and sizes that depend on the lengths of lists."""
+    """Adds layers, because NNAPI only runs parts with a layer. Adds sizes that depend on the lengths of lists."""
 
     def tensor(self, scope):
         t = lambda: self.pick(scope, "t")  # noqa: E731

@@ -5,9 +5,10 @@
 Builds torchvision networks with scripts/oracle/make_zoo.py, converts their traces with `taper optimize --backend nnapi`, and prints the number of
 modules and their share of the arithmetic. The result runs in Taper and, with stock PyTorch, on the double of NNAPI (FOLDER has
 LEVEL/libneuralnetworks.so). Results must be PyTorch's: floats within 1e-4 of the largest, 8-bit networks within a twentieth of the range (the
-difference is printed in steps). The log of misuse must stay empty. A network of which nothing can be converted is listed with the reason. Then the
-same with PyTorch's layout: networks that PyTorch's own converter supports must be equal word by word, including weights. Prints a line for each
-network, and counts at the end. --all: classification, segmentation and 8-bit networks of scripts/oracle/zoo.tsv."""
+difference is printed in steps). The log of misuse must stay empty. If no part of a network can be converted, the network is listed with the
+reason. Then the networks are converted with PyTorch's layout: if PyTorch's own converter supports a network, both results must be equal word by
+word, including weights. Prints a line for each network, and counts at the end. --all: classification, segmentation and 8-bit networks of
+scripts/oracle/zoo.tsv."""
 import argparse
 import collections
 import csv
@@ -27,8 +28,8 @@ STOCK = ("import sys, numpy as np, torch\n"
          "torch.backends.quantized.engine = 'qnnpack'\n"
          "y = _load_for_lite_interpreter(sys.argv[1])(torch.from_numpy(np.load(sys.argv[2])))\n"
          "np.save(sys.argv[3], (y['out'] if isinstance(y, dict) else y[0] if isinstance(y, tuple) else y).numpy())\n")
-NOTHING = 3  # exit status of a process that met a network of which nothing is converted
-INT8_SHARE = 0.05  # of a network's range; each layer is within one step (test_nnapi_convert.py), and the next ones go on with that
+NOTHING = 3  # exit status of a process whose network could not be converted at all
+INT8_SHARE = 0.05  # share of a network's range: each layer may differ by one step (test_nnapi_convert.py), and later layers increase the difference
 
 
 def first(result):
@@ -76,7 +77,7 @@ class Network:
         self.int8 = name.endswith("+int8")
         model, inputs = make_zoo.build(name)[:2]
         for module in model.modules():
-            if hasattr(module, "inplace"):  # which PyTorch's converter does not know
+            if hasattr(module, "inplace"):  # PyTorch's converter does not support in-place operators
                 module.inplace = False
         self.x = inputs[0]
         with torch.no_grad():
@@ -152,7 +153,7 @@ class Network:
         except Exception:
             return None
         report = self.convert(frozen, "pytorch_nhwc" if self.int8 else "pytorch")[2]
-        if "rounds sizes up" in report:  # what PyTorch's converter writes then has other sizes than the network
+        if "rounds sizes up" in report:  # PyTorch's converter then writes other sizes than those of the network
             return None
         made = modules_of(self.path("net.ptl"))
         plain = [(w.contiguous().int_repr() if w.is_quantized else w.contiguous()).numpy().ravel() for w in weights]

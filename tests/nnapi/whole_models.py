@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """whole_models.py TAPER FOLDER [NAME…]: runs PyTorch's models on the device "nnapi", with the double of each level (FOLDER has
-LEVEL/libneuralnetworks.so). Results must be those of the CPU, floats within 1e-4 of the largest, integers of quantized results within 1, and
-the double must log no misuse. The number of compiled operations is checked. With "nnapi!" a model runs completely on the device, or the error
+LEVEL/libneuralnetworks.so). Results must be equal to the CPU's: floats within 1e-4 of the largest, integers of quantized results within 1.
+The double must log no misuse. The number of compiled operations is checked. With "nnapi!" a model runs completely on the device, or the error
 names the declined operators."""
 import os
 import re
@@ -51,7 +51,7 @@ def make_cases():
         return nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.BatchNorm2d(8), nn.ReLU6(), Bottleneck(8, 8, 1), Bottleneck(8, 12, 2),
                              Bottleneck(12, 12, 1), nn.Conv2d(12, 24, 1), nn.ReLU6(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(24, 10))
 
-    def last(module):  # the same in channels-last order
+    def last(module):  # the same inputs in channels-last order
         return Net(lambda self, x: self.m(x.contiguous(memory_format=torch.channels_last)), m=module)
 
     image = torch.randn(2, 3, 19, 24)

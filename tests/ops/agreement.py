@@ -7,9 +7,9 @@ import re
 import torch
 
 EPS = {torch.float64: 2.0**-52, torch.complex128: 2.0**-52, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
-# Of an element itself: what another formula, or another order of a few operations, makes of its last bits.
+# Tolerances relative to an element: another formula, or another order of a few operations, changes its last bits.
 RELATIVE = {torch.float64: 1e-11, torch.complex128: 1e-11, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
-# Of the scale of the inputs, in units of the last place: what cancels leaves that much.
+# Tolerances relative to the scale of the inputs, in units of the last place: this error remains after cancellation.
 ULPS = {torch.float16: 1, torch.bfloat16: 1}
 
 OTHER_WORDS = pathlib.Path(__file__).with_name("other_words.txt")
@@ -77,13 +77,13 @@ def shape(text):
 
 
 def other_words():
-    """Returns {(PyTorch's, Taper's)} of the list, which has pairs of lines."""
+    """Returns the messages of the list, which has pairs of lines, as {(PyTorch's, Taper's)}."""
     lines = [line for line in OTHER_WORDS.read_text().splitlines() if line and not line.startswith("# ")]
     return set(zip(lines[::2], lines[1::2]))
 
 
 def same_error(raised, stderr):
-    """Returns None if Taper's message contains PyTorch's, or the list has the two as equivalent. raised: for example "RuntimeError: text"."""
+    """Returns None if Taper's message contains PyTorch's, or the list names both as equivalent. raised: for example "RuntimeError: text"."""
     first = stderr.strip().split("\n")[0]
     if not first.startswith("taper: error: "):
         return f"no error of Taper's: {first[:200]}"
@@ -93,7 +93,7 @@ def same_error(raised, stderr):
     want = re.sub(r"^[\w.]*(Error|Exception): ?", "", raised)
     if plain(want) and plain(want) in plain(first):
         return None
-    kernel = re.fullmatch(rf"\"\w+\" not implemented for '({DTYPE})'", want)  # the name of a kernel of PyTorch's
+    kernel = re.fullmatch(rf"\"\w+\" not implemented for '({DTYPE})'", want)  # the message contains the name of PyTorch's kernel
     if kernel and f"not implemented for '{kernel[1]}'" in first:
         return None
     if (shape(want) or "(none)", shape(first)) in other_words():

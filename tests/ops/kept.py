@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """kept.py TAPER RECORDED_CASES CASEFILE FOLDER
 
-Compares a case file with PyTorch, which runs once: its results are kept in FOLDER, named by a hash of the case file, the scripts and the version
-of PyTorch, and RECORDED_CASES compares with them from then on. If there is a difference, and for the few cases that cannot be recorded, PyTorch
-runs again. Ends with "N passed, N failed".
+Compares a case file with PyTorch, which runs only once: its results are kept in FOLDER, named by a hash of the case file, the scripts and the
+version of PyTorch, and RECORDED_CASES compares with them from then on. If there is a difference, and for the few cases that cannot be recorded,
+PyTorch runs again. Ends with "N passed, N failed".
 
 With TAPER_STRIDE=N, PyTorch runs only every Nth of the cases in tests/data/recorded, which the test `recorded` runs, and every N/2th of the cases
 that are too large for it. TAPER_SEED selects which."""
@@ -86,7 +86,7 @@ def main():
         passed, failed, left = record.run_file(taper, player, file, path + ".new", MOST)
         result = passed, failed
         if failed:
-            os.unlink(path + ".new")  # not to be taken for an answer
+            os.unlink(path + ".new")  # later runs must not use these results
         else:
             with open(path + ".left", "w") as f:
                 json.dump(left, f)

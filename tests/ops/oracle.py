@@ -4,14 +4,14 @@
 
   oracle.py TAPER CASEFILE… [--filter TEXT] [--keep DIR] [--verbose] [--taper-arg ARG]…
 
-A case file is a Python file with CASES = [(name, source, args), …]: source is a function, "def f(x): return x.relu()", perhaps behind those that it calls, which
-becomes the forward of a module that is scripted, saved for the lite interpreter and run by `taper run`. args is a tuple of
-inputs or a function that makes it; tensors are passed contiguous or channels-last, quantized ones (per tensor) contiguous. Instead of a
-source there may be a function that makes a module to script, for cases with attributes. Quantized results must have the same
-integers, scale and zero point; of those quantized per channel return q_per_channel_scales() too. A fourth item may hold
-{"rtol": …, "atol": …}, and "expect", a function of args that gives what PyTorch would, where this build of PyTorch cannot run the
-case. Numbers agree element by element (agreement.py); where a file says SUMS = True its results are sums along rows or channels,
-whose error grows with the root of their length, and "whole" among the options compares tensors as wholes. A case that raises in PyTorch must raise in Taper, and for the same reason. Needs python3-torch. Ends with "N passed, N failed"."""
+A case file is a Python file with CASES = [(name, source, args), …]: source is a function, "def f(x): return x.relu()", which may follow functions
+that it calls. The function becomes the forward of a module that is scripted, saved for the lite interpreter and run by `taper run`. args is a tuple
+of inputs or a function that makes it; tensors are passed contiguous or channels-last, quantized ones (per tensor) contiguous. Instead of a source
+there may be a function that makes a module to script, for cases with attributes. Quantized results must have the same integers, scale and zero point;
+cases with tensors quantized per channel return q_per_channel_scales() too. A fourth item may be a dict with "rtol", "atol" and "expect", a function
+of args that computes the expected results if this build of PyTorch cannot run the case. Numbers are compared element by element (agreement.py). SUMS
+= True in a file says that its results are sums along rows or channels, whose error grows with the root of their length. The option "whole" compares
+tensors as wholes. A case that raises in PyTorch must raise in Taper, and for the same reason. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import importlib.util
 import json
@@ -32,7 +32,7 @@ import torch
 import agreement
 
 torch.set_num_threads(1)
-torch.backends.quantized.engine = "qnnpack"  # the engine of phones
+torch.backends.quantized.engine = "qnnpack"  # the engine that PyTorch uses on phones
 
 
 def scripted_module(source, number):
@@ -82,7 +82,7 @@ def to_input(v, folder, files):
     """Returns the value in the form of the CLI: JSON, tensors as "@file.npy"."""
     if isinstance(v, torch.Tensor):
         path = os.path.join(folder, f"in{len(files)}.npy")
-        if v.is_quantized:  # per tensor; contiguous
+        if v.is_quantized:  # quantized per tensor, and contiguous
             np.save(path, v.int_repr().contiguous().numpy())
             files.append(path)
             return {"@tensor": path, "scale": v.q_scale(), "zero_point": v.q_zero_point(), "dtype": str(v.dtype)[6:]}
@@ -206,16 +206,16 @@ def run_taper(command):
     if p.returncode not in (0, 1):
         return p, f"taper ended with {p.returncode}: {p.stderr.strip()[-300:]}"
     if "this build of Taper does not have" in p.stderr:
-        return p, p.stderr.strip()[:300]  # a missing operator is no exception of the model's
+        return p, p.stderr.strip()[:300]  # a missing operator is not an exception of the model
     return p, None
 
 
 def same_operators(taper, model):
     """Returns None if `taper ops` lists the same operators as PyTorch, which means that the same overloads were chosen."""
     try:
-        want = sorted(torch.jit.export_opnames(torch.jit.load(model)))  # the file's: its text leaves out defaults
+        want = sorted(torch.jit.export_opnames(torch.jit.load(model)))  # operators of the saved file, whose text omits defaults
     except RuntimeError:
-        return None  # not for mobile
+        return None  # the lite interpreter does not support this case
     p = subprocess.run([taper, "ops", model], capture_output=True, text=True)
     got = p.stdout.split()
     if p.returncode != 0:
@@ -233,7 +233,7 @@ def run_case(taper, extra, case, number, folder, torchscript=False, sums=False, 
     model = os.path.join(folder, "case.pt" if torchscript else "case.ptl")
     if torchscript:
         module.save(model)
-        module = torch.jit.load(model)  # text that PyTorch writes may lose what a number was: 1e12 becomes an int
+        module = torch.jit.load(model)  # PyTorch's text may change the type of a number: 1e12 becomes an int
     else:
         module._save_for_lite_interpreter(model)
     try:

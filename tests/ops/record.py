@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """record.py TAPER RECORDED_CASES CASEFILE… [--out DIR] [--most BYTES] [--file BYTES]
 
-Runs case files in PyTorch, as oracle.py does, and writes the results to DIR/NAME.rec (tests/data/recorded). Cases that disagree are omitted, and
-large ones, whose inputs and results have more than --most bytes (16384); the limit is halved until the recording has at most --file bytes
-(400,000). A case file may set RECORDED_CASE and RECORDED_FILE to higher limits. RECORDED_CASES runs the recording without PyTorch. Ends with "N
-passed, N failed". Needs python3-torch."""
+Runs case files in PyTorch, as oracle.py does, and writes the results to DIR/NAME.rec (tests/data/recorded). Cases that disagree are omitted.
+Cases whose inputs and results have more than --most bytes (16384) are omitted too; this limit is halved until the recording has at most --file
+bytes (400,000). A case file may set RECORDED_CASE and RECORDED_FILE to higher limits. RECORDED_CASES runs the recording without PyTorch. Ends
+with "N passed, N failed". Needs python3-torch."""
 import argparse
 import os
 import subprocess
@@ -32,7 +32,7 @@ def messages(player, path):
             last = int(number)
             found[last] = message
         else:
-            found[last] += "\n" + line  # a message of several lines
+            found[last] += "\n" + line  # a further line of the message
     return found
 
 
@@ -41,12 +41,12 @@ def write(path, kept, player):
     said, left = {}, []
     with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
         pass
-    for _ in range(2):  # first without messages, which the library then gives
+    for _ in range(2):  # the first recording has no messages; running it gives them
         rec = recording.Recording()
         for name, module, model, args, want, raised, options in kept:
             try:
                 rec.add(name, module, model, args, want, said.get(len(rec.cases), "") if raised is not None else None, options)
-            except TypeError:  # a sparse tensor, a class
+            except TypeError:  # a recording cannot contain a sparse tensor or an object
                 left.append(name)
         data = rec.packed()
         with open(file.name, "wb") as out:
@@ -60,7 +60,7 @@ def write(path, kept, player):
 def run_file(taper, player, file, path, most, file_bytes=None):
     """Returns (passed, failed, names that are not in the recording)."""
     cases = oracle.load(file)
-    if file_bytes is not None:  # a file of cases may want more
+    if file_bytes is not None:  # a file of cases may have higher limits
         most, file_bytes = max(most, getattr(cases, "RECORDED_CASE", 0)), max(file_bytes, getattr(cases, "RECORDED_FILE", 0))
     kept, left, passed, failed = [], [], 0, 0
 

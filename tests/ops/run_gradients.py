@@ -106,7 +106,7 @@ def run_sample(taper, folder, form, second):
 
 
 def is_zero(v):
-    """Returns true for None, and for a gradient without elements of more than roundings."""
+    """Returns true for None, and for a gradient whose elements are 0 except for rounding."""
     if isinstance(v, torch.Tensor):
         v = v.detach().resolve_conj().resolve_neg() + 0  # a new tensor: zeros of a gradient may have no memory
         v = {"data": (torch.view_as_real(v) if v.is_complex() else v).numpy()}
@@ -114,15 +114,15 @@ def is_zero(v):
 
 
 def without_zeros(found):
-    """Returns (gradients, second gradients) with None for a second gradient that is 0. An operator may record a second derivative
-    that is 0, or none at all."""
+    """Returns (gradients, second gradients) with None for a second gradient that is 0. For a second derivative that is 0, an operator may
+    record zeros or nothing."""
     first, gradients = found
     gradients = [None if is_zero(x) else x for x in gradients]
     return [list(first), gradients if any(x is not None for x in gradients) else []]
 
 
 def without_empty(want, got):
-    """Returns what Taper found with None for a gradient that is empty or 0, if PyTorch gives none."""
+    """Returns Taper's gradients, with None for a gradient that is empty or 0 if PyTorch gives none."""
     if want is None and isinstance(got, dict) and (0 in got.get("shape", [1]) or is_zero(got)):
         return None
     if isinstance(want, (list, tuple)) and isinstance(got, list) and len(want) == len(got):
@@ -131,7 +131,7 @@ def without_empty(want, got):
 
 
 def strip(v):
-    """Returns the value with contiguous tensors, because PyTorch promises nothing of the strides of gradients."""
+    """Returns the value with contiguous tensors, because PyTorch does not specify the strides of gradients."""
     if isinstance(v, torch.Tensor):
         return v.detach().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
     if isinstance(v, dict) and "strides" in v:

@@ -4,10 +4,11 @@
 
   run_opinfo.py TAPER [OPERATOR…] [--dtypes A,B…] [--max N] [--part I/K] [--cases DIR] [--report FILE.tsv] [--taper-arg ARG]…
 
-Each sample becomes a module of one expression, its tensors arguments of forward, everything else literals. Left out are samples that
-cannot be scripted, that PyTorch's lite interpreter refuses, whose results are random or uninitialized, and sparse tensors. --max N takes
-N samples, spread over an operator's list (8; 0: all); --part I/K takes every K-th operator; --cases DIR keeps the models there and uses
-those of an earlier run. Values, dtypes, sizes and strides are compared as oracle.py does. Ends with "N passed, N failed"."""
+Each sample becomes a module of one expression: its tensors are arguments of forward, and everything else is a literal. Samples are
+omitted if they cannot be scripted, if PyTorch's lite interpreter refuses them, if their results are random or uninitialized, and if they
+have sparse tensors. --max N runs N samples, spread over an operator's list (8; 0: all). --part I/K runs every K-th operator. --cases DIR
+keeps the models in DIR and reuses those of an earlier run. Values, dtypes, sizes and strides are compared as oracle.py does. Ends with
+"N passed, N failed"."""
 import argparse
 import collections
 import io
@@ -25,7 +26,7 @@ import warnings
 warnings.filterwarnings("ignore")
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-if "expecttest" not in sys.modules:  # torch.testing imports it; Debian does not have it
+if "expecttest" not in sys.modules:  # torch.testing imports it, and Debian has no package of it
     stand_in = types.ModuleType("expecttest")
     stand_in.TestCase = type("TestCase", (unittest.TestCase,), {})
     stand_in.ACCEPT = False
@@ -37,7 +38,7 @@ from torch.jit.mobile import _load_for_lite_interpreter
 import oracle
 
 DTYPES = "float32,int64,bool,float16,bfloat16,complex64"
-# Their results are uninitialized memory.
+# The results of these operators are uninitialized memory.
 UNINITIALIZED = ("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided")
 
 # In Debian's build the product of two complex vectors is 0: its BLAS returns complex numbers in another way than PyTorch expects.
@@ -162,7 +163,7 @@ def samples(op, dtype, limit, counts):
             continue
         try:
             lite, results = _load_for_lite_interpreter(io.BytesIO(file)), []
-            for seed in (3, 4, 67280421310721):  # the last one is what Taper starts with
+            for seed in (3, 4, 67280421310721):  # the last one is the seed with which Taper starts
                 torch.manual_seed(seed)
                 with torch.no_grad():
                     results.append(lite(*oracle.clone(tensors)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Caffe2's detection operators, which PyTorch here may not have: the schemas are registered with implementations in NumPy, made
-# from the operators' descriptions, so that the cases run as those of the other files. Small cases have results found by hand
-# (asserted here), and roi_align and nms of torchvision stand in where they are the same.
+# Caffe2's detection operators, which the installed PyTorch may lack. This file registers their schemas with implementations in NumPy that follow the
+# operators' descriptions, so that the cases run like the cases of other files. These implementations are compared with small results computed by
+# hand, and with torchvision's roi_align and nms in cases in which these are equal.
 import math
 
 import numpy as np
@@ -58,7 +58,7 @@ def inside(corners, p):
 
 
 def shared(a, b):
-    """Returns the area of the intersection of two rotated boxes: that of the hull of all corners inside the other box and all crossings of sides."""
+    """Returns the area of the intersection of two rotated boxes: the hull of the corners inside the other box and of the crossings of sides."""
     pa, pb = polygon(a.astype(float)), polygon(b.astype(float))
     points = [p for p in pa if inside(pb, p)] + [p for p in pb if inside(pa, p)]
     for i in range(4):
@@ -91,7 +91,7 @@ def overlaps(box, others, plus):
 
 
 def suppressed(boxes, order, threshold, plus, most):
-    """Returns the indices in order that overlap no better box by more than threshold."""
+    """Returns indices of `order`, without the boxes that overlap an earlier kept box by more than the threshold."""
     kept, order = [], list(order)
     while order and (most <= 0 or len(kept) < most):
         first, order = order[0], order[1:]
@@ -101,8 +101,8 @@ def suppressed(boxes, order, threshold, plus, most):
     return kept
 
 
-assert suppressed(np.array([[0, 0, 9, 9], [1, 1, 10, 10], [20, 20, 29, 29]], F), [0, 1, 2], 0.5, 1, -1) == [0, 2]  # 81 / 119
-assert abs(shared(np.array([5, 5, 4, 4, 0.0]), np.array([5, 5, 4, 4, 45.0])) - 13.2548) < 1e-3  # an octagon: 32 (√2 − 1)
+assert suppressed(np.array([[0, 0, 9, 9], [1, 1, 10, 10], [20, 20, 29, 29]], F), [0, 1, 2], 0.5, 1, -1) == [0, 2]  # the first two overlap by 81 / 119
+assert abs(shared(np.array([5, 5, 4, 4, 0.0]), np.array([5, 5, 4, 4, 45.0])) - 13.2548) < 1e-3  # the intersection is an octagon: 32 (√2 − 1)
 assert abs(shared(np.array([0, 0, 4, 2, 90.0]), np.array([0, 0, 4, 2, 0.0])) - 4) < 1e-9
 
 
@@ -183,7 +183,7 @@ def roi_align_rotated(features, rois, order, scale, high, wide, ratio, aligned, 
     return made(np.ascontiguousarray(out.astype(F)))
 
 
-# An upright one is torchvision's.
+# For an upright region the result must be equal to torchvision's.
 assert torch.allclose(roi_align_rotated(torch.arange(60.0).view(1, 1, 6, 10).sqrt(), torch.tensor([[5.0, 3, 6, 4, 0]]), "NCHW", 1.0, 2, 3, 2, True),
                       torch.ops.torchvision.roi_align(torch.arange(60.0).view(1, 1, 6, 10).sqrt(), torch.tensor([[0.0, 2, 1, 8, 5]]), 1.0, 2, 3, 2, True))
 
@@ -344,7 +344,7 @@ SCHEMAS = [
     ("CopyCPUToGPU(Tensor input" + OUT + " -> Tensor", lambda x, *_: x.clone()),
 ]
 LIBRARY = None
-if not hasattr(torch.ops._caffe2, "GenerateProposals"):  # otherwise the real ones are compared with
+if not hasattr(torch.ops._caffe2, "GenerateProposals"):  # otherwise PyTorch has the operators
     LIBRARY = torch.library.Library("_caffe2", "DEF")
     for schema, function in SCHEMAS:
         LIBRARY.define(schema)
@@ -442,7 +442,7 @@ for rotated in (False, True):
                      lambda columns=columns, images=images, count=count, classes=classes: (
                          regions(count, images, columns), noise(count, classes * columns) * 4, INFO[:max(images, 1)]))
 case("transform-far", "r d i", "BBoxTransform(r, d, i, [1.0, 1.0, 1.0, 1.0], True, False, False, 0, 0, 1.0, False)", PAIR,
-     (some_boxes(4), noise(4, 8) * 50, INFO[:1]))  # sides grow by 62.5 at most
+     (some_boxes(4), noise(4, 8) * 50, INFO[:1]))  # sides grow at most by a factor of 62.5
 TRANSFORM = "BBoxTransform(r, d, i, [1.0, 1.0, 1.0, 1.0], True, False, True, -90, 90, 1.0, False)"
 for name, call, r, d, i in (("columns", TRANSFORM, (4, 6), (4, 4), 1), ("deltas", TRANSFORM, (4, 5), (4, 5), 1), ("rows", TRANSFORM, (4, 5), (3, 4), 1),
                             ("images", TRANSFORM, (4, 4), (4, 4), 2), ("weights", TRANSFORM.replace("1.0, 1.0, 1.0, 1.0", "1.0"), (4, 5), (4, 4), 1)):
@@ -468,7 +468,7 @@ for rotated in (False, True):
                          f"{names_background}, {rows == 7})", NMS, lambda rows=rows, boxes=boxes, rotated=rotated, places=places:
                          candidates(rows, 4, boxes, rotated, places))
 LIMIT = "BoxWithNMSLimit(s, b, n, 0.05, 0.5, 100, False, 'linear', 0.5, 0.1, False, False, True, True, True)"
-# By hand: the second box overlaps the first by 81 / 119, the third by nothing.
+# Computed by hand: the second box overlaps the first by 81 / 119 and does not overlap the third.
 case("limit-hand", "s b n", LIMIT, NMS, (torch.tensor([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]]), torch.tensor(
     [[0.0, 0, 9, 9], [1, 1, 10, 10], [20, 20, 29, 29]]).repeat(1, 2), torch.tensor([3.0])))
 case("limit-4d", "s b n", LIMIT, NMS, lambda: tuple(t.reshape(9, -1, 1, 1) if t.dim() == 2 else t.int() for t in candidates(9, 3, 3, False, [9.0])))
@@ -479,7 +479,7 @@ for name, call, s, b, n in (("boxes", LIMIT, (4, 3), (4, 8), [4.0]), ("rows", LI
                             ("split", LIMIT, (4, 3), (4, 12), [-1.0, 5.0]), ("method", LIMIT.replace("linear", "cubic"), (4, 3), (4, 12), [4.0]),
                             ("rank", LIMIT, (4, 3, 1), (4, 12), [4.0])):
     case(f"limit-bad-{name}", "s b n", call, NMS, (torch.rand(s), torch.rand(b), torch.tensor(n)))
-# With one class and no limit it is torchvision's nms.
+# With one class and no limit the result is equal to torchvision's nms.
 CASES.append(("limit-nms", "def f(s: Tensor, b: Tensor, n: Tensor) -> Tuple[Tensor, Tensor]:\n"
               "    x = torch.ops._caffe2.BoxWithNMSLimit(s, b, n, 0.0, 0.5, -1, False, 'linear', 0.5, 0.1, False, True, True, True, False)\n"
               "    return x[4], torch.ops.torchvision.nms(b, s[:, 1], 0.5) - x[4]\n",
@@ -494,7 +494,7 @@ case("keypoint-hand", "m b", "HeatmapMaxKeypoint(m, b, False)", "Tensor", (HILL,
 case("keypoint-flat", "m b", "HeatmapMaxKeypoint(m, b, True)", "Tensor", (torch.ones(1, 2, 4, 4), torch.tensor([[0.0, 0, 0.5, 4, 9]])))
 for name, m, b in (("square", (1, 2, 4, 5), (1, 4)), ("small", (1, 2, 1, 1), (1, 4)), ("rows", (1, 2, 4, 4), (2, 4)), ("columns", (1, 2, 4, 4), (1, 3))):
     case(f"keypoint-bad-{name}", "m b", "HeatmapMaxKeypoint(m, b, True)", "Tensor", (torch.rand(m), torch.rand(b)))
-# By hand: the slope is 0 across and 1.5 down, the bends are -2 and -5: 0.3 down.
+# Computed by hand: the slopes are 0 across and 1.5 down, the second derivatives -2 and -5, so the maximum is 0.3 further down.
 assert np.allclose(keypoints(HILL, torch.tensor([[0.0, 0, 4, 4]]), False).flatten(), [2.5, 1.8, 4.225, 0])
 
 

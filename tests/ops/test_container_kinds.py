@@ -27,7 +27,7 @@ for kind, (k, l, missing) in KEYS.items():
         if (kind, label) == ("complex", "dict"):
             continue  # PyTorch cannot hash tuples of complex constants
         add(f"dict {kind}/{label}", made + body)
-# Items: two, one that is not in the list, and whether they have an order.
+# {kind: (an item, another item, an item that is not in the list)}
 ITEMS = {"int": ("3", "-1", "9"), "float": ("2.5", "-0.5", "9.0"), "bool": ("True", "False", None), "str": ("'b'", "'a'", "'z'"), "Tensor": ("x", "y", None), "complex": ("complex(1.0, 2.0)", "complex(0.0, 1.0)", "complex(9.0, 0.0)")}
 for kind, (a, b, missing) in ITEMS.items():
     made = f"l: List[{kind}] = [{a}, {b}, {a}]; "

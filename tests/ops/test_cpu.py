@@ -76,8 +76,8 @@ for function in ("torch.relu", "F.relu6", "F.hardswish", "F.hardsigmoid", "F.sil
                  "torch.erf", "F.leaky_relu"):
     case("special/%s" % function, "def f(x):\n    return %s(x)" % function, special)
 
-# Arithmetic in the dtypes that tensors have (kernels of ops/kernels/native.h): enough elements for several threads and for
-# blocks of converted ones, a rest behind the whole steps, and operands that lie otherwise, stand still or are of another dtype.
+# Arithmetic in the dtype of the tensors (kernels of ops/kernels/native.h). There are enough elements for several threads and for blocks of
+# converted elements, a rest after the whole steps, and operands with other strides, with stride 0, or of another dtype.
 DTYPES = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
 OPERANDS = {"plain": "y", "turned": "y.transpose(0, 1).contiguous().transpose(0, 1)", "cut": "torch.cat([y, y], 1)[:, ::2]",
             "row": "y[:1]", "column": "y[:, :1]", "alone": "y[0, 0]", "number": "3"}
@@ -134,7 +134,7 @@ SPECIAL_PAIRS = torch.tensor([[a, b, c] for a in (inf, -inf, nan, 0.0, -0.0, 1e-
                               for c in (inf, nan, 0.0, 0.75)])
 case("native/special", "def f(x, y, z):\n    return torch.clamp(x, y, z), torch.nextafter(x, y), torch.hypot(x, y), torch.lerp(x, y, z)",
      *(SPECIAL_PAIRS[:, k].contiguous() for k in range(3)))
-# Conversions of all to all, in one go and by way of floats.
+# Conversions of all dtypes to all dtypes, in one step and through floats.
 for dtype in DTYPES + [torch.bool, torch.float16, torch.bfloat16, torch.float32, torch.float64]:
     x = whole(torch.int8, 3).to(dtype)
     case("native/casts/%s" % str(dtype)[6:],
@@ -142,7 +142,7 @@ for dtype in DTYPES + [torch.bool, torch.float16, torch.bfloat16, torch.float32,
          "x.to(torch.float16), x.to(torch.bfloat16).to(torch.float32), x.to(torch.float32), x.to(torch.float64), x.to(torch.bool), "
          "x.t().to(torch.float32), x[:, ::2].to(torch.float16), x[:, ::2].to(torch.int16)", x.abs() if dtype != torch.bool else x)
 
-# Functions that have vectors, complex ones among them, with rests, numbers that the vectors leave to the C library, and the edges.
+# Functions with vector kernels, also complex ones: with rests, with numbers that the vectors leave to the C library, and at the edges.
 inside = torch.tanh(rand(131, 173))
 for function in ("torch.atan", "torch.tan", "torch.sinh", "torch.cosh", "torch.erfc", "torch.frac", "torch.exp2"):
     case("vectors/%s" % function, "def f(x, y):\n    return %s(x), %s(y), %s(x.t())" % ((function,) * 3), rand(131, 173), special)
@@ -163,7 +163,7 @@ case("vectors/complex", "def f(x, y):\n    a, b = x.real.contiguous(), y.imag.co
 case("vectors/complex, large", "def f(x, y):\n    a, b = x.real * 4000, y.imag * 4000\n    return x / (y * 1e20), torch.polar(a, b), torch.exp(x.t() * 5)", Z,
      torch.complex(rand(131, 173, seed=2), rand(131, 173, seed=3)))
 
-# Losses of floats: as many as several threads share, of operands that are broadcast or lie otherwise, and of special numbers.
+# Losses of floats: enough elements for several threads, operands that are broadcast or have other strides, and special numbers.
 PROBABILITIES = torch.sigmoid(rand(131, 173))
 for loss in ("mse_loss(x, t, {})", "smooth_l1_loss(x, t, {}, 0.3)", "smooth_l1_loss(x, t, {}, 0.0)", "huber_loss(x, t, {}, 0.7)",
              "binary_cross_entropy(p, q, None, {})", "binary_cross_entropy(p, q, w, {})", "binary_cross_entropy_with_logits(x, q, None, None, {})",
@@ -184,7 +184,7 @@ for number in (1.5, -0.25, float("nan")):
     case("loss/no probability %s" % number, "def f(p, q):\n    return torch.ops.aten.binary_cross_entropy(p, q)",
          torch.where(torch.arange(173) == 170, torch.tensor(number), PROBABILITIES), PROBABILITIES)
 
-# Distances of floats: batches that are broadcast, columns of transposed matrices, equal rows, rows beyond what floats add.
+# Distances of floats: batches that are broadcast, columns of transposed matrices, equal rows, and rows whose sums overflow.
 for p in (0.0, 1.0, 2.0, 3.0, 1.5, float("inf")):
     case("distance/cdist %s" % p, "def f(a, b, p: float):\n    return torch.ops.aten.cdist(a, b, p, 2), torch.ops.aten.cdist(a.transpose(-1, -2), b[..., :20, :].transpose(-1, -2), p, 2)",
          rand(2, 1, 20, 37), rand(3, 33, 37, seed=1).masked_fill(rand(3, 33, 37, seed=2) > 3, 0.5), p)
@@ -195,7 +195,7 @@ case("distance/long", "def f(a):\n    return torch.cdist(a, a * 2, 1.0), torch.o
 case("distance/nan", "def f(a):\n    b = a.clone()\n    b[1, 2] = float('nan')\n    b[2, 3] = float('inf')\n    return torch.cdist(b, a, 1.0), torch.cdist(b, a, 0.0)",
      rand(5, 7))
 
-# Cosines of floats: rows and columns, broadcast and turned operands, what floats do not hold, zeros.
+# Cosines of floats: rows and columns, broadcast and transposed operands, products outside the range of floats, zeros.
 for dim in (0, 1, 2, -1):
     case("cosine/%d" % dim, "def f(a, b, dim: int):\n    return torch.cosine_similarity(a, b, dim), torch.cosine_similarity(a, b[:1, :1], dim), "
          "torch.cosine_similarity(a.transpose(0, 2), b.transpose(0, 2), dim), torch.cosine_similarity(a * 1e25, b * 1e-25, dim), "
@@ -204,7 +204,7 @@ for dim in (0, 1, 2, -1):
 case("cosine/long", "def f(a, b):\n    return torch.cosine_similarity(a, b, 1), torch.cosine_similarity(a.t(), b.t(), 0)", rand(3, 9001), rand(3, 9001, seed=1))
 case("cosine/special", "def f(a, b):\n    return torch.cosine_similarity(a, b, 1)", SPECIAL_PAIRS, SPECIAL_PAIRS.flip(0).contiguous())
 
-# Reductions of other dtypes, whose elements are converted on the way.
+# Reductions of other dtypes, whose elements are converted in the loop.
 for dtype in DTYPES + [torch.bool, torch.float16, torch.float64]:
     x = whole(torch.int8, 5).to(dtype) if dtype.is_floating_point or dtype == torch.bool else whole(dtype, 5)
     extremes = "x.sum(), x.any()" if dtype == torch.bool else "x.amax(1), x.amin(0), x.amax(), x.t().amax(1), x[:, ::2].amax(1), x.argmax(1)"

@@ -54,7 +54,7 @@ results("linspace", "", [f"torch.linspace({a})" for a in ("0, 1, 5", "0, 10, 11"
 results("logspace", "", ["torch.logspace(0, 3, 4)", "torch.logspace(-2, 2, 5, 2.0)", "torch.logspace(0, 1, 1)"])
 results("logspace/bases", "", ["torch.logspace(-3, 30, 21, 10.0)", "torch.logspace(0, 40, 7)", "torch.logspace(1, 3, 9, 0.5)", "torch.logspace(1, 3, 3, 1.0)", "torch.logspace(0, 2, 3, -2.0)",
                                 "torch.logspace(-1, 1, 3, 0.0)", "torch.logspace(-50, -30, 5)"])
-# Longer than the blocks in which they are made.
+# Tensors that are longer than the blocks in which they are made.
 results("arange/long", "", ["torch.arange(3000)", "torch.arange(3000, dtype=torch.int32)", "torch.arange(-1e3, 1e3, 0.7)", "torch.arange(9000, 0, -3)",
                             "torch.arange(0, 1e3, 0.3, dtype=torch.float64)", "torch.arange(0, 3000, dtype=torch.int16)"])
 results("linspace/long", "", [f"torch.linspace({a})" for a in ("0, 1, 3001", "-3, 7.5, 1040", "0.1, 0.7, 17", "2, -5, 31", "1e30, -1e30, 999")])
@@ -115,7 +115,7 @@ results("normal", "m: Tensor, s: Tensor", ["torch.normal(m, s)", "torch.normal(m
         lambda: (torch.arange(12.0).view(3, 4), torch.arange(4.0)), rtol=1e-4, atol=1e-5)
 case("uniform_/order", "def f(x: Tensor):\n    return x.transpose(0, 1).uniform_(), x\n", lambda: (torch.zeros(3, 4),), rtol=1e-6, atol=1e-7)
 
-# ---- whole numbers are counted in vectors of 32 bytes
+# ---- sequences of whole numbers are computed in vectors of 32 bytes
 
 for dtype in ("int64", "int32", "int16", "uint8", "float32", "float64", "bfloat16"):
     for steps in (1, 2, 7, 8, 9, 50, 200):
@@ -126,7 +126,8 @@ results("linspace/complex", "", ["torch.linspace(1+2j, 3-1j, 7)", "torch.linspac
                                  "torch.linspace(1j, 2, 1)", "torch.linspace(1j, 2, 0, dtype=torch.complex64)"])
 case("linspace/complex ends of a real result", "def f():\n    return torch.linspace(1+2j, 3-1j, 7, dtype=torch.float32)\n", ())
 
-# Numbers beyond a dtype: tensors wrap or saturate as conversions on x86 do, single floats pass through float32.
+# Numbers outside the range of a dtype. Tensors wrap or saturate like conversions on x86; a single float is rounded to
+# float32 first.
 for d in ("int32", "int64", "int16", "int8", "uint8", "bool"):
     CASES.append((f"tensor/beyond/{d}", f"def f():\n    return ([torch.tensor(v, dtype=torch.{d}) for v in [float('inf'), float('-inf'), float('nan'), 3e9, -3e9, 1e19, 70000.5, -300.5]],\n"
                   f"            torch.tensor([float('inf'), float('nan'), 3e9, -3e9, 1e19, 300.0], dtype=torch.{d}), torch.full([20], float('inf')).to(torch.{d}),\n"

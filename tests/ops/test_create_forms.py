@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Creation of tensors in the forms that models rarely hold: out=, generators left None, and random numbers by their sizes and dtypes.
+# Creation of tensors in forms that are rare in models: with out=, with the generator None, and random numbers of given sizes and
+# dtypes.
 import functools
 
 from forms import case, forms, plain, raising
@@ -27,7 +28,7 @@ CASES += [plain("_dim_arange", A + "_dim_arange(x, 0)", A + "_dim_arange(x.t(), 
 CASES += raising(A + "_dim_arange(x, 2)", A + "eye(-1)", A + "linspace(0, 1, -1)", A + "range(1, 2, 0)", A + "range(1, 5, -1)", A + "new_full(x, [-1], 1)", A + "scalar_tensor(x)")
 for name, calls in (("empty", ("[2, 3]",)), ("empty_like", ("x", "i")), ("new_empty", ("x, [2]",)), ("new_empty_strided", ("x, [2, 2], [2, 1]",)), ("empty_strided", ("[2, 2], [2, 1]", "[2, 3], [1, 2]"))):
     CASES += [case(f"{name}({c}) out", f"    a = torch.empty([0])\n    b = {A}{name}({c}, out=a)\n    return a.zero_(), b\n", c) for c in calls]
-# Random numbers: the same generator, so the same numbers.
+# Random numbers must be equal, because the generator is the same.
 RANDOM = {"cauchy": ("x", "d", "x, 1.0, 2.0"), "exponential": ("x", "d", "x, 2.0"), "geometric": ("x, 0.3", "i, 0.5"), "log_normal": ("x", "d, 1.0, 0.5"), "uniform": ("x", "d, -1.0, 2.0"),
           "random": ("x", "i", "k, 5", "i, 2, 9", "x, 3", "b"), "normal_functional": ("x", "d, 1.0, 2.0")}
 for name, calls in RANDOM.items():
@@ -41,7 +42,7 @@ for name, calls in (("rand", ("[2, 3]", "[2, 3], generator=None")), ("randn", ("
     for call in calls:
         CASES.append(plain(f"{name}({call})", f"{A}{name}({call})"))
         CASES.append(case(f"{name}({call}) out", f"    a = torch.empty([0], dtype={A}{name}({call}).dtype)\n    torch.manual_seed(5)\n    b = {A}{name}({call}, out=a)\n    return a, b\n", call))
-# With a number for the deviation the out tensor keeps its sizes.
+# If the deviation is a number, the out tensor keeps its sizes.
 CASES.append(case("normal/out", f"    a = torch.zeros([2, 3, 4])\n    b = torch.zeros([7])\n    return {A}normal(x, 2.0, out=a), {A}normal(x, p, out=b), a, b\n", "x p"))
 CASES += raising(A + "normal(x, 2.0, out=torch.zeros([0]))", A + "normal(x, 2.0, out=y[1:])")
 CASES.append(case("normal/sizes", f"    a = torch.empty([0])\n    b = {A}normal(1.0, 2.0, [2, 3], out=a)\n    return a, b, {A}normal(0.5, 0.1, [3])\n", "s"))

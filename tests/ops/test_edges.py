@@ -29,7 +29,7 @@ INPUTS = {
     "infinity in an element": with_one(float("inf"), 1, 2, 3, 4),
     "infinity in a channel": with_one(float("-inf"), 0, 3),
 }
-# Denormal numbers are zero in products (docs/numerics.md), and zeros have signs: these are for what keeps both.
+# Inputs for operators that keep denormal numbers and the signs of zeros. Products do not keep denormals (docs/numerics.md).
 KEPT = {"denormal": numbers(*SHAPE) * 1e-40, "zeros": torch.tensor([0.0, -0.0]).repeat(210).view(SHAPE)}
 
 PARAMETERS = {"c": numbers(6, seed=2), "d": numbers(6, seed=3), "v": numbers(6, seed=4).abs() + 0.5, "s": torch.full((6,), 1e-7), "w": numbers(7, seed=5),
@@ -46,13 +46,13 @@ def family(label, expressions, inputs, names="", whole=False, least=0.0):
                           {"whole": True} if whole else {"scale": max(scale, least)}))
 
 
-# The results of normalization are near 1, whatever the inputs are; an offset costs them its digits.
+# The results of normalization are near 1 for all inputs; a large offset of the inputs costs digits.
 CLEAN = {name: x for name, x in INPUTS.items() if name not in ("large offset", "tiny variance")}
 NORMS = ["F.layer_norm(x, [7])", "F.layer_norm(x, [5, 7])", "F.group_norm(x, 3)", "F.group_norm(x, 6)", "F.instance_norm(x)", "F.layer_norm(x, [7], eps=1e-12)"]
 for expression in NORMS:
     for name, x in INPUTS.items():
         if "1e-12" in expression and name == "tiny variance":
-            continue  # its variance lies below the resolution of its numbers
+            continue  # the variance is smaller than the resolution of the numbers
         offset = name in ("large offset", "tiny variance", "no variance")
         CASES.append(("norm/%s/%s" % (expression, name), "def f(x):\n    return %s\n" % expression, (x,), {"scale": 1e4 if offset else 4.0}))
 family("norm", ["F.batch_norm(x, c, v, d, c, False, 0.1, 1e-5)", "F.batch_norm(x, c, v, None, None, False, 0.1, 1e-3)"], INPUTS, "cdv")
@@ -64,7 +64,7 @@ family("norm", ["F.layer_norm(x, [7], w, w)", "F.normalize(x, dim=1)", "F.local_
 ACTIVATIONS = ["relu", "relu6", "gelu", "silu", "sigmoid", "tanh", "hardswish", "hardsigmoid", "hardtanh", "softplus", "leaky_relu",
                "mish", "logsigmoid", "softsign", "tanhshrink", "softshrink", "hardshrink"]
 family("activation", ["F.%s(x)" % name for name in ACTIVATIONS], INPUTS | KEPT)
-# PyTorch takes 1 from exp(x), so it has nothing of a small x; Taper's expm1 does.
+# PyTorch subtracts 1 from exp(x), which loses a small x; Taper's expm1 keeps it.
 family("activation", ["F.elu(x)", "F.celu(x)", "F.selu(x)"], INPUTS | KEPT, least=1.0)
 family("elementwise", ["x + 1.5", "x * 0.5", "x / 3", "-x", "x.abs()", "x.sign()", "x.floor()", "x.round()", "x.trunc()", "x.frac()", "torch.clamp(x, -1., 1.)",
                        "torch.maximum(x, -x)", "torch.minimum(x, x.flip(-1))", "torch.fmax(x, x.flip(-1))", "x == x", "x < x.flip(-1)", "x != 0", "torch.isnan(x)",

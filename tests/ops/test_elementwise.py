@@ -86,7 +86,7 @@ for op in UNARY_ANY + UNARY_NUMBER:
         case("%s/%s/%s" % (op, label(dtype), layout), ("x", "torch.%s(x)" % op), build((SHAPE, dtype, layout)))
 for expression, layout in itertools.product(ACTIVATIONS, LAYOUTS):
     case("%s/%s" % (expression, layout), ("x", "torch.nn.functional.%s" % expression), build((SHAPE, torch.float32, layout)))
-# A dimension of size 1 whose stride is no contiguous one: some operators keep it, others do not.
+# A dimension of size 1 whose stride differs from a contiguous tensor's: some operators keep the stride, others do not.
 for op in ["torch.%s(x)" % op for op in UNARY_FLOAT + UNARY_ANY + UNARY_NUMBER] + ["torch.nn.functional." + op for op in ACTIVATIONS]:
     case("one/" + op, ("x", op.replace("(x", "(x.transpose(0, 1)", 1)), build(((1, 3, 4),)))
 for op in "exp log sqrt sin cosh tanh asin atanh sigmoid reciprocal abs angle square sgn isnan neg".split():
@@ -99,19 +99,19 @@ case("frexp", ("x", "torch.frexp(x)"), build((SHAPE,)))
 case("polygamma", ("x", "torch.polygamma(2, x)"), lambda: [tensor((3, 4), low=0.5)])
 for op in ("i0(x)", "special.i0e(x)", "special.i1(x)", "special.i1e(x)", "special.ndtr(x)", "special.ndtri(x * 0.05 + 0.5)", "digamma(x)", "lgamma(x)", "atanh(x / 9)",
            "polygamma(1, x)", "exp(x * 80)", "expm1(x)", "log(x.abs() * 1e-3)", "log1p(x.abs())", "tanh(x)", "sigmoid(x * 9)"):
-    for dtype in (torch.float32, torch.float64)[:1 if "polygamma" in op else 2]:  # PyTorch's is off by 1e-9
+    for dtype in (torch.float32, torch.float64)[:1 if "polygamma" in op else 2]:  # PyTorch's polygamma has errors of 1e-9
         case("grid/%s/%s" % (op, label(dtype)), ("x", "torch." + op), lambda dtype=dtype: [torch.linspace(-9.13, 9.17, 777, dtype=dtype)])
 for op in ("x + y", "x - y", "x * y", "x / y", "torch.add(x, y, alpha=2)", "torch.sub(x, y, alpha=0.5)", "x * 3", "2 / x", "x.t() * y.t()", "F.silu(x)"):
     case("doubles/" + op, ("x, y", op.replace("F.", "torch.nn.functional.")), build(((5, 37), torch.float64), ((5, 37), torch.float64)))
-for n in (5, 9, 17, 31, 33, 40, 41):  # rows of which one is the same for all, many and few of them
+for n in (5, 9, 17, 31, 33, 40, 41):  # many and few rows, with an operand of one row that is used for all of them
     for rows in (3, 40):
         case("same rows/%d/%d" % (n, rows), ("x, y", "[torch.max(x, y), x / y, y / x, x + y, x * y, x - y, torch.add(x, y, alpha=3), torch.atan2(y, x), x[:, :, 1:] * y[..., 1:], x[:, ::2] / y, x.mul(y[0])]"),
              lambda n=n, rows=rows: [tensor((4, rows, n), special=False), tensor((4, 1, n), special=False, seed=9)])
-for n in (2, 3, 4, 7, 8, 9):  # short rows with an element of the other operand each, laid apart or the same for all
+for n in (2, 3, 4, 7, 8, 9):  # short rows, each with one element of the other operand: elements with gaps, or the same element for all rows
     case("spread/%d" % n, ("x, y", "[x[:, :, :{0}] * y[:, :, :1], y[:, :, 1:2] - x[:, :, :{0}].contiguous(), x[:, :, :{0}] / y[:, :1, :1], torch.add(x[0, :, :{0}], y[0, :, :1], alpha=2), "
                            "torch.maximum(x[:, :, :{0}], y[:1, :, :1]), torch.where(x[:, :, :{0}] > y[:, :, :1], x[:, :, :{0}], y[:, :, :1])]".format(n)),
          lambda: [tensor((5, 40, 12), special=False), tensor((5, 40, 12), special=False, seed=3)])
-for n in (1, 2, 3, 4, 7, 8, 9):  # short rows, broadcast and cut out of longer ones
+for n in (1, 2, 3, 4, 7, 8, 9):  # short rows, which are broadcast or are parts of longer rows
     case("short rows/%d" % n, ("x, y", "[torch.max(x[:, None, :{0}], y[None, :, 1:{1}]), x[:, None, 2:{2}] - y[None, :, :{0}], x[:, :{0}] / y[:1, :{0}], x[:, 1:{1}].exp(), "
                                        "x[:, None, :{0}] * y[:, :{0}], x[:, None, 1:{1}] + y[:, :{0}]]".format(n, n + 1, n + 2)),
          lambda: [tensor((41, 12), special=False), tensor((29, 12), special=False, seed=3)])
@@ -185,7 +185,7 @@ case("lerp tensor", ("x, y, z", "torch.lerp(x, y, z)"), build((SHAPE,), (SHAPE,)
 
 # ---- in place, conversions, fills
 
-# Factors of bools are bools.
+# The factor alpha of bools is a bool.
 CASES.append(("alpha of bools", "def f(x: Tensor, y: Tensor):\n    z = x.clone()\n    z.add_(y, alpha=-1)\n    return (torch.add(x, y, alpha=-1), torch.add(x, y, alpha=2), torch.add(x, y, alpha=0), z)\n",
               (torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False]))))
 for op in ("add_(y)", "mul_(y)", "sub_(y, alpha=2)", "div_(y)", "copy_(y)", "eq_(y)"):
@@ -222,7 +222,7 @@ for op in """airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 
 scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0""".split():
     for dtype, low, high in ((torch.float32, -20.0, 30.0), (torch.float32, 0.0, 60.0), (torch.float64, -12.0, 12.0), (torch.float64, 0.0, 60.0)):
         if dtype == torch.float64 and ("bessel_j" in op or "bessel_y" in op or op == "airy_ai") and "spherical" not in op:
-            continue  # PyTorch's are right to seven digits only, in float64, too: see docs/numerics.md
+            continue  # PyTorch's functions have only seven correct digits, also in float64: see docs/numerics.md
         case("%s/%s/%g" % (op, label(dtype), high), ("x", "torch.special.%s(x)" % op),
              lambda dtype=dtype, low=low, high=high: [torch.linspace(low, high, 501, dtype=torch.float64).to(dtype)],)
     case(op + "/edges", ("x", "torch.special.%s(x)" % op),
@@ -238,7 +238,7 @@ case("promote_types", ("x", "torch.zeros(2, dtype=torch.promote_types(x.dtype, t
 case("no_grad fills", ("x", "[torch.nn.init.constant_(x.clone(), 3.0), torch.nn.init.zeros_(x.clone())]"), build(((2, 3),)))
 case("polygamma/poles", ("x", "torch.polygamma(1, x)"), lambda: [torch.tensor([0, -1, -2, -3, 1, 2])])
 
-# Numbers that the dtype would make infinite are refused; infinities are not.
+# Finite numbers that would be infinite in the dtype are refused; infinities are accepted.
 TOO_LARGE = ("torch.where(x > 0, x, 1e300)", "torch.where(x > 0, 1e300, x)", "torch.where(x > 0, 1e300, 2.0)", "torch.where(x > 0, x.half(), 70000.0)", "torch.where(x > 0, x.double(), 1e300)",
              "torch.where(x > 0, x.int(), 10**12)", "torch.where(x > 0, x, float('inf'))", "F.pad(x, [1, 1], value=1e300)", "F.pad(x, [1, 1], value=float('-inf'))", "F.pad(x.half(), [1, 1], value=70000.0)",
              "F.pad(x.int(), [1, 1], value=3e9)", "torch.constant_pad_nd(x.int(), [1, 1], 10**12)", "torch.add(x, x, alpha=1e300)", "torch.add(x.double(), x, alpha=1e300)", "torch.lerp(x, x, 1e300)",
@@ -248,7 +248,8 @@ CASES += [(f"too large/{e}", f"def f(x: Tensor):\n    return {e}\n", (torch.rand
 CASES += [("sinc/bfloat16", "def f(x: Tensor):\n    return torch.sinc(x.to(torch.bfloat16)), torch.special.sinc(x.to(torch.bfloat16) * 10)\n",
            (torch.cat([torch.randn(40, generator=torch.Generator().manual_seed(0)), torch.tensor([0.0, 1e-20, float("inf"), float("nan"), 1.0, 2.0])]),))]
 
-# ---- short lines, which are done many at once: more than a block of them, of every width, converted, written over
+# ---- short lines, of which many are computed at once: more than a block of them, of every width, converted, and
+# written in place
 
 LINES = (((700, 3), (700, 1)), ((150, 7), (7,)), ((5, 150, 3), (5, 1, 3)), ((3, 70, 65), (3, 70, 1)), ((40, 33), (40, 33)))
 for dtype, (a, b) in itertools.product((torch.uint8, torch.int32, torch.int64, torch.float64, torch.bool), LINES):

@@ -15,7 +15,7 @@ special_sinc special_entr special_erfcx special_log_ndtr special_ndtr angle sign
 hardshrink softshrink softplus log_sigmoid glu special_digamma special_gammaln special_psi""".split()
 NO_INTEGERS = "elu celu gelu silu mish hardswish hardsigmoid hardshrink softshrink softplus log_sigmoid glu frac special_ndtri leaky_relu".split()
 NO_FLOATS = ["bitwise_not"]
-# For these operators out= gets a copy of the result; it may have any dtype, and is contiguous.
+# For these operators out= gets a copy of the result, so it may have any dtype and is contiguous.
 COPIED = "relu celu isnan isinf special_ndtr bitwise_not signbit isneginf isposinf".split()
 for name in UNARY:
     CASES += forms(name, other=None if name in COPIED else True, *([] if name in NO_FLOATS else ["x", *(["x.t()"] if name not in COPIED else []), "e", "s", "d"]), *([] if name in NO_INTEGERS else ["i", "b"]))
@@ -37,7 +37,7 @@ for name in "add sub subtract mul multiply div divide true_divide rsub floor_div
     if name not in ("rsub",):
         CASES += [plain(f"{name}_/{t}, {o}", f"torch.ops.aten.{name}_(({t}).clone(), {o})") for t, o in (("p", "x"), ("p", "r"), ("p", "s"), ("p", "i"))]
     if name not in ("atan2", "arctan2"):
-        alias = name in ("subtract", "multiply", "divide", "true_divide", "floor_divide")  # without .out of a number
+        alias = name in ("subtract", "multiply", "divide", "true_divide", "floor_divide")  # aliases have no .out form for a number
         CASES += forms(name, "p, 2", "p, 1.5", "j, 3", in_place=False, other=None, out=not alias)
         CASES += forms(name, "p.t(), -2", in_place=False, other=None, out=not alias)
         if name != "rsub":
@@ -85,18 +85,18 @@ for name in "hypot nextafter igamma igammac special_gammainc special_gammaincc l
     CASES += forms(name, "p, p", "p.t(), u.t()", "p, u[0]", in_place=name != "heaviside")
 SPREAD = "torch.tensor([0.01, 0.5, 3., 20., 300., 5000., 0., float('inf')]).to(%s.dtype)"
 CASES += [plain(f"{name}/{factor}/{of}", f"torch.ops.aten.{name}({SPREAD % of}[:, None], {SPREAD % of} * {factor})")
-          for name in ("igamma", "igammac") for factor, of in ((0.3, "x"), (1.0, "x"), (1.03, "x"), (2.5, "x"), (0.3, "d"), (2.5, "d"))]  # near a PyTorch's doubles are 1e-10 off
+          for name in ("igamma", "igammac") for factor, of in ((0.3, "x"), (1.0, "x"), (1.03, "x"), (2.5, "x"), (0.3, "d"), (2.5, "d"))]  # for x near a PyTorch's float64 results have errors of 1e-10
 for name in "xlogy special_xlogy special_xlog1py special_zeta".split():
     CASES += forms(name, "p, u + 1", "p.t(), p.t()", "p, 2.5", "p, p[1]")
 CASES += forms("gcd", "i, j", "i.t(), j.t()", "i, n", "k, k") + forms("lcm", "i, j", "i, n", "k, k") + forms("heaviside", "x, y", "i, j", "x, s", "b, c", "x, d", "i, k", "x, n")
-# Around numbers whose deviation is thousands: PyTorch's doubles are 1e-10 off there as well.
+# Arguments near a large a, where the function changes over thousands: PyTorch's float64 results have errors of 1e-10 here too.
 CASES.append(("igamma/large", "def f():\n    a = torch.tensor([[1e4], [3e5], [8504701.0], [1e8], [86900000000.5]], dtype=torch.float64)\n    x = a + torch.tensor([0., 0.5, -0.5, 3., -3., 4.4], dtype=torch.float64) * a.sqrt()\n"
               "    return (torch.igamma(a, x), torch.igammac(a, x), torch.igamma(a, 2 * a), torch.igammac(a, 2 * a), torch.igamma(a, a / 2))\n", (), {"rtol": 1e-9}))
 CASES += forms("ldexp", "x, k", "x.t(), k.t()", "x, n", in_place=True, other=None) + forms("ldexp", "i, k", in_place=False)
 CASES += raising("torch.ops.aten.gcd(x, y)", "torch.ops.aten.lcm(x, y)", "torch.ops.aten.ldexp_(i, j)",
                  "torch.ops.aten.atan2_(i, j)", "torch.ops.aten.hypot(i, j)", "torch.ops.aten.nextafter(i, j)", "torch.ops.aten.igamma(i, j)")
 
-# With parameters.
+# Operators with parameters.
 CASES += forms("addcmul", "x, y, w", "x, y, w, value=0.5", "x, r, s", "i, j, k, value=2", "x.t(), y.t(), w.t()", "d, x, y")
 CASES += forms("addcdiv", "x, p, p", "x, y, p, value=0.5", "x, r, s", "x.t(), y.t(), p.t()")
 CASES += raising("torch.ops.aten.addcdiv(i, j, j)", "torch.ops.aten.addcmul(i, j, j, value=0.5)", "torch.ops.aten.addcmul_(i, x, y)")
@@ -119,7 +119,7 @@ CASES += forms("special_logit", "u, 0.2", "u.t()")
 CASES += [plain("polygamma_", "torch.ops.aten.polygamma_(p.clone(), 1)", "torch.ops.aten.polygamma_(p.t(), 2)", "torch.ops.aten.polygamma_(u, 0)")]
 CASES += forms("polygamma", "1, p", "2, p.t()", "0, p", "3, p", in_place=False) + forms("special_polygamma", "1, p", "2, p.t()", "0, p", in_place=False)
 CASES += raising("torch.ops.aten.polygamma(-1, x)", "torch.ops.aten.mvlgamma(p, 0)", "torch.ops.aten.mvlgamma(p - 9, 3)")
-# PyTorch's gelu leaves an out tensor with gaps as it was.
+# PyTorch's gelu does not write an out tensor with gaps.
 CASES += forms("gelu", "x", "x.t()", "d", "e", "x, approximate='tanh'", "x.t(), approximate='none'", out=False)
 CASES += [case("gelu/out", "    a = torch.empty([0])\n    b = torch.ops.aten.gelu(x, approximate='tanh', out=a)\n    return a, b\n", "x")]
 CASES += forms("special_round", "x", "x.t()", "d", "e", "i", "i, decimals=1") + forms("round", "i, decimals=0", "i, decimals=1")

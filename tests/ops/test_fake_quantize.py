@@ -60,7 +60,7 @@ case("channels_first", "x: Tensor, s: Tensor, z: Tensor", "torch.fake_quantize_p
 case("channels_strided", "x: Tensor, s: Tensor, z: Tensor", "torch.fake_quantize_per_channel_affine(x.transpose(1, 3)[:, 1:3], s[::2], z[::2], 1, 0, 255)",
      IMAGE, torch.tensor([0.1, 9.0, 0.2]), torch.tensor([0, 9, 3], dtype=torch.int32))
 
-# What both refuse.
+# Calls that PyTorch and Taper refuse.
 for body in ("torch.fake_quantize_per_tensor_affine(x, 0.1, 300, 0, 255)", "torch.fake_quantize_per_tensor_affine(x, 0.1, 3, 5, 2)", "torch.fake_quantize_per_tensor_affine(x.int(), 0.1, 3, 0, 255)",
              "torch.fake_quantize_per_tensor_affine(x, s, z, 0, 255)", "torch.fake_quantize_per_channel_affine(x, s, z, 0, 0, 255)", "torch.fake_quantize_per_channel_affine(x, s, z, -1, 0, 255)",
              "torch.fake_quantize_per_channel_affine(x, s, z.long(), 1, 0, 255)", "torch.fake_quantize_per_channel_affine(x, s, z + 300, 1, 0, 255)",
@@ -68,7 +68,7 @@ for body in ("torch.fake_quantize_per_tensor_affine(x, 0.1, 300, 0, 255)", "torc
              "torch.fake_quantize_per_tensor_affine(torch.quantize_per_tensor(x, 0.1, 0, torch.quint8), 0.1, 3, 0, 255)"):
     case(f"refused/{body}", "x: Tensor, s: Tensor, z: Tensor", body, IMAGE, torch.tensor([0.1, 0.2, 0.3]), torch.tensor([1, 2, 3], dtype=torch.int32))
 
-# Observers that move: the ranges, scale and zero point are written to.
+# Moving-average observers, which write to the ranges, the scale and the zero point.
 for number, (x, low, high) in enumerate([(IMAGE, -1.0, 1.0), (LAST, float("inf"), -float("inf")), (numbers(3, 7) + 20, 1.0, 2.0), (EXTREMES[:6], -0.5, 0.0), (numbers(0), -1.0, 1.0), (IMAGE * 1e-7, 0.0, 0.0)]):
     for on in ((0, 0), (0, 1), (1, 0), (1, 1)):
         for symmetric, least, most in ((False, 0, 255), (True, 0, 255), (True, -128, 127), (False, 0, 127)):

@@ -12,7 +12,7 @@ def case(name, source, builder, **options):
     CASES.append((name, source if "\n" in source else "def f(%s):\n    return %s\n" % tuple(source.split(" : ")), builder, options))
 
 
-SINGLE = {"rtol": 1e-5, "atol": 1e-6}  # of what is computed in float32, whatever the result's dtype is
+SINGLE = {"rtol": 1e-5, "atol": 1e-6}  # for results that are computed in float32, with any dtype
 
 
 def numbers(*shape, dtype=torch.float32, seed=1):
@@ -29,7 +29,7 @@ def args(*makers):
 
 
 def ends(*lists):
-    """Yields all choices of the first list with the first choice of the others, and so on; then the last of each."""
+    """Yields all choices of each list, combined with the first choice of the other lists; then the last choices together."""
     for i, own in enumerate(lists):
         for choice in own if i == 0 else own[1:]:
             yield tuple(choice if j == i else other[0] for j, other in enumerate(lists))
@@ -45,7 +45,7 @@ def label(dtype):
     return str(dtype)[6:]
 
 
-# ---- lengths: every factor, primes that need another way, powers, real and complex, with lines at any distance
+# ---- lengths: every factor, primes that need another algorithm, powers, real and complex, with lines at any distance
 
 LENGTHS = list(range(1, 41)) + [48, 49, 59, 61, 64, 67, 71, 81, 97, 100, 121, 125, 127, 128, 134, 143, 169, 201, 243, 256, 257, 360, 400,
                                 480, 509, 512, 625, 719, 1000, 1021, 1024, 1920, 2018, 2048, 2187, 4093, 4096, 9600, 10007]
@@ -55,7 +55,8 @@ for n in LENGTHS:
         case("length/%d/%s" % (n, label(real)),
              "x, z : [torch.fft.fft(x), torch.fft.rfft(x), torch.fft.ihfft(x), torch.fft.fft(z), torch.fft.ifft(z), torch.fft.irfft(z, %d), "
              "torch.fft.hfft(z, %d)]" % (n, n), args(numbers(lines, n, dtype=real), numbers(lines, n, dtype=pairs)))
-# Groups of eight lines and what is left of them, behind and beside each other; lines so long and so few that one is transformed in eighths.
+# Groups of eight lines and the remaining lines, one after the other and side by side. If lines are long and few, eight parts of one line
+# are transformed together.
 for real, pairs in zip(REALS, COMPLEX):
     for lines, n in ((8, 21), (17, 21), (8, 67), (19, 67), (16, 48), (9, 509), (8, 1)):
         case("groups/%dx%d/%s" % (lines, n, label(real)),
@@ -118,7 +119,7 @@ for op in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
             case("%sn/%s/%s/%s" % (op, s, dim, norm), "x : torch.fft.%sn(x, %s, %s, %s)" % (op, s, dim, norm), args(default))
     for s, dim, norm in ends(("None", "[4]", "[5, 3]"), ("[-2, -1]", "[0, 2]", "[-1, 1]", "[2]", "[0, 1, 2]"), NORMS):
         case("%s2/%s/%s/%s" % (op, s, dim, norm), "x : torch.fft.%s2(x, %s, %s, %s)" % (op, s, dim, norm), args(default))
-    if op not in ("fft", "ifft"):  # there PyTorch's result is not initialized
+    if op not in ("fft", "ifft"):  # for these two PyTorch's result is not initialized
         case(op + "n/no dims", "def f(x):\n    d: List[int] = []\n    return torch.fft.%sn(x, dim=d)\n" % op, args(default))
     case(op + "n/scalar", "x : torch.fft.%sn(x)" % op, args(numbers()))
     case(op + "n/empty", "x : torch.fft.%sn(x)" % op, args(numbers(2, 0, 3)))
@@ -216,7 +217,7 @@ case("istft/real strided", "x : torch.istft(x.permute(2, 0, 1, 3), 8, 3)", args(
 case("istft/round trip", "x : torch.istft(torch.stft(x, 64, 16, window=torch.hann_window(64), return_complex=True), 64, 16, "
      "window=torch.hann_window(64), length=1000)", args(numbers(2, 1000)))
 
-# ---- what audio models are made of; the functions are written as torchaudio's are, for scripting
+# ---- parts of audio models; the functions are written like torchaudio's, so that they can be scripted
 
 wave = lambda n=3200, b=2: numbers(b, n)
 

@@ -47,7 +47,7 @@ CASES += [
 ]
 add("nonzero", ["(x > 0).nonzero()", "torch.nonzero(x[:0])", "torch.where(x > 0)", "torch.argwhere(x > 1)", "x[0].nonzero_numpy()",
                 "torch.tensor(3.0).nonzero()"], layouts=ALL)
-# Dimensions of few elements are taken together.
+# The library joins dimensions of few elements.
 for shape in ((20, 16, 16, 1), (7, 3, 5), (2, 3, 300), (3, 256), (300, 2, 2), (2, 0, 3), (1, 1, 1), (2, 257, 1)):
     CASES.append((f"nonzero/{shape}", "def f(x: Tensor):\n    return ((x > 0).nonzero(), x.nonzero(), (x > 1).nonzero_numpy())\n",
                   lambda shape=shape: (torch.randn(shape, generator=torch.Generator().manual_seed(len(shape))).round(),)))
@@ -109,7 +109,7 @@ for expression in ("x[torch.tensor([4])]", "x[:, torch.tensor([-6])]", "x[torch.
                    "x.scatter_reduce(0, torch.zeros([1, 1, 1], dtype=torch.int64), x, 'median')"):
     raises(expression)
 
-# A mask without dimensions is no index; where it is the only one, a single number is assigned by masked_fill.
+# A mask without dimensions is not an index. If it is the only one, a single number is assigned by masked_fill.
 T, F0 = "torch.tensor(True)", "torch.tensor(False)"
 for k in (f"y[{T}] = -1", f"y[{F0}] = -1", f"y[{T}, 0] = 5", f"y[{F0}, 0] = 5", f"y[0, {T}] = 5", f"y[:, {T}] = 9", f"y[{T}, i] = 9", f"y[{F0}, i] = 9",
           "y[torch.tensor(1, dtype=torch.uint8)] = 2", "y[y[0, 0, 0] > -9] = 3", f"y[{T}] = x * 2", f"y = x[{T}]", f"y = x[{F0}]", f"y = x[{T}, i]", f"y = x[i, {F0}]",
@@ -117,24 +117,24 @@ for k in (f"y[{T}] = -1", f"y[{F0}] = -1", f"y[{T}, 0] = 5", f"y[{F0}, 0] = 5", 
           f"y = torch.index_put(x, [{T}], torch.tensor(5.0), True)", f"y = torch.index_put(x, [{T}, {T}], torch.tensor(5.0))"):
     CASES.append((f"index/no dimensions/{k}", f"def f(x: Tensor):\n    y = x.clone()\n    i = torch.tensor([0, 2])\n    m = torch.tensor([True, False, True, True])\n    {k}\n    return y\n",
                   input3))
-# Parts of the source are broadcast to those of self, but by index_copy.
+# Parts of the source are broadcast to parts of self, except in index_copy.
 for k in ("index_add(x, 0, torch.tensor([0, 1, 2, 0]), x[0, 0, :4])", "index_add(x, 0, i, x[0, :3])", "index_add(x, 0, i, x[0, :3, :1], alpha=2)", "index_add(x, 1, i, x[0, :1, :3])",
           "index_add(x, 2, i, x[:1, :1, :3])", "index_add(x, 1, i, x[:, :3, 0])", "index_add(x, 0, i, x[:3, :2])", "index_add(x, 0, i, x[:3].unsqueeze(1))",
           "index_add(x[0, 0], 0, i, x[0, :3])", "index_add(x[0], 1, i, x[0, 0, :3])", "index_add(x[:, :1], 0, i, x[:3])", "index_add(x, 0, i[:0], x[0, 0, :0])",
           "index_add(x.unsqueeze(0), 0, i * 0, x[0, :3])", "index_reduce(x, 0, i, x[0, 0, :3], 'prod')", "index_reduce(x, 0, i, x[0, :3, :1], 'mean')",
           "index_reduce(x, 0, i, x[0, :3, :6], 'amax', include_self=False)", "index_copy(x, 0, i, x[0, :3])", "index_copy(x, 0, i, x[:3, :1])"):
     CASES.append((f"index_rows/broadcast/{k}", f"def f(x: Tensor):\n    i = torch.tensor([0, 1, 2])\n    return torch.{k}\n", input3))
-# Nobody looks at an index without elements.
+# The dtype of an index without elements is not checked.
 for k in ("scatter(x, 0, e, x)", "scatter(x, 0, e, 1.0)", "scatter_add(x, 0, e, x)", "scatter(x, 0, e, x, reduce='add')", "scatter(x, 0, e, 2, reduce='multiply')",
           "scatter_reduce(x, 0, e, x, 'sum')", "gather(x, 0, e)", "scatter(x, 0, e, x.double())"):
     for d in ("int32", "bool", "float32"):
         CASES.append((f"scatter/empty/{d}/{k}", f"def f(x: Tensor):\n    e = torch.zeros([0], dtype=torch.{d})\n    return torch.{k}\n", input3))
 
-# A number has one element to select.
+# A tensor without dimensions has one element to select.
 for index in ([0], [0, 0], [0, 1], [-1]):
     CASES.append((f"index_select/number-{index}", f"def f(x: Tensor, i: Tensor):\n    return torch.index_select(x, 0, i)\n", (torch.tensor(2.5), torch.tensor(index, dtype=torch.int64))))
 
-# Enough elements that orders go by digits, searches by halves, moves by rows.
+# Enough elements for sorting by digits, binary searches, and copies of whole rows.
 
 
 def longer(seed=5):
@@ -181,7 +181,8 @@ for m in ("sum", "mean", "max"):
                                       f"F.embedding_bag(i[0], x, o, mode='{m}', padding_idx=3)", f"F.embedding_bag(i[0], x.t().contiguous().t(), o, mode='{m}')",
                                       f"F.embedding_bag(i.to(torch.int32), x, mode='{m}')"] +
         (["F.embedding_bag(i[0], x, o, mode='sum', per_sample_weights=x[1])"] if m == "sum" else []), prelude=BAGS, **L)
-# A mask without dimensions picks nothing from what has no elements; a tensor without dimensions has no index.
+# A mask without dimensions selects nothing from a tensor without elements. A tensor without dimensions accepts no
+# index.
 for m in (True, False):
     for s in ((0, 3), (2, 0), ()):
         for e in ("torch.ops.aten.index(x, [m])", "x.index_put([m], torch.tensor(2.))", "x.index_put([m], torch.tensor(2.), True)", "x.index_put([m], x * 2)",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Linear algebra against PyTorch: values, strides, dtypes, .out forms, and what must raise. Vectors that are unique up to
-# a factor agree because both call LAPACK.
+# Linear algebra compared with PyTorch: values, strides, dtypes, .out forms, and calls that must raise. Vectors that are
+# unique up to a factor agree because both call LAPACK.
 # CASES: (name, source of a scripted function, builder of its arguments).
 import torch
 
@@ -33,7 +33,7 @@ def symmetric(*sizes, dtype=torch.float32):
 
 def add(name, expression, args, result=ONE, before="", options=None):
     """args: tensors a, b, …; expression: the result."""
-    if name.startswith(("ldl_factor", "matrix_exp")):  # whose error follows the whole matrix's condition
+    if name.startswith(("ldl_factor", "matrix_exp")):  # the error of these depends on the condition of the whole matrix
         options = {"whole": True} | (options or {})
     names = ["a", "b", "c", "d"][:len(args)]
     body = "".join(f"    {line}\n" for line in before.split("\n") if line)
@@ -260,7 +260,7 @@ for driver in ("gels", "gelsy", "gelsd", "gelss"):
                  ((2, 4, 4), (2, 4, 1)), ((2, 5, 3), (1, 5, 2))):
         tuples(f"lstsq-{driver}-{a}-{b}", f"torch.linalg.lstsq(a, b, driver='{driver}')", 4, r(*a), r(*b, seed=1),
                dtypes=DTYPES if a == (5, 3) else FEW)
-    if driver != "gelsy":  # whose columns PyTorch leaves in any order
+    if driver != "gelsy":  # PyTorch's gelsy returns columns in any order
         add(f"lstsq-{driver}-rcond", "x[0], x[1], x[2], x[3]", [random(5, 3), random(5, 2, seed=1)], FOUR,
             f"x = torch.linalg.lstsq(a, b, rcond=0.5, driver='{driver}')")
     if driver != "gels":
@@ -345,7 +345,7 @@ add("vander-number", "torch.linalg.vander(a)", [torch.tensor(1.5)])
 add("vander-empty", "torch.linalg.vander(a)", [random(2, 0)])
 add("chain_matmul", "torch.chain_matmul(a, b, c)", [random(3, 4), random(4, 2, seed=1), random(2, 5, seed=2)])
 
-# ---- .out: of other sizes, of the same, and the argument itself
+# ---- .out tensors: with other sizes, with the same sizes, and the argument itself
 OUT = {"inverse": "torch.inverse(a, out=o)", "cholesky": "torch.linalg.cholesky(a, out=o)", "pinv": "torch.linalg.pinv(a, out=o)",
        "matrix_power": "torch.linalg.matrix_power(a, 3, out=o)", "solve": "torch.linalg.solve(a, a, out=o)",
        "cholesky_inverse": "torch.cholesky_inverse(a, out=o)", "matrix_norm": "torch.linalg.matrix_norm(a, 1, out=o)",
@@ -354,7 +354,7 @@ OUT = {"inverse": "torch.inverse(a, out=o)", "cholesky": "torch.linalg.cholesky(
 for name, call in OUT.items():
     for which, start in (("fresh", "torch.empty([0])"), ("same", "torch.zeros([4, 4])" if name != "matrix_norm" else "torch.zeros([])"),
                          ("self", "a")):
-        if name in ("matrix_norm", "matrix_power", "triangular") and which == "self":  # PyTorch overwrites what it still reads
+        if name in ("matrix_norm", "matrix_power", "triangular") and which == "self":  # PyTorch overwrites an operand that it still reads
             continue
         add(f"out-{name}-{which}", "o", [positive(4, 4)], ONE, f"o = {start}\n{call}")
 add("out-svd", "u, s, v", [random(4, 3)], THREE, "u = torch.empty([0])\ns = torch.empty([0])\nv = torch.zeros([3, 3])\n"

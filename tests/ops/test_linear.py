@@ -59,14 +59,14 @@ add("addr-in-place", "c.addr_(a, b)", (20,), (65,), (20, 65))
 add("outer-forms", "[a[:, None] * b, b * a[:, None], a[:, None, None] * b[:6].view(2, 3)[:, None, :], a.view(2, 5, 2, 1) * b[:13], (a.view(4, 5, 1) * b[:5].view(5, 1)) * b[:7], a[::3, None] * b, a[:1].expand(20)[:, None] * b]",
     (20,), (65,), result="List[Tensor]")
 add("baddbmm-column", "torch.baddbmm(c, a, b, beta=0.5)", (2, 9, 4), (2, 4, 33), (9, 1))
-# Halves: products are added as floats and rounded once. A few rows read the weights as they lie, more use packed ones; weights that
-# are a view, or whose rows are a part of longer ones, and inputs that are not contiguous.
+# Half precision: products are added as floats and rounded once. Products of a few rows read the weights in place, products of more
+# rows use packed weights. Some weights are views, or have rows that are parts of longer rows, and some inputs are not contiguous.
 # This PyTorch has no linear layers of float16.
 for dtype, close in (("torch.bfloat16", {"rtol": 1e-2, "atol": 1e-2}),):
     for rows in (1, 3, 4, 5, 37):
         for k, n in ((1, 1), (7, 3), (33, 17), (64, 48), (130, 65)):
             add(f"linear-{dtype}-{rows}-{k}-{n}", "F.linear(a / 4, b / 4, c).float()", (rows, k), (n, k), (n,), dtype=dtype, options=close)
-        # PyTorch 1.13 adds in bfloat16 here, and is off by up to 0.05.
+        # PyTorch 1.13 adds in bfloat16 here, with errors up to 0.05.
         add(f"linear-{dtype}-{rows}-turned", "F.linear(a / 4, b.t() / 4).float()", (rows, 20), (20, 9), dtype=dtype, options={"rtol": 1e-2, "atol": 6e-2})
         add(f"linear-{dtype}-{rows}-part", "F.linear(a[:, ::2] / 4, (b / 4)[:, 3:13], c[:9]).float()", (rows, 20), (9, 15), (12,), dtype=dtype, options=close)
     add(f"linear-{dtype}-no-rows", "F.linear(a, b, c).float()", (0, 5), (3, 5), (3,), dtype=dtype, options=close)
@@ -77,7 +77,7 @@ for dtype in ("torch.int64", "torch.bool", "torch.complex64", "torch.float64", "
     add(f"outer-{dtype}", "[torch.outer(a, b), torch.einsum('i,j->ji', a, b)]", (20,), (65,), dtype=dtype, result="List[Tensor]")
     add(f"kron-{dtype}", "[torch.kron(a, b), torch.kron(a[0], b), torch.kron(a[0, 0], b), torch.kron(b, a)]", (3, 5), (4, 17), dtype=dtype, result="List[Tensor]")
 add("kron", "[torch.kron(a, b), torch.kron(b, a[0]), torch.kron(a, b.double()), torch.kron(a[:0], b)]", (3, 5), (4, 2, 17), result="List[Tensor]")
-for dtype in ("torch.complex64", "torch.complex128"):  # in blocks of squares, and the few that are not
+for dtype in ("torch.complex64", "torch.complex128"):  # the kernel computes square blocks, and the remaining elements separately
     for m, k, n in ((17, 30, 33), (2, 300, 9), (130, 7, 140), (40, 140, 6), (3, 1, 5), (5, 40, 3), (1, 90, 60), (60, 90, 1)):
         add(f"mm-{dtype}-{m}-{k}-{n}", "[torch.mm(a, b), torch.mm(b.t(), a.t()), torch.mm(a * 1j, (b * (2 - 1j)).t().contiguous().t())]", (m, k), (k, n), dtype=dtype, result="List[Tensor]")
     add(f"addbmm-{dtype}", "[torch.addbmm(c, a, b), torch.bmm(a[:, ::2, ::3], b[:, ::3]), torch.matmul(a[:, :, :1], b[:, :1])]", (3, 20, 30), (3, 30, 16), (20, 16), dtype=dtype, result="List[Tensor]")
@@ -85,14 +85,14 @@ add("inner", "torch.inner(a, b)", (2, 6, 3), (4, 5, 3))
 add("vdot", "torch.vdot(a, b)", (5,), (5,))
 add("tensordot", "torch.tensordot(a, b, [[1, 2], [2, 1]])", (2, 3, 4), (5, 4, 3, 6))
 add("tensordot-0", "torch.tensordot(a, b, 0)", (2, 3), (5, 4))
-# By tiles of kernels, and so small that there is only a loop.
+# Products in the kernels' tiles, and products that are so small that a loop computes them.
 for dtype in ("torch.int64", "torch.int32", "torch.float64"):
     add(f"matmul-tiles-{dtype}", "torch.matmul(a, b)", (37, 70), (70, 51), dtype=dtype)
     add(f"bmm-tiles-{dtype}", "torch.bmm(a, b)", (3, 9, 300), (3, 300, 17), dtype=dtype)
 for sizes in (((300, 3, 3), (300, 3, 3)), ((2, 5, 4, 4), (5, 4, 1)), ((50, 2, 7), (50, 7, 3)), ((64, 3, 4), (4, 2))):
     add(f"matmul-tiny-{sizes[0]}", "torch.matmul(a, b)", *sizes)
 add("matmul-tiny-turned", "torch.matmul(a.transpose(1, 2), b.transpose(1, 2))", (40, 3, 5), (40, 4, 3))
-# Few rows, few columns, little depth: on either side of what kernels are worth.
+# Few rows, few columns, or small depth: sizes for which a kernel is just faster than a loop, and just slower.
 for sizes in (((3, 3, 64), (3, 64, 224)), ((2, 2, 64), (2, 64, 33)), ((1, 64), (64, 50)), ((5, 28, 64), (5, 64, 2)), ((2, 130, 33), (2, 33, 4)), ((4, 31), (31, 3)),
               ((7, 1030), (1030, 2)), ((3, 64, 3), (3, 3, 64)), ((2, 64, 1), (2, 1, 80)), ((2, 33, 2), (2, 2, 70)), ((70, 40), (40, 1)),
               ((2, 9, 33), (2, 33, 130)), ((16, 40), (40, 65)), ((3, 40, 8), (3, 8, 5)), ((4, 8, 8), (4, 8, 4))):
@@ -135,7 +135,7 @@ for p in ("0.", "1.", "2.", "3.", "float('inf')"):
     add(f"cdist-{p}", f"torch.cdist(a, b, {p})", (2, 1, 5, 3), (4, 6, 3), options={"rtol": 1e-4, "atol": 1e-4})
     add(f"cdist-longer-{p}", f"torch.cdist(a, b, {p}, 'donot_use_mm_for_euclid_dist')", (2, 1, 5, 130), (3, 70, 130))
     add(f"cdist-turned-{p}", f"torch.cdist(a.t(), b.t(), {p}, 'donot_use_mm_for_euclid_dist')", (7, 24), (7, 129))
-    # Points without dimensions, whose strides nobody steps along.
+    # Points without dimensions, with strides that no loop may use.
     add(f"cdist-huge-strides-{p}", f"torch.cdist(torch.as_strided(a, [3, 5, 4, 0], [4611686018427387904, 4611686018427387904, 1, 1]), torch.as_strided(b, [3, 5, 4, 0], [4611686018427387904, 4611686018427387904, 1, 1]), {p}, 'donot_use_mm_for_euclid_dist')", (4,), (4,))
     add(f"pdist-{p}", f"F.pdist(a, {p})", (5, 3))
     add(f"pairwise-{p}", f"F.pairwise_distance(a, b, {p}, 1e-6, True)", (4, 3), (3,))
@@ -168,7 +168,7 @@ CASES += [("inner/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    r
           ("raises/inner/dtypes", "def f(x: Tensor):\n    return torch.inner(x, x.double())\n", (torch.ones(3, 4),)),
           ("raises/addmm/beta", "def f(x: Tensor):\n    return torch.addmm(x, x, x, beta=1e300)\n", (torch.ones(3, 3),)),
           ("raises/addmm/alpha", "def f(x: Tensor):\n    return torch.addmm(x, x, x, alpha=1e300)\n", (torch.ones(3, 3),))]
-# Of two dtypes: what is multiplied element by element promotes, what is summed does not.
+# Operands of two dtypes: element-wise products promote, sums of products do not.
 for e, d in (("ij,ij->ij", "long float"), ("ij,ij->ij", "int half"), ("ij,ij->i", "long float"), ("i,j->ij", "uint8 double"), ("i,j->ij", "float double"), ("ij,k->ijk", "bool float"),
              ("ij,ik->ij", "long float"), ("ij,ik->ij", "float int"), ("i,->i", "long float"), (",->", "int float"), ("ij,kj->ik", "float double"), ("i,j,k->ijk", "int float double"),
              ("i,i,j->ij", "long long float"), ("ij,jk->ik", "int long"), ("ij,ik->ij", "int short")):

@@ -46,7 +46,8 @@ for sizes in SIZES:
             CASES.append((f"instance_norm-running-{name}", f"def f({FIVE}) -> Tensor:\n{before}"
                           "    return torch.instance_norm(x, w, b, m, v, False, 0.1, 1e-05, False)\n", build))
 
-# Pixels and channels of more than a block, more than a stretch; about 0, where PyTorch's differences of squares do not cancel.
+# More pixels and channels than a block or a stretch of the kernels. The values are near 0, so that PyTorch's differences of
+# squares do not cancel.
 for sizes in ((2, 130, 6, 11), (1, 4, 33, 34)):
     def build(sizes=sizes):
         return (random(*sizes) - 3,) + statistics(sizes[1])
@@ -117,7 +118,7 @@ for reduction in (0, 1, 2):
                       f" torch.ops.aten.binary_cross_entropy_with_logits(x * 30, (t > 0.5).to(x.dtype), {weight}, q, {reduction}),"
                       f" torch.ops.aten.binary_cross_entropy_with_logits(x[:1], t, {weight}, p, {reduction}))\n",
                       lambda: (random(9, 40), random(9, 40, seed=1), random(9, 40, seed=2).abs(), random(40, seed=3).abs(), torch.tensor(2.5))))
-# Losses made of other operators take every dtype that these take.
+# Losses that are made of other operators accept every dtype that these operators accept.
 THREE_ROWS = "a: Tensor, b: Tensor, c: Tensor"
 for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.uint8, torch.complex64):
     def rows(dtype=dtype):
@@ -163,24 +164,25 @@ for call in ("torch.group_norm(x, 4, w, b, 1e-05)", "torch.instance_norm(x, w, b
     CASES.append((f"wide-{call}", f"def f({FIVE}) -> Tensor:\n{prelude('channels_last', 4)}    return {call}\n", lambda: (random(2, 140, 9, 11),) + statistics(140)))
 CASES.append(("layer_norm-one", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1),)))
 
-# A target of zero has no part in the divergence, whatever its logarithm.
+# A target of zero does not contribute to the divergence, with any logarithm.
 CASES.append(("kl_div/ends", "def f(x: Tensor, t: Tensor):\n    return (F.kl_div(x, t, reduction='none'), F.kl_div(x, t, reduction='none', log_target=True))\n",
               (torch.tensor([-1.0, -0.5, 0.0, -2.0, -0.25, -1.0, -3.0]), torch.tensor([0.0, 0.5, 1.0, 2.0, float("inf"), float("nan"), -1.0]))))
 
-# Channels that are neighbours, of which sixteen are added at a time: so many, and some more; more pixels than a stretch.
+# Neighbouring channels, of which sixteen are added at a time: about sixteen channels and many more, and more pixels than a
+# stretch of the kernel.
 for channels in (15, 16, 23, 147):
     for code in ("torch.group_norm(x, 1, None, None, 1e-05)", "torch.instance_norm(x, None, None, None, None, True, 0.1, 1e-05, False)",
                  "torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-05, False)"):
         CASES.append((f"neighbours/{channels}/{code[6:16]}", f"def f(x: Tensor) -> Tensor:\n    return {code}\n", lambda channels=channels: (
             (torch.randn(1, channels, 7, 10, generator=torch.Generator().manual_seed(channels)) * 3 + 1).contiguous(memory_format=torch.channels_last),)))
 
-# Planes of few pixels: groups are measured as one line each, which coefficients follow that lie apart or are of another dtype.
+# Planes of few pixels: the statistics of a group are computed as one line. The coefficients have gaps, or another dtype.
 for shape in ((5, 24, 1, 2), (3, 24, 3, 3), (2, 24, 7, 7), (2, 24, 4, 5)):
     for name, code in (("", "torch.group_norm(x, 4, w, b, 1e-05)"), ("none", "torch.group_norm(x, 8, None, b, 1e-05)"), ("apart", "torch.group_norm(x, 1, w[::2], b[::2], 1e-05)"),
                        ("native", "torch.native_group_norm(x, w, b, %d, 24, %d, 3, 1e-05)" % (shape[0], shape[2] * shape[3])),
                        ("instance", "torch.instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)")):
         if name == "instance" and shape[3] == 2:
-            continue  # two that hardly differ: what their mean is rounded by grows beyond any tolerance
+            continue  # planes of two nearly equal pixels, in which the rounding of the mean exceeds any tolerance
         many = 48 if name == "apart" else 24
         CASES.append((f"small-planes/{shape[2]}x{shape[3]}/{code}", f"def f({THREE}):\n    return {code}\n", lambda shape=shape, many=many: (
             random(*shape) * 3 + 1, random(many, seed=1), random(many, seed=2))))

@@ -53,9 +53,9 @@ for name, calls in {"mse_loss": ("x, y", "x, y, 0"), "smooth_l1_loss": ("x, y", 
                     "nll_loss": ("x, k[:3]", "x, k[:3], None, 0"), "nll_loss_forward": ("x, k[:3], None, 1, -100", "x, k[:3], v, 0, 1"), "nll_loss2d": ("q, torch.zeros([2, 4, 5], dtype=torch.int64)",), "nll_loss2d_forward": ("q, torch.zeros([2, 4, 5], dtype=torch.int64), None, 1, -100",),
                     "multi_margin_loss": ("x, k[:3]",), "multilabel_margin_loss": ("x, i.clamp(-1, 3)",), "multilabel_margin_loss_forward": ("x, i.clamp(-1, 3), 1",), "native_group_norm": ("q, None, None, 2, 3, 20, 3, 1e-5", "q, r[:3], v[:3], 2, 3, 20, 1, 1e-5"),
                     "native_layer_norm": ("x, [4], r, v, 1e-5",)}.items():
-    # These, built on iterators, would take other dtypes.
+    # PyTorch builds these on iterators, which accept other dtypes.
     CASES += forms(name, *calls, gaps=False, other=False if name in ("mse_loss", "smooth_l1_loss", "huber_loss") else None)
-# PyTorch resizes no out tensor of these.
+# PyTorch does not resize the out tensors of these.
 CASES += forms("binary_cross_entropy", "u, u.flip(0)", "u, u.flip(0), None, 0", out=False)
 CASES += [plain("_batch_norm_impl_index", f"{A}_batch_norm_impl_index(q, r[:3], v[:3], r[:3], v[:3].abs(), False, 0.1, 1e-5, False)[0]"), plain("_transform_bias_rescale_qkv", f"{A}_transform_bias_rescale_qkv(torch.cat([t, t, t], 2), torch.cat([r, r, v]), 2)"),
           plain("_scaled_dot_product_attention_math", f"{A}_scaled_dot_product_attention_math(q, q, q, None, 0.0, True, False)", f"{A}_scaled_dot_product_attention_forward(q, q, q, None, 0.0, False, True)")]
@@ -81,7 +81,7 @@ for name, calls in {"thnn_conv2d": (f"q, {W2}, [2, 2]",), "_slow_conv2d_forward"
 CASES += [plain("_convolution_mode", f"{A}_convolution_mode(q, {W2}, None, [1, 1], 'same', [1, 1], 1)", f"{A}_convolution_mode(q, {W2}, None, [2, 2], 'valid', [1, 1], 1)", f"{A}conv3d(f, {W3}, None, [1, 1, 1], 'same')")]
 CASES += [plain("_convolution deprecated", f"{A}_convolution(q, {W2}, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, False, False, False)")]
 
-# Writing to elements that share memory: PyTorch refuses it in most operators, warns in some, and so on.
+# Writes to elements that share memory: PyTorch refuses them in most operators, and warns in some.
 OVERLAPPING = ("y.abs_()", "y.add_(1)", "y += z", "y.mul_(2)", "y.clamp_(0, 1)", "y.fill_(1)", "y.zero_()", "y.copy_(z)", "y.masked_fill_(z > 0, 1.0)", "y.masked_scatter_(z > 0, z)", "y.lerp_(z, 0.5)",
                "y.addcmul_(z, z)", "y.addmm_(torch.ones(3, 3), z)", "y.addr_(torch.ones(3), torch.ones(4))", "y.t().addmv_(torch.ones(4, 4), torch.ones(4))", "y.gt_(0)",
                "y.scatter_(0, i, z)", "y.scatter_(0, i, 1.0)", "y.scatter_add_(0, i, z)", "y.index_add_(0, i[:3, 0], z)", "y.index_copy_(0, i[:3, 0], z)", "y.index_fill_(0, i[:2, 0], 1.0)",

@@ -52,7 +52,7 @@ for sizes in SIZES[1:]:
             add(f"reflection_pad-{pads}", f"torch.ops.aten.reflection_pad{count}d(x, {pads})", sizes)
             add(f"replication_pad-{pads}", f"torch.ops.aten.replication_pad{count}d(x, {pads})", sizes)
 
-# Rows long enough that what stays is copied as it is.
+# These rows are so long that the unchanged part is copied as a block.
 for mode in ("reflect", "replicate", "circular"):
     for pads, sizes in (([3, 5], (2, 3, 30)), ([-4, 2], (2, 3, 30)), ([1, -9], (2, 3, 30)), ([3, 0, 2, 1], (2, 3, 7, 19)), ([9, 9, -1, -1], (2, 3, 7, 19))):
         if mode != "circular" or min(pads) >= 0:

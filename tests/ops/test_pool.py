@@ -50,7 +50,7 @@ for expression in ("torch.ops.aten.max_pool2d_with_indices(x, [3, 2], [2, 2], [1
 add("max_pool2d-one-channel", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 1, 1, 9, 7, layouts=["contiguous", "channels_last"])
 for dtype in (torch.float64, torch.bfloat16):
     add(f"max_pool2d-{dtype}", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 2, 5, 9, 7, dtype=dtype)
-# Rows of doubles: windows within the row and those that it cuts, none within, equal numbers of both signs of zero.
+# Rows of doubles: windows inside the row, windows that the row's ends cut, no window inside, and zeros of both signs.
 for i, window in enumerate(WINDOWS + ["[2, 2], [2, 2]", "[1, 5], [1, 1], [0, 2]", "[2, 17], [1, 3], [1, 8], [1, 1], True", "[3, 4], [5, 4], [1, 2], [1, 6], True", "[9, 40], [1, 1], [4, 20]"]):
     add(f"max_pool2d-rows-{i}", f"torch.max_pool2d(x, {window})", 2, 3, 9, 23, dtype=torch.float64)
     add(f"max_pool2d-zeros-{i}", f"torch.max_pool2d(x.clamp(-1, 0.5).round(), {window}).reciprocal()", 1, 2, 9, 37, dtype=torch.float64, layouts=["contiguous", "transposed"])
@@ -91,14 +91,14 @@ for layout in ("contiguous", "channels_last"):
                   "    return torch.ops.aten.max_unpool2d(y, i, [8, 6])\n", lambda: (image(2, 5, 8, 6),)))
 CASES.append(("fractional_max_pool2d", source("torch.ops.aten.fractional_max_pool2d(x, [2, 3], [4, 5], r)", "x: Tensor, r: Tensor", PAIR),
               lambda: (image(2, 3, 11, 13), torch.rand(2, 3, 2, generator=torch.Generator().manual_seed(1)))))
-# Samples of every plane and dimension of their own.
+# Every plane and dimension has its own samples.
 SAMPLES = torch.tensor([0.02, 0.97, 0.55, 0.31, 0.8, 0.13]).repeat(4)
 CASES.append(("fractional_max_pool2d-samples", source("torch.ops.aten.fractional_max_pool2d(x, [2, 2], [3, 4], r)", "x: Tensor, r: Tensor", PAIR),
               lambda: (image(2, 3, 11, 13), SAMPLES[:12].reshape(2, 3, 2))))
 CASES.append(("fractional_max_pool3d-samples", source("torch.ops.aten.fractional_max_pool3d(x, [2, 2, 2], [3, 2, 4], r)", "x: Tensor, r: Tensor", PAIR),
               lambda: (image(2, 3, 7, 6, 11), SAMPLES[:18].reshape(3, 3, 2).permute(2, 0, 1))))
 
-# One pixel is a mean over the last dimensions in PyTorch, so the rank does not matter.
+# PyTorch pools to one pixel by a mean over the last dimensions, so it accepts any rank.
 for spatial, ranks in ((2, (2, 5, 6)), (3, (3, 6))):
     for rank in ranks:
         CASES.append((f"adaptive_avg/one pixel of {rank}", f"def f(x: Tensor):\n    return (torch._C._nn.adaptive_avg_pool{spatial}d(x, [1] * {spatial}),\n"
@@ -107,7 +107,7 @@ for spatial, ranks in ((2, (2, 5, 6)), (3, (3, 6))):
 CASES += [(f"raises/adaptive_avg of 5/{k}", f"def f(x: Tensor):\n    return {k}\n", (torch.ones(2, 2, 3, 3, 3),))
           for k in ("torch._adaptive_avg_pool2d(x, [1, 1])", "torch._C._nn.adaptive_avg_pool2d(x, [1, 2])", "torch._C._nn.adaptive_avg_pool2d(x.int(), [1, 1])")]
 
-# Windows of many elements, whole planes, and equal elements of which the first is reported.
+# Windows of many elements, whole planes, and equal elements, of which the first must be reported.
 SEVERAL = ["contiguous", "channels_last", "nan"]
 for size in ([1, 1], [3, 2], [5, 7]):
     add(f"adaptive_max_pool2d-long-{size}", f"torch.ops.aten.adaptive_max_pool2d(x.mul(2).round(), {size})", 2, 3, 41, 75, result=PAIR, layouts=SEVERAL)
@@ -124,7 +124,8 @@ add("adaptive_max_pool3d-ties", "torch.ops.aten.adaptive_max_pool3d(x.round(), [
 add("max_pool2d_indices-ties", "torch.ops.aten.max_pool2d_with_indices(x.round(), [2, 2])", 2, 3, 40, 42, result=PAIR, layouts=SEVERAL)
 add("max_pool2d_indices-wide", "torch.ops.aten.max_pool2d_with_indices(x.round(), [3, 40], [2, 3], [1, 20])", 2, 3, 9, 120, result=PAIR,
     layouts=SEVERAL)
-# Whole numbers, which PyTorch takes since its version 2: of the largest the pool of doubles that hold them exactly says which.
+# Integers, which PyTorch accepts since version 2. The expected results and indices come from pooling the same numbers as
+# doubles, which represent them exactly.
 for t in ("uint8", "int8", "int16", "int32", "int64"):
     for e, r in (("max_pool2d(x, [3, 2], [2, 1], [1, 1])", 2), ("max_pool3d(x, [2, 3, 2], [1, 2, 1], [1, 1, 0])", 3), ("max_pool2d(x[0], [2, 2])", 2),
                  ("max_pool2d(x.contiguous(memory_format=torch.channels_last), [2, 2], [1, 1])", 2), ("max_pool2d(x, [3, 3], [2, 2], [1, 1], [2, 2], True)", 2)):
@@ -136,12 +137,12 @@ for t in ("uint8", "int8", "int16", "int32", "int64"):
                 y = eval("torch.ops.aten." + f, {"torch": torch}, {"x": x.double()})
                 return (y[0].to(getattr(torch, t)), y[1]) if isinstance(y, tuple) else y.to(getattr(torch, t))
             CASES.append((f"whole/{t}/{f}", f"def f(x: Tensor):\n{text}", (whole,), {"expect": expect}))
-# Elements that a double does not hold; without indices a pool of one dimension takes floats only.
+# Integers that a double cannot represent. Without indices a pool of one dimension accepts only floats.
 CASES += [("whole/exact", "def f(x: Tensor):\n    return torch.ops.aten.max_pool2d(x, [1, 2], [1, 1], [0, 1], [1, 3])\n", (torch.arange(8).reshape(1, 2, 4) - 2**62,),
            {"expect": lambda x: torch.stack([torch.stack([x[0, :, 2], x[0, :, 3], x[0, :, 1]], 1)])}),
           ("whole/one dimension", "def f(x: Tensor):\n    return torch.max_pool1d(x, [2])\n", (torch.arange(8).reshape(1, 2, 4),)),
           ("whole/adaptive", "def f(x: Tensor):\n    return torch.ops.aten.adaptive_max_pool2d(x, [2, 2])\n", (torch.arange(16).reshape(1, 4, 4),))]
-# Small planes, as many side by side as there are lanes, and some left over; equal maxima and NaN among them.
+# Small planes, of which a vector's lanes compute several side by side, with some left over, equal maxima and NaN.
 TIES = "    x = torch.where(x > 1.5, x / 0 - x / 0, x.mul(2).round())\n"
 for h, w in ((3, 3), (6, 6), (7, 7), (1, 5), (2, 64), (4, 20), (14, 14), (9, 16)):
     for window in ("[2, 2], [2, 2], [1, 1]", "[3, 3], [2, 2], [1, 1]", "[3, 3], [1, 1], [1, 1]", "[5, 5], [1, 1], [2, 2]", "[1, 1], [1, 2]", "[3, 3], [2, 2], [1, 1], %s True"):
@@ -156,5 +157,5 @@ add("small-3d", "torch.ops.aten.avg_pool3d(x, [2, 2, 2], [2, 1, 2], [1, 0, 1]), 
     result="Tuple[Tensor, Tuple[Tensor, Tensor]]", layouts=["contiguous", "channels_last", "nan"])
 add("average-apart", "torch.ops.aten._adaptive_avg_pool2d(x, [5, 7])", 2, 3, 33, 64, layouts=["contiguous"])
 add("average-half", "torch.ops.aten.avg_pool2d(x, [2, 3], [2, 2], [0, 1])", 2, 3, 40, 14, layouts=["contiguous"])
-# Windows of more elements than a kernel takes at once, of neighbouring channels.
+# Windows of neighbouring channels with more elements than a kernel processes at once.
 CASES.append(("wide-window", source("torch.ops.aten.adaptive_max_pool2d(x, [2, 1])", result=PAIR, before=NAN), lambda: (image(2, 70, 27, 31),)))

@@ -4,7 +4,7 @@ import torch
 
 CASES = []
 
-# dtype, scale, zero point: usual ones, extremes, and scales that are no powers of two.
+# (dtype, scale, zero point): usual values, extremes, and scales that are not powers of two.
 QPARAMS = [("quint8", 0.05, 100), ("qint8", 0.03125, -5), ("qint32", 0.0001, 77), ("quint8", 0.5, 0), ("quint8", 1e-3, 255), ("qint8", 3.7, 127)]
 FEW = QPARAMS[:3]
 
@@ -52,7 +52,7 @@ quantized("tensor_qparams_vectors", "torch.quantize_per_tensor(x, torch.tensor([
 quantized("tensors", "torch.quantize_per_tensor([x, x + 1], torch.tensor([0.1, 0.2]), torch.tensor([3, 4]), torch.quint8)", IMAGE, qparams=FEW[:1])
 quantized("make_per_tensor", "(torch._make_per_tensor_quantized_tensor(q.int_repr(), 0.5, 3), torch._make_per_tensor_quantized_tensor(q.int_repr().transpose(0, 1), 0.5, 3))", *SHAPES[4:7])
 
-# What moves elements keeps the quantizer.
+# Operators that only move elements keep the quantizer.
 MOVES = ["q.view(2, 3, -1)", "q.reshape(6, -1)", "q.flatten(1)", "q.permute(0, 2, 3, 1)", "q.transpose(1, 3)", "q.select(1, 2)", "q[:, 1]", "q[:, ::2]", "q[0]",
          "q.narrow(1, 1, 2)", "q.unsqueeze(1)", "q[:, :1].squeeze(1)", "q[0:1].squeeze()", "q[:, :1].expand(-1, 4, -1, -1)", "q.chunk(2, 1)", "q.split(2, 1)",
          "q.split([1, 2], 1)", "q.unbind(1)", "q.contiguous()", "q.contiguous(memory_format=torch.channels_last)", "q.clone()", "q.detach()", "q.t() if q.dim() < 3 else q.mT",
@@ -73,7 +73,7 @@ quantized("unsqueeze_", "q.unsqueeze_(0)", IMAGE, LAST, qparams=FEW[:1])
 quantized("transpose_", "q.transpose_(0, 1)", IMAGE, LAST, qparams=FEW[:1])
 quantized("squeeze_", "q[:, :1].squeeze_(1)", IMAGE, LAST, qparams=FEW[:1])
 
-# Quantized per channel: where PyTorch refuses, Taper does.
+# Tensors quantized per channel: Taper refuses the calls that PyTorch refuses.
 Q = "(q, q.q_per_channel_scales(), q.q_per_channel_zero_points(), q.q_per_channel_axis())"
 per_channel("quantize", Q)
 per_channel("quantize_axis0", Q, 0)
@@ -81,7 +81,7 @@ per_channel("quantize_axis3", Q, 3)
 per_channel("quantize_vector", Q, 0, (6,))
 per_channel("quantize_qint8", Q, 0, (6, 3), "qint8")
 per_channel("quantize_qint32", Q, 1, (6, 3), "qint32")
-for dtype in ("quint8", "qint8"):  # rows of one channel, channels side by side, and more of them than a vector has
+for dtype in ("quint8", "qint8"):  # rows of one channel, channels side by side, and more channels than a vector has lanes
     for axis, shape in ((0, (6, 70)), (0, (5, 1100)), (1, (9, 21)), (1, (2, 3, 17)), (1, (3, 2, 15)), (2, (2, 2, 40)), (0, (3, 1)), (1, (0, 3, 4))):
         per_channel(f"rows/{axis}/{'x'.join(map(str, shape))}/{dtype}", "(q, q.dequantize())", axis, shape, dtype)
     CASES.append((f"channels/extremes/{dtype}", f"def f(x: Tensor):\n    s, z = torch.tensor([1.0, 0.3]), torch.tensor([0, 77])\n    return (torch.quantize_per_channel(x, s, z, 0, torch.{dtype}).int_repr(), "
@@ -93,7 +93,8 @@ per_channel("dequantize_last0", "(q.contiguous(memory_format=torch.channels_last
 per_channel("quantize_last", "torch.quantize_per_channel(x.contiguous(memory_format=torch.channels_last), torch.tensor([0.1, 0.2, 0.3]), torch.tensor([1, 2, 3]), 1, torch.quint8)")
 per_channel("q_scale", "q.q_scale()")
 per_channel("make", "torch._make_per_channel_quantized_tensor(q.int_repr(), torch.tensor([0.1, 0.2, 0.3]), torch.tensor([1, 2, 3]), 1).dequantize()")
-# Left out: parts that shift the axis in PyTorch, so that it raises later (select of a dimension behind the axis, unsqueeze_).
+# Parts for which PyTorch moves the axis, so that it raises later, are omitted (select of a dimension after the axis,
+# unsqueeze_).
 PARTS = ("q[1:]", "q[:, 1:]", "q[:, ::2]", "q.narrow(1, 1, 1)", "q.chunk(2, 1)[1]", "q.split(1, 1)[2]", "q.unbind(0)[1]", "q[0]", "q[0:1]", "q.split([1, 2], 1)[1]", "q.unsqueeze(0)", "q.unsqueeze(1)",
          "q.unsqueeze(-1)", "q.clone()", "q.contiguous()", "q.detach()", "q.view(2, 3, 4, 4, 1)", "q[0:1].squeeze(0)", "q[:, :, 0:1].squeeze(2)")
 for axis, skipped in ((0, ()), (1, ()), (2, ())):
@@ -117,7 +118,7 @@ quantized("empty_like", "(torch.empty_like(q).q_scale(), torch.empty_like(q).q_z
 quantized("fill_", "q.fill_(0.7)", IMAGE, LAST, qparams=QPARAMS)
 quantized("equal", "(torch.equal(q, q), torch.equal(q, q.clone()), torch.equal(q, x), torch.equal(q, torch.quantize_per_tensor(x, 0.5, 3, torch.quint8)), torch.equal(q, q[0]))", IMAGE)
 
-# No kernel of PyTorch's: never on the integers.
+# PyTorch has no kernels for these, so Taper must refuse them and never compute with the integers.
 for refused in ("torch.isin(q, q)", "torch.unique(q)", "torch.searchsorted(q.flatten(), q)", "torch.mode(q)[0]", "q + q", "q * 2", "q - q", "q.abs()", "q.exp()", "q.sum()", "torch.matmul(q, q)", "q @ q.transpose(2, 3)", "torch.softmax(q, 1)", "q.float()", "q.long()", "q.neg()",
                 "q.sqrt()", "q.cumsum(0)", "q.argmax()", "torch.nn.functional.conv2d(q, q)", "torch.nn.functional.linear(q, q)", "torch.where(q.int_repr() > 2, q, q)", "torch.where(q.int_repr() > 2, x, q)",
                 "q.add_(1)", "q.mul_(q)", "x.add_(q)", "torch.nn.functional.layer_norm(q, [5])", "torch.einsum('nchw,nchw->n', q, q)", "q.tril()", "torch.addcmul(q, q, q)",
@@ -125,7 +126,7 @@ for refused in ("torch.isin(q, q)", "torch.unique(q)", "torch.searchsorted(q.fla
                 "torch.nonzero(q)", "q.cumprod(0)", "q.bernoulli()", "torch.norm(q)", "q.pow(2)", "torch.maximum(q, q)", "q.any()", "torch.nn.functional.one_hot(q)", "torch.bincount(q.flatten())"):
     quantized("refused/" + refused, refused, IMAGE, qparams=FEW[:1])
 
-# What cannot be quantized to.
+# Arguments with which a tensor cannot be quantized.
 for source in ("torch.quantize_per_tensor(x, 0.1, 256, torch.quint8)", "torch.quantize_per_tensor(x, 0.1, -1, torch.quint8)", "torch.quantize_per_tensor(x, 0.1, 200, torch.qint8)",
                "torch.quantize_per_tensor(x, 0.1, 0, torch.float)", "torch.quantize_per_tensor(x.double(), 0.1, 0, torch.quint8)", "torch.quantize_per_tensor(x.to(torch.int), 0.1, 0, torch.quint8)",
                "torch.quantize_per_tensor(q, 0.1, 0, torch.quint8)", "x.int_repr()", "x.q_scale()", "x.q_zero_point()", "q.q_per_channel_scales()", "q.q_per_channel_axis()",
@@ -133,7 +134,7 @@ for source in ("torch.quantize_per_tensor(x, 0.1, 256, torch.quint8)", "torch.qu
                "torch.quantize_per_channel(x, torch.tensor([0.1, 0.2]), torch.tensor([1, 300]), 0, torch.quint8)", "torch.quantize_per_channel(x, torch.tensor([0.1, 0.2]), torch.tensor([1, 3]), 9, torch.quint8)"):
     quantized("bad/" + source, source, IMAGE, qparams=FEW[:1])
 
-# Scale and zero point from the numbers.
+# The operator computes scale and zero point from the numbers.
 for number, x in enumerate((IMAGE, LAST, IMAGE.abs(), -IMAGE.abs(), IMAGE * 1e-3, IMAGE.abs() * 1e-3, -IMAGE.abs() * 1e-4, IMAGE * 0, IMAGE * 1e30, torch.tensor([1.0]), torch.tensor(-3.5), numbers(1000))):
     for dtype in ("quint8", "qint8"):
         CASES.append((f"dynamic/{dtype}/{number}", f"def f(x: Tensor):\n    return (torch.quantize_per_tensor_dynamic(x, torch.{dtype}, False), torch.quantize_per_tensor_dynamic(x, torch.{dtype}, True))", (x,)))
@@ -141,7 +142,7 @@ for number, x in enumerate((IMAGE, LAST, IMAGE.abs(), -IMAGE.abs(), IMAGE * 1e-3
 CASES.append(("dynamic/qint32", "def f(x: Tensor):\n    return torch.quantize_per_tensor_dynamic(x, torch.qint32, False)", (IMAGE,)))
 CASES.append(("dynamic/empty", "def f(x: Tensor):\n    return torch.quantize_per_tensor_dynamic(x, torch.quint8, False)", (numbers(0),)))
 
-# New quantized tensors: what is in them is nobody's business, what is filled in is compared.
+# New quantized tensors are not initialized, so they are filled and then compared.
 EMPTY = ["torch._empty_affine_quantized([2, 3], scale=0.5, zero_point=3, dtype=torch.quint8)", "torch._empty_affine_quantized([2, 0], dtype=torch.qint8)",
          "torch._empty_affine_quantized([2, 3, 4, 5], scale=0.5, zero_point=3, dtype=torch.qint32, memory_format=torch.channels_last)", "torch.empty_quantized([2, 3], q)",
          "torch.empty_quantized([2, 3, 4, 5], q, dtype=torch.qint32)", "torch.empty_like(q)", "torch.empty_like(q, memory_format=torch.channels_last)"]
@@ -155,7 +156,7 @@ for body in ("torch._empty_affine_quantized([2])", "torch._empty_affine_quantize
              "torch.zeros_like(q)", "torch.ones_like(q, dtype=torch.float32)", "torch.rand_like(q)", "torch._empty_affine_quantized([2], dtype=torch.quint8, memory_format=torch.channels_last)"):
     quantized(f"empty/refused/{body}", body, IMAGE, qparams=FEW[:1])
 
-# Forms with an out tensor, which takes the result's scale and zero point; it is empty or has the result's sizes.
+# Forms with an out tensor, which gets the result's scale and zero point. It is empty or has the result's sizes.
 W = "torch.quantize_per_tensor(torch.zeros({}), 0.5, 1, torch.quint8)"
 for form, arguments in [("_adaptive_avg_pool2d.out", "[2, 2]"), ("channel_shuffle.out", "3"), ("clone.out", ""), ("constant_pad_nd.out", "[1, 1], 0.5"), ("flip.out", "[1]"),
                         ("ones_like.out", ""), ("mean.out", "[1]"), ("mean.out", "[2, 3], True"), ("pixel_unshuffle.out", "1"), ("relu.out", ""), ("repeat.out", "[1, 2, 1, 1]"),
@@ -171,7 +172,7 @@ for form in ("add", "add_relu", "mul", "mul_relu"):
 for body in (f"torch.sigmoid(q, out={W.format('[0]')})", "torch.ops.aten.relu(q, out=torch.zeros([0]))", f"torch.ops.quantized.add_out(q, q, {W.format('[2]')})"):
     quantized(f"out/refused/{body}", body, IMAGE, qparams=FEW[:1])
 
-# Of a plain tensor PyTorch gives floats; conversions of a quantized one it refuses.
+# PyTorch dequantizes a plain tensor to floats, and refuses to convert a quantized one.
 CASES += [
     ("dequantize/plain", "def f(x: Tensor):\n    y = x.dequantize()\n    y += 1\n    return (x, y, x.double().dequantize(), torch.dequantize(x.half()), (x * 3).int().dequantize(),\n"
      "            x.double().t().dequantize(), x.double()[:, ::2].dequantize())\n", (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)),)),

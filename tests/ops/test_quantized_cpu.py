@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cases for oracle.py: quantized layers in the form of the CPU backend's kernels (weights without zero points), at the sizes where the kernels
-switch: tails of rows, columns, channels and depth, borders, stems with few channels, groups, depthwise. Integers must be equal."""
+"""Cases for oracle.py: quantized layers whose weights have no zero points, which the CPU backend's kernels require. The sizes reach each path
+of the kernels: tails of rows, columns, channels and depth, borders, stems with few channels, groups, depthwise. Integers must be equal."""
 import pathlib
 import sys
 
@@ -33,7 +33,7 @@ def weight(shape, per_channel):
 
 
 def case(name, x, outs, kernel, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """Input and result have scales for which most of the result is within its range."""
+    """Adds a case. The scales of input and result keep most of the result within its range."""
     rank = len(kernel)
     depth = x.shape[1] // groups * int(np.prod(kernel))
     packed = getattr(q, f"conv{rank}d_prepack")(weight([outs, x.shape[1] // groups, *kernel], rng.random() < 0.5), floats(outs) if rng.random() < 0.8 else None,
@@ -80,7 +80,7 @@ for ins in (1, 3, 4, 31, 64, 130):  # linear
         CASES.append((f"{operator}-{tuple(x.shape)}-{outs}", layer(operator, packed), (x, *numbers)))
         operator = pick("quantized.linear_dynamic", "quantized.linear_relu_dynamic")
         CASES.append((f"{operator}-{tuple(x.shape)}-{outs}", float_layer(operator, packed), (x * pick(0.01, 1.0, 50.0),)))
-# Averages: QNNPACK's factor is scale / (scale * size), which for some scales is not 1 / size.
+# Averages: QNNPACK's factor is scale / (scale * size), which differs from 1 / size for some scales.
 AVERAGES = {"adaptive": "torch.nn.functional.adaptive_avg_pool2d(y, 1)", "3": "torch.nn.functional.avg_pool2d(y, 3, 2, 1)",
             "5x2": "torch.nn.functional.avg_pool2d(y, [5, 2], [1, 2])"}
 for size in ((6, 5), (7, 7), (9, 13), (10, 6)):
@@ -89,8 +89,8 @@ for size in ((6, 5), (7, 7), (9, 13), (10, 6)):
             x = (floats(1, pick(24, 65, 672), *size) * 40).contiguous(memory_format=torch.channels_last)
             source = f"def f(x, s: float, z: int):\n    y = torch.quantize_per_tensor(x, s, z, torch.quint8)\n    return {pool}"
             CASES.append((f"average-{kind}-{tuple(x.shape)}-{i}", source, (x, float(rng.uniform(0.1, 0.5)), int(rng.integers(60, 200)))))
-# Stems and depthwise 3x3 of rows that kernels take whole: planes in fours with one, two or three left, padding up to the kernel's width, odd numbers
-# of rows, parts of a row.
+# Stems and depthwise 3x3 layers whose kernels process whole rows: groups of four planes with one, two or three left, padding up to the kernel's
+# width, odd numbers of rows, and parts of a row.
 for ins in (1, 2, 3, 4):
     for kernel in ((3, 3), (7, 7), (5, 5), (1, 3), (3, 6), (4, 4), (2, 2), (5, 9)):
         dilation = (pick(1, 2) if kernel[0] < 5 else 1, 1)

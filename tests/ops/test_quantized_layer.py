@@ -46,7 +46,7 @@ def layer(operator, packed, dtype=torch.quint8):
 
 def build(lines):
     text = "\n".join(lines) + "\n"
-    file = f"<layer {len(CLASSES)}>"  # TorchScript asks for the source
+    file = f"<layer {len(CLASSES)}>"  # TorchScript reads the source through linecache
     CLASSES.append(file)
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     space = {"torch": torch}
@@ -99,7 +99,7 @@ def conv_cases(count):
         per_channel = rng.random() < 0.5 and not (transposed and groups > 1)
         shape = [ins, outs // groups] + kernel if transposed else [outs, ins // groups] + kernel
         bias = floats(outs) if rng.random() < 0.7 else None
-        signed = rank < 3 and not transposed and rng.random() < 0.2  # XNNPACK's
+        signed = rank < 3 and not transposed and rng.random() < 0.2  # XNNPACK computes with signed integers
         w = weight(shape, (1 if transposed else 0) if per_channel else None, 0 if signed else None)
         if transposed:
             out_padding = [int(rng.integers(0, s)) for s in stride]
@@ -261,7 +261,7 @@ for i in range(6):
     network_case(i, "lstm", False)
     network_case(i, "gru", False)
 
-# Kinds of parameters that need FBGEMM. The same arithmetic through the layers that QNNPACK has.
+# These kinds of parameters need FBGEMM. The expected results use QNNPACK's layers, which compute the same.
 NETWORK = ("def f(x, h, c, w, v, b, d):\n    p = {make}\n    return torch.quantized_lstm(x, [h, c], [p], True, 1, 0.0, False, False, False)")
 NETWORK_ARGS = (floats(4, 2, 5), floats(1, 2, 3), floats(1, 2, 3), floats(12, 5) + 0.3, floats(12, 3), floats(12), floats(12))
 
@@ -346,7 +346,7 @@ BELOW = (torch.tensor([1]), torch.tensor([0]), True, None, torch.tensor([0, -2, 
 
 
 def below(*args):
-    """PyTorch reads before the begin of the table here."""
+    """The expected result is an error; PyTorch reads before the beginning of the table."""
     raise RuntimeError("compressed_indices_mapping: element 1 is -2, the table has 7 rows")
 
 
@@ -369,7 +369,7 @@ for name in ("byte", "4bit", "2bit"):
     both = "def f(x):\n    p = " + pack + "(x{more})\n    return p, " + unpack + "(p)"
     for number, x in enumerate((floats(6, 8), floats(3, 64) * 100, torch.ones(2, 4), floats(3, 8).half(), torch.full((2, 4), 1e-30), floats(2, 4).double(), floats(5, 1),
                                 floats(3, 6), floats(3, 12) + 7)):
-        if name != "byte" or number != 3:  # PyTorch garbles the first row of a half-precision weight
+        if name != "byte" or number != 3:  # PyTorch writes a wrong first row for a half-precision weight
             CASES.append((f"fused-{name}-{number}", both.format(more=""), (x,)))
         if name != "byte" and number not in (5, 6):
             CASES.append((f"fused-{name}-{number}-optimized", both.format(more=", True"), (x,)))

@@ -12,7 +12,7 @@ def numbers(*shape, spread=3.0):
 
 
 def quantized(name, body, *inputs, qparams=FEW):
-    """Returns the body with q, a quantized x; SCALE and ZERO are those of the result."""
+    """Returns the body with q, a quantized x; SCALE and ZERO stand for the result's scale and zero point."""
     for dtype, scale, zero_point in qparams:
         source = f"def f(x: Tensor):\n    q = torch.quantize_per_tensor(x, {scale}, {zero_point}, torch.{dtype})\n    return {body}"
         source = source.replace("DTYPE", f"torch.{dtype}")
@@ -24,7 +24,7 @@ def quantized(name, body, *inputs, qparams=FEW):
                 CASES.append((f"{name}/{dtype}/{scale}/{number}/{to}", text, (x,)))
 
 
-EVERY = torch.arange(-600, 600).float() * 0.05  # every integer, in vectors and behind them
+EVERY = torch.arange(-600, 600).float() * 0.05  # every integer, in whole vectors and in the rest after them
 IMAGE = numbers(2, 3, 4, 5)
 LAST = IMAGE.to(memory_format=torch.channels_last)
 WIDE = numbers(2, 40, 5, 7).to(memory_format=torch.channels_last)
@@ -41,8 +41,8 @@ UNARY = {"relu": "q.relu()", "relu_": "q.relu_()", "relu6": "torch.nn.functional
          "celu": "torch.ops.quantized.celu(q, SCALE, ZERO, 1.7)", "gelu": "torch.nn.functional.gelu(q)", "gelu_tanh": "torch.nn.functional.gelu(q, approximate='tanh')",
          "dropout": "torch.ops.quantized.dropout(q, SCALE, ZERO, 0.5, False)", "dropout_training": "torch.ops.quantized.dropout(q, SCALE, ZERO, 0.5, True)",
          "aten_dropout": "torch.nn.functional.dropout(q, 0.5, False)", "refused_elu": "torch.nn.functional.elu(q)", "refused_silu": "torch.nn.functional.silu(q)", "refused_hardswish": "torch.nn.functional.hardswish(q)"}
-# With quint8 PyTorch refuses tensors of no dimension, divides by zero on empty ones, and mixes up the elements of channels-last
-# ones when it clamps.
+# When PyTorch clamps quint8, it refuses tensors without dimensions, divides by zero on empty tensors, and mixes up the elements
+# of channels-last tensors.
 PLAIN = [EVERY, IMAGE]
 CLAMPS = ("relu6", "q_relu6", "q_relu6_", "hardtanh", "hardtanh_", "clamp", "clamp_int", "q_clamp")
 # The last bits of exp and tanh show in 32 bits.
@@ -60,7 +60,7 @@ for name, body in UNARY.items():
 for name in ("sigmoid", "tanh", "hardsigmoid", "relu", "clamp", "hardswish"):
     quantized("params/" + name, UNARY[name], EVERY, qparams=[p for p in QPARAMS if p[0] != "qint32"])
 
-# Two operands: @ has another quantizer; layouts and sizes differ.
+# Two operands. The second one, @, has another quantizer; layouts and sizes differ.
 OTHER = {"quint8": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.031, 91, torch.quint8)", "qint8": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.031, 17, torch.qint8)",
          "qint32": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.00031, -17, torch.qint32)"}
 
@@ -72,7 +72,7 @@ def binary(name, body, *inputs, qparams=FEW):
 
 for op in ("add", "add_relu", "mul", "mul_relu"):
     call = f"torch.ops.quantized.{op}"
-    binary(f"binary/{op}", f"{call}(q, @, SCALE, ZERO)", EVERY, numbers(3000), IMAGE, LAST, WIDE, qparams=[p for p in QPARAMS if p[2] not in (255, 127) or "relu" not in op])  # nothing above the zero point: refused
+    binary(f"binary/{op}", f"{call}(q, @, SCALE, ZERO)", EVERY, numbers(3000), IMAGE, LAST, WIDE, qparams=[p for p in QPARAMS if p[2] not in (255, 127) or "relu" not in op])  # refused, because no integer is above the zero point
     binary(f"binary/{op}/coarse", f"{call}(q, @, 1.0, ZERO)", EVERY)
     binary(f"binary/{op}/fine", f"{call}(q, @, 0.0009, ZERO)", EVERY)
     binary(f"binary/{op}/self", f"{call}(q, q, SCALE, ZERO)", EVERY, IMAGE)

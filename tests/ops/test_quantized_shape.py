@@ -32,9 +32,9 @@ for name, body in POOLS.items():
     quantized("pool/" + name, F + body, *PLANES)
     quantized("pool/strided/" + name, F + body.replace("q", "q[:, 1:].transpose(2, 3)", 1), *PLANES)
 for name in ("max2", "max_ceil", "avg_ceil", "adaptive57"):
-    quantized("pool/unbatched/" + name, F + POOLS[name].replace("q", "q[0]", 1), *PLANES, qparams=FEW if "max" not in name or "ceil" in name else OTHERS)  # QNNPACK wants a batch
+    quantized("pool/unbatched/" + name, F + POOLS[name].replace("q", "q[0]", 1), *PLANES, qparams=FEW if "max" not in name or "ceil" in name else OTHERS)  # QNNPACK needs a batch
 quantized("pool/unbatched/others", f"({F}avg_pool2d(q[0], 2), {F}adaptive_avg_pool2d(q[0], 2))", *PLANES, qparams=OTHERS)
-# Rows of more than what is pooled at once, and pixels of more.
+# Rows and pixels with more elements than a kernel pools at once.
 BROAD = [numbers(1, 600, 5, 31).to(memory_format=torch.channels_last), numbers(1, 4100, 4, 5).to(memory_format=torch.channels_last),
          numbers(2, 16, 6, 700).to(memory_format=torch.channels_last)]
 quantized("pool/max_broad", f"({F}max_pool2d(q, 3, 2, 1), {F}max_pool2d(q, [2, 4], 1, [1, 2], [1, 1], True))", *BROAD, qparams=BYTES[:1])
@@ -76,7 +76,7 @@ quantized("meshgrid", "torch.cat([q, q], 1)", *PLANES)
 
 for name, body in {"all": "q.mean()", "inner": "q.mean(3)", "inner2": "q.mean([2, 3])", "inner2_keep": "q.mean([2, 3], True)", "negative": "q.mean([-1, -2])", "outer": "q.mean(1)", "outer2": "q.mean([0, 2], True)",
                    "three": "q.mean([1, 2, 3])", "strided": "q.transpose(1, 2).mean(3)", "vector": "q[0, 0, 0].mean(0)", "dtype": "q.mean(3, dtype=torch.float)"}.items():
-    # Elsewhere PyTorch takes the mean of floats, whose last bit decides where it lies between two integers.
+    # In the other cases PyTorch computes the mean of floats, whose last bit decides between two integers.
     exact = name in ("inner2", "inner2_keep", "dtype")
     quantized("mean/" + name, body, *(PLANES if exact else PLANES[:1] if name in ("all", "inner", "negative", "three", "vector") else ()), qparams=BYTES if exact else FEW)
 for op in ("eq", "ne", "lt", "le", "gt", "ge", "greater"):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tensors of 9 to 16 dimensions: of each kind of operator some, and what more than 16 would need.
+# Tensors of 9 to 16 dimensions: some operators of each kind, and calls that would need more than 16.
 import torch
 
 CASES = []
 torch.manual_seed(3)
 NINE = torch.randn(2, 1, 2, 1, 3, 1, 2, 1, 2)
-TWELVE = torch.randn(1, 2, 1, 2, 1, 1, 2, 1, 1, 1, 3, 2).permute(11, 0, 9, 3, 4, 5, 2, 7, 8, 1, 10, 6)  # every stride out of order
+TWELVE = torch.randn(1, 2, 1, 2, 1, 1, 2, 1, 1, 1, 3, 2).permute(11, 0, 9, 3, 4, 5, 2, 7, 8, 1, 10, 6)  # no stride is in order
 SIXTEEN = torch.randn(*[2, 1] * 5, 1, 1, 2, 1, 1, 2)
 INPUTS = {9: (NINE,), 12: (TWELVE,), 16: (SIXTEEN,)}
 
@@ -36,7 +36,7 @@ for rank in INPUTS:
             # products
             "torch.matmul(x, x.transpose(-1, -2))", "torch.matmul(x, torch.ones(x.size(-1)))", "torch.matmul(torch.ones(x.size(-2)), x)", "torch.tensordot(x, x, n - 1)" if rank < 12 else "torch.tensordot(x, x, n)",
             "F.linear(x, torch.ones(2, x.size(-1)))", "torch.matmul(torch.ones(3, x.size(-2)), x)", "torch.baddbmm(x.reshape(-1, 2, 1), x.reshape(-1, 2, 1), torch.ones(x.numel() // 2, 1, 1))",
-            # what a tensor says of itself
+            # properties of a tensor
             "str(x.shape)", "list(x.shape)", "x.dim(), x.size(), x.size(-1)"):
         case(rank, expression)
 case(9, "x.unsqueeze(0).unsqueeze(-1)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Overloads that no other case reaches: the second .out forms of an operator, and what scripts hold only when it is called by its inner name.
+# Overloads that no other case reaches: the second .out forms of an operator, and operators that a script calls only by their inner names.
 import functools
 
 from forms import POOL, case, forms, integers, numbers, plain, raising
@@ -17,7 +17,7 @@ for name, outs, *calls in (("qr", "Q R", "x", "m, False"), ("ormqr", "out", "m, 
                            ("linalg_pinv", "out", "x, atol=0.1, rtol=0.2", "x, torch.tensor(0.3)"), ("linalg_matrix_rank", "out", "x, atol=0.1, rtol=0.2", "x, torch.tensor(0.3)"), ("_linalg_eigh", "eigenvalues eigenvectors", "o, 'L', False"),
                            ("linalg_eigvals", "out", "o"), ("symeig", "e V", "o"), ("inverse", "out", "o"), ("matrix_power", "out", "o, 2")):
     CASES += forms(name, *calls, outs=outs, options={"rtol": 1e-3, "atol": 1e-4})
-# Of other sizes their out tensors become contiguous, of none column-major.
+# An out tensor of other sizes becomes contiguous, an empty one becomes column-major.
 CASES += forms("geqrf", "m", "x", outs="a tau", other=False) + forms("orgqr", "m, r", "x.t().contiguous(), r[:3]", outs="out", other=False)
 FACTORED = f"    L, p, n = {A}linalg_lu_factor_ex(o)\n"
 CASES += [case("lu_unpack", FACTORED + f"    a = [torch.empty([0]), torch.empty([0]), torch.ones([7])]\n    b = {A}lu_unpack(L, p, P=a[0], L=a[1], U=a[2])\n    return a, b\n", "o", pool=POOL),
@@ -26,7 +26,7 @@ CASES += [case("lu_unpack", FACTORED + f"    a = [torch.empty([0]), torch.empty(
           case("_linalg_check_errors", f"    {A}_linalg_check_errors(torch.zeros([2], dtype=torch.int32), 'a', is_matrix=False)\n    return o\n", "o", pool=POOL),
           case("raises _linalg_check_errors", f"    {A}_linalg_check_errors(torch.ones([], dtype=torch.int32), 'linalg.inv', is_matrix=True)\n    return o\n", "o", pool=POOL)]
 CASES += [plain("_symeig_helper", A + "_symeig_helper(o, False, True)[0]")]
-# Reductions of everything, beside those of dimensions.
+# Reductions of all elements, in addition to reductions of dimensions.
 CASES += forms("median", "x", "i", outs="out") + forms("nanmedian", "x", outs="out") + forms("sum", "x", "i", outs="out") + forms("prod", "x", "i", outs="out")
 CASES += forms("norm", "x", "x, 1", "x, 2, dtype=torch.float64", outs="out") + forms("special_logsumexp", "x, [0]", outs="out")
 CASES += forms("segment_reduce", "r, 'sum', lengths=torch.tensor([1, 3])", "r, 'max', lengths=torch.tensor([2, 2])", outs="out") + forms("_weight_norm_interface", "x, x[:, :1].abs(), 0", outs="out0 out1")
@@ -67,7 +67,7 @@ CASES += forms("_transform_bias_rescale_qkv", "torch.cat([t, t, t], 2), torch.ca
 HEADS = "4, 2, torch.cat([m, m, m]), torch.cat([r, r, v]), m, r"
 CASES += forms("_native_multi_head_attention", "t, t, t, " + HEADS, outs="out0 out1") + forms("_transformer_encoder_layer_fwd", "t, " + HEADS + ", False, False, 1e-5, r, v, r, v, m, r, m, v", outs="out")
 CASES += forms("_pack_padded_sequence", "t, torch.tensor([3, 2]), True", outs="out0 out1")
-# What scripts say of tensors, lists and the interpreter.
+# Functions about tensors, lists and the interpreter.
 for name in ("_tensor_to_list(i[0].to(torch.int32))", "_list_to_tensor([1, 2])", "_size_if_not_equal([1, 2], [2, 1])", "_size_if_not_equal([1], [1])", "_infer_size([2, 1, 3], [4, 1])", "_infer_size([2], [3])", "Size([1, 2])", "is_scripting()", "is_autocast_enabled()", "_get_tracing_state()", "result_type(1, 2.5)", "Float(3)",
              "sorted([s, s - 1])", "__round_to_zero_floordiv(-7, 2)", "hash('a') == torch.ops.aten.hash('a')", "_nnpack_available() or True", "to(x, torch.device('cpu'))", "to(x, 7)", "copy_(x.clone(), y)", "rsub(x, y)", "cuda(x)"):
     CASES.append(plain(name, A + name))

@@ -51,8 +51,8 @@ for (kind, gates), layers, both, biases, first in itertools.product(
     if kind == "lstm":
         network(kind, gates, layers, both, biases, first, 3, False)
 
-# Wider ones, whose weights are the model's and so kept packed: blocks of units that are full and not, a few rows and
-# more than a tile of the kernels has.
+# Wider networks, whose weights belong to the model and are therefore kept packed: with full and partial blocks of
+# units, a few rows, and more rows than a tile of the kernels.
 NETWORKS = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "rnn_tanh": torch.nn.RNN, "rnn_relu": torch.nn.RNN}
 
 
@@ -129,10 +129,11 @@ attention("attention-turned", ATTENTION.format(heads=2, mask=None, average=True,
           "    x = x.transpose(0, 1).contiguous().transpose(0, 1)\n")
 CASES.append(("attention-apart", f"def f(x: Tensor, p: List[Tensor]) -> {PAIR}:\n    y, z = x.flip(1), x * 2\n    return "
               + ATTENTION.format(heads=2, mask=None, average=True, kind=None).replace("x, x, x", "x, y, z") + "\n", attention_args))
-# Halves, which PyTorch 1.13 refuses: near what floats give; how near depends on where they are rounded.
+# Half precision, which PyTorch 1.13 refuses. The results must be near those of floats; the distance depends on the
+# places of rounding.
 HALVES = ("def f(x: Tensor, p: List[Tensor]) -> Tuple[bool, int]:\n    floats = {0}\n    x = x.to(torch.bfloat16)\n    p = [q.to(torch.bfloat16) for q in p]\n"
           "    halves = {0}\n    return bool((halves - floats).abs().max() < 0.05 * floats.abs().max()), halves.dtype\n")
-NEAR = {"expect": lambda x, p: (True, 15)}  # bfloat16
+NEAR = {"expect": lambda x, p: (True, 15)}  # 15 is the dtype bfloat16
 CASES.append(("attention-halves", HALVES.format(ATTENTION.format(heads=2, mask=None, average=True, kind=None) + "[0]"), attention_args, NEAR))
 attention("attention-fails", ATTENTION.format(heads=3, mask=None, average=True, kind=None))
 

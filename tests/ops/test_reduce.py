@@ -38,7 +38,7 @@ for op in ("sum", "prod", "max", "min", "any", "all", "median", "argmax", "argmi
             case("%s/%s" % (op, label(dtype)), ("x", "torch.%s(x)" % op), build(((3, 4), dtype)))
 for op in ("max", "min", "amax", "amin", "argmax", "argmin", "any", "all", "sum", "norm"):
     case(op + "/special", ("x", "torch.%s(x)" % op), build((SHAPE,)))
-# Other dtypes along lines and across them, long enough for kernels.
+# Other dtypes, reduced along lines and across lines that are long enough for kernels.
 for op, dim, dtype in itertools.product(("sum", "prod", "amax", "amin", "any", "all", "count_nonzero", "nansum"), (0, 1, -1),
                                         (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bool)):
     if op != "nansum" or dtype.is_floating_point:
@@ -47,10 +47,10 @@ for op, dim, dtype in itertools.product(("sum", "prod", "amax", "amin", "any", "
 for op, dim, dtype in itertools.product(("max", "min", "argmax", "argmin"), (0, 1, -1), (torch.float32, torch.int64, torch.int32, torch.uint8)):
     for shape in ((3, 70, 150), (40, 33, 7), (9, 128, 4), (5, 2000, 3)):
         case("%s/long/%s/%d/%d" % (op, label(dtype), dim, shape[0]), ("x", "torch.%s(x, %d)" % (op, dim)), build((shape, dtype)))
-# Lines of a few vectors, many of them, and results that are stored at once; with sums that floats do not hold and products that vanish.
+# Many lines of a few vectors, and results that are stored together. Some sums overflow, and some products underflow.
 for op, dims, shape in itertools.product(("sum", "mean", "amax", "amin", "prod"), ("-1", "0", "1"), ((37, 5, 16), (3, 33, 49), (9, 30, 127), (2, 40, 128), (70, 3, 31))):
     over = dims if op == "prod" else "[%s]" % dims
-    of = "torch.abs(x)" if op in ("sum", "mean") else "x"  # no sums that all but vanish
+    of = "torch.abs(x)" if op in ("sum", "mean") else "x"  # avoids sums that are nearly 0
     case("%s/lines/%s/%s" % (op, dims, shape), ("x", "torch.%s(%s, %s)" % (op, of, over)), plain(shape))
     if op in ("amax", "amin"):
         case("%s/lines/special/%s/%s" % (op, dims, shape), ("x", "torch.%s(x, %s)" % (op, over)), build((shape,)))
@@ -60,7 +60,7 @@ for op in ("sum", "mean", "amax", "amin"):
     if op != "mean":
         case(op + "/lines/large", ("x", "torch.%s(x.abs() * 1e38, [2]), torch.%s(x.abs() * 1e38, [1])" % (op, op)), plain((2, 40, 65)))
 case("prod/lines/ends", ("x", "torch.prod(x * 1e-9, 2), torch.prod(x * 1e9, 1), torch.prod(torch.where(x > 2, torch.zeros_like(x), x), 2)"), plain((3, 40, 65)))
-# Dimensions of one element: what is given is a copy, or nearly.
+# Dimensions of one element: the result is a copy of the input, or nearly a copy.
 for layout in LAYOUTS:
     for dtype in (torch.float32, torch.float64, torch.int64, torch.bool, torch.float16):
         names = ("amax", "amin", "any", "all", "argmax", "max", "sum", "cumsum", "cumprod", "sort", "median", "topk", "mode") + (("mean", "logcumsumexp", "cummax") if dtype.is_floating_point else ())
@@ -110,16 +110,16 @@ for dim, layout in itertools.product((0, 1, 2, -1), LAYOUTS):
         case("sort/%d/%s/%s" % (dim, descending, layout), ("x", "torch.sort(x, dim=%d, descending=%s, stable=True)" % (dim, descending)),
              build((SHAPE, torch.float32, layout)))
     case("argsort/%d/%s" % (dim, layout), ("x", "torch.argsort(x, %d)" % dim), plain(SHAPE, layout=layout))
-    if layout != "expanded":  # equal elements: any of their positions is right
+    if layout != "expanded":  # the expanded layout has equal elements, of which any position is correct
         case("topk/%d/%s" % (dim, layout), ("x", "torch.topk(x, 2, %d)" % dim), plain(SHAPE, layout=layout))
         case("kthvalue/%d/%s" % (dim, layout), ("x", "torch.kthvalue(x, 2, %d)" % dim), plain(SHAPE, layout=layout))
         case("median/%d/%s" % (dim, layout), ("x", "torch.median(x, %d)" % dim), plain(SHAPE, layout=layout))
-for (shape, dim), dtype in itertools.product((((7, 20), 1), ((8, 20), 1), ((70, 9), 1), ((9, 130), 0), ((3, 12, 17), 1), ((2, 12, 1), 1)), (torch.float32, torch.float64)):  # lines one by one and many at a time
+for (shape, dim), dtype in itertools.product((((7, 20), 1), ((8, 20), 1), ((70, 9), 1), ((9, 130), 0), ((3, 12, 17), 1), ((2, 12, 1), 1)), (torch.float32, torch.float64)):  # single lines, and many lines at a time
     case("logcumsumexp/lines/%s/%d/%s" % (shape, dim, label(dtype)), ("x", "[torch.logcumsumexp(x, %d), torch.logcumsumexp(x * 200, %d)]" % (dim, dim)), plain(shape, dtype))
     case("logcumsumexp/special/%s/%d/%s" % (shape, dim, label(dtype)), ("x", "torch.logcumsumexp(x, %d)" % dim), build((shape, dtype)))
 INFINITE = [[-float("inf")] * 3 + [1.0], [float("inf"), float("inf"), 1.0, -float("inf")], [1.0, float("inf"), -float("inf"), 2.0], [-float("inf"), float("inf"), float("nan"), 1.0], [0.0, 0.0, -0.0, -800.0]]
 case("logcumsumexp/infinite", ("x", "[torch.logcumsumexp(x, 1), torch.logcumsumexp(x.double(), 1), torch.logcumsumexp(x[:5], 1)]"), lambda: [torch.tensor(INFINITE * 3)])
-for large in (2**31, -2**31 - 1, 2**31 - 1, -2**31, 2**40, 2**63 - 1):  # integers that 32 bits hold, all of a line but one
+for large in (2**31, -2**31 - 1, 2**31 - 1, -2**31, 2**40, 2**63 - 1):  # all integers of a line except one fit 32 bits
     case("sort/large/%d" % large, ("x", "[torch.sort(x, dim=1, stable=True)[0], torch.topk(x, 3)[0], torch.topk(x, 3, largest=False)[0], torch.topk(x, 200)[0], torch.kthvalue(x, 500)[0], torch.kthvalue(x.t(), 1, 0)[0], torch.median(x, 1)[0], x.mode(1)[0]]"),
          lambda large=large: [torch.cat([torch.arange(599) * 7919 % 1009 - 500, torch.tensor([large])])[None]])
 for dtype in NUMBERS:
@@ -138,10 +138,10 @@ for shape, dim in (((3, 1100), 1), ((1100, 3), 0), ((2, 130, 9), 1), ((1, 21, 16
         case("%s/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape))
     case("sort/%s/%d" % (shape, dim), ("x", "torch.sort(x, %d)" % dim), plain(shape))
     case("argmax/%s/%d" % (shape, dim), ("x", "torch.argmax(x, %d)" % dim), plain(shape))
-# The first of long lines, where some are equal and where none is.
+# The largest elements of long lines, with and without equal elements.
 for k, shape in ((5, (7, 300)), (20, (3, 1000)), (1, (4, 50)), (9, (2, 3, 290))):
     case("topk/tried/%d" % k, ("x", "[torch.topk(x, %d)[0], torch.topk(x, %d)[1].float(), torch.topk(x.round(), %d, -1, False)[0], torch.topk(x.round(), %d)[1].float(), torch.topk(x.masked_fill(x > 1, float('nan')), %d)[1].float()]" % ((k,) * 5)), plain(shape))
-# Short lines and few neighbours, which are turned on the way; several dimensions as one line.
+# Short lines with few neighbours, which the kernel transposes. Several dimensions are reduced as one line.
 for shape in ((33, 17, 3), (4, 100, 7), (70, 5), (5, 70), (3, 1, 70), (2, 33, 31), (2, 3, 4, 5), (1, 65, 32), (300, 1), (2, 6, 40), (2, 300, 2), (70, 2, 17), (16, 30, 4), (130, 5, 7), (70, 40), (9, 4, 56), (66, 57)):
     for dim in range(len(shape)):
         for op in ("softmax", "log_softmax", "logsumexp"):
@@ -156,7 +156,7 @@ for op, (shape, dim) in itertools.product(("softmax", "log_softmax"), (((3, 1100
     case("%s/double/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape, torch.float64))
 case("softmax/double/special", ("x", "torch.softmax(x, 1), torch.log_softmax(x, 1), torch.softmax(x * 300, 0)"),
      lambda: [torch.tensor([[-float("inf"), 0.0, 1.0], [float("-inf")] * 3, [float("inf"), 1.0, 2.0], [float("nan"), 1.0, 2.0], [-800.0, 0.0, 5.0]], dtype=torch.float64)])
-case("cumsum/beside others", ("x", "x[:, :130].cumsum_(0), x"), plain((3, 260)))  # which stay as they are
+case("cumsum/beside others", ("x", "x[:, :130].cumsum_(0), x"), plain((3, 260)))  # the elements beside the view must not change
 case("softmax/dtype", ("x", "torch.softmax(x, 1, torch.float64)"), build((SHAPE, torch.int32)))
 case("softmax/infinite", ("x", "torch.softmax(x, 1)"), lambda: [torch.tensor([[-float("inf"), 0.0], [float("-inf"), float("-inf")], [float("inf"), 1.0]])])
 case("aminmax", ("x", "torch.aminmax(x, dim=1, keepdim=True)"), build((SHAPE,)))
@@ -164,7 +164,7 @@ case("nanmedian", ("x", "torch.nanmedian(x)"), build((SHAPE,)))
 case("msort", ("x", "torch.msort(x)"), plain(SHAPE, layout="channels_last"))
 case("sum_to_size", ("x", "x.sum_to_size([3, 1, 5])"), plain(SHAPE))
 
-# ---- ties: equal elements stand as PyTorch's sort, nth_element and partial_sort leave them
+# ---- ties: equal elements have the order in which PyTorch's sort, nth_element and partial_sort leave them
 
 
 def ties(shape, dtype=torch.int64, kinds=4):
@@ -219,7 +219,7 @@ case("sort/ties/bool", ("x", "torch.sort(x)"), ties((5000,), torch.bool, 2))
 case("topk/partial", ("x", "torch.topk(x, 40)"), ties((2, 4000), torch.int64, 300))
 case("sort/organ pipe", ("x", "torch.sort(x)"), lambda: [torch.cat([torch.arange(3000), torch.arange(3000).flip(0)])])
 case("sort/sorted", ("x", "torch.sort(x // 3, descending=True)"), lambda: [torch.arange(5000)])
-for width in (41, 52, 64, 65, 100, 127, 160, 161):  # runs that are merged, the last of them of any length
+for width in (41, 52, 64, 65, 100, 127, 160, 161):  # runs that are merged; the last run has any length
     for dtype in (torch.float32, torch.float64, torch.int64):
         case("sort/merged/%d/%s" % (width, label(dtype)), ("x", "[torch.sort(x // 3, dim=-1, stable=True), torch.sort(x // 3, dim=-1, descending=True, stable=True), torch.sort(x, -1)]"),
              plain((5, width), dtype))
@@ -318,16 +318,16 @@ CASES += [("equal/dtypes", "def f(x: Tensor):\n    i = x.int()\n    return (torc
            "            torch.equal(i > 0, (i > 0).int()), torch.equal(torch.tensor(1), torch.tensor(1.0)), torch.equal(torch.tensor([300]), torch.tensor([44], dtype=torch.uint8)),\n"
            "            torch.equal(torch.tensor([1]), torch.tensor([1.5])), torch.equal(torch.tensor(1.0), torch.tensor([1.0])))\n",
            (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)) * 3,))]
-# Of a number without dimensions PyTorch does not look at the dimension, but by the helper.
+# For a tensor without dimensions PyTorch does not check the dimension; its helper operator does.
 CASES += [(f"extremes/{f}/{d}", f"def f(x: Tensor):\n    return torch.{f}(x, {d})\n", (torch.tensor(1.5),)) for f in ("cummax", "cummin") for d in (-3, -1, 0, 5)]
 CASES += [("raises/_cummax_helper", "def f(x: Tensor):\n    torch._cummax_helper(x, x.clone(), x.long(), 5)\n    return x\n", (torch.tensor(1.5),))]
-# Norms of whole numbers need a dtype, or are refused.
+# Norms of integers need a dtype, or are refused.
 for d in ("int32", "int64", "uint8", "bool"):
     for e in ("torch.norm(x)", "torch.norm(x, 2, [0])", "torch.norm(x, 0.0)", "torch.norm(x, float('inf'))", "torch.norm(x, 'fro')", "x.norm(2)", "x.norm(2, 0)", "torch.linalg.vector_norm(x)",
               "torch.frobenius_norm(x)", "torch.frobenius_norm(x, [0, 1])", "torch.dist(x, x)", "F.normalize(x, 2.0, 1)", "torch.norm(x, dtype=torch.float)", "torch.norm(x, 2, [0], dtype=torch.double)",
               "torch.linalg.vector_norm(x, dtype=torch.float)"):
         CASES.append((f"norm/whole/{d}/{e}", f"def f(x: Tensor):\n    x = x.to(torch.{d})\n    return {e}\n", (torch.arange(12.0).reshape(3, 4),)))
-# Of a tensor without elements PyTorch looks at no dimension, or at no dtype, where no kernel runs.
+# For a tensor without elements PyTorch does not check the dimension, or the dtype, if no kernel runs.
 EMPTY = {"torch.cummax(x, D)": (0, -1, 2, -4), "torch.cummin(x, D)": (1, 7), "torch.softmax(x, D)": (0, -1, 5), "torch.log_softmax(x, D)": (1, -3), "torch._softmax(x, D, False)": (0, 4),
          "torch._log_softmax(x, D, False)": (-1,), "torch.softmax(x, D, dtype=torch.float)": (0,), "torch.roll(x, [1], [D])": (0, 2, -4), "torch.cumsum(x, D)": (0, 5), "torch.cumprod(x, D)": (-2,),
          "torch.argmax(x, D)": (0, -1), "torch.argmin(x, D)": (1,), "torch.flip(x, [D])": (0, 4)}
@@ -336,7 +336,7 @@ for e, dims in EMPTY.items():
         for s in ((0,), (0, 3), (2, 0, 3)):
             for t in ("float", "long", "bool", "uint8", "half", "cfloat"):
                 CASES.append((f"empty/{e}/{d}/{s}/{t}", f"def f(x: Tensor):\n    return {e.replace('D', str(d))}\n", (torch.zeros(s, dtype=getattr(torch, t)),)))
-# The gradients of softmax, which core programs hold.
+# The gradients of softmax, which core programs may contain.
 for k, d in itertools.product(("softmax", "log_softmax"), (0, -1)):
     for t in ("float32", "float64", "float32, transposed"):
         x, g = (torch.randn(3, 5, generator=torch.Generator().manual_seed(s)).to(getattr(torch, t.split(",")[0])) for s in (1, 2))

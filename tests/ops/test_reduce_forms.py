@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Reductions in all their forms: out=, in-place, and the names that PyTorch's own functions end in.
+# Reductions in all their forms: out=, in-place, and the inner operators that PyTorch's functions call.
 import functools
 
 from forms import case, forms, plain, raising
@@ -14,7 +14,7 @@ for name in ("softmax", "log_softmax", "special_softmax", "special_log_softmax")
     CASES += forms(name, "x, 1", "x.t(), 0", out="special" not in name, gaps=False)
     CASES += [plain(f"{name}/dtype", f"{A}{name}(x.t(), 0, dtype=torch.float64)", f"{A}{name}(i, 0, dtype=torch.float32)")]
 for name in ("logcumsumexp", "_logcumsumexp", "cumsum", "cumprod"):
-    # PyTorch's _logcumsumexp.out writes floats into what is not.
+    # PyTorch's _logcumsumexp.out writes floats into out tensors of other dtypes.
     CASES += forms(name, "x, 0", "x, 1", "q, -2", "x.t(), 0", "s, 0", "e, 1", other=False if name == "_logcumsumexp" else None)
 for name in ("cummax", "cummin"):
     CASES += forms(name, "x, 0", "x, -1", "i, 1", "s, 0")

@@ -45,7 +45,7 @@ for scale in SCALES:
     for name in WEIGHTED:
         for align in (False, True):
             add(f"{name}.vec-{scale}-{align}", op(name, None, align, scale), 2, 5, 7, 5)
-for scale in (0.5, 1.3, 3.0):  # a scale that its size does not tell
+for scale in (0.5, 1.3, 3.0):  # the size of the result does not determine the scale
     for height, width in ((7, 5), (14, 10), (7, 10)):
         add(f"upsample_nearest2d-{height}x{width}-by-{scale}", op("upsample_nearest2d", [height, width], scale, scale), 2, 5, 7, 5)
         add(f"upsample_nearest2d-one-channel-{height}x{width}-by-{scale}", op("upsample_nearest2d", [height, width], scale, scale), 2, 1, 7, 5)
@@ -86,7 +86,7 @@ for mode in (0, 1, 2):
                     image(2, 3, 4, 5, 6), torch.rand(2, 2, 3, 4, 3, generator=torch.Generator().manual_seed(1)) * 3 - 1.5)))
 
 
-for align in (False, True):  # images that become smaller, whose rows are blended first, and lower alone, wider alone, with gaps between rows and columns
+for align in (False, True):  # images that become smaller, whose rows are blended first; images that become only lower, or wider; images with gaps between rows and columns
     for name, size, x in (("small", "[11, 12]", "x"), ("low", "[5, 120]", "x"), ("narrow", "[24, 12]", "x"), ("little", "[22, 38]", "x"), ("rows", "[5, 12]", "x[:, :, ::2]"), ("columns", "[11, 6]", "x[..., ::2]"),
                           ("turned", "[12, 11]", "x.transpose(2, 3)"), ("one", "[1, 1]", "x"), ("last", "[11, 12]", "x.contiguous(memory_format=torch.channels_last)")):
         if not align or name in ("small", "rows"):
@@ -110,7 +110,7 @@ for mode in (0, 1):
         for align in (False, True):
             CASES.append((f"grid_sampler-edges-{mode}-{padding}-{align}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
                           f"    return torch.grid_sampler(x, g, {mode}, {padding}, {align})\n", edges))
-        # Maps of one pixel, row or column, and neighbouring channels, few and many of them.
+        # Images of one pixel, row or column, and few or many neighbouring channels.
         for name, x in (("pixel", "x[:, :, 4:5, 5:6].contiguous()"), ("row", "x[:, :, 4:5]"), ("column", "x[..., 5:6]"), ("two", "x[:, :1, 3:5, 4:6]"),
                         ("few-last", "x.contiguous(memory_format=torch.channels_last)"), ("many-last", "x.repeat(1, 15, 1, 1).contiguous(memory_format=torch.channels_last)")):
             CASES.append((f"grid_sampler-edges-{name}-{mode}-{padding}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
@@ -121,7 +121,7 @@ for mode in (0, 1):
 
 
 def volume_edges():
-    """The same for a volume."""
+    """A volume with an infinity, and positions on its edges, next to them, far away and undefined."""
     g = torch.rand(2, 5, 6, 17, 3, generator=torch.Generator().manual_seed(2)) * 2.4 - 1.2
     for axis in range(3):
         g[0, axis, 0, :8, axis] = torch.tensor([-1.0, 1.0, 0.0, 1e30, -1e9, float("nan"), float("inf"), -float("inf")])
@@ -144,7 +144,8 @@ for align in (False, True):
     CASES.append((f"affine_grid_generator3d-{align}", f"def f(x: Tensor) -> Tensor:\n"
                   f"    return torch.affine_grid_generator(x, [2, 3, 4, 5, 6], {align})\n", lambda: (image(2, 3, 4),)))
 
-# Where one size stays a quantized tensor is still scaled by what was given; where both do a contiguous one is copied.
+# If only one size of a quantized image stays the same, the given scale is still used for it. If both sizes stay the
+# same, a contiguous image is copied.
 QUANTIZED = "def f(x: Tensor):\n    q = torch.quantize_per_tensor(x, 0.02, 78, torch.quint8){}\n    return F.interpolate(q, scale_factor=[{}, {}], mode='bilinear', align_corners=False)\n"
 CASES += [(f"quantized bilinear/{h}x{w}{m}", QUANTIZED.format(m, h, w), lambda: (torch.randn(2, 17, 5, 6, generator=torch.Generator().manual_seed(0)),))
           for h, w in ((1.001, 1.515), (1.515, 1.001), (1.1, 1.1), (1.1, 2.0), (0.7, 1.15)) for m in ("", ".contiguous(memory_format=torch.channels_last)")]

@@ -36,7 +36,7 @@ for label, sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"), ("eq
     pairs(label, f"x {sign} y", ("complex",) if label == "div" else ("int", "float"))
     if label in ("add", "sub", "mul"):
         pairs(label, f"x {sign} y")
-    elif label != "div":  # PyTorch's division and comparison of complex numbers with others fail within PyTorch
+    elif label != "div":  # PyTorch fails with an internal error in divisions and comparisons of complex numbers with others
         pairs(label, f"x {sign} y", ("float", "complex"))
 pairs("pow", "x ** y", values={"int": (3, 2), "float": (2.5, 0.75), "complex": ((1.5, -2.0), (0.5, 1.0))})
 for label, expression in (("floordiv", "x // y"), ("remainder", "x % y"), ("fmod", "torch.ops.aten.fmod(x, y)"), ("copysign", "torch.ops.aten.copysign(x, y)"), ("atan2", "torch.ops.aten.atan2(x, y)"), ("divmod", "divmod(x, y)"),
@@ -44,7 +44,7 @@ for label, expression in (("floordiv", "x // y"), ("remainder", "x % y"), ("fmod
     pairs(label, expression, ("int", "float"))
 for label in ("floordiv", "remainder", "mathremainder", "fmod", "divmod", "div"):
     expression = {"floordiv": "x // y", "remainder": "x % y", "mathremainder": "math.remainder(x, y)", "fmod": "math.fmod(x, y)", "divmod": "divmod(x, y)", "div": "x / y"}[label]
-    pairs(label + " by zero", expression, ("float",) if label in ("remainder", "divmod") else ("int", "float"), {"int": (3, 0), "float": (2.5, 0.0)})  # int % 0 ends PyTorch
+    pairs(label + " by zero", expression, ("float",) if label in ("remainder", "divmod") else ("int", "float"), {"int": (3, 0), "float": (2.5, 0.0)})  # int % 0 ends PyTorch's process
 pairs("log of base", "torch.ops.aten.log(x, y)", values={"int": (3, 2), "float": (2.5, 0.75), "complex": ((1.5, -2.0), (0.5, 1.0))})
 for name in "exp log log10 sqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh angle isnan isinf isfinite neg".split():
     add(name, ("complex",), f"torch.ops.aten.{name}(x)", [((1.5, -2.0),), ((0.25, 0.5),), ((-1.0, 0.0),)])
@@ -57,7 +57,7 @@ for kind in ("int", "float", "bool"):
     if kind != "bool":
         add("complex of one", (kind,), "complex(x)", [(v,) for v in VALUES[kind]])
 add("abs", ("complex",), "abs(x)", [((3.0, -4.0),), ((0.0, 0.0),)])
-# Scalars: numbers whose kind only the run knows, made of tensors.
+# Scalars made from tensors: numbers whose kind only the run knows.
 for v in ("torch.tensor(3)", "torch.tensor(-2.5)"):
     for e in ("a + a", "a - a", "a * a", "a / a", "a // a", "a % 2", "a == a", "a != 3", "a < 3", "a > 3", "a <= 3", "a >= 3", "-a", "float(a)", "int(a)", "bool(a)", "complex(a)", "abs(a)", "min(a, a)", "max(a, a)",
               "a ** 2", "2 ** a", *(f"torch.ops.aten.{n}(a)" for n in "round floor ceil exp log10 sqrt sin angle neg log1p gamma lgamma erf".split()),

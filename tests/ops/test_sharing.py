@@ -7,7 +7,7 @@ import torch
 CASES = []
 X, N, O = torch.arange(16.).view(4, 4), torch.tensor([0, 1, 2, 1]), torch.tensor([True, False, True, False])
 I, L = "torch.tensor([0, 2])", "torch.zeros([3, 4], dtype=torch.long)"
-# a and b are rows of x, one further down: half of their memory is the same. m holds indices, all of them 0.
+# a and b are rows of x, shifted by one row, so that they share half of their memory. m contains indices that are all 0.
 SHARING = (
     "a.copy_(b)", "a.add_(b)", "a.mul_(b)", "a.addcmul_(b, b)", "a.lerp_(b, 0.5)", "a.clamp_(b)", "torch.ops.aten.maximum(b, b, out=a)",
     f"a.index_copy_(0, {I}, b[:2])", f"a.index_add_(0, {I}, b[:2])",

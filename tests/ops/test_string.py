@@ -54,9 +54,10 @@ for sizes in [(), (3,), (2, 3), (2, 30), (2, 2, 3), (1, 2, 1, 2), (0,), (2, 0)]:
     for label, t in [("unit", values), ("large", values * 1e6), ("small", values * 1e-6), ("wide", (values * 9).exp()), ("whole", (values * 50).round()),
                      ("long", (values * 1000).long()), ("bool", values > 0), ("half", values.half()), ("nan", values * float("nan"))]:
         add(f"tensor-{label}-{sizes}", PRINT, t)
-# By default blanks of every kind go, and nothing else.
+# By default strip removes blanks of every kind, and nothing else.
 add("strip/letters", "def f(s: str, t: str):\n    return s.strip(), s.lstrip(), s.rstrip(), t.strip(), t.lstrip(), t.rstrip()\n", "fnt\\v tent\\v", " \n\t\f\vab\v\f\t\n ")
-# Every start and end, negative ones and those behind the text. An empty text is not counted: PyTorch may look for it without end.
+# Every start and end, also negative ones and ones after the end of the text. Counting an empty text is not tested, because
+# PyTorch may search for it forever.
 for method in ["find", "rfind", "count", "startswith", "endswith"]:
     for text in ["", "a", "aba", "aabab"]:
         add(f"range/{method}-{text}", "def f(s: str, v: List[str]):\n    r: List[int] = []\n    for t in v:\n        for a in range(-7, len(s) + 1):\n"
@@ -64,7 +65,8 @@ for method in ["find", "rfind", "count", "startswith", "endswith"]:
 for method in ["find", "rfind", "count", "startswith", "endswith", "index"]:
     for end in [2, -1, 5]:
         add(f"range-behind/{method}-{end}", f"def f(s: str, n: int):\n    return s.{method}('a', 4, n), s.{method}('', 4, n)\n", "abc", end)
-# hash: PyTorch's numbers on 64-bit Linux, for every length of the last word, for both zeros, and for what tuples hold.
+# hash must give PyTorch's numbers on 64-bit Linux, for every length of the last word, for both zeros, and for items of
+# tuples.
 over_texts("hash", "hash(s)")
 add("hash-lengths", "def f(s: str):\n    return [hash(s[:n]) for n in range(40)], [hash(s[n:]) for n in range(40)]\n",
     "The quick brown fox jumps \u00e4\u00f6\u00fc over\x7f the lazy dog")

@@ -88,8 +88,8 @@ CASES += [
     ("complex views", "def f(x: Tensor):\n    c = torch.view_as_complex(x)\n    return torch.view_as_real(c), torch.view_as_real(c.t())\n",
      lambda: (torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0)),)),
 ]
-# A tensor that is turned and has gaps is converted into one without, in its order of memory.
-# Planes of a few elements, whole squares and what is left of them, whatever the dtype.
+# A transposed tensor with gaps is converted to one without gaps, in the order of its memory. Planes of a few elements
+# have whole squares and the elements left over, in all dtypes.
 for rows, columns in ((8, 8), (7, 7), (5, 12), (8, 3), (12, 6), (2, 9), (9, 2), (17, 8), (8, 33), (4, 5), (1, 8), (5, 70), (70, 5), (16, 9), (9, 16), (15, 15)):
     for dtype in ("float32", "float16", "float64", "uint8", "int64", "complex64"):
         CASES.append((f"permute-small/{rows}x{columns}/{dtype}", f"def f(x: Tensor):\n    y = (x * 100).abs().to(torch.{dtype})\n"
@@ -109,8 +109,8 @@ add("asserted", ["torch.is_vulkan_available()", "torch._assert_async(x.abs().sum
 raises("assert_async/zero", "torch._assert_async(x.sum() * 0)")
 raises("assert_async/many", "torch._assert_async(x)")
 
-# The dtype is that of tensors with dimensions, also of numbers.
-# Pieces of every size side by side: of rows, of pixels in channels_last, beside nothing, and of too many tensors.
+# Tensors with dimensions decide the dtype of a concatenation. Pieces of every size are joined: of rows, of pixels in
+# channels_last, with empty pieces, and of more tensors than a kernel accepts.
 for width in (1, 2, 3, 4, 16, 23):
     for dtype in (torch.float32, torch.uint8, torch.int64):
         CASES.append((f"cat/pieces/{width}/{str(dtype)[6:]}", "def f(x: Tensor, y: Tensor):\n"
@@ -119,7 +119,7 @@ for width in (1, 2, 3, 4, 16, 23):
                       " torch.cat([x, b, x], 2), torch.cat([x] * 19, 2), torch.cat([x.transpose(2, 3), y], 0), torch.stack([x, y], 2))\n",
                       lambda dtype=dtype, width=width: ((torch.arange(2 * 5 * width * width) % 251).reshape(2, 5, width, width).to(dtype),
                                                         (torch.arange(2 * 5 * width * width) % 241).reshape(2, 5, width, width).to(dtype))))
-# Every width of elements turned round and over, of squares and what is left beside them.
+# Elements of every width are transposed and flipped, in whole squares and in the elements left over.
 for dtype in (torch.uint8, torch.float16, torch.int32, torch.float64, torch.complex128):
     for rows, columns in ((8, 16), (13, 35), (70, 9), (5, 4), (33, 40)):
         CASES.append((f"transposed/{str(dtype)[6:]}/{rows}x{columns}", "def f(x: Tensor):\n    return (x.transpose(1, 2).contiguous(), x.flip([1]).transpose(1, 2).contiguous(), x[:, 1:, 1:].transpose(1, 2).contiguous())\n",
@@ -131,7 +131,7 @@ CASES += [("kron/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    re
            "            torch.kron(x.int(), n), torch.kron(torch.tensor(3), x), torch.kron(torch.tensor(3).int(), n.double()), torch.kron(x, x.double()))\n",
            (torch.arange(6.0).reshape(2, 3),))]
 
-# A stack is a concatenation whose dimension is split; one of size 1 then has the stride that a view gives it.
+# A stack is a concatenation whose dimension is split. A dimension of size 1 then has the stride of a view.
 for batch in (1, 2):
     for channels in (1, 4):
         for dim in range(5):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Views, their copying twins and joins in all their forms, and what tensors say of themselves.
+# Views, their copying variants and joins in all their forms, and properties of tensors.
 import functools
 
 from forms import case, forms, plain, raising
 
-# Most of these .out forms copy the result, whatever the dtype of out.
+# Most of these .out forms copy the result to an out tensor of any dtype.
 forms = functools.partial(forms, other=None)
 
 CASES = []
 A = "torch.ops.aten."
-# These do not resize out: only one of the result's sizes is tried.
+# These do not resize out, so out always has the result's sizes.
 copies = functools.partial(forms, empty=False)
 
 

@@ -58,7 +58,7 @@ CASES.append(("deform_conv2d", "def f(x: Tensor, w: Tensor, o: Tensor, m: Tensor
 
 
 def edges():
-    """A small image, and regions whose samples are at its border, on -1, outside, and in regions without area."""
+    """A small image, and regions with samples at its border, at -1 and outside, and regions without area."""
     x = torch.arange(40, dtype=torch.float32).reshape(2, 1, 4, 5) ** 1.5
     return x, torch.tensor([[0., -2, -2, 0, 0], [1., -1.5, -1.5, 5.5, 4.5], [0., 3, 2, 6, 6], [1., 4, 3, 1, 1], [0., 2, 2, 2, 2],
                             [0., -9, -9, -5, -5], [1., 0, 0, 4, 3], [0., -1, -1, 1, 1], [0., 1.5, 0.5, 2.5, 1.5], [1., -0.5, 3.5, 5.5, 4.5]])
@@ -83,7 +83,7 @@ CASES.append(("nms-equal-and-touching", "def f(b: Tensor, s: Tensor) -> Tensor:\
               (torch.tensor([[0., 0, 2, 2], [0, 0, 2, 2], [2, 0, 4, 2], [0, 0, 2, 4], [1, 0, 3, 2], [5, 5, 5, 5], [5, 5, 5, 5]]),
                torch.tensor([0.5, 0.5, 0.5, 0.9, 0.1, 0.2, 0.2]))))
 
-# Stride, padding and dilation; torchvision says no to a padding below zero, and divides by a stride of zero.
+# Stride, padding and dilation; torchvision refuses a negative padding, and divides by a stride of zero.
 for numbers in ("1, 1, 0, 0, 1, 1", "2, 1, 0, 1, 1, 1", "1, 2, 1, 0, 1, 1", "1, 1, 1, 1, 2, 1", "1, 1, 0, 1, 1, 2", "1, 1, -1, 0, 1, 1",
                 "1, 1, 0, -1, 1, 1"):
     s_h, s_w, p_h, p_w, d_h, d_w = map(int, numbers.split(", "))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""random_programs.py TAPER [--modules N] [--seed S] [--keep DIR] [--disable PASS,…]: random programs of features that are difficult for passes:
-views, in-place writes, lists that grow and are shared, branches, loops, attributes. A module has many methods; each is called twice in PyTorch
-and in Taper, in one session, with the optimizer and without. Needs python3-torch."""
+"""random_programs.py TAPER [--modules N] [--seed S] [--keep DIR] [--disable PASS,…]: makes random programs with features that are difficult for
+passes: views, in-place writes, lists that grow and are shared, branches, loops, attributes. A module has many methods; each is called twice in
+PyTorch and in Taper, in one session, with the optimizer and without. Needs python3-torch."""
 import argparse
 import importlib.util
 import json
@@ -42,7 +42,7 @@ class Program:
         self.lines.append("    " * depth + text)
 
     def target(self, scope, kind, fresh):
-        # An old name now and then: what it meant before may be known by others.
+        # Sometimes an old name is assigned again, while other names may refer to its old value.
         old = [v for v in scope if v[0] == kind]
         if old and self.rng.random() < 0.25:
             return self.rng.choice(old)
@@ -225,7 +225,7 @@ def run_module(taper, rng, folder, options):
             with torch.no_grad(), torch.jit.optimized_execution(False):
                 flatten(getattr(scripted, f"f{i % METHODS}")(*args), f"{i}.output", wanted)
         except RuntimeError:
-            return None  # PyTorch loses a value now and then: "Expected Tensor but got None"
+            return None  # PyTorch sometimes loses a value: "Expected Tensor but got None"
     json.dump(calls, open(os.path.join(folder, "calls.json"), "w"))
     failures = []
     for name, extra in (("programs.ptl", options), ("programs.pt", options), ("programs.ptl", ["--no-optimize"])):

@@ -6,7 +6,7 @@ import json
 import sys
 import zipfile
 
-sys.setrecursionlimit(100000)  # of json
+sys.setrecursionlimit(100000)  # json recurses once for each level of nesting
 
 LEAF = {"type": None, "context": None, "children_spec": []}
 
@@ -38,7 +38,8 @@ def pack(kind, context, *children):
 
 
 def whole(main, inputs=1, outputs=LEAF, weights=(), guards=(), ranges=None, given=None, calls=None, deflated=False, programs=1, named=()):
-    """Returns an archive: `inputs` tensors x, x1, … or the packing `given`; programs: number of copies with other names."""
+    """Returns an archive of a program. Its inputs are x, x1, … (`inputs` tensors), or the packing `given`. programs: number of copies with other
+    names."""
     names = [name["as_tensor"]["name"] for name in main["inputs"]][len(weights):]
     specs = [{"parameter": {"arg": {"name": f"w{i}"}, "parameter_name": w}} for i, w in enumerate(weights)]
     args = given or pack("builtins.tuple", "null", *[LEAF] * len(names))

@@ -24,7 +24,7 @@ def flat_lists_that_double(size):
 
 
 def flat_wide_lists(size):
-    """Lists that all contain the same many values."""
+    """Many lists that contain the same values."""
     n = max(int((size / 4) ** 0.5), 2)
     values = [NONE, integer(1)] + [ivalue(7, Table(indexes(*([1] * n)), "List[int]")) for _ in range(n)]
     return module(values + [obj(0, 0, [n + 1])], n + 2, [net("a")])
@@ -45,7 +45,7 @@ def flat_functions(size):
 
 
 def flat_shared_functions(size):
-    """Functions that are one table."""
+    """Many references to one function's table."""
     body = [instruction(fb.STOREN, 1, 1)] + [instruction(fb.LOADC, 0), instruction(6)] * max(size // 32, 1) + RET[1:]
     one = Late(forward(code=body))
     n = max(size // 8, 1)

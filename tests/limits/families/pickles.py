@@ -44,7 +44,7 @@ def function(name, the_table, parts=None):
 
 
 def repeat(size, make, start=0):
-    """Returns make(0) + make(1) + … of about this many bytes."""
+    """Returns make(0) + make(1) + … with about `size` bytes."""
     parts, total, i = [], 0, start
     while total < size:
         parts.append(make(i))
@@ -92,7 +92,7 @@ def long_keys(size):
 
 
 def complex_keys(size):
-    """Keys of a dict that a hash which adds the parts' bits cannot distinguish: re ^ 31 im is the same for all."""
+    """A dict whose complex keys collide in a hash that only adds up their parts: re ^ 31 im is equal for all keys."""
     def part(bits):
         return b"G" + struct.pack(">Q", bits)
 
@@ -197,7 +197,7 @@ def debug_maps(size):
 
 
 def debug_handles(size):
-    """Functions whose handles are one list of pairs, none of which has any."""
+    """Functions that share one list of pairs, in which no pair has handles."""
     each = put(5, many(text("function_debug_handles"), number(0)))
     pairs = put(6, many(each, get(5) * (size // 2 // 5)))
     count = max(size // 2 // 110, 1)
@@ -207,7 +207,7 @@ def debug_handles(size):
 
 
 def handles_of_long_name(size):
-    """Entries and functions that all have one long name."""
+    """Many entries and functions with the same long name."""
     name, count = "f" * (size // 3), max(size // 3 // 60, 1)
     functions = function(put(5, text(name)), put(7, table())) + function(get(5), get(7)) * count
     handles = many(number(8), many(put(5, text(name)), b")"), many(get(5), b")") * (size // 3 // 8))
@@ -239,7 +239,7 @@ def shared_name(size):
 
 
 def shared_table(part):
-    """Half of the file is one part of a table, half are functions that have it."""
+    """Half of the file is one part of a function's table. The other half is functions that share this part."""
     def family(size):
         half = size // 2
         each = {"instructions": many(text("LOADC"), number(0), number(0)) + many(text("DROP"), number(0), number(0)),
@@ -300,7 +300,7 @@ def nested_branches(size):
 
 
 def tall_stack(size):
-    """An if with many values below it on the stack, repeated."""
+    """An if is repeated while many values are on the stack."""
     n = size // 3 // 30
     one = code("LOADC 1 0; JF 3 0; LOADC 0 0; JMP 2 0; LOADC 0 0")
     return lite(ROOT, big_function(code("LOADC 0 0") * n + one * n + code("RET 0 0"), constants=b"K\x01\x88"))
@@ -324,7 +324,7 @@ def big_constant_again(size):
     return lite(ROOT, big_function(one * (size // 2 // len(one)) + code("LOADC 0 0; RET 0 0"), constants=constant))
 
 
-# ---- what runs while loading
+# ---- code that runs while a file loads
 
 PENDING = obj("__torch__", "M", attributes(a=obj("__torch__", "N", number(5))))
 
@@ -356,7 +356,7 @@ def operator(name, overload="", count=None):
 # while True: i + 1
 endless = setstate(code("LOADC 3 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOADC 0 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0"),
                    operator("aten::add", "int", 2), b"K\x01" + wide(2**62) + b"\x88K\x00")
-# zeros(n, n) @ zeros(n, n), for ever
+# zeros(n, n) @ zeros(n, n), forever
 products = setstate(code("LOADC 1 0; LOADC 1 0; LIST_CONSTRUCT 0 2; LOADC 4 0; LOADC 4 0; LOADC 4 0; LOADC 4 0; OP 0 0; STORE 3 0; LOADC 5 0; LOADC 2 0; LOADC 3 0; "
                          "LOOP 8 2; DROP 0 0; LOAD 3 0; LOAD 3 0; OP 1 0; DROP 0 0; LOADC 3 0; JMP -7 0"),
                     operator("aten::zeros", "", 5) + operator("aten::matmul", "", 2), b"K\x01" + wide(1500) + wide(2**62) + b"\x88NK\x00", text("List[int]"))

@@ -106,7 +106,7 @@ def strings_that_double(size):
 
 
 def constant_tensors(size):
-    """Ones of a million elements, in expressions that may be folded."""
+    """Tensors of a million ones, in expressions that a compiler may fold."""
     return script(FORWARD + lines(size, lambda i: f"    x{i} = torch.ones([1000, 1000])\n    y{i} = torch.mm(x{i}, x{i})\n") + "    return x\n")
 
 
@@ -152,7 +152,7 @@ def enum_members(size):
 
 
 def enum_names(size):
-    """The same in the sources."""
+    """An enum of many members, and references to the last of them in the sources."""
     n = max(size // 2 // 12, 2)
     return script(FORWARD + f"    y = __torch__.E.m{n - 1}\n" * (size // 2 // 30) + "    return x\nclass E(Enum):\n" +
                   "".join(f"  m{i} = {i}\n" for i in range(n)))
@@ -187,7 +187,7 @@ def files(size):
 
 
 def chained_files(size):
-    """Each file calls a function of the next."""
+    """A chain of files: each one calls a function of the next file."""
     n = max(size // 300, 1)
     made = [(f"m/code/__torch__/a{i}.py", f"def f(x: Tensor) -> Tensor:\n  _0 = __torch__.a{i + 1}.f\n  return _0(x, )\n".encode()) for i in range(n)]
     made.append((f"m/code/__torch__/a{n}.py", b"def f(x: Tensor) -> Tensor:\n  return x\n"))
