@@ -9,8 +9,8 @@ if ! "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec
 fi
 "$python" "$@" && exit 0
 status=$?
-# Python with what it loaded died of a signal, not the script, nor a program that it started: PyTorch 1.13 writes beyond its memory in rare
-# cases of linear algebra. That says nothing of the test, so it is run once more.
+# The script is run once more if a signal ended Python itself. PyTorch 1.13 writes beyond its memory in rare cases of linear algebra, which
+# is no fault of the test.
 case $status in
 134 | 139) ;; # aborted, or a segmentation fault
 *) exit $status ;;

@@ -15,8 +15,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# PyTorch 1.13 writes beyond its memory in rare cases of linear algebra. A script whose process died so says nothing of the test: it is
-# run once more.
+# PyTorch 1.13 writes beyond its memory in rare cases of linear algebra. A script whose process ended by a signal is run once more, because this
+# is no fault of the test.
 DIED = {-signal.SIGABRT, -signal.SIGSEGV}
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """package_test.py --repository DIR --abis A,B [--system bionic|glibc] [--limit BYTES]: checks the AARs in a repository.
-package_test.py --make --libraries DIR --classes DIR --headers DIR [--cxx COMPILER]: the same for a repository made here from the stripped
-libraries of this machine's build."""
+package_test.py --make --libraries DIR --classes DIR --headers DIR [--cxx COMPILER]: makes a repository of the stripped libraries of this
+machine's build, and checks it."""
 import argparse
 import hashlib
 import io
@@ -24,7 +24,7 @@ import package  # noqa: E402
 MACHINES = {"arm64-v8a": 183, "armeabi-v7a": 40, "x86_64": 62, "x86": 3}
 POM = "{http://maven.apache.org/POM/4.0.0}"
 ANDROID = "{http://schemas.android.com/apk/res/android}"
-HOME = "https://taper.example"  # of a repository that is made here
+HOME = "https://taper.example"  # address in a repository that this test makes
 NAMES = [a.name for a in package.ARTIFACTS]
 passed = failed = 0
 
@@ -89,7 +89,7 @@ def poms(repository, home):
         for path in ("name", "description", "licenses/license/name", "licenses/license/url", "developers/developer/name"):
             found = root.find(POM + path.replace("/", "/" + POM))
             check(found is not None and found.text, "%s.pom has no %s" % (artifact.name, path))
-        # Both are of the address that --home gives, or neither is there.
+        # The POM has both elements, with the address of --home, or neither.
         url, scm = root.find(POM + "url"), root.find(POM + "scm")
         check((url is None) == (scm is None) and (url is not None or not home), artifact.name + ".pom: url and scm")
         if url is not None:
@@ -136,7 +136,7 @@ def modules(repository):
 
 
 def closure(repository, names):
-    """Returns the artefacts that an app with these dependencies gets, by POMs alone."""
+    """Returns the artefacts that an app with these dependencies gets, if its build tool reads only POMs."""
     found, left = set(), list(names)
     while left:
         name = left.pop()

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# scripts_test.sh: without an NDK the build scripts say what is missing, and they refuse an unknown ABI.
+# scripts_test.sh: checks that without an NDK the build scripts say what is missing, and that they refuse an unknown
+# ABI.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
@@ -8,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 unset ANDROID_NDK ANDROID_SYSROOT
 passed=0 failed=0
 
-# refused WORDS COMMAND…: the command fails, and its message has these words.
+# refused WORDS COMMAND…: checks that the command fails and that its message has these words.
 refused() {
     words=$1
     shift

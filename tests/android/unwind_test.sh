@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# unwind_test.sh SOURCE FOLDER [arm64]: builds the library as for Android, but for Linux, on this machine or for arm64 under qemu. From
-# inside a kernel an unwinder must find the caller of the library, which it does not without TAPER_UNWIND. The library must be within its
-# limit, which stands for Android's on machines without an NDK. For arm64 it is built by clang and lld if they are installed, as for
-# Android; gcc's code is larger. Exit 77 (skipped) if compiler or emulator are missing.
+# unwind_test.sh SOURCE FOLDER [arm64]: builds the library with Android's settings for Linux, for this machine or for arm64 under qemu.
+# From inside a kernel an unwinder must find the caller of the library, and must not find it without TAPER_UNWIND. The library must be
+# within its limit, which replaces Android's limit on machines without an NDK. For arm64 clang and lld build the library if they are
+# installed, as for Android, because gcc's code is larger. Exit 77 (skipped) if compiler or emulator are missing.
 set -eu
 source=$1 folder=$2 architecture=${3:-here}
 LIMIT_arm64=2330000 # bytes of libtaper.so, stripped, with unwind tables, without drafts and Vulkan
@@ -33,7 +33,7 @@ else
     case $(uname -m) in x86_64 | amd64) ;; *) shift; set -- -DCMAKE_BUILD_TYPE=MinSizeRel "$@" ;; esac
 fi
 passed=0 failed=0
-verdict() { # WHAT STATUS WANTED
+verdict() { # verdict WHAT STATUS WANTED
     if [ "$2" = "$3" ]; then passed=$((passed + 1)); else
         failed=$((failed + 1))
         echo "FAILED  $1: exit status $2, wanted $3"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# builds_test.sh CMAKE SOURCE: BUILD_SHARED_LIBS decides which library is built, installed, and linked by examples/. Two builds in two
-# folders, of two copies of the tree, are identical to the last byte.
+# builds_test.sh CMAKE SOURCE: checks that BUILD_SHARED_LIBS decides which library is built, installed, and linked by examples/. Two
+# builds of two copies of the tree, in two folders, must be equal to the last byte.
 set -eu
 cmake=$1 source=$2
 command -v ninja >/dev/null || { echo "SKIPPED: no ninja"; exit 77; }
@@ -13,7 +13,7 @@ passed=0
 logged() {
     "$@" >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log"; exit 1; }
 }
-# build TREE SHARED: builds and installs it beside
+# build TREE SHARED: builds the tree in TREE/build-it and installs it in TREE/installed
 build() {
     logged "$cmake" -S "$1/taper" -B "$1/build-it" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -g -DNDEBUG" -DTAPER_CPU_LEVELS=scalar \
         -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_WITH_VULKAN=OFF -DTAPER_WITH_PYTHON=OFF -DBUILD_SHARED_LIBS="$2"
@@ -21,7 +21,7 @@ build() {
     rm -rf "$1/installed"
     logged "$cmake" --install "$1/build-it" --prefix "$1/installed"
 }
-# use PREFIX RUNTIME: a program that links taper::runtime, which is this library
+# use PREFIX RUNTIME: builds and runs a program that links taper::runtime, which must be the library RUNTIME
 use() {
     rm -rf "$scratch/use"
     mkdir "$scratch/use"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# headers_test.sh INCLUDE CC: every public header compiles alone, as C99 and as C++11, without a warning; arguments_test.c or
-# another test that is named below calls each function that they declare; a host can get warnings about experimental functions.
+# headers_test.sh INCLUDE CC: checks that every public header compiles alone, as C99 and as C++11, without a warning.
+# arguments_test.c or another test named below must call each function of the headers. A host can get warnings about
+# experimental functions.
 include=$1 cc=$2
 calls=$(dirname "$0")
 passed=0 failed=0 skipped=0
@@ -24,7 +25,7 @@ for path in "$include"/taper/*.h; do
         skipped=$((skipped + 1))
     fi
 done
-# warned WANTED HEADER CALL [WORD]: that many warnings with the word
+# warned WANTED HEADER CALL [WORD]: checks the number of warnings with the word
 warned() {
     count=$(printf '#include <taper/%s>\nvoid f(void);\nvoid f(void) { (void)%s; }\n' "$2" "$3" |
         "$cc" -x c -std=c99 -I"$include" -fsyntax-only '-DTAPER_EXPERIMENTAL=__attribute__((deprecated("experimental")))' - 2>&1 |

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# package_test.sh CMAKE BUILD SOURCE CC GENERATOR MAKE: installs the library into a scratch folder, builds examples/ with it, found by
-# CMake's find_package (static and shared) and by pkg-config, and runs them; requests another version.
+# package_test.sh CMAKE BUILD SOURCE CC GENERATOR MAKE: installs the library into a scratch folder. Builds examples/ with the
+# installed library, which CMake's find_package (static and shared) and pkg-config find, and runs them. Then it requests other
+# versions.
 set -eu
 cmake=$1 build=$2 source=$3 cc=$4 generator=$5 make=$6
 scratch=$(mktemp -d)
@@ -11,7 +12,7 @@ model="$source/examples/demo/classifier.ptl"
 prefix="$scratch/usr"
 "$cmake" --install "$build" --prefix "$prefix" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 
-same() { # program, what it is
+same() { # PROGRAM NAME
     LD_LIBRARY_PATH="$libraries" "$1" "$model" >"$scratch/out"
     cat "$scratch/out"
     grep -q '^output: 1 x 20, first: -*[0-9.]*$' "$scratch/out" || { echo "FAILED $2"; exit 1; }
@@ -26,7 +27,7 @@ libraries=$(dirname "$pc")
 same "$scratch/cmake/run_model" "find_package, static"
 same "$scratch/cmake/run_model_shared" "find_package, shared"
 
-# Who links the shared library needs nothing of what it was built with: without zlib there is that one alone.
+# A program that links the shared library does not need the libraries that it was built with: here CMake cannot find zlib.
 "$cmake" -S "$source/examples" -B "$scratch/bare" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 "$cmake" --build "$scratch/bare" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
@@ -34,7 +35,7 @@ same "$scratch/bare/run_model" "find_package, without zlib"
 for file in LICENSE README.md CHANGELOG.md docs/architecture.md examples/run_model.c examples/demo/classifier.ptl; do
     [ -e "$prefix/share/doc/taper/$file" ] || { echo "FAILED $file is not installed"; exit 1; }
 done
-# The programs are installed with the library that they need beside them, and find it there.
+# The programs are installed with the library that they need, and find it by a relative path.
 if [ -e "$prefix/bin/taper" ]; then
     "$prefix/bin/taper" run "$model" -i zeros:1x3x96x96 | grep -q '^output  float32 \[1, 20\]' || { echo "FAILED the installed program"; exit 1; }
     passed=$((passed + 1))
@@ -44,7 +45,7 @@ if [ -e "$prefix/bin/taper" ]; then
     fi
 fi
 
-# Until 1.0 each minor version is an interface of its own: for the loader, for CMake, for pkg-config.
+# Before 1.0 each minor version has its own interface, and the loader, CMake and pkg-config must know this.
 version=$(sed -n 's/^Version: //p' "$pc/taper.pc")
 case $version in
 0.*) interface=${version%.*} ;;
@@ -57,7 +58,7 @@ if command -v readelf >/dev/null; then
     readelf -d "$scratch/cmake/run_model_shared" | grep -q "\[libtaper.so.$interface\]" || { echo "FAILED a program needs another library"; exit 1; }
     passed=$((passed + 1))
 fi
-wanted() { # version, yes or no: what find_package says to it
+wanted() { # VERSION FOUND: find_package with this version must set taper_FOUND to FOUND
     mkdir -p "$scratch/wants"
     printf 'cmake_minimum_required(VERSION 3.16)\nproject(wants LANGUAGES C)\nfind_package(taper %s QUIET)\nmessage("found: ${taper_FOUND}")\n' "$1" \
         >"$scratch/wants/CMakeLists.txt"
@@ -77,7 +78,7 @@ if command -v pkg-config >/dev/null; then
     "$cc" -std=c99 "$source/examples/run_model.c" $(pkg-config --cflags taper) "$libraries/libtaper.a" \
         $(pkg-config --static --libs-only-l taper | sed 's/-ltaper//') -o "$scratch/static"
     same "$scratch/static" "pkg-config, static"
-    # A program that needs no library at all, where the C library and zlib can be had so.
+    # Links a static program, if the C library and zlib are available as static libraries.
     printf 'int main(void) { return 0; }\n' >"$scratch/empty.c"
     if "$cc" -static "$scratch/empty.c" -lz -lm -o "$scratch/empty" 2>/dev/null; then
         # shellcheck disable=SC2046

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # profiles_test.sh CMAKE SOURCE CC GENERATOR MAKE [PROFILE...]: checks CMake's messages about profiles and about former options. Then builds
-# the programs of each PROFILE (default: lean; full is this build, and one has its own test, one_model), which must give the recorded
-# results of PyTorch. A library for apps omits code that is faster but larger.
+# the programs of each PROFILE (default: lean), which must give the recorded results of PyTorch. The other profiles need no run here: full
+# is this build, and the test one_model covers one. A library for apps omits code that is faster but larger.
 set -eu
 cmake=$1 source=$2 cc=$3 generator=$4 make=$5
 shift 5
@@ -22,7 +22,7 @@ configure() { # FOLDER OPTIONS...
     "$cmake" -S "$source" -B "$scratch/$folder" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_C_COMPILER="$cc" \
         -DTAPER_BUILD_BENCH=OFF "$@" >"$scratch/log" 2>&1
 }
-# refused WORDS OPTIONS...: CMake stops, and says these words.
+# refused WORDS OPTIONS...: CMake must stop with these words.
 refused() {
     words=$1
     shift
@@ -40,7 +40,7 @@ for option in HALVES RECORDINGS PACKS_FILE CACHING DEVICES; do
     refused "TAPER_WITH_$option is no option any more: TAPER_PROFILE=full" -DTAPER_PROFILE=one -DTAPER_WITH_$option=ON
 done
 
-# A folder that was configured before these were no options goes on.
+# A folder that was configured when these options existed must still configure.
 configure kept -DTAPER_PROFILE=full -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_TESTS=OFF -DTAPER_WITH_HALVES=ON -DTAPER_WITH_WINOGRAD=ON || {
     cat "$scratch/log"
     fail "values that all profiles have are refused"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# symbols_test.sh INCLUDE LIBRARY VERSION: the shared library exports every function of the public headers and nothing else, with this
-# symbol version ("" for none).
+# symbols_test.sh INCLUDE LIBRARY VERSION: checks that the shared library exports every function of the public headers and nothing
+# else, with this symbol version ("" for none).
 command -v nm >/dev/null || { echo "SKIPPED: no nm"; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -22,7 +22,7 @@ holds() {
         failed=$((failed + 1))
     fi
 }
-check() { # check SLICE: build_ios/install, as an app's project finds it
+check() { # check SLICE: checks the files that an app's project finds in build_ios/install
     holds "$root/scripts/apple/check_macho.py" --slice "$1" "${stubs[@]}" --privacy "$root/bindings/apple/PrivacyInfo.xcprivacy" \
         "$folder/install/lib/libtorch.a"
     for name in torch_cpu c10 XNNPACK pytorch_qnnpack; do
@@ -43,6 +43,6 @@ if command -v llvm-lipo >/dev/null || command -v llvm-lipo-14 >/dev/null; then
     lipo=$(command -v llvm-lipo llvm-lipo-14 | head -n 1)
     holds "$lipo" "$folder/install/lib/libtorch.a" -verify_arch arm64 x86_64
 fi
-holds grep -q "TAPER_WITH_TORCHSCRIPT:.*=ON" "$folder/arm64/CMakeCache.txt" # not remembered
+holds grep -q "TAPER_WITH_TORCHSCRIPT:.*=ON" "$folder/arm64/CMakeCache.txt" # the option of the call before must not be remembered
 echo "$passed passed, $failed failed"
 exit $((failed != 0))

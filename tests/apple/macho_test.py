@@ -85,7 +85,7 @@ def main():
                 with open(thin, "rb") as file:
                     expect(file.read() == data, "llvm-lipo takes %s out" % cpu)
 
-        # Broken ones
+        # Broken files
         random.seed(1)
         with open(joined, "rb") as file:
             whole = file.read()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""package_test.py PACKAGE [--zig FOLDER]: checks that the result of scripts/apple/package.py is what Xcode, SwiftPM and CocoaPods expect: the
-xcframework's libraries match the processors in its Info.plist, the module map and the headers compile, podspecs name existing files, and with
-zig the sources of the Swift package compile with its definitions and flags. Parts that cannot be tested here are listed as skipped."""
+"""package_test.py PACKAGE [--zig FOLDER]: checks that the result of scripts/apple/package.py has the form that Xcode, SwiftPM and CocoaPods
+expect. The xcframework's libraries match the processors in its Info.plist, the module map and the headers compile, and podspecs name existing
+files. With zig the sources of the Swift package compile with its definitions and flags. Parts that cannot be tested here are listed as
+skipped."""
 import argparse
 import fnmatch
 import glob
@@ -125,7 +126,7 @@ def test_podspec(package, pods, name):
     expect(os.path.isdir(os.path.join(package, said["vendored_frameworks"])) and "z" in said["libraries"] and "c++" in said["libraries"],
            name + " links what it needs")
     expect(all(os.path.exists(os.path.join(package, one)) for one in said["resource_bundles"][name]), name + " has the privacy manifest")
-    # As CocoaPods lays it out in Pods/, and where the header folders then lead.
+    # The folder Pods/ has CocoaPods' layout, in which the header folders must exist.
     paths = re.findall(r'"([^"]+)"', said["user_target_xcconfig"]["HEADER_SEARCH_PATHS"].replace("$(PODS_ROOT)", pods))
     wanted = os.path.join(pods, name, "install", "include")
     expect(wanted in paths and os.path.isdir(wanted), "$(PODS_ROOT)/%s/install/include is searched and there" % name)
@@ -142,10 +143,10 @@ def test_pods(package, scratch):
         with zipfile.ZipFile(os.path.join(package, "package.zip")) as archive:
             archive.extractall(os.path.join(pods, name))
         test_podspec(package, pods, name)
-    # A pod by :path: the script leads Pods/NAME to it.
+    # For a pod by :path the script makes links from Pods/NAME to the package.
     phase = json.loads(run("ruby", os.path.join(HERE, "podspec.rb"), os.path.join(package, "LibTorch-Lite.podspec")).stdout)["script_phase"]
     shutil.rmtree(os.path.join(pods, "LibTorch-Lite"))
-    for _ in range(2):  # each build runs it
+    for _ in range(2):  # each build runs the script
         done = run("sh", "-c", phase["script"], env=dict(os.environ, PODS_ROOT=pods, PODS_TARGET_SRCROOT=os.path.abspath(package)))
         expect(done.returncode == 0, "the script phase: " + done.stderr)
     expect(os.path.isdir(os.path.join(pods, "LibTorch-Lite", "install", "include", "torch")), "the script phase leads to the headers")

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# scripts_test.sh: tests what the scripts for Apple's systems refuse, and that they use an SDK's compiler if xcrun exists: here a stand-in
-# for Xcode's, which calls clang.
+# scripts_test.sh: tests which arguments the scripts for Apple's systems refuse, and that they use an SDK's compiler if xcrun exists. The
+# test's xcrun is a stand-in for Xcode's that calls clang.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
 
-# refused WORDS COMMAND…: the command fails, and its message has these words.
+# refused WORDS COMMAND…: checks that the command fails and that its message has these words.
 refused() {
     words=$1
     shift

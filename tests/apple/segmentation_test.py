@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""segmentation_test.py PROGRAM DEMO: checks that the share of each class in the demo's photos is PyTorch's."""
+"""segmentation_test.py PROGRAM DEMO: checks that the share of each class in the demo's photos is equal to PyTorch's."""
 import json
 import pathlib
 import subprocess

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """tutorials_test.py --taper PROGRAM --library FILE --objc FILE --include DIR… --objects DIR --demo DIR: tests the Objective-C++ in PyTorch
 Mobile's tutorials for iOS, unmodified. It is compiled by clang++ as C++14, 17 and 20 inside a minimal class, and run with the demo's
-classifier. Its scores must be those of `taper run`, or its error that Metal is missing. The tutorials are not part of this repository
+classifier. It must give the scores of `taper run`, or the error that Metal is missing. The tutorials are not part of this repository
 (../shared/reference/tutorials, or TUTORIALS): exit 77 if they are missing."""
 import argparse
 import json
@@ -20,7 +20,7 @@ TUTORIALS = os.environ.get("TUTORIALS", os.path.join(os.path.dirname(ROOT), "sha
 SIZES = (1, 3, 224, 224)
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
-# What the tutorials leave out: how the class is declared, and what becomes of the tensor.
+# The parts that the tutorials omit: the declaration of the class, and code that uses the tensor.
 CLASS = """
 #import <Foundation/Foundation.h>
 #include <cstdio>
@@ -85,7 +85,7 @@ def snippets(path):
 
 
 def source_of(snippet):
-    """Returns both parts of a snippet, and the class around them."""
+    """Returns both parts of a snippet and the class that contains them."""
     at = snippet.index("- (")
     headers = "".join(line + "\n" for line in snippet[:at].split("\n") if line.strip() != "...")
     method = snippet[at:snippet.rindex("}") + 1]

@@ -3,9 +3,9 @@
 """run_networks.py TAPER TAPER_AWAY [BUILDER… | --all] [--dir DIR]
 
 Builds torchvision networks with scripts/oracle/make_zoo.py and runs their script, trace and optimized .ptl files and their script .pt
-files, at two input sizes, on the CPU and on the backend for tests (backend/away_everywhere.h) at each of its claim policies: the results
-are the same bit for bit. So they are where a call of the backend is declined, or its device is lost: each form of a network meets a third
-of the ways to fail. --all: the classification networks of scripts/oracle/zoo.tsv."""
+files, at two input sizes, on the CPU and on the backend for tests (backend/away_everywhere.h) with each claim policy. The results must be
+equal bit for bit. They must also be equal if the backend declines a call, or its device is lost; each form of a network is tested with a
+third of these failures. --all: the classification networks of scripts/oracle/zoo.tsv."""
 import argparse
 import csv
 import json
@@ -22,8 +22,8 @@ import run_zoo
 
 FORMS = (".ptl", ".trace.ptl", ".opt.ptl", ".script.pt")
 POLICIES = ("everything,plain", "every-second,plain,records,always", "odd-pairs,plain,declines,records")
-# What fails, and one more than the number of calls before it at most. Where tensors cannot be fetched from a lost device the run ends
-# with an error, and so does the program.
+# (the call that fails, a bound on the number of calls before it, the words of the failure). If tensors cannot be fetched from a lost
+# device, the run and the program end with an error.
 FAILURES = [(call, most, lost) for call, most in (("open", 1), ("claim", 2), ("plan", 4), ("record", 4), ("run", 12), ("store", 8))
             for lost in ("", ",lost")] + [("fetch", 6, ",lost")]
 
@@ -48,7 +48,7 @@ def compare(got, want):
 
 
 def check(a, file, calls, folder, third):
-    """What is wrong at a policy or with a failure, on how many segments it ran, and how many failures came."""
+    """Returns (what is wrong with a policy or after a failure, the number of segments, the number of failures)."""
     out = os.path.join(folder, "away.npz")
     want, wrong = run([a.taper, "run", file, "--calls", calls, "--disable", "segments"], "", out)
     if want is None:
@@ -110,7 +110,7 @@ def main():
         for form, suffix in enumerate(FORMS):
             if not os.path.exists(stem + suffix):
                 continue
-            # The first size twice, so that calls are prepared and planned; the other size where the network takes it.
+            # The first size runs twice, so that calls are prepared and planned. The other size runs if the network accepts it.
             for stems in ((stem, stem, stem + ".2"), (stem, stem)):
                 with open(calls, "w") as file:
                     json.dump([{"method": "forward", "inputs": ["@" + os.path.abspath(s) + ".input.npy"]} for s in stems], file)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""archives_test.py COMPILER SOURCE PROGRAM MODELS: compiles same_archives.cpp with PyTorch's headers and compares its output with that of
-PROGRAM, the same source with Taper. Then each of the two reads the files that the other has written, and Python's torch reads Taper's."""
+"""archives_test.py COMPILER SOURCE PROGRAM MODELS: compiles same_archives.cpp with PyTorch's headers and compares its output with the
+output of PROGRAM, the same source compiled with Taper. Then each program reads the files that the other one wrote, and Python's torch
+reads Taper's files."""
 import pathlib
 import subprocess
 import sys
@@ -15,7 +16,7 @@ def run(program, folder, writes, models):
 
 
 def read_in_python(folder):
-    """Returns the number of values that Python's torch reads wrongly, or None without torch."""
+    """Returns the number of values that Python's torch reads wrongly, or None if torch is not installed."""
     try:
         import torch
     except ImportError:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """calls_test.py COMPILER LIBRARY INCLUDE;INCLUDE…: compiles make_calls.py's program with PyTorch's headers (Debian: libtorch-dev) and with
-Taper's and compares the output: every function and method made from the operator list is called with arguments that PyTorch accepts. Numbers
-may differ by 1e-4 of the largest on their line and by one of the last digit printed."""
+Taper's and compares the output: the program calls every function and method made from the operator list with arguments that PyTorch accepts.
+Numbers may differ by 1e-4 of the largest number on their line, and by one in the last printed digit."""
 import pathlib
 import subprocess
 import sys
@@ -12,7 +12,7 @@ import compare_text
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = ["-lz", "-lm", "-lpthread", "-ldl"]
-# Where the two differ for a reason.
+# Calls whose results may differ, with the reason.
 DIFFER = {
     "_embedding_bag": "the last results, which only gradients read", "embedding_bag": "the last results, which only gradients read",
     "_unique2": "the order of what is not sorted is nobody's",
@@ -24,7 +24,7 @@ DIFFER = {
 
 
 def blocks(text):
-    """Returns the output of each call: its name and lines."""
+    """Returns the name and the lines of output of each call."""
     found = []
     for line in text.split("\n"):
         if line.startswith("== "):
@@ -62,7 +62,7 @@ def main():
     for mine, other in zip(answers[0][0], answers[1][0]):
         name = mine[0]
         if other[1:2] == ["ended"] or mine[:2] == [name, "threw"] and other[1:2] == ["threw"]:
-            left += 1  # nothing to hold it against
+            left += 1  # PyTorch gave no result to compare with
         elif mine == other or (name == other[0] and same(mine, other) and mine[1:2] != ["threw"]):
             passed += 1
         elif name in DIFFER:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""compare_text.py [--near] COMPILER SOURCE PROGRAM ARGUMENT…: compiles the source with PyTorch's headers (Debian: libtorch-dev) and compares its output
-with that of PROGRAM, the same source with Taper. The output must be equal up to the line "models"; after it, numbers computed by models may
-differ by 1e-4 of the largest on their line and by one of the last digit printed. With --near this holds for all lines."""
+"""compare_text.py [--near] COMPILER SOURCE PROGRAM ARGUMENT…: compiles the source with PyTorch's headers (Debian: libtorch-dev) and compares its
+output with the output of PROGRAM, the same source compiled with Taper. The output must be equal up to the line "models". After it, numbers may differ
+by 1e-4 of the largest number on their line, and by one in the last printed digit. --near allows this difference in all lines."""
 import pathlib
 import re
 import subprocess

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """compile_cost_test.py FOLDERS [--record]: compiles an empty program with torch/script.h, and one with torch/torch.h, and compares their costs with
-compile_cost.txt: the lines after the preprocessor, and the megabytes that the compiler allocates (-ftime-report). Both are the same on each run,
-while seconds are not. FOLDERS: the folders of the headers, with colons between them. --record writes the file."""
+compile_cost.txt: the lines after the preprocessor, and the megabytes that the compiler allocates (-ftime-report). Unlike seconds, both are equal in
+each run. FOLDERS: the folders of the headers, with colons between them. --record writes the file."""
 import pathlib
 import re
 import subprocess
@@ -11,7 +11,7 @@ import tempfile
 
 TABLE = pathlib.Path(__file__).with_name("compile_cost.txt")
 VERSION = "12"  # another version of GCC allocates another amount
-MARGIN = 1.02  # minor versions of the compiler and of its library differ a little
+MARGIN = 1.02  # allowed ratio, because minor versions of the compiler and of its library differ a little
 
 
 def costs(header, flags):

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# headers_test.sh SOURCE FOLDER:FOLDER… some|all COMPILER…: each header of the C++ binding compiles alone and twice, without a warning, and
-# includes nothing of an installed PyTorch. all: with each compiler, as C++14, C++17 and C++20, including the sources of the tests; some:
-# alternating compilers and standards, and the headers that only include others, under PyTorch's names, together.
+# headers_test.sh SOURCE FOLDER:FOLDER… some|all COMPILER…: checks that each header of the C++ binding compiles alone and twice, without a
+# warning, and includes no file of an installed PyTorch. all: each header and each source of the tests is compiled with each compiler as
+# C++14, C++17 and C++20. some: the headers use the compilers and standards in turn, and the headers with PyTorch's names that only include
+# others are compiled together.
 source=$1 folders=$(echo "$2" | tr ':' ' ') how=$3
 shift 3
 include=""
@@ -12,7 +13,7 @@ done
 passed=0 failed=0 skipped=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-compile() { # compiler, standard, source, what it is
+compile() { # COMPILER STANDARD SOURCE NAME
     if "$1" -std="$2" -Wall -Wextra -Wpedantic -Werror $include -I"$source/include" -fsyntax-only -MD \
         -MF "$scratch/one.d" "$3" && ! grep -E ' /usr/(local/)?include/(torch|ATen|c10|caffe2)/' "$scratch/one.d"; then
         passed=$((passed + 1))
@@ -35,7 +36,7 @@ if [ -z "$ways" ]; then
     exit 77
 fi
 rest=""
-next_way() { # sets now: one of them, in turn
+next_way() { # sets `now` to the next compiler and standard
     [ -n "$rest" ] || rest=$ways
     rest=${rest# }
     now=${rest%% *}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_calls.py [--find]: writes a C++ program that calls every at:: function and method of Tensor that PyTorch declares for
-an operator of Taper's list, and prints what they give. Arguments are drawn until PyTorch takes them; calls_parts.h
-makes the same tensors from the same numbers. Which draw it was is kept in calls.txt, which --find writes (minutes). On stderr: for which
-operators there are none. Needs python3-torch."""
+"""make_calls.py [--find]: writes a C++ program that calls every at:: function and method of Tensor that PyTorch declares for an operator of
+Taper's list, and prints the results. Arguments are drawn until PyTorch accepts them; calls_parts.h makes the same tensors from the same
+numbers. calls.txt has the number of the draw for each function; --find writes this file, which takes minutes. The operators without
+accepted arguments are listed on stderr. Needs python3-torch."""
 import argparse
 import math
 import os
@@ -25,18 +25,18 @@ torch.backends.quantized.engine = "qnnpack"
 TRIES = 600
 ATTEMPTS = pathlib.Path(__file__).with_name("calls.txt")
 DTYPES = {torch.float32: 6, torch.int64: 4, torch.bool: 11, torch.float64: 7, torch.uint8: 0, torch.int32: 3, torch.complex64: 9}
-# What elements are drawn as: calls_parts.h
+# Kinds of elements, with the numbers of calls_parts.h
 NUMBERS, UNIT, INDEX, POSITIVE, DEFINITE, LOWER, QUANTIZED, ONES, ZEROS = range(9)
 SIZES = [(2, 3), (3, 3), (4,), (2, 3, 4, 4), (1, 2, 5), (3,), (2, 2, 3), (), (1,), (2, 4, 4), (4, 4), (1, 3, 4, 4, 4), (6,), (2, 2, 2, 2), (5, 2), (1, 4)]
-# Elements are what was in the memory.
+# These operators return memory that is not initialized, so elements are not compared.
 ANYTHING = ("empty", "new_empty", "resize", "_resize", "_empty", "set_")
-# Not called: they end the process, count threads, or need what no argument here is.
+# These are not called: they end the process, count threads, or need other kinds of arguments.
 LEFT = {"_nnpack_available": "depends on the machine", "is_vulkan_available": "there is one in neither, by chance",
         "q_per_channel_scales": "behaviour_test"}
 
 
 def pseudo(seed, count):
-    """Returns the numbers of calls_parts.h."""
+    """Returns the pseudo-random numbers that calls_parts.h makes from the seed."""
     state, out = (seed * 2654435761 + 12345) % 2**64, np.empty(count, np.int64)
     for i in range(count):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -45,7 +45,7 @@ def pseudo(seed, count):
 
 
 class Drawn:
-    """A tensor, and the C++ that makes it."""
+    """Returns a tensor and the C++ that makes it."""
 
     def __init__(self, seed, sizes, dtype, kind):
         self.cpp = f"made({seed}, {{{', '.join(map(str, sizes))}}}, {DTYPES[dtype]}, {kind})"
@@ -78,7 +78,7 @@ class Drawn:
 class Draw:
     def __init__(self, seed):
         r = self.r = random.Random(seed)
-        self.sizes = r.choice(SIZES)  # most tensors of a call are alike
+        self.sizes = r.choice(SIZES)  # most tensors of a call have the same sizes
         self.dtype = r.choice([torch.float32] * 8 + list(DTYPES))
         self.kind = r.choice([NUMBERS] * 6 + [UNIT, POSITIVE, POSITIVE, DEFINITE, LOWER, QUANTIZED, INDEX, ONES])
         self.alike = r.random() < 0.5
@@ -204,7 +204,7 @@ def recipe(text):
             return numbers, f"std::vector<{inner}>{{{', '.join(map(str, numbers))}}}"
         if word[0] == "'":
             return word[1:-1], f'"{word[1:-1]}"'
-        if word.startswith("t"):  # t2x3:unit
+        if word.startswith("t"):  # a tensor, such as t2x3:unit
             kinds = {"": NUMBERS, "unit": UNIT, "index": INDEX, "positive": POSITIVE, "definite": DEFINITE, "lower": LOWER, "ones": ONES,
                      "q": QUANTIZED, "iones": ONES, "zeros": ZEROS, "i32ones": ONES}
             dtype = torch.int64 if kind in ("index", "iones", "zeros") else torch.int32 if kind == "i32ones" else torch.float32
@@ -221,7 +221,7 @@ CONV3 = "stride=[1,1,1] padding=[0,0,0] dilation=[1,1,1] kernel_size=[2,2,2]"
 RNN = "has_biases=true num_layers=1 dropout=0.0 train=false bidirectional=false params=[t{g}x3;t{g}x4;t{g};t{g}]"
 LSTM, RNN1 = RNN.format(g=16), RNN.format(g=4)
 GRU = RNN.format(g=12)
-BOTH = {  # with and without out
+BOTH = {  # operators with and without an out argument
     "_convolution": f"input=t1x3x5x5 weight=t4x3x3x3 {CONV}", "convolution": f"input=t1x3x5x5 weight=t4x3x3x3 {CONV}",
     "convolution_overrideable": f"input=t1x3x5x5 weight=t4x3x3x3 {CONV}",
     "_conv_depthwise2d": "self=t1x4x5x5 weight=t4x1x3x3 kernel_size=[3,3] bias=t4 stride=[1,1] padding=[1,1] dilation=[1,1]",
@@ -353,7 +353,7 @@ def works(name, f, attempt):
 def find(name, f, first, into):
     """Returns the first attempt that PyTorch accepts, or -1."""
     for attempt in range(first, 1 if name in RECIPES else TRIES):
-        into.write(f"{attempt}\n")  # where it was, should it crash
+        into.write(f"{attempt}\n")  # tells the parent the attempt, in case PyTorch crashes
         into.flush()
         if works(name, f, attempt):
             return attempt

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""networks_test.py COMPILER SOURCE PROGRAM ARGUMENT…: runs compare_text.py with torchvision's small networks as well, with weights from a seed,
-alternately as .pt and .ptl. Needs python3-torch and python3-torchvision."""
+"""networks_test.py COMPILER SOURCE PROGRAM ARGUMENT…: runs compare_text.py with torchvision's small networks, which have weights from a seed
+and are saved as .pt and .ptl in turn. Needs python3-torch and python3-torchvision."""
 import pathlib
 import subprocess
 import sys

@@ -8,7 +8,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$cmake" --install "$build" --prefix "$scratch/usr" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 mkdir "$scratch/moved"
-mv "$scratch/usr" "$scratch/moved/usr" # nothing in it knows where it was
+mv "$scratch/usr" "$scratch/moved/usr" # no installed file may contain the path of the folder
 "$cmake" -S "$source/examples/cpp/HelloWorld" -B "$scratch/hello" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" \
     -DCMAKE_PREFIX_PATH="$scratch/moved/usr" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release >"$scratch/log" 2>&1 ||
     { cat "$scratch/log"; exit 1; }
@@ -20,7 +20,7 @@ cat "$scratch/said"
 for spelling in Libtorch-Lite/Libtorch-Lite.h LibTorch-Lite/LibTorch-Lite.h LibTorch/LibTorch.h torch/script.h; do
     [ -e "$scratch/moved/usr/include/taper-torch/$spelling" ] || { echo "FAILED: $spelling is not installed"; exit 1; }
 done
-# The ways to name the folder: that of Python's torch.utils.cmake_prefix_path, and Torch_DIR.
+# A project can name the folder by CMAKE_PREFIX_PATH, like Python's torch.utils.cmake_prefix_path, or by Torch_DIR.
 passed=5
 for folder in "CMAKE_PREFIX_PATH=$scratch/moved/usr/share/cmake" "CMAKE_PREFIX_PATH=$scratch/moved/usr"; do
     rm -rf "$scratch/habits"

@@ -20,7 +20,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
 import op_rows  # noqa: E402
 
-# By hand, in tensor.h and global_context.h: item, to another device; which devices there are.
+# Functions that tensor.h and global_context.h define by hand.
 BY_HAND = {"is_vulkan_available", "item", "to.device", "to.dtype_layout"}
 DTYPES = {"at::kLong": "4"}
 
@@ -77,7 +77,7 @@ def declared():
 
 
 def listed():
-    """Names of Taper's operators, with overloads."""
+    """Returns the names of Taper's operators, with overloads."""
     return {row.name[len("aten::"):] for row in op_rows.rows(TOP) if row.name.startswith("aten::")}
 
 
@@ -96,7 +96,7 @@ def main():
                 base = re.split(r"[ &>]", text.split("(")[0])[-1]
                 like = [t for t in theirs if re.split(r"[ &>]", t.split("(")[0])[-1] == base]
                 print(f"FAILED {kind} {text}\n    PyTorch's: {like[:3]}")
-    # What PyTorch has of an operator of ours, we have.
+    # If PyTorch has a function or a method for an operator of the list, the binding must have it too.
     ours_all = listed()
     for name, (m, f) in known.items():
         if name not in ours_all or name in BY_HAND:

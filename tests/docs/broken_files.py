@@ -29,7 +29,7 @@ def write(folder, script, lite):
     edited(lite, path("newer.ptl"), replace("/bytecode.pkl", b"\x80\x02K\x08", b"\x80\x02K\x63")) # protocol 2, the integer 99
     edited(lite, path("own_operator.ptl"), replace("/bytecode.pkl", b"aten::add", b"mine::add"))
     edited(script, path("newer.pt"), replace("/version", b"3", b"99"))
-    with zipfile.ZipFile(path("weights.pth"), "w") as archive: # as torch.save stores a dictionary
+    with zipfile.ZipFile(path("weights.pth"), "w") as archive: # the form in which torch.save stores a dictionary
         archive.writestr("weights/data.pkl", pickle.dumps(collections.OrderedDict(), protocol=2))
         archive.writestr("weights/version", "3\n")
     with open(path("page.ptl"), "w", encoding="utf-8") as file:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""commits_test.py SOURCE: scripts/check_commits.py, in small histories, accepts messages that follow the rules and names each rule that a
-message breaks. Exit status 77: git is not installed."""
+"""commits_test.py SOURCE: checks in small histories that scripts/check_commits.py accepts messages that follow the rules and names each
+rule that a message breaks. Exit status 77: git is not installed."""
 import os
 import pathlib
 import shutil
@@ -10,7 +10,7 @@ import tempfile
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
 LONG = "word " * 16
-# message, and a part of what is said of it; "": nothing
+# (message, a part of the finding, or "" if there is none)
 MESSAGES = [
     ("gpu: free the arena after a failed run\n\nIt leaked.", ""),
     ("src/ops, docs: pass sizes on", ""),

@@ -82,7 +82,7 @@ def check_forms(tree):
                         (f"{whole / 1000000 + 0.2:.1f} MB", False), (f"{round(whole / 1000) + 1} KB", False)):
         found = planted(tree, f"The whole library has at most {text}.\n")
         expect(text, len(found) == (not right), found)
-    # Over the lines of a header's comment.
+    # A sentence may extend over several lines of a header's comment.
     found = planted(tree, "/* SPDX\n *\n * There are 2,950 overloads\n * of 1 operators. */\n", "include/taper/taper_planted.h")
     expect("a header", sorted((one.line, one.said) for one in found) == [(3, "1"), (3, "2,950")], found)
 
@@ -109,7 +109,7 @@ def check_times(tree):
 
 
 def check_measured(tree):
-    """A measured figure has its conditions in its section, in one around it, or at the beginning of the page."""
+    """A measured figure has its conditions in its section, in a section around it, or at the beginning of the page."""
     for text in ("# A\n\nIt takes 3 ms on an AMD EPYC (`bench/layers.py`).", "# A\n\nAn AMD EPYC, `./dev bench`.\n\n## B\n\nIt takes 3.5 ms.",
                  "# A\n\n## B\n\n`taper bench` on Intel.\n\n### C\n\n| 2–3 µs |", "# A\n\n`scripts/size.sh`: 3 MB.", "# A\n\nFiles of up to 3 MB, blocks of 4 KB.",
                  "# A\n\nAn AMD EPYC.\n\n```sh\n# comment\n./dev bench\n```\n\nIt takes 3 ms.", "# A\n\nversion 3 s3, 12 million, 3 models"):
@@ -155,7 +155,7 @@ def check_unread(tree):
 
 
 def check_changes(tree):
-    """Checks that a changed source makes the documents wrong that state its figure."""
+    """Checks that after a change of a source the documents that state its figure are wrong."""
     for path, old, new, document in (
             ("src/ops/list/list_view.inc", "OP(aten_is_vulkan_available,",
              'OP(aten_new, "aten::new() -> bool", f, 0, 0)\nOP(aten_is_vulkan_available,', "README.md"),
@@ -208,7 +208,7 @@ def main():
             os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
             shutil.copyfile(os.path.join(SOURCE, path), os.path.join(folder, path))
         os.makedirs(os.path.join(folder, "tests", "data", "pt2"), exist_ok=True)
-        for name in whole.names("tests/data/pt2"): # their names are what is read
+        for name in whole.names("tests/data/pt2"): # the check reads only their names
             write(tree, os.path.join("tests", "data", "pt2", name), "")
         for part in (check_rules, check_forms, check_times, check_measured, check_unread, check_changes, check_rows, check_command):
             part(tree)

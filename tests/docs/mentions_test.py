@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""mentions_test.py SOURCE: scripts/check_mentions.py accepts a small tree, and names each thing that a page mentions and the tree lacks."""
+"""mentions_test.py SOURCE: checks that scripts/check_mentions.py accepts a small tree, and names each thing that a page mentions and the
+tree lacks."""
 import os
 import pathlib
 import shutil
@@ -49,7 +50,7 @@ passed = failed = 0
 
 
 def check(text, wanted):
-    """The findings about a page with this text, without page and line."""
+    """Returns the findings in a page with this text, without page and line."""
     global passed, failed
     (TREE / "docs/page.md").write_text(f"# Page\n\n{text}\n", encoding="utf-8")
     done = subprocess.run([sys.executable, str(TREE / "scripts/check_mentions.py")], capture_output=True, text=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""operators_test.py SOURCE: scripts/supported_ops.py makes the page of operators, and this test compares it with the lists, which it reads
-in its own way: each row of the operator list is on the page once, and each column marks the rows of its backend's list. Then it changes
-a copy of the lists, and the page has to follow."""
+"""operators_test.py SOURCE: scripts/supported_ops.py makes the page of operators. This test compares the page with the lists, which it
+reads with its own code: each row of the operator list is on the page once, and each column marks the rows of its backend's list. Then the
+test changes a copy of the lists, and the page has to change."""
 import collections
 import pathlib
 import re
@@ -37,7 +37,7 @@ def page_of(top):
 
 
 def by_overload(text, overloads):
-    """{overload: its part of a cell}"""
+    """Returns {overload: its part of a cell}."""
     if ": " not in text:
         return {overload: text for overload in overloads}
     parts = {}
@@ -50,7 +50,7 @@ def by_overload(text, overloads):
 
 
 def rows_of(page):
-    """{name: {title: text}} with a row for each overload."""
+    """Returns {name: {title: text}} with a row for each overload."""
     found = {}
     for line in page.split("\n"):
         cells = [part.strip() for part in line.strip("|").split("|")]
@@ -67,7 +67,8 @@ def rows_of(page):
 
 
 def functional(name, forms):
-    """The name of the row that a form in place belongs to; None for other names. forms: rows that name theirs by FORM( )."""
+    """Returns the name of the functional row of an in-place form, or None for other names. forms: {name: functional row} of rows with
+    FORM( )."""
     if name in forms:
         return forms[name]
     match = re.fullmatch(r"(\w+::\w*[a-z0-9])_((?:\..*)?)", name)
@@ -75,7 +76,8 @@ def functional(name, forms):
 
 
 def check_column(found, by_id, forms, title, path, form, text):
-    """Each row of the list has the text, and each row with a text is in the list, or is the form in place of a row there."""
+    """Checks that each row of the list has the text, and that each row with a text is in the list or is the in-place form of a row in the
+    list."""
     listed = {match.group(1): match.groups()[-1] for match in re.finditer(form, (SOURCE / path).read_text(), re.M)}
     check(f"{path} has rows", len(listed) > 20, len(listed))
     names = {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""options_test.py SOURCE: the programs (in TAPER_BIN) know the commands and the options that pages give them in backquotes and in blocks
-that are not run: "taper run --threads 2", "bench --profile". tests/docs/pages_test.py runs the other blocks."""
+"""options_test.py SOURCE: checks that the programs in TAPER_BIN have the commands and options that pages mention in backquotes and in
+blocks that are not run, such as "taper run --threads 2" and "bench --profile". tests/docs/pages_test.py runs the other blocks."""
 import os
 import pathlib
 import re
@@ -27,7 +27,8 @@ BENCHMARK = said_by("speed_benchmark_torch", "--help")
 
 
 def words_of(command):
-    """The words of a command from the program on: without variables, folders, and programs that run it."""
+    """Returns the words of a command, beginning with the program. Variables, folders, and programs that run the program are
+    removed."""
     words = [word.rstrip(",") for word in check_mentions.words_of(command)]
     while words and (re.match(r"\w+=", words[0]) or words[0] in ("adb", "shell", "taskset", "-c", "1")):
         words = words[1:]
@@ -35,7 +36,7 @@ def words_of(command):
 
 
 def problem(command):
-    """What is wrong with the command, "" if nothing is, or None if it is not a command of these programs."""
+    """Returns an error of the command, "" if it has none, or None if it is not a command of these programs."""
     words = words_of(command)
     if words[:1] == ["speed_benchmark_torch"]:
         lost = [word for word in words[1:] if word.startswith("--") and not re.search(rf"^\s*{re.match('--[^=]*', word).group()}:", BENCHMARK, re.M)]
@@ -43,7 +44,7 @@ def problem(command):
     if words[:1] == ["taper"]:
         words = words[1:]
     elif not any(word.startswith("--") for word in words[1:]):
-        return None # "run" is a word, and "run --json" is a command
+        return None # "run" alone is a word of prose; "run --json" is a command
     if not words or words[0] in ("help", "version") or not re.fullmatch(r"[a-z]+", words[0]) or (words[0] not in VERBS and not command.startswith("taper ")):
         return None
     if words[0] not in VERBS:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the documentation's pages hold: blocks of code with what is said of each, links, headings."""
+"""Reads the documentation's pages: blocks of code with the comments about them, links, headings."""
 import collections
 import os
 import re
 
-# A comment on the line before a block says what it needs, or why it cannot be run here:
+# A comment on the line before a block says what the block needs, or why it cannot run:
 #   <!-- not run: needs Xcode -->        <!-- run: model.ptl -->: arguments of a program in C
 #   <!-- fails -->: every command of the block ends with a status other than 0
 Block = collections.namedtuple("Block", "line language body said")
@@ -14,7 +14,7 @@ TEXT = {"text", "json"}
 
 
 def pages(source):
-    """Returns the pages for users of Taper, and those for its developers; decisions are history."""
+    """Returns the pages for users of Taper and the pages for its developers, without decisions, which are history."""
     found = [name for name in os.listdir(source) if name.endswith(".md")]
     for folder in ("docs", "docs/inside", "docs/tutorials", "packaging", "examples/demo"):
         found += [f"{folder}/{name}" for name in os.listdir(os.path.join(source, folder)) if name.endswith(".md")]
@@ -39,7 +39,7 @@ def blocks(text):
             else:
                 body.append(line)
         elif line.startswith("```"):
-            inside, language, body = number, (line[3:].split() or [""])[0], [] # what follows it is some test's own
+            inside, language, body = number, (line[3:].split() or [""])[0], [] # the words after the language are for tests
             comment = re.fullmatch(r"<!-- ?(.*?) ?-->", before.strip())
             said = comment.group(1) if comment else ""
             if language not in CODE | TEXT:
@@ -63,7 +63,8 @@ def links(text):
 
 
 def quotations(text):
-    """(file, text) of each <!-- FILE says: TEXT -->: the file has to contain the text, which the page explains or repeats."""
+    """Returns (file, text) of each <!-- FILE says: TEXT -->. The file has to contain the text, which the page explains or
+    repeats."""
     return re.findall(r"^<!-- ([\w./-]+) says: (.*) -->$", without_code(text), re.M)
 
 
@@ -76,17 +77,18 @@ def anchors(text):
 
 
 
-# What an app or an installer would ask a server for. Names alone are no coordinates.
+# Names with which an app or an installer requests a package from a server.
 COORDINATES = r"dev\.taper:[\w$*…]|from 'taper-wasm'|taper-wasm-[\d.]+\.tgz|taper-runtime|:path => '…/build/apple"
 
 
 def published(source):
-    """Whether the version of the tree is released: the list of changes then has its date."""
+    """Returns true if the version of the tree is released. The list of changes then has its date."""
     return "not yet released" not in re.search(r"^## .*$", read(source, "CHANGELOG.md"), re.M).group()
 
 
 def says_published(text):
-    """Whether a page that has coordinates says that they are on no server. None: it has no coordinates."""
+    """Returns false if a page with coordinates says that no version is published yet, otherwise true. Returns None for a
+    page without coordinates."""
     if not re.search(COORDINATES, text):
         return None
     return not re.search(r"[Nn]o version( of Taper)? is\s+published\s+yet", text)

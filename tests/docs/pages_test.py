@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""pages_test.py SOURCE BUILD CC CXX PAGE: runs every block of a page, in their order, in one folder that holds the tree (as links), a model
-under the names that pages give it, files that cannot be loaded (broken_files.py), and a picture. `$ command` is followed by what it prints;
-numbers may differ as results may. Each command of a block after <!-- fails --> has to fail. A block that cannot run says why in a comment
-before it, which is printed. `pages_test.py SOURCE BUILD CC CXX` alone: links, quotations and the form of all pages."""
+"""pages_test.py SOURCE BUILD CC CXX PAGE: runs every block of a page, in order, in one folder. The folder contains links to the tree, a
+model under the names that pages use, files that cannot be loaded (broken_files.py), and a picture. `$ command` is followed by the output of
+the command, in which numbers may differ slightly. Each command of a block after <!-- fails --> has to fail. A comment before a block that
+cannot run gives the reason, which is printed. `pages_test.py SOURCE BUILD CC CXX` alone: links, quotations and the form of all pages."""
 import glob
 import importlib.util
 import os
@@ -24,7 +24,7 @@ def same_line(wanted, got):
     wanted, got = (" ".join(re.sub(r"[█▉▊▋▌▍▎▏]+", "", TIMES.sub("0", line)).split()) for line in (wanted, got))
     if NUMBER.sub("#", wanted) != NUMBER.sub("#", got):
         return False
-    if " nodes, " in wanted: # how many there are is the compiler's matter, and may change
+    if " nodes, " in wanted: # the number of nodes may change with the compiler
         return True
     pairs = zip(map(float, NUMBER.findall(wanted)), map(float, NUMBER.findall(got)))
     return all(abs(a - b) <= 2e-3 * abs(a) + 2e-3 or (abs(a - b) < 0.11 and "%" in wanted) for a, b in pairs)
@@ -103,7 +103,7 @@ def run_page(page):
     found, _ = pages.blocks(pages.read(SOURCE, page))
     environment = {**os.environ, "PATH": os.path.join(BUILD, "bin") + ":" + os.environ["PATH"],
                    "PYTHONPATH": os.path.join(BUILD, "python"), "CC": CC, "CXX": CXX, "COLUMNS": "120"}
-    if shutil.which("ninja") is not None: # which is what building Taper needs; there may be no make
+    if shutil.which("ninja") is not None: # building Taper needs Ninja; make may be missing
         environment["CMAKE_GENERATOR"] = "Ninja"
     passed = failed = 0
     python, python_block = "", None
@@ -128,7 +128,7 @@ def run_page(page):
                 if not glob.glob(os.path.join(BUILD, "python", "taper", "_taper*")) or importlib.util.find_spec("numpy") is None:
                     print(f"{where}: SKIPPED, this build has no Python binding, or Python no NumPy")
                     continue
-                python, python_block = python + block.body, block # each block goes on where the one before ended
+                python, python_block = python + block.body, block # each block continues the blocks before it
                 status, said = run([sys.executable, "-c", python], folder, environment)
                 wrong = f"{said}exit status {status}" if status != 0 else None
             else:
@@ -151,7 +151,7 @@ def check_forms():
                 continue
             path, _, anchor = target.partition("#")
             file = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
-            if file in ("docs/commands.md", "docs/supported-ops.md") or file.startswith("docs/api"): # ./dev docs makes them
+            if file in ("docs/commands.md", "docs/supported-ops.md") or file.startswith("docs/api"): # `./dev docs` makes these pages
                 continue
             if not os.path.exists(os.path.join(SOURCE, file)):
                 problems.append(f"{page}: a link to {target}, which is not there")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""rooms_test.py SOURCE: scripts/check_rooms.py accepts a small tree, and names each folder that the drawing of a changed tree lacks or has too much."""
+"""rooms_test.py SOURCE: checks that scripts/check_rooms.py accepts a small tree, and names each folder that the drawing of a changed tree lacks or
+has in excess."""
 import os
 import pathlib
 import subprocess

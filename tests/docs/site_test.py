@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""site_test.py OUT: what scripts/docs_site.py left in OUT: the menu, the pages that the site is made from, and the site's HTML if mkdocs was
-there. Exit status 77 if OUT is not there."""
+"""site_test.py OUT: checks the files that scripts/docs_site.py wrote to OUT: the menu, the pages that the site is made from, and the site's
+HTML if mkdocs was installed. Exit status 77 if OUT does not exist."""
 import html.parser
 import json
 import os
@@ -25,7 +25,7 @@ def read(*path):
 
 
 def entries(menu, depth=0):
-    """(title, page or None, depth) of each entry of a menu."""
+    """Yields (title, page or None, depth) for each entry of a menu."""
     for entry in menu:
         for title, inside in entry.items():
             yield title, inside if isinstance(inside, str) else None, depth
@@ -34,7 +34,7 @@ def entries(menu, depth=0):
 
 
 class Page(html.parser.HTMLParser):
-    """Text in menus, text in code blocks, and how code blocks are coloured."""
+    """Collects the text in menus, the text in code blocks, and the colours of code blocks."""
 
     def __init__(self, text):
         super().__init__()

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# built_levels.sh LIBRARY LEVEL…: the static library has a file of kernels for each of these instruction sets.
+# built_levels.sh LIBRARY LEVEL…: checks that the static library has a file of kernels for each of these instruction
+# sets.
 library=$1
 shift
 status=0

@@ -29,7 +29,7 @@ compile() {
     shift
     # shellcheck disable=SC2086
     set -- -std=c11 -O2 -static -Wall -Wextra -Werror $definitions "$@" -I. -Iinclude -Isrc -Ibench/kernels
-    # Kernels have flags of their own, those of their instruction sets.
+    # Each kernel is compiled with the flags of its instruction set.
     grep '^src/' "$out/list" | while read -r source flags; do
         # shellcheck disable=SC2086
         "$cc" "$@" $flags -c "$source" -o "$out/$(basename "$source").o" || exit 1
@@ -42,7 +42,7 @@ for cpu in $cpus; do
     printf '%s: ' "$cpu"
     "$qemu" -cpu "$cpu" "$out/kernel_check" "$@"
 done
-# What small builds have instead.
+# Small builds replace some kernels by those in src/lean, which are checked last.
 compile "$out/kernel_check" -Isrc/lean
 printf 'small: '
 "$qemu" -cpu "$cpu" "$out/kernel_check" gemm_f32

@@ -15,7 +15,7 @@ trap 'rm -rf "$out"' EXIT
 cd "$root"
 cmake -DTAPER_ARCHITECTURE=wasm -P cmake/TaperIsa.cmake >"$out/list"
 definitions=$(sed -n 's/^definitions //p' "$out/list")
-# The rest of the package is built with vectors, too (cmake/TaperCompile.cmake).
+# Like the kernels, the rest of the package is compiled with vectors (cmake/TaperCompile.cmake).
 kernels=$(sed -n 's/^\(src[^ ]*\).*/\1/p' "$out/list")
 # shellcheck disable=SC2086
 emcc -std=c11 -O2 -msimd128 -Wall -Wextra -Werror $definitions -I. -Iinclude -Isrc -Ibench/kernels $kernels \
@@ -29,5 +29,5 @@ const wasi = new WASI({version: 'preview1', args: [file, ...args], returnOnExit:
 const imports = {wasi_snapshot_preview1: wasi.wasiImport, env: {emscripten_notify_memory_growth() {}}};
 process.exit(wasi.start((await WebAssembly.instantiate(readFileSync(file), imports)).instance));
 END
-# Version 18 of node wants to be asked for it.
+# Node 18 has WASI only with this option.
 node --no-warnings --experimental-wasi-unstable-preview1 "$out/run.mjs" "$out/kernel_check.wasm" "$@"

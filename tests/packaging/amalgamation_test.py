@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""amalgamation_test.py FOLDER LIBRARY: tests the library as one file (scripts/amalgamate.py). It compiles by `cc -O2 -c` without a warning. It is
-at most 5 percent larger than the same files of LIBRARY, a static one. Its results are bit-identical, with portable kernels and with all that
-the machine supports. CC in the environment is another compiler: it gets the flag that taper.c requires, and sizes are not compared."""
+"""amalgamation_test.py FOLDER LIBRARY: tests the library as one file (scripts/amalgamate.py). The file must compile with `cc -O2 -c` without a
+warning. It may be at most 5 percent larger than the same files of LIBRARY, a static library. Its results must be bit-identical, with portable
+kernels and with all kernels that the machine supports. If the environment has CC, that compiler is used with the flag that taper.c requires, and
+sizes are not compared."""
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MOST_SECONDS = 120 # of a processor; a slow machine may take three times as long
+MOST_SECONDS = 120 # seconds of one processor; a slow machine may need three times as long
 HEADERS = ("taper", "taper_compile", "taper_app", "taper_device", "taper_inspect", "taper_memory", "taper_operator")
 failed = passed = 0
 
@@ -31,7 +32,7 @@ def run(*command, **more):
 
 
 def size_of(path, members=None):
-    """Returns the bytes of code and data; for a static library only those of the members."""
+    """Returns the bytes of code and data. members: counts only these members of a static library."""
     rows = [line.split() for line in run("size", path).splitlines()[1:]]
     return sum(int(row[0]) + int(row[1]) for row in rows if members is None or row[5] in members)
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# demo_test.sh CMAKE SOURCE CC GENERATOR MAKE: builds the program as `./dev demo` does, which has the operators of two networks only and little
-# else, and runs both networks. The compiler optimizes little, because only errors are looked for.
+# demo_test.sh CMAKE SOURCE CC GENERATOR MAKE: builds the program as `./dev demo` does, with the operators of two networks and little else, and
+# runs both networks. The compiler optimizes little, because the test only looks for errors.
 set -eu
 cmake=$1 source=$2 cc=$3 generator=$4 make=$5
 scratch=$(mktemp -d)

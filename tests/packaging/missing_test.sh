@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# missing_test.sh CMAKE SOURCE CC GENERATOR MAKE: a machine without the headers of a library. CMake must stop, and name the package that
-# has the header and the option that does without it.
+# missing_test.sh CMAKE SOURCE CC GENERATOR MAKE: simulates a machine without the headers of a library. CMake must stop, and name the
+# package with the header and the option that omits the library.
 set -eu
 cmake=$1 source=$2 cc=$3 generator=$4 make=$5
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0
 
-# without PACKAGE WORDS…: none of the words may be missing in the error.
+# without PACKAGE WORDS…: the error must contain all of the words.
 without() {
     package=$1
     shift
@@ -17,7 +17,7 @@ without() {
         echo "FAILED: CMake goes on without $package"
         exit 1
     fi
-    said=$(tr -s ' \n' ' ' <"$scratch/log") # CMake breaks lines
+    said=$(tr -s ' \n' ' ' <"$scratch/log") # joins the lines of the message, which CMake wraps
     for words in "$@"; do
         case $said in
         *"$words"*) passed=$((passed + 1)) ;;

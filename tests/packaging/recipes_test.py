@@ -39,7 +39,7 @@ class Recipes(unittest.TestCase):
         self.assertEqual(dates, sorted(set(dates), reverse=True))
 
     def test_version_is_read(self):
-        """The version of packages that a build makes is CMakeLists.txt's: read by a script, or filled in by CMake."""
+        """Packages take their version from CMakeLists.txt: a script reads it, or CMake inserts it."""
         for path, form in (("pyproject.toml", r"regex = 'project"), ("bindings/wasm/package/package.json.in", r'"version": "@PROJECT_VERSION@"'),
                            ("scripts/android/build.sh", r"--version \"\$version\""), ("bindings/apple/pods/podspec.rb.in", r"s\.version = '@VERSION@'")):
             self.assertRegex(read(path), form, path)
@@ -61,12 +61,12 @@ class Recipes(unittest.TestCase):
         self.assertGreater(found, 0)
 
     def test_module_map(self):
-        """Swift sees every public header: the map of the xcframework names them one by one."""
+        """The module map of the xcframework names every public header, because Swift sees only these."""
         named = re.findall(r'header "(taper/\w+\.h)"', read("bindings/apple/module.modulemap"))
         self.assertEqual(sorted(named), sorted("taper/" + name for name in os.listdir(os.path.join(SOURCE, "include/taper")) if name.endswith(".h")))
 
     def test_not_yet_published(self):
-        """As long as no version is released, each page with coordinates of packages says so."""
+        """While no version is released, each page with coordinates of packages says so."""
         if f"## {VERSION}, not yet released" not in read("CHANGELOG.md"):
             self.skipTest("a version is released")
         pages = ["README.md"] + [os.path.relpath(os.path.join(folder, name), SOURCE) for folder, _, names in os.walk(os.path.join(SOURCE, "docs"))
@@ -94,7 +94,7 @@ class Recipes(unittest.TestCase):
             self.assertLessEqual(asked, known, recipe)
 
     def test_every_instruction_set(self):
-        """Only the demo's build omits some, or compiles for anything other than speed or size."""
+        """Only the demo's build omits instruction sets, or compiles with another goal than speed or size."""
         for recipe in [*RECIPES, "pyproject.toml", "scripts/debian.sh"]:
             self.assertNotRegex(read(recipe), r"TAPER_CPU_LEVELS|TAPER_OPTIMIZE", recipe)
         for preset in json.loads(read("CMakePresets.json"))["configurePresets"]:
@@ -114,7 +114,7 @@ class Recipes(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_vcpkg(self):
-        """Runs the port with vcpkg's functions replaced by some that print their arguments."""
+        """Runs the port with stand-ins for vcpkg's functions that print their arguments."""
         script = "cmake_minimum_required(VERSION 3.16)\n" + "\n".join([f"function({name})\n message(STATUS \"{name} ${{ARGV}}\")\nendfunction()" for name in (
             "vcpkg_check_features", "vcpkg_cmake_configure", "vcpkg_cmake_install", "vcpkg_cmake_config_fixup", "vcpkg_fixup_pkgconfig",
             "vcpkg_copy_tools", "vcpkg_install_copyright")])

@@ -45,7 +45,7 @@ class Table(unittest.TestCase):
         self.assertEqual(run(sys.executable, RELEASE + "/release.py", "--names").stdout.split(), names)
 
     def test_dry_run(self):
-        """With --dry-run, an artefact of another machine is a row with the reason; without it, it is an error."""
+        """With --dry-run an artefact of another machine is a row with the reason. Without --dry-run it is an error."""
         with tempfile.TemporaryDirectory() as out:
             dry = run(sys.executable, RELEASE + "/release.py", "--dry-run", "--only", "windows", "--only", "publish", "--only", "version", "--out", out)
             self.assertEqual(dry.returncode, 0, dry.stderr)
@@ -58,7 +58,7 @@ class Table(unittest.TestCase):
         self.assertEqual(run(sys.executable, RELEASE + "/release.py").returncode, 2)
 
     def test_missing_tools(self):
-        """Each script skips, rather than fails, on a path with nothing but the tools of a minimal system."""
+        """If PATH has only the tools of a minimal system, each script is skipped and does not fail."""
         wanted = {"wheel.sh": (), "npm.sh": (), "debian.sh": (), "android.sh": (), "programs.sh": ("x86_64",), "wheel_zig.sh": ("aarch64",), "amalgamation.sh": ()}
         with tempfile.TemporaryDirectory() as scratch:
             for tool in ("sh", "dirname", "mkdir", "uname", "sed", "cat"):

@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 import release  # noqa: E402
 
 ROWS = {artefact.name: artefact for artefact in release.artefacts()}
-# What a job may run besides scripts: it fetches what checkout and the script need on a bare machine.
+# A job may run these commands in addition to scripts: they install the packages that checkout and the script need on a bare machine.
 PREPARES = (["apt-get", "update"], ["apt-get", "install"], ["apk", "add"], ["brew", "install"], ["git", "config"])
 VARIABLE = re.compile(r"\$\{\{ *matrix\.([\w-]+) *\}\}")
 
@@ -38,7 +38,7 @@ WORKFLOWS = {name: yaml.safe_load(read(name)) for name in sorted(os.listdir(FOLD
 
 
 def choices(job):
-    """Yields each combination of a job's matrix, as {variable: value}; one empty combination without a matrix."""
+    """Yields each combination of a job's matrix, as {variable: value}; a job without a matrix has one empty combination."""
     matrix = dict(job.get("strategy", {}).get("matrix", {}))
     included = matrix.pop("include", None)
     if included:
@@ -136,11 +136,11 @@ class Workflows(unittest.TestCase):
                     self.assertEqual(filled(step["with"]["path"], job.choice), "build/release/" + job.name)
 
     def test_home(self):
-        """Maven's rules ask for the project's address, which the tree does not know."""
+        """Maven requires the project's address, which the tree does not contain."""
         self.assertIn("TAPER_HOME", WORKFLOWS["release.yml"]["jobs"]["android"]["env"])
 
     def test_pinned(self):
-        """An action is named by its commit, with the version beside it; nothing has more rights than it needs."""
+        """An action is named by its commit, followed by its version. No job has more rights than it needs."""
         for name, workflow in WORKFLOWS.items():
             for used in re.findall(r"uses: (.*)", read(name)):
                 self.assertRegex(used, r"^actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")

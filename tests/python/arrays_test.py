@@ -11,7 +11,7 @@ import sys
 import unittest
 import weakref
 
-import support  # before NumPy: it says so where that is not here
+import support  # comes before NumPy, because support reports a missing NumPy
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class In(unittest.TestCase):
     def test_who_sees_writes(self):
         x = np.zeros(3, np.float32)
         t = MODEL.add_one(x)
-        self.assertEqual(x.tolist(), [1, 1, 1])  # as torch.from_numpy(x) has it
+        self.assertEqual(x.tolist(), [1, 1, 1])  # torch.from_numpy(x) shares memory too
         self.assertEqual(address(t), x.ctypes.data)
         x.setflags(write=False)
         t = MODEL.add_one(x)
@@ -181,7 +181,7 @@ class Out(unittest.TestCase):
             weight.numpy()[0, 0] = 1
         with self.assertRaisesRegex(TypeError, "not writable"):
             (ctypes.c_float * 6).from_buffer(weight)
-        copy = np.from_dlpack(weight)  # a copy: who takes it may write
+        copy = np.from_dlpack(weight)  # NumPy gets a copy, which it may write to
         self.assertNotEqual(address(weight), copy.ctypes.data)
         with self.assertRaisesRegex(BufferError, "read-only"):
             weight.__dlpack__(copy=False)
@@ -263,10 +263,10 @@ class Out(unittest.TestCase):
         self.assertEqual(str(taper.tensor(np.zeros((3, 0)))), "[]\n<taper.Tensor float64 [3, 0]>")
         self.assertEqual(str(taper.tensor(np.float32([0.1, 2, -3])).to("bfloat16")), "[ 0.1  2.  -3. ]\n<taper.Tensor bfloat16 [3]>")
         self.assertTrue(str(taper.quantize_tensor(np.float32([0.5, -1]), 0.5, 128)).startswith("[ 0.5 -1. ]\n"))
-        self.assertLess(len(str(taper.tensor(np.zeros((2,) * 16)))), 100)  # too many corners to show any
+        self.assertLess(len(str(taper.tensor(np.zeros((2,) * 16)))), 100)  # with 16 dimensions there are too many corners to print
 
     def test_str_without_numpy(self):
-        # In a process of its own, where the import of NumPy fails.
+        # This runs in its own process, in which the import of NumPy fails.
         code = ("import sys; sys.modules['numpy'] = None; import array, taper; "
                 "print(taper.tensor(array.array('f', [0.5, 2])), taper.tensor(memoryview(bytes(6)).cast('B', (2, 3))))")
         done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(taper.__file__))},
@@ -296,7 +296,7 @@ class Out(unittest.TestCase):
             def __dlpack_device__(self):
                 return self.device
 
-            def __dlpack__(self):  # older than versions
+            def __dlpack__(self):  # DLPack before it had versions
                 return self.answer
 
         fine = taper.tensor(np.arange(3)).__dlpack__()
@@ -310,7 +310,7 @@ class Out(unittest.TestCase):
 
 
 class Plain(ctypes.Structure):
-    """DLPack's tensor in a capsule, as older packages make it."""
+    """Returns DLPack's tensor in a capsule of the form that older packages make."""
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("rank", ctypes.c_int32), ("code", ctypes.c_uint8),
                 ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("sizes", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
                 ("offset", ctypes.c_uint64), ("user", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]

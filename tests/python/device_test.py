@@ -40,7 +40,7 @@ class ResultsStay(unittest.TestCase):
             logger.removeHandler(listener)
 
     def bytes_of(self, lines):
-        """Returns the bytes of the recording that was used last."""
+        """Returns the number of bytes of the recording that was used last."""
         found = [int(m.group(1)) for m in (re.search(r"(\d+) bytes from and to the host", line) for line in lines) if m]
         self.assertTrue(found, lines)
         return found[-1]
@@ -53,13 +53,13 @@ class ResultsStay(unittest.TestCase):
             np.testing.assert_allclose(one, want, rtol=1e-4, atol=1e-5)
             np.testing.assert_array_equal(one, other)
         self.assertEqual(self.bytes_of(lines), 4 * (8 + 24 + 6 + 24))
-        self.assertEqual(self.bytes_of(few), 4 * 8)  # the input: what is returned stays
+        self.assertEqual(self.bytes_of(few), 4 * 8)  # only the input moves; the results stay on the device
 
     def test_clones_and_what_outlives(self):
         model = taper.load(support.model_path("gpu_state.pt"), threads=1, device=DEVICE + "!").clone(results_stay=True)
         x, h = np.ones((1, 8), np.float32), np.zeros((1, 24), np.float32)
         out, state = model(x, h)
-        del model  # a result outlives it
+        del model  # a result must outlive its model
         want = taper.load(support.model_path("gpu_state.pt"), device="cpu")(x, h)
         np.testing.assert_allclose(np.asarray(state), np.asarray(want[1]), rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(np.asarray(out), np.asarray(want[0]), rtol=1e-4, atol=1e-5)

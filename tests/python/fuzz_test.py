@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""fuzz_test.py [COUNT [SEED]]: random arguments. A value that a model accepts is returned unchanged; any other raises one of the exceptions below
-and leaves the model unchanged."""
+"""fuzz_test.py [COUNT [SEED]]: calls models with random arguments. A value that a model accepts must be returned unchanged. Any other value must
+raise one of the exceptions below and leave the model unchanged."""
 import decimal
 import math
 import random
 import sys
 import unittest
 
-import support  # before NumPy: it says so where that is not here
+import support  # comes before NumPy, because support reports a missing NumPy
 
 import numpy as np
 
@@ -125,7 +125,7 @@ class Fuzz(unittest.TestCase):
             except EXPECTED as error:
                 raised += 1
                 self.assertTrue(str(error) or isinstance(error, MemoryError), f"seed {SEED}, call {i} of {name}: {type(error)} without a word")
-            except (RuntimeError, AttributeError) as error:  # a Hostile's own
+            except (RuntimeError, AttributeError) as error:  # an exception that a Hostile raises itself
                 self.assertIn("__", str(error))
         self.assertGreater(raised, COUNT // 2)
         self.assertEqual(MODEL.ints([1]), [1, 1])

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# install_test.sh CMAKE BUILD PYTHON SOURCE: the component `python` has everything that a wheel needs: installed on its own, outside of the
-# tree, it runs the README's example and the example programs.
+# install_test.sh CMAKE BUILD PYTHON SOURCE: checks that the component `python` has everything that a wheel needs. Installed alone, outside
+# of the tree, it must run the README's example and the example programs.
 set -eu
 cmake=$1 build=$2 python=$3 source=$4
 scratch=$(mktemp -d)
@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 (cd "$scratch/packages" && find . -type f | sort >"$scratch/files")
 printf './taper/%s\n' __init__.py __init__.pyi _errors.py _models.py _prepare.py _sources.py _taper.abi3.so _taper.pyi _text.py py.typed | sort >"$scratch/wanted"
 diff "$scratch/wanted" "$scratch/files"
-# The block of Python in README.md and those of docs/python.md, each page as one program, in a folder with the files that they name.
+# Runs the Python blocks of README.md and docs/python.md, each page as one program, in a folder with the files that the blocks name.
 mkdir "$scratch/here"
 cd "$scratch/here"
 cp "$source/examples/demo/classifier.pt" model.pt

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Nothing leaks over 10,000 calls of each kind, neither memory nor references."""
+"""Checks that 10,000 calls of each kind leak neither memory nor references."""
 import gc
 import sys
 import unittest
 
-import support  # before NumPy: it says so where that is not here
+import support  # comes before NumPy, because support reports a missing NumPy
 
 import numpy as np
 

@@ -31,7 +31,7 @@ export TAPER_PYTHON_PACKAGE="$folder/none"
 for test in values arrays prepare; do
     "$folder/venv/bin/python" "$source/tests/python/${test}_test.py"
 done
-# The same wheel in newer Pythons that are here.
+# The wheel must also work in the newer Pythons that are installed.
 for other in python3.12 python3.13 python3.14; do
     command -v $other >/dev/null && $other -m venv "$folder/$other" >/dev/null 2>&1 || continue
     "$folder/$other/bin/python" -m pip --disable-pip-version-check --quiet install "$folder"/wheels/taper_runtime-*.whl || continue

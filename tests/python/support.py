@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Shared by the tests of the Python binding: paths of models, and a main that counts like the other tests.
+"""Code that the tests of the Python binding share: paths of models, and a main that counts like the other tests.
 
 TAPER_PYTHON_PACKAGE is the folder with the package (build/python); without it the installed one is used."""
 import importlib.util

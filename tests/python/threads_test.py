@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-import support  # before NumPy: it says so where that is not here
+import support  # comes before NumPy, because support reports a missing NumPy
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def in_threads(count, work):
     def run(i):
         try:
             work(i)
-        except BaseException as error:  # to be told by the thread that waits
+        except BaseException as error:  # the thread that waits reports it
             failures.append(error)
 
     threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
@@ -39,7 +39,7 @@ def in_threads(count, work):
 
 
 def script(text, *arguments):
-    """Runs a script in a process of its own."""
+    """Runs a script in its own process."""
     head = f"import sys, os, signal, threading, time\nsys.path.insert(0, {support.PACKAGE!r})\nimport taper\nmodel = taper.load({VALUES!r})\n"
     return subprocess.run([sys.executable, "-c", head + text, *arguments], capture_output=True, text=True, timeout=120)
 
@@ -115,7 +115,7 @@ class Threads(unittest.TestCase):
 
     def test_cancel(self):
         model = taper.load(VALUES)
-        model.cancel()  # of nothing
+        model.cancel()  # no run is active
         self.assertEqual(model.spin(3), 3)
         for _ in range(5):
             seen = []
@@ -249,8 +249,8 @@ print(interrupted, model.spin(10))
         self.assertEqual((done.stdout, done.returncode), ("100 9\n", 0), done.stderr)
 
 
-# GCC 12's AddressSanitizer does not take its allocator's locks before a fork: where another thread has one just then, as
-# a worker that starts may, the child waits for it for ever.
+# GCC 12's AddressSanitizer does not take its allocator's locks before a fork. If another thread holds a lock at that
+# time, for example a worker that starts, the child waits for it forever.
 needs_fork = unittest.skipIf("libasan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer's allocator does not survive forks")
 
 

@@ -61,7 +61,7 @@ class Net(torch.nn.Module):
         return torch.stack(xs).sum(0), names
 
 
-class Bundled(Net):  # PyTorch gives the methods of bundled inputs to all modules of a class
+class Bundled(Net):  # PyTorch adds the methods of bundled inputs to all modules of a class
     pass
 
 
@@ -92,7 +92,7 @@ class Tensors(unittest.TestCase):
         for dtype in DTYPES:
             x = torch.tensor([[0, 1, 1], [1, 0, 1]]).to(dtype)
             t = MODEL.alias(x)
-            if dtype is torch.bool and torch.__version__ < "2":  # it takes none by DLPack
+            if dtype is torch.bool and torch.__version__ < "2":  # PyTorch 1.13 accepts no bools by DLPack
                 back = torch.from_numpy(t.numpy())
             else:
                 back = torch.from_dlpack(t)
@@ -104,7 +104,7 @@ class Tensors(unittest.TestCase):
             self.assertEqual(int(back.sum().real), 4)
 
     def test_bools_cost_no_more(self):
-        """PyTorch 1.13 takes half a millisecond to refuse bools by DLPack, so it is asked once."""
+        """PyTorch 1.13 takes half a millisecond to refuse bools by DLPack, so only the first call tries."""
         def time_of(x):
             times = []
             for _ in range(60):
@@ -123,7 +123,7 @@ class Tensors(unittest.TestCase):
         t += 1
         self.assertEqual(x.tolist(), [2, 2, 2])
         weight = torch.from_dlpack(MODEL.get_weight())
-        weight += 1  # a copy: the file's pages cannot be written to
+        weight += 1  # PyTorch gets a copy, because the file's pages cannot be written to
         self.assertEqual(MODEL.get_weight().tolist(), [[0, 1, 2], [3, 4, 5]])
 
     def test_refused(self):
@@ -142,7 +142,7 @@ class Tensors(unittest.TestCase):
         before = sys.getrefcount(x)
         for _ in range(1000):
             torch.from_dlpack(MODEL.alias(x))
-        self.assertLessEqual(sys.getrefcount(x), before + 1)  # PyTorch 2 keeps one for itself
+        self.assertLessEqual(sys.getrefcount(x), before + 1)  # PyTorch 2 holds one reference
 
 
 class Calls(unittest.TestCase):

@@ -5,7 +5,7 @@ import decimal
 import unittest
 import warnings
 
-import support  # before NumPy: it says so where that is not here
+import support  # comes before NumPy, because support reports a missing NumPy
 
 import numpy as np
 
@@ -106,7 +106,7 @@ class Values(unittest.TestCase):
         x = np.ones(2, np.float32)
         self.assertEqual(MODEL(x).tolist(), [2, 2])
         self.assertEqual(MODEL(x, 3.0, 4).tolist(), [7, 7])
-        self.assertEqual(MODEL(x, shift=4).tolist(), [6, 6])  # the default of what is left out
+        self.assertEqual(MODEL(x, shift=4).tolist(), [6, 6])  # an omitted argument gets its default
         self.assertEqual(MODEL(scale=3, x=x).tolist(), [3, 3])
         self.assertEqual(MODEL.method("forward")(shift=1, x=x).tolist(), [3, 3])
         for words, call in [
@@ -199,7 +199,7 @@ class Values(unittest.TestCase):
         self.assertIs(error.status, taper.Status.RAISED)
         self.assertIn("builtins.ValueError", error.detail)
         self.assertIsNone(error.offset)
-        self.assertEqual(MODEL.ints([]), [0])  # the model goes on
+        self.assertEqual(MODEL.ints([]), [0])  # the model can be called again
 
     def test_pickled_error(self):
         import pickle
@@ -260,7 +260,7 @@ class Values(unittest.TestCase):
             error = caught.exception
             self.assertEqual(str(error), line)
             self.assertIn("builtins.ValueError", error.detail)
-            self.assertIn(error.detail, "".join(traceback.format_exception(error)))  # who does not catch it sees all
+            self.assertIn(error.detail, "".join(traceback.format_exception(error)))  # the traceback of an uncaught exception shows the whole detail
 
 
 class State(unittest.TestCase):
@@ -274,7 +274,7 @@ class State(unittest.TestCase):
         model = taper.load(support.model_path("values.pt"))
         weight, state = model.get_weight(), model.get_state()
         array, state_array = weight.numpy(), state.numpy()
-        model.grow_state()  # which moves the model's tensor, not what was handed out
+        model.grow_state()  # this moves the model's tensor, not the tensor that was returned
         self.assertEqual(model.get_state().shape, (200000,))
         del model, weight, state
         self.assertEqual(array.tolist(), [[0, 1, 2], [3, 4, 5]])

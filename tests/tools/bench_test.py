@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper bench and speed_benchmark_torch: their figures and lines."""
+"""Tests the figures and lines of taper bench and speed_benchmark_torch."""
 import json
 import os
 import zipfile
@@ -7,11 +7,11 @@ import zipfile
 from toolcase import BUNDLED, DEMO, VALUES, ToolCase, main, np
 
 CLASSIFIER = os.path.join(DEMO, "classifier.ptl")
-STEM = 2 * 48 * 48 * 16 * 27  # its first layer: 16 channels of 3 by 3 by 3
+STEM = 2 * 48 * 48 * 16 * 27  # operations of the classifier's first layer: 16 channels of 3 by 3 by 3
 FINISHED = r"Main run finished\. Microseconds per iter: [0-9.e+]+\. Iters per second: [0-9.e+]+\n$"
 
 
-# Writes to each of its inputs, and raises an exception where one was written to before.
+# This model writes to each of its inputs, and raises an exception if an input was written to before.
 WRITES = """class M(Module):
   __parameters__ = []
   __buffers__ = []
@@ -56,7 +56,8 @@ class Bench(ToolCase):
         done = self.call("bench", CLASSIFIER, "--input-dims", "1,3,96,96", "--warmup", 1, "--iter", 1, "--threads", 1,
                          "--profile", "--json")
         stem = next(op for op in json.loads(done.stdout)["ops"] if "conv2d" in op["name"])
-        # What the kernel says it does, from its speed and time: the multiplications and additions of the first layer.
+        # Speed times time gives the kernel's number of operations: the multiplications and additions of the first
+        # layer.
         done = stem["gflops"] * stem["ms"] * 1e6
         self.assertAlmostEqual(done / STEM, 1, delta=0.02)
 
@@ -76,7 +77,7 @@ class Bench(ToolCase):
         layers = [e for e in events if e["cat"] == "layer"]
         self.assertEqual([e["name"] for e in operators], [op["name"] for op in found["ops"]])
         end = 0
-        for event in operators:  # one behind the other
+        for event in operators:  # the operators follow each other
             self.assertAlmostEqual(event["ts"], end, delta=0.01)
             end = event["ts"] + event["dur"]
         self.assertAlmostEqual(sum(e["dur"] for e in layers), sum(e["dur"] for e in operators), delta=0.1)
@@ -127,7 +128,7 @@ class Bench(ToolCase):
                 while piece:
                     text += piece
                     piece = os.read(controller, 65536)
-            except OSError:  # Linux's way to say that all is read
+            except OSError:  # Linux raises this after all is read
                 pass
             os.close(controller)
             process.communicate(timeout=60)
@@ -135,8 +136,8 @@ class Bench(ToolCase):
             self.assertIn(b"\033[32m", text)
             lines = [re.sub("\033\\[[0-9]*m", "", line.rstrip("\r")) for line in text.decode().split("\n")]
             rows = [line for line in lines if re.match(r" +[0-9.]+ +[0-9.]+%  (features|classifier)", line)]
-            self.assertGreater(len(rows), 20)  # of layers
-            for row in rows:  # four times its share of the room behind it, of no more than 60 columns
+            self.assertGreater(len(rows), 20)  # rows of layers
+            for row in rows:  # a bar has four times its share of the room after the row, at most 60 columns
                 text = row.rstrip("#")
                 share = float(re.search("([0-9.]+)%", text)[1]) / 100
                 room = min(columns - len(text) - 1, 60)
@@ -185,7 +186,7 @@ class SpeedBenchmark(ToolCase):
         self.assertEqual(done.stderr, "no input is given: the model's bundled input 0 is used\n")
         self.assertEqual(done.stdout.split("\n")[0],
                          self.bench("--model", BUNDLED, "--iter=1", "--print_output", "--use_bundled_input=0").stdout.split("\n")[0])
-        self.bench("--model", CLASSIFIER, "--iter=1", status=1)  # has none
+        self.bench("--model", CLASSIFIER, "--iter=1", status=1)  # this model has no bundled inputs
         self.bench("--model", BUNDLED, "--iter=1", "--no_inputs", status=1)
 
     def test_flags(self):

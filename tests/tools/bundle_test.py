@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper bundle: the samples are found by taper, by speed_benchmark_torch and by PyTorch, in the form of its own torch.utils.bundled_inputs."""
+"""Tests taper bundle. taper, speed_benchmark_torch and PyTorch must find the samples, which have the form of torch.utils.bundled_inputs."""
 import json
 import os
 import subprocess
@@ -40,7 +40,7 @@ class Bundle(ToolCase):
         subprocess.run([sys.executable, made, os.path.join(os.path.dirname(SAMPLE), "s03_control_flow.bc4.ptl"), self.path("with.ptl")], check=True)
         with zipfile.ZipFile(self.path("with.ptl")) as read, zipfile.ZipFile(self.path("old.ptl"), "w") as write:
             for name in read.namelist():
-                if "/code/" not in name: # a source would tell
+                if "/code/" not in name: # sources would give the types away
                     write.writestr(name, read.read(name))
         with open(self.path("calls.json"), "w") as file:
             json.dump([{"inputs": [1, 2, 3]}, {"inputs": [1]}], file)
@@ -66,7 +66,7 @@ class Bundle(ToolCase):
             for verb in ("run", "bench", "diff"):
                 self.assertEqual(self.remarks(verb, BUNDLED, *given), "")
         self.call("bundle", VALUES, "-i", "ones:2", "-o", "out.ptl")
-        self.assertEqual(self.remarks("run", "out.ptl", "--method", "nothing"), "")  # needs none
+        self.assertEqual(self.remarks("run", "out.ptl", "--method", "nothing"), "")  # this method needs no input
         self.fails("run", "out.ptl", "--method", "real", says="real takes 1 inputs (x: float), got 0")
         self.fails("run", VALUES, says="forward takes 1 to 2 inputs (x: Tensor, n: int), got 0")
 
@@ -121,7 +121,7 @@ class Bundle(ToolCase):
                 for method in METHODS:
                     given = ["--method", method]
                     if model == SAMPLE and method == "get_all_bundled_inputs":
-                        continue  # random numbers
+                        continue  # this case has random results
                     self.assertEqual(self.run_json("o.ptl", *given), self.run_json(model, *given))
                 self.call("run", "o.ptl", "--bundled", 1, "--json")
                 self.call("bench", "o.ptl", "--bundled", 1, "--iter", 1, "--warmup", 0)
@@ -139,7 +139,7 @@ class Bundle(ToolCase):
                 self.call("bundle", model, "--replace", *given, "-o", "other.ptl", *form)
                 self.assertEqual(self.run_json("other.ptl", "--method", "get_num_bundled_inputs"), 1)
                 self.assertEqual(self.run_json("other.ptl"), wanted)
-                self.call("bundle", "plain.ptl", *given, "-o", "third.ptl", *form)  # into a stripped one, as into any
+                self.call("bundle", "plain.ptl", *given, "-o", "third.ptl", *form)  # samples can be added to a stripped file
                 self.assertEqual(self.run_json("third.ptl"), wanted)
                 for made in ("plain.ptl", "other.ptl", "third.ptl"):
                     self.assertEqual(self.run_json(made, *given), wanted)
@@ -152,7 +152,7 @@ class Bundle(ToolCase):
         self.call("bundle", "large.ptl", "--strip", "-o", "small.ptl")
         self.assertGreater(os.path.getsize(self.path("large.ptl")), 30000)
         self.assertLess(os.path.getsize(self.path("small.ptl")), os.path.getsize(VALUES) + 1000)
-        for option in (["--strip"], ["--replace", "-i", "ones:2"]):  # of a model without any
+        for option in (["--strip"], ["--replace", "-i", "ones:2"]):  # a model without samples
             self.call("bundle", VALUES, *option, "-o", "out.ptl")
             self.assertEqual(self.run_json("out.ptl", "--method", "words"), self.run_json(VALUES, "--method", "words"))
         self.misused("bundle", BUNDLED, "--strip", "-i", "ones:2", "-o", "out.ptl", says="--strip only takes samples out")
@@ -212,7 +212,7 @@ class InPyTorch(ToolCase):
                 self.assertTrue(torch.equal(got.forward(*forward[1]), wanted.forward(*forward[1])))
         module.save(self.path("wanted.pt"))
         for source, form in (("wanted.ptl", []), ("wanted.ptl", ["--flatbuffer"]), ("wanted.ptl", ["--bytecode", "4"]), ("wanted.pt", [])):
-            # PyTorch's samples taken out, and the same put in
+            # removes PyTorch's samples and adds the same samples again
             self.call("bundle", source, "--replace", "--calls", "calls.json", "-o", "out.ptl", *form)
             self.call("bundle", source, "--strip", "-o", "plain.ptl", *form)
             got, plain = _load_for_lite_interpreter(self.path("out.ptl")), _load_for_lite_interpreter(self.path("plain.ptl"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--cache DIR: a second process uses packed weights from the first one's file and gives the same bits. No file, whatever is wrong with it,
+"""--cache DIR: a second process uses the packed weights that the first one wrote to a file, and gives the same bits. A damaged file never
 changes a result. Concurrent processes do not disturb each other."""
 import os
 import subprocess
@@ -44,7 +44,7 @@ class CacheTest(ToolCase):
         for threads in (1, 2, 3):
             np.testing.assert_array_equal(self.result("--cache", self.cache, "--threads", threads), plain)
         after = os.stat(path)
-        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))  # nothing was missing
+        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))  # no weights were missing, so the file was not written
 
     def test_written_beside_runs(self):
         self.call("bench", CLASSIFIER, "-i", self.input, "--cache", self.cache, "--iter", 20)
@@ -91,7 +91,7 @@ class CacheTest(ToolCase):
                 file.write(bad)
             np.testing.assert_array_equal(self.result("--cache", self.cache), plain)
             with open(path, "rb") as file:
-                self.assertEqual(len(file.read()), len(good))  # it was written anew
+                self.assertEqual(len(file.read()), len(good))  # the damaged file was written anew
 
     def test_changed_model(self):
         """A file with other weights in the same places is another model."""
@@ -124,7 +124,7 @@ class CacheTest(ToolCase):
         self.result("--cache", self.cache)
         path = os.path.join(self.cache, next(name for name in self.files() if name != "taken"))
         os.unlink(path)
-        os.mkdir(path)  # where the file should be
+        os.mkdir(path)  # a folder has the name of the file
         done = self.result("--cache", self.cache, says="packed weights are not kept for later processes")
         np.testing.assert_array_equal(done, self.result())
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files with a class that only a C++ extension has: wherever the name occurs, the load reports the missing class, and so does taper inspect."""
+"""Tests files with a class that only a C++ extension has. The load and taper inspect must report the missing class at every place where its
+name may occur."""
 import json
 import os
 import zipfile
@@ -8,7 +9,7 @@ from toolcase import ROOT, ToolCase, main
 
 SAMPLES = os.path.join(ROOT, "tests", "data", "samples")
 CLASS = "__torch__.torch.classes.my_ext7.Options"
-# Where a type stands in TorchScript: of the flow sample's source, what becomes what.
+# Places of a type in TorchScript: {place: (text of the flow sample's source, its replacement)}.
 FORMS = {
     "attribute": ("_is_full_backward_hook : Optional[bool]", f"_is_full_backward_hook : Optional[{CLASS}]"),
     "argument": ("flag: bool=True) ->", f"flag: bool=True,\n    e: Optional[{CLASS}]=None) ->"),
@@ -50,7 +51,7 @@ class Classes(ToolCase):
             self.expect(path, CLASS, where, "-i", "ones:3", "-i", "2")
 
     def test_objects(self):
-        """Tests pickled objects, and those of a flatbuffer: xnnpack's class renamed to one of the same length."""
+        """Tests objects of pickles and of a flatbuffer, in which xnnpack's class is renamed to a class of the same length."""
         name = "__torch__.torch.classes.my_ext7."
 
         def renamed(data):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--cpu and TAPER_CPU_MASK: every instruction set of this machine gives the same results, a program uses none beyond the named ones, and an
-unknown one is an error that lists the known ones."""
+"""--cpu and TAPER_CPU_MASK: every instruction set of this machine gives the same results, a program uses only the named sets, and an
+unknown set is an error that lists the known ones."""
 import os
 import re
 import unittest
@@ -40,13 +40,13 @@ class CpuTest(ToolCase):
         # Only the scalar kernels round each product before it is added.
         scalar = self.result("--cpu", "scalar")
         self.assertTrue((scalar != self.result("--cpu", self.sets[1])).any())
-        # The float model uses none of what the last sets add.
+        # The number of threads must not change the bits.
         np.testing.assert_array_equal(scalar, self.result("--cpu=scalar", "--threads", "2"))
 
     def test_environment(self):
         scalar = self.result("--cpu", "scalar")
         np.testing.assert_array_equal(self.result(env={"TAPER_CPU_MASK": "scalar"}), scalar)
-        for name in self.sets:  # the option is stronger
+        for name in self.sets:  # the option overrides the variable
             np.testing.assert_array_equal(self.result("--cpu", "scalar", env={"TAPER_CPU_MASK": name}), scalar)
         wrong = {"TAPER_CPU_MASK": "sse7"}
         np.testing.assert_array_equal(self.result("--cpu", "scalar", env=wrong), scalar)
@@ -58,7 +58,7 @@ class CpuTest(ToolCase):
         out = self.path("out.ptl")
         names = ["sse7", "", "scalar,", "scalar,sse7"]
         names += [name for name in ("avx2", "neon") if name not in self.sets]
-        self.assertGreater(len(names), 4)  # no machine has both
+        self.assertGreater(len(names), 4)  # no machine has both avx2 and neon
         for name in names:
             for command in (("run", CLASSIFIER, "-i", self.input), ("bench", CLASSIFIER, "-i", self.input),
                             ("inspect", CLASSIFIER), ("diff", CLASSIFIER, "-i", self.input),

@@ -127,7 +127,7 @@ class Demo(ToolCase):
         done = self.call("segment", os.path.join(data, "voc.ptl"), picture, "-o", "m.png", "--json")
         self.assertEqual({row["label"]: row["part"] for row in json.loads(done.stdout)["classes"] if row["part"]}, {"dog": 1})
         self.assertIn("VOC's", done.stderr)
-        # A map of whole numbers does not tell how many there are: of 21 that are seen no name is made up.
+        # A map of integers does not give the number of classes. For the 21 classes in it no names may be made up.
         done = self.call("segment", os.path.join(data, "map.ptl"), picture, "-o", "m.png", "--json")
         self.assertEqual((json.loads(done.stdout)["classes"][20]["label"], done.stderr), ("class 20", ""))
         for count, said in ((20, "labels.txt: there are 20 labels for 21 classes\n"), (30, "")):

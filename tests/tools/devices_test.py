@@ -42,11 +42,11 @@ class Devices(ToolCase):
         model = (os.path.join(DEMO, "classifier.ptl"), "--input-dims", "1,3,96,96")
         for name in self.gpus():
             plan = json.loads(self.call("inspect", "--memory", *model, "--json", "--device", name + "!").stdout)
-            self.assertEqual(len(plan["device"]), 1)  # the whole network
+            self.assertEqual(len(plan["device"]), 1)  # the whole network is one part
             part = plan["device"][0]
             self.assertGreater(len(part["storages"]), 10)
             self.assertEqual(max(s["offset"] + s["bytes"] for s in part["storages"]), part["arena_bytes"])
-            self.assertGreater(part["sum_bytes"], part["arena_bytes"])  # memory is used again
+            self.assertGreater(part["sum_bytes"], part["arena_bytes"])  # the storages reuse memory
             for a in part["storages"]:
                 for b in part["storages"]:
                     apart = a["died"] <= b["born"] or b["died"] <= a["born"] or a["offset"] + a["bytes"] <= b["offset"] or \

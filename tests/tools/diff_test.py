@@ -58,7 +58,7 @@ class Diff(ToolCase):
                 self.assertEqual(same["outputs"][0]["max_difference"] == 0, precision == "fp32")
         errors = [figures[p]["outputs"][0]["max_difference"] for p in ["fp32", "fp16", "bf16"]]
         self.assertLess(4 * errors[0], errors[1])
-        self.assertLess(1.5 * errors[1], errors[2])  # 1.9 where only weights are rounded to bf16, more where activations are too
+        self.assertLess(1.5 * errors[1], errors[2])  # 1.9 if only weights are rounded to bf16, more if activations are rounded too
         self.diff(LITE, "-i", self.x, "--precision", "bf16", "--tolerance", "1e-5", status=1)
 
     def test_failures(self):
@@ -74,7 +74,7 @@ class Diff(ToolCase):
     def test_reference(self):
         figures = self.diff(MODEL, "-i", self.x)
         self.assertEqual((figures["wanted"], figures["got"]), ("reference", "cpu"))
-        # Each layer is seen, by what it is fused with.
+        # Each layer is found by its module, also if it is fused.
         layers = [row["module"] for row in figures["nodes"] if row["got"]["name"] == "aten::conv2d"]
         self.assertEqual(len(layers), 34)
         self.assertEqual(layers[:2], ["features.0.0", "features.1.conv.0.0"])
@@ -83,7 +83,7 @@ class Diff(ToolCase):
         said = self.call("diff", MODEL, "-i", self.x, "--top", "2").stdout
         self.assertIn("nothing diverges", said)
         self.assertIn("in features.12.0", said)
-        # No float computation is within this.
+        # No float computation meets a tolerance of 0.
         self.assertIn(MODEL + ": first diverging node: ", self.call("diff", MODEL, "-i", self.x, "--tolerance", "0", status=1).stderr)
 
     def test_bundled(self):
@@ -108,14 +108,14 @@ class Diff(ToolCase):
                 self.assertEqual(len(convolutions), 34)
         self.call("convert", MODEL, "-o", "c.ptl")
         figures = self.diff(MODEL, "--against", "c.ptl", "-i", self.x)
-        self.assertEqual(figures["compared"], figures["results"] - 1)  # all but dropout
+        self.assertEqual(figures["compared"], figures["results"] - 1)  # all results except dropout's
         self.assertTrue(all(row["differing"] == 0 for row in figures["nodes"]))
         self.call("quantize", LITE, "-o", "q.ptl", "--mode", "core", "--calibrate", self.x)
         figures = self.diff(MODEL, "--against", "q.ptl", "-i", self.x, status=1)
         self.assertEqual(figures["first"]["module"], "features.0.0")
         sqnr = [row["sqnr"] for row in figures["nodes"] if row["got"]["dtype"] == "quint8"]
         self.assertEqual(len(sqnr), 43)
-        self.assertGreater(min(sqnr), 5)  # of noise
+        self.assertGreater(min(sqnr), 5)  # signal to noise, in dB
         self.diff(MODEL, "--against", "q.ptl", "-i", self.x, "--tolerance", "1")
 
     def test_changed_weight(self):
@@ -123,7 +123,7 @@ class Diff(ToolCase):
             model = self.changed("changed.pt", record)
             for first in (MODEL, LITE):
                 figures = self.diff(first, "--against", model, "-i", self.x, status=1)
-                # A packed layer is its convolution and batch norm in one.
+                # A packed layer contains its convolution and its batch norm.
                 expected = {module} if first == MODEL else {module, module[:-1] + "0"}
                 self.assertIn(figures["first"]["module"], expected)
             done = self.call("diff", MODEL, "--against", model, "-i", self.x, "--top", "1", status=1)
@@ -146,7 +146,8 @@ class Diff(ToolCase):
             self.assertEqual(got.argmax(), wanted.argmax())
             self.assertLessEqual(abs(got - wanted).max(), 0.02 * abs(wanted).max())
             figures = self.diff(model, "-i", given, "--tolerance", "0.02")
-            # All but the sizes that tracing made tensors of: the optimizer computes with them as numbers.
+            # Tracing made tensors of sizes, which are not compared, because the optimizer computes with them as
+            # numbers.
             self.assertEqual((figures["compared"], figures["results"]), (213, 309))
             self.diff(model, "-i", given, "--against", model)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The C programs of examples/: each is built and run, and does what its first comment says."""
+"""Tests the C programs of examples/: each must do what its first comment says."""
 import json
 import os
 import re
@@ -56,7 +56,7 @@ class Examples(ToolCase):
         done = subprocess.run([os.path.join(BIN, "example_streaming_audio"), LISTENER], input=sound.tobytes(),
                               capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # The same by hand: three pieces, the last with silence behind it, the state handed on.
+        # Computes the same with three calls: the last piece is filled with silence, and the state is passed on.
         state, told = None, []
         pieces = np.zeros((3, 1, 1600), np.float32)
         pieces.reshape(-1)[:4000] = sound.astype(np.float32) / 32768
@@ -73,7 +73,7 @@ class Examples(ToolCase):
         self.assertGreater(len(set(lines)), 1)
         done = subprocess.run([os.path.join(BIN, "example_streaming_audio"), LISTENER, "17"], input=struct.pack("<h", 5),
                               capture_output=True, timeout=60)
-        self.assertEqual(done.returncode, 1)  # no multiple of 16
+        self.assertEqual(done.returncode, 1)  # 17 is not a multiple of 16
         self.assertIn(b"reshape", done.stderr + done.stdout)
 
     def test_own_allocator(self):
@@ -86,7 +86,8 @@ class Examples(ToolCase):
             lines = self.example("own_allocator", CLASSIFIER, most * part / 1e6, status=2).stdout.splitlines()
             self.assertIn("memory", lines[-2])
             self.assertRegex(lines[-1], r", 0 left$")
-        # Somewhat less is enough: weights are then packed where they lie, and memory is asked for in smaller pieces.
+        # With a little less memory it still runs: weights are packed in place, and memory is allocated in smaller
+        # pieces.
         lines = self.example("own_allocator", CLASSIFIER, most * 0.95 / 1e6).stdout.splitlines()
         self.assertEqual(lines[4].split(",")[0], "run 4: 0 blocks asked for")
         self.assertRegex(lines[5], r", 0 left$")

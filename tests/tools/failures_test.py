@@ -64,7 +64,7 @@ class Failures(ToolCase):
         self.fails("classify", VALUES, "absent.jpg", says="absent.jpg")
 
     def test_checksums(self):
-        """A changed bit of a weight is used as it is, and found by --verify."""
+        """A weight with a changed bit is used, and --verify finds it."""
         for name in ("s01_convnet.ptl", "s01_convnet.pt"):
             path = os.path.join(ROOT, "tests", "data", "samples", name)
             with zipfile.ZipFile(path) as archive:
@@ -173,7 +173,7 @@ class Failures(ToolCase):
         process = subprocess.Popen([os.path.join(BIN, "taper"), "run", VALUES, "--calls", "calls.json", "-o",
                                     "out.npz"],
                                    cwd=self.folder.name, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
-        for _ in range(500):  # until the unfinished file is there
+        for _ in range(500):  # waits for the unfinished file
             if sorted(os.listdir(self.folder.name)) != before or process.poll() is not None:
                 break
             time.sleep(0.01)
@@ -221,8 +221,8 @@ class Inspection(ToolCase):
             done = self.fails("run", os.path.join(DEMO, model), "-i", "zeros:1x4x96x96", says="to have 3 channels, but got 4")
             self.assertIn("\ninput 0 (x) was float32 [1, 4, 96, 96]", done.stderr)
             called = next(line for line in done.stderr.split("\n") if line.startswith("called with "))
-            self.assertLess(called.count("float32["), 3, called)  # not those of what is fused
-        # The layer by its module, also of a layer in the middle, where the file has modules.
+            self.assertLess(called.count("float32["), 3, called)  # the inputs of fused operators are not listed
+        # If the file has modules, the error names the layer by its module, also for a layer in the middle.
         samples = os.path.join(ROOT, "tests", "data", "samples")
         for model, shape, layer in ((os.path.join(DEMO, "classifier.pt"), "1x4x96x96", "features.0.0"),
                                     (os.path.join(samples, "s01_convnet.ptl"), "1x4x12x12", "conv"),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pictures: decoding and resizing are bit-identical to PIL; damaged pictures are refused, and none exceeds its limits of memory."""
+"""Pictures: decoding and resizing are bit-identical to PIL; damaged pictures are refused, and no picture exceeds the limits of
+memory."""
 import io
 import os
 import struct
@@ -128,7 +129,7 @@ class Pictures(ToolCase):
                     with self.subTest((orientation, order, name)):
                         noise("RGB", 20, 10).save(self.path(name), exif=exif, **options)
                         self.same(self.path(name))
-        # Turned by hand, so that it is not PIL's own doing alone.
+        # The expected picture is rotated by hand, because otherwise PIL would check PIL.
         noise("RGB", 20, 10).save(self.path("plain.png"))
         exif = Image.Exif()
         exif[0x112] = 6
@@ -142,7 +143,7 @@ class Pictures(ToolCase):
         exif = Image.Exif()
         exif[0x112] = 6
         good = exif.tobytes()
-        for length in range(6, len(good)):  # cut off anywhere, and with any one byte changed
+        for length in range(6, len(good)):  # the data is cut off at each place, and each byte is changed
             smooth.save(self.path("a.jpg"), exif=good[:length])
             self.probe("a.jpg")
         for at in range(6, len(good)):
@@ -197,7 +198,7 @@ class Pictures(ToolCase):
 
     def measure(self, *arguments):
         """Returns the exit status, stderr and peak memory in MiB of a program."""
-        # A child's maximum is at least what its parent had: a small process starts the program.
+        # The measured memory of a child is at least its parent's, so a small process starts the program.
         starter = ("import resource, subprocess, sys\n"
                    "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120)\n"
                    "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, done.stderr)")
@@ -224,11 +225,11 @@ class Pictures(ToolCase):
                     self.assertIn(f"{name}: a picture of 16384x16384: up to 134 million pixels are read; --load-pixels 269 "
                                   "allows more", said)
                     self.assertLess(memory, idle + 64)
-        for name in ("huge.jpg", "huge.png"):  # decoded at the size that is needed
+        for name in ("huge.jpg", "huge.png"):  # these are decoded at the needed size
             with self.subTest(name):
                 status, said, memory = self.measure("classify", model, name, "--load-pixels", 269)
                 self.assertEqual(status, 0, said)
-                self.assertLess(memory, idle + 128)  # 805 for all pixels
+                self.assertLess(memory, idle + 128)  # decoding all pixels needs 805 MB
         done = self.call("classify", model, "huge.jpg", "--load-pixels", 269)
         self.assertIn("huge.jpg  16384x16384, ", done.stdout)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Inputs that need no Python: generated numbers, arrays of JSON, archives and pictures; and the advice about inputs that a model refuses."""
+"""Tests inputs that need no Python: generated numbers, arrays of JSON, archives and pictures. Tests the advice about inputs that a model
+refuses."""
 import json
 import os
 import shutil
@@ -43,7 +44,7 @@ class Made(ToolCase):
         self.assertEqual(np.array(first, "float32").tobytes(), self.made("rand:1x3x8x8").tobytes())
 
 
-# JSON, what torch.tensor makes of it: dtype and sizes.
+# (JSON, dtype of torch.tensor's result, sizes)
 ARRAYS = [
     ("[[1, 2], [3, 4]]", "int64", [2, 2]), ("[1.5, 2]", "float32", [2]), ("[true, false]", "bool", [2]), ("[true, 2]", "int64", [2]),
     ("[true, 0.5]", "float32", [2]), ("[]", "float32", [0]), ("[[], []]", "float32", [2, 0]), ("[[[-9223372036854775808]]]", "int64", [1, 1, 1]),
@@ -118,7 +119,7 @@ class Archives(ToolCase):
         for cut in list(range(0, len(good), 7)) + [len(good) - 1]:
             self.write("bad.npz", good[:cut])
             self.fails("run", VALUES, "--method", "same", "-i", "bad.npz", says="bad.npz")
-        for at in range(len(good)):  # changed in one place: refused, or read as it was
+        for at in range(len(good)):  # an archive with one changed byte is refused, or read unchanged
             self.write("bad.npz", good[:at] + bytes([good[at] ^ 0x41]) + good[at + 1:])
             done = self.any_status("run", VALUES, "--method", "same", "-i", "bad.npz", "--json")
             if done.returncode == 0:

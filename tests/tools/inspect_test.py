@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper inspect: what a file was made for, its bundled inputs, and the findings of --lint, compared with PyTorch's own lints."""
+"""Tests taper inspect: the backend for which a file was made, bundled inputs, and the findings of --lint, which are compared
+with PyTorch's own lints."""
 import glob
 import json
 import os
@@ -65,7 +66,7 @@ class Inspect(ToolCase):
         self.assertEqual(names[:3], [("BUNDLED_INPUT", ""), ("BATCHNORM", "aten::batch_norm"), ("DROPOUT", "aten::dropout")])
         self.assertIn(("REQUIRES_GRAD", "features.0.0.weight"), names)
         text = self.call("inspect", model, "--lint").stdout
-        self.assertEqual(text.count("REQUIRES_GRAD"), 2)  # the first, and how many more
+        self.assertEqual(text.count("REQUIRES_GRAD"), 2)  # the first finding, and the number of further ones
         self.assertIn(f" {sum(name == 'REQUIRES_GRAD' for name, where in names) - 1} more\n", text)
         self.save("x.npy", np.zeros((1, 3, 96, 96), np.float32))
         self.call("optimize", model, "-o", "o.ptl")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs/json.md: the output of each command has exactly the members of its example, of the same kinds."""
+"""Tests docs/json.md: the output of each command must have exactly the members of its example, with the same kinds of
+values."""
 import json
 import os
 import re

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl, data/listener.ptl and others with PyTorch 1.13: one method for each kind of value
-that goes into or comes out of a model; inputs bundled with one; a model of sound; classes without names; a layer in training.  The files are kept; run this only to change them."""
+"""Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl, data/listener.ptl and others with PyTorch 1.13: a method for each kind of value that a
+model takes or returns; a model with bundled inputs; a model of sound; classes without names; a layer in training mode. The files are committed; run
+this only to change them."""
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -163,7 +164,7 @@ class Classes(torch.nn.Module):
 
 
 class Endless(torch.nn.Module):
-    """Its code for bundled inputs never ends."""
+    """A model whose code for bundled inputs never ends."""
     def forward(self, x: torch.Tensor):
         return x
 
@@ -176,7 +177,7 @@ class Endless(torch.nn.Module):
 
 
 class Map(torch.nn.Module):
-    """Returns a map of classes as integers, where any picture has the first `seen` classes."""
+    """Returns a map of classes as integers, which has the first `seen` classes for any picture."""
     def __init__(self, seen: int):
         super().__init__()
         self.seen = seen
@@ -231,7 +232,7 @@ def main():
     torch.jit.script(torch.nn.Sequential(torch.nn.BatchNorm1d(2)))._save_for_lite_interpreter(os.path.join(DATA, "training.ptl"))
     scripted = torch.jit.script(Whole(Branches()))
     scripted.save(os.path.join(DATA, "branches.pt"))
-    print(torch.jit.export_opnames(scripted))  # what ops_test.py wants
+    print(torch.jit.export_opnames(scripted))  # the operators that ops_test.py expects
     torch.jit.script(Map(21).eval())._save_for_lite_interpreter(os.path.join(DATA, "map.ptl"))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Manual pages and completions (build/manual, made from the programs' tables): every option is in them, the programs know all options in them,
-shells complete commands, options and files, and the pages are valid roff."""
+"""Manual pages and completions (build/manual, made from the programs' tables): they contain every option, the programs have all options in
+them, shells complete commands, options and files, and the pages are valid roff."""
 import os
 import re
 import shutil
@@ -123,7 +123,7 @@ class OtherShells(ToolCase):
     def test_zsh(self):
         if shutil.which("zsh") is None:
             self.skipTest("no zsh")
-        # Its own functions are replaced by some that say what they are given.
+        # Stand-ins for zsh's functions print their arguments.
         script = ("_arguments() { print -rl -- \"$@\" }; _describe() { print -rl -- ${(P)2} }\n"
                   "words=(\"$@\") CURRENT=$#; f() { source " + MANUAL + "/zsh/_taper }; f")
         for verb in verbs():

@@ -44,7 +44,7 @@ class Config(ToolCase):
         self.assertFalse([row for row in rows if "class_" in row or "div" in row], rows)
 
     def test_branches(self):
-        """Operators of branches and loops without uses: those with effects are needed. Compared with PyTorch's own list."""
+        """In branches and loops without uses, only operators with effects are needed. The list must be equal to PyTorch's."""
         wanted = ["aten::__getitem__.t", "aten::add.Scalar", "aten::append.t", "aten::eq.int", "aten::gt.int", "aten::mul_.Scalar",
                   "aten::relu", "aten::sigmoid", "prim::Print"]
         self.assertEqual(self.call("ops", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "branches.pt")).stdout.split(), wanted)
@@ -53,7 +53,7 @@ class Config(ToolCase):
         rows = self.sample("s20_div_v3")
         wanted = {"aten_div_Tensor", "aten_div_Tensor_mode", "aten_is_floating_point"}
         self.assertEqual(wanted - rows, set())
-        # A newer file with the same operator needs none.
+        # A newer file with the same operator needs no replacements.
         rows = self.sample("s19_versions")
         self.assertIn("aten_div_Tensor", rows)
         self.assertNotIn("aten_div_Tensor_mode", rows)
@@ -62,7 +62,7 @@ class Config(ToolCase):
         self.assertIn("prim_RaiseException", self.sample("s06_raise"))
 
     def test_interface_methods(self):
-        # Functions of all submodules, whether or not forward names them, in both containers.
+        # The list has functions of all submodules, also of those that forward does not name, in both containers.
         rows = self.sample("s03_control_flow")
         self.assertEqual(rows, self.sample("s03_control_flow.fb"))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper optimize and taper convert on the command line: what they refuse, what they print, and that no partial file is left."""
+"""Tests taper optimize and taper convert on the command line: the arguments that they refuse, their output, and that they leave
+no partial file."""
 import os
 import resource
 
@@ -75,7 +76,7 @@ class Optimize(ToolCase):
                 self.call(command, net, "-o", "debug.ptl", "--debug-info")
                 told = self.fails("run", "debug.ptl", "-i", "x.npy").stderr
                 self.assertIn("Module hierarchy:top(Parent)::<unknown>.", told)
-                self.call("convert", "debug.ptl", "-o", "again.ptl")  # what a lite file tells is kept
+                self.call("convert", "debug.ptl", "-o", "again.ptl")  # the debug records of a lite file are kept
                 self.assertEqual(told.split("\n")[1:], self.fails("run", "again.ptl", "-i", "x.npy").stderr.split("\n")[1:])
                 self.fails(command, net, "-o", "o.ptl", "--debug-info", "--flatbuffer", status=2, says="--flatbuffer exclude")
 

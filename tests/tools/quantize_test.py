@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper quantize on the command line: what it refuses, what it prints, and that the demo's classifier keeps its accuracy."""
+"""Tests taper quantize on the command line: the arguments that it refuses, its output, and that the demo's classifier keeps
+its accuracy."""
 import json
 import os
 import zipfile

@@ -136,7 +136,7 @@ class Npz(ToolCase):
         for verb in (["run", "--json"], ["bench", "--iter", "1"], ["bench", "--iter", "1", "--profile"], ["diff"],
                      ["inspect", "--graph"], ["inspect", "--memory"]):
             self.assertEqual(self.call(verb[0], model, "-i", "x.npy", *verb[1:]).stderr, said, verb)
-        # VALUES was saved in training mode, too, and nothing in it depends on that.
+        # VALUES was saved in training mode too, but none of its operators depends on the mode.
         for command in (["run", model, "--eval", "-i", "x.npy"], ["inspect", model], ["ops", model],
                         ["optimize", model, "-o", "o.ptl"], ["run", "o.ptl", "-i", "x.npy"], ["run", VALUES, "-i", "x.npy"],
                         ["bench", "--iter", "1", VALUES, "-i", "x.npy"]):
@@ -165,7 +165,7 @@ class Npz(ToolCase):
             while True:
                 try:
                     piece = os.read(controller, 65536)
-                except OSError:  # Linux's way to say that all is read
+                except OSError:  # Linux raises this after all is read
                     break
                 if not piece:
                     break
@@ -191,7 +191,7 @@ class Npz(ToolCase):
         self.assertEqual([row["shape"] for row in rows], [[2, 2]] * 3)
         self.write("in/x1.npy", b"damaged")
         self.save("in/x2.npy", np.ones((3, 3), np.float32))
-        found = self.run_npz(VALUES, "-i", "in", status=1)  # the others are kept
+        found = self.run_npz(VALUES, "-i", "in", status=1)  # the results of the other files are kept
         self.assertEqual(sorted(found), ["x0.output", "x2.output"])
         self.write("in/x0.npz", b"PK")
         self.assertIn("would be named as", self.call("run", VALUES, "-i", "in", status=1).stderr)
@@ -270,8 +270,8 @@ class Calls(ToolCase):
 
 
 class Limits(ToolCase):
-    """--time-limit and --memory-limit, of every command that runs a model: within them nothing changes, and beyond them the line says which limit
-    it was and how to raise it."""
+    """--time-limit and --memory-limit, of every command that runs a model: within the limits nothing changes. Beyond a limit, the error names it
+    and says how to raise it."""
     MODEL = os.path.join(DEMO, "classifier.pt")
 
     def verbs(self):

@@ -58,7 +58,7 @@ class Seeing(ToolCase):
         self.assertIn("float32 [1, 16, 48, 48]", text)
         lines = [line for line in self.call("inspect", CLASSIFIER, "--graph").stdout.splitlines() if re.match("  [^ ]", line)]
         boxes = root.getElementsByTagName("g")
-        self.assertEqual(len([g for g in boxes if g.getElementsByTagName("rect")]), len(lines) + 1)  # and the input
+        self.assertEqual(len([g for g in boxes if g.getElementsByTagName("rect")]), len(lines) + 1)  # one box more than nodes, for the input
         width, height = float(root.getAttribute("width")), float(root.getAttribute("height"))
         places = set()
         for g in boxes:
@@ -67,7 +67,7 @@ class Seeing(ToolCase):
                 self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height)
                 self.assertNotIn((x, y), places)
                 places.add((x, y))
-        for path in root.getElementsByTagName("path"):  # edges go down
+        for path in root.getElementsByTagName("path"):  # edges lead down
             numbers = [float(number) for number in re.findall(r"-?[0-9.]+", path.getAttribute("d"))]
             self.assertLess(numbers[1], numbers[-1])
 

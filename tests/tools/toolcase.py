@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Shared by the tests of the programs: a scratch folder, running a program, reading its results.
+"""Code that the tests of the programs share: a scratch folder, running a program, reading its results.
 
 TAPER_BIN names the folder of the programs (default: build/bin of the source tree)."""
 import json
@@ -76,7 +76,7 @@ class ToolCase(unittest.TestCase):
 
 
     def misused(self, *arguments, says="", command=None):
-        """Checks a wrong use: one line says what is wrong, the last one where to read."""
+        """Checks a wrong use: the first line must say what is wrong, and the last line must name the help."""
         done = self.fails(*arguments, status=2, says=says)
         command = arguments[0] if command is None else command
         self.assertEqual(done.stderr.split("\n")[1:], [f'see "taper {command} --help"' if command else 'see "taper --help"', ""])

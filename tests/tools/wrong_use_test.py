@@ -7,8 +7,8 @@ import unittest
 
 from toolcase import DEMO, ROOT, VALUES, ToolCase, main, np
 
-# Words of the command line, "taper: error: " aside the first line of stderr. What is wrong in the use of the program itself ends with
-# exit status 2 and the line `see "taper VERB --help"`.
+# (command line, first line of stderr after "taper: error: "). A wrong use of the program must end with exit status 2 and the line `see "taper
+# VERB --help"`.
 MISUSES = [
     ("", "a command is missing"),
     ("runn v.ptl", 'there is no command "runn"; did you mean run?'),
@@ -58,7 +58,7 @@ MISUSES = [
     ("inspect v.ptl --grpah", "unknown option --grpah; did you mean --graph?"),
 ]
 
-# The same for work that fails, with exit status 1.
+# Commands whose work fails, with exit status 1.
 FAILURES = [
     ("run absent.ptl", None),
     ("run v.ptl --method words -o y.npy", "y.npy: a .npy file holds one tensor, the result is str: use .npz or .json"),

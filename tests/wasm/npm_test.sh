@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# npm_test.sh WASM SOURCE: installs the archive of `npm pack` in a new folder, as a program would, uses it by its name, and compares its
-# declarations with the package.
+# npm_test.sh WASM SOURCE: installs the archive of `npm pack` in a new folder, as a user does, imports the package by its name, and
+# compares its declarations with the package.
 set -eu
 archive=$(ls "$(cd "$1" && pwd)"/taper-wasm-*.tgz 2>/dev/null) || { echo "SKIPPED: npm is not there, so there is no archive"; exit 77; }
 scratch=$(mktemp -d)

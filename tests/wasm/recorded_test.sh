@@ -8,10 +8,10 @@ command -v emcc >/dev/null || { echo "SKIPPED: emcc is not there (package emscri
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$source"
-# Without optimizing the JavaScript around it, for which Emscripten wants acorn.
+# -O1 does not optimize the JavaScript, for which Emscripten would need acorn.
 emcc -O1 -msimd128 -std=c11 -D_POSIX_C_SOURCE=200809L -Isrc -Iinclude -I. tests/ops/recorded_cases.c tests/ops/recording.c \
     "$wasm/lib/libtaper.a" -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sALLOW_MEMORY_GROWTH=1 -o "$scratch/recorded_cases.js"
-# It takes a fetch() for a browser's.
+# Emscripten's code assumes a browser if fetch() exists.
 status=0
 node --no-experimental-fetch "$scratch/recorded_cases.js" tests/data/recorded/*.rec >"$scratch/said" || status=$?
 grep -v '^FAILED' "$scratch/said" || true

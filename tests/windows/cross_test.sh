@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # cross_test.sh SOURCE HEADERS: builds the library for 64-bit Windows with MinGW-w64 in build/windows, as a DLL and as a static library,
 # and checks the DLL: it exports only what the headers declare, needs only the system's DLLs, and moves no aligned vector on the stack
-# (gcc's bug 54412). Where wine is installed, the tests of the C++ binding run with it. HEADERS: folders of the C++ headers, with colons
-# between them. Exit status 77 where MinGW-w64 or its zlib is missing.
+# (gcc's bug 54412). If wine is installed, it runs the tests of the C++ binding. HEADERS: folders of the C++ headers, with colons
+# between them. Exit status 77 if MinGW-w64 or its zlib is missing.
 set -eu
 source=$1 headers=$2
 tool=x86_64-w64-mingw32

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh FOLDER CLASSES STUBS: compares our classes with the published artefacts on Maven Central: japicmp finds no change that breaks an
-# app's binaries or sources, and no public or protected member is missing in bindings/android/api. The artefacts (up to 90 MB each) are
-# downloaded once; their classes are kept in FOLDER. Exit 77 (skipped) if none is available.
+# run.sh FOLDER CLASSES STUBS: compares our classes with the published artefacts on Maven Central. japicmp must find no change that
+# breaks an app's binaries or sources, and bindings/android/api must list every public and protected member. The artefacts (up to 90 MB
+# each) are downloaded once; their classes are kept in FOLDER. Exit 77 (skipped) if none is available.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
@@ -25,7 +25,7 @@ fetch com.github.siom79.japicmp:japicmp:0.23.1:jar:jar-with-dependencies "$japic
 }
 
 passed=0 failed=0 missing=0
-check() { # WHAT, after a command with its status in $? and its output in $folder/out
+check() { # check WHAT: counts a command as passed if $status is 0, otherwise prints its output, $folder/out
     if [ "$status" = 0 ]; then
         passed=$((passed + 1))
         echo "ok      $1"
@@ -64,7 +64,7 @@ for artifact in pytorch_android pytorch_android_lite pytorch_android_torchvision
         [ "$status" != 0 ] || ! grep -vxF -f "$list" "$folder/list" >"$folder/out" || status=1
         [ -s "$folder/list" ] || status=1
         check "$artifact $version: $(wc -l <"$folder/list") members are in $(basename "$list")"
-        # A differ that finds nothing would let everything pass.
+        # This tests japicmp itself: it must find a planted difference.
         if compare "$old" "$folder/less.jar"; then status=1; else status=0; fi
         check "$artifact $version: classes that are missing are found"
     done

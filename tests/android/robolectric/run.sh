@@ -26,8 +26,8 @@ if [ ! -e "$folder/classpath" ] || [ ! -e "$folder/android/$android" ]; then
 fi
 path=$classes:$(cat "$folder/classpath")
 
-# Subclasses of Image are compiled against ours, without what Robolectric adds to it.
-# Both apps, with the assets of both, and a manifest that has their activities.
+# Subclasses of Image are compiled against our class, because Robolectric adds members to Image. Both example apps are compiled together,
+# with the assets of both and a manifest that has their activities.
 rm -rf "$folder/classes" "$folder/assets"
 mkdir -p "$folder/classes/com/android/tools" "$folder/assets" "$folder/media/android"
 examples=$root/examples
@@ -53,7 +53,7 @@ cat >"$folder/AndroidManifest.xml" <<END
     </application>
 </manifest>
 END
-# Assets are read out of a package, where the classifier lies as it is and the segmenter is compressed.
+# Assets are read from a package, which stores the classifier and compresses the segmenter.
 aapt package -f -M "$folder/AndroidManifest.xml" -A "$folder/assets" -I "$framework" -0 classifier.ptl -F "$folder/assets.apk"
 cat >"$folder/classes/com/android/tools/test_config.properties" <<END
 android_merged_manifest=$folder/AndroidManifest.xml
@@ -61,7 +61,7 @@ android_merged_assets=$folder/assets
 android_resource_apk=$folder/assets.apk
 android_custom_package=dev.taper.examples
 END
-# What JUnit looks at before Robolectric has its own: as an app has android.jar.
+# JUnit loads Android's classes before Robolectric replaces them, so the class path ends with android.jar, as in an app.
 java --add-opens java.base/java.io=ALL-UNNAMED -cp "$folder/classes:$path:$folder/android/$android" -Djava.library.path="$libraries" -Drobolectric.offline=true "-Drobolectric.dependency.dir=$folder/android" \
     -Dmodel="$examples/demo/classifier.ptl" org.junit.runner.JUnitCore AppTest >"$folder/test.log" 2>&1 && status=0 || status=$?
 cat "$folder/test.log"

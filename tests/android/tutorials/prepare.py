@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""prepare.py SNIPPET THEN: runs a tutorial's Python unmodified, then the code in THEN with its names.
+"""prepare.py SNIPPET THEN: runs a tutorial's Python unmodified, then the code in THEN, which can use the names of the tutorial.
 
 Downloads of the tutorials are replaced, with random weights: torch.hub.load uses torchvision's builders, and pretrained=True loads nothing. If
 PyTorch was built without Metal and Vulkan, GPU_STUB names a library with stand-ins."""
@@ -42,7 +42,7 @@ class Small(torch.nn.Module):
         return self.layers(x)
 
 
-# Names that a snippet takes from its reader.
+# Names that a snippet uses and that its reader has to define.
 reader = {"my_model": torch.jit.script(Small().eval()), "model": torch.jit.script(Small().eval()), "out_path": "optimized.pt",
           "optimize_for_mobile": optimize_for_mobile}
 names = {**reader, **runpy.run_path(sys.argv[1], init_globals=reader, run_name="__main__")}

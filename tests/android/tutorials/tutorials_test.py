@@ -51,7 +51,7 @@ def commands(text):
 
 
 def notes(text):
-    """Returns paragraphs of plain text that are code; consecutive ones of one kind are one snippet."""
+    """Returns paragraphs of plain text that are code. Consecutive paragraphs of one kind are one snippet."""
     language = {r"^(from|import) \S+|^\w+ = optimize": "python", r"^(c10|torch)::|^for \(": "c++", r"^Module ": "java", r"^(cd |\./)": "shell"}
     found, ended = [], True
     for paragraph in re.split(r"\n{2,}", text):
@@ -72,7 +72,7 @@ def snippets(name):
     return notes(text) if name.endswith(".txt") else list(blocks(text)) + list(commands(text))
 
 
-# ---- running them
+# ---- running snippets
 
 passed = failed = 0
 not_run = []
@@ -108,7 +108,7 @@ class Bench:
         return os.path.join(self.folder, name)
 
     def javac(self, *files):
-        # As an app's compiler has it: what warns or is missing is an error.
+        # Warnings are errors, so that an app compiles without them.
         done = run(["javac", "--release", "8", "-Xlint:all,-options,-static", "-Werror", "-d", self.file("app"), "-cp", self.path, *files])
         check(done.returncode == 0, "javac " + " ".join(os.path.basename(f) for f in files), done.stdout)
 
@@ -157,7 +157,7 @@ def load(expression):
     return "Module load() throws IOException {\n    return %s;\n  }" % expression
 
 
-# ---- the table: (file, language, how the code begins) and what is done with it
+# ---- the table: (file, language, beginning of the code): function that tests it
 
 
 def left(reason):
@@ -207,17 +207,17 @@ def metal(bench, what, code):
 
 
 def metal_operators(bench, what, code):
-    """PyTorch's later versions print others: what the tutorial's reader has must run as well."""
+    """Checks that Taper has the operators that the tutorial prints. Later versions of PyTorch print others."""
     rows = {row.name for row in op_rows.rows(ROOT)}
     for name in re.findall(r"'([^']+)'", code):
         check(name in rows, what + ": Taper has " + name)
 
 
 def nnapi(bench, what, code):
-    """Runs the whole script, and its float models in an app: models for NNAPI run on the CPU."""
+    """Runs the whole script, then its float models in an app, where models for NNAPI run on the CPU."""
     then = ("import pathlib; folder = pathlib.Path(os.environ['HOME']) / 'mobilenetv2-nnapi'\n"
             "write('cpu', torch.jit.load(str(folder / 'mobilenetv2-quant_none-cpu.pt')), (1, 3, 224, 224))")
-    # PyTorch 1.13 puts a class of its own there when it quantizes, derived from the one the tutorial asks for.
+    # When PyTorch 1.13 quantizes, it replaces the Dropout by a class that is derived from it.
     code = code.replace("assert type(model.classifier[0]) == torch.nn.Dropout", "assert isinstance(model.classifier[0], torch.nn.Dropout)")
     if bench.python(what, code, then):
         for kind in ("none", "core", "full"):
@@ -266,14 +266,14 @@ def where(bench, what):
 
 
 def optimize(bench, what, code):
-    # As it is printed, PyTorch has no such module.
+    # The tutorial misspells the name of this module.
     code = code.replace("torch.utils.mobile_optimzer", "torch.utils.mobile_optimizer")
     if bench.python(what, code, "write('small', my_model, (1, 3, 8, 8))"):
         bench.java(what + ", in an app", load('Module.load(assetFilePath(this, "optimized.pt"))'), "1,3,8,8", "small")
 
 
 def devices(bench, what, code):
-    # As it is printed, the text 'backend=metal' would be a list of passes to leave out.
+    # The tutorial has the argument inside the text, so PyTorch would read 'backend=metal' as a list of passes to omit.
     if not bench.gpu():
         not_run.append((what, "PyTorch's headers, for stand-ins of its GPU operators, are not here (libtorch-dev)"))
         return

@@ -26,7 +26,7 @@ status=0
 for library in "$@"; do
     echo "== $library"
     library=$(cd "$(dirname "$library")" && pwd)/$(basename "$library")
-    # unidbg leaves a folder where it runs, and says that it keeps no log.
+    # unidbg writes a folder into the current folder, and a message that it keeps no log to stderr.
     (cd "$folder" && java -Dfile.encoding=UTF-8 -cp "$path" LoadTest "$library" "$folder/models" </dev/null 2>"$folder/errors") || {
         status=1
         tail -n 40 "$folder/errors"

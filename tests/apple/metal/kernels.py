@@ -25,7 +25,7 @@ def translate(name, text):
     text = CONSTANT.sub(r"#define \1 (metal_constants[\2])", text)
     text = VALUE.sub(lambda m: f"#define {m.group(2)} ({m.group(1)}({m.group(3)}))", text)
     text = re.sub(r"is_function_constant_defined\(\w+\) \? (\w+) : \w+", r"\1", text)
-    text = re.sub(r"threadgroup (\w+) \(&", r"msl_type<\1> (&", text)  # arrays of a workgroup that functions are given
+    text = re.sub(r"threadgroup (\w+) \(&", r"msl_type<\1> (&", text)  # arrays of a workgroup as arguments of functions
     parameters, call = [], []
     for one in KERNEL.search(text).group(1).split(", "):
         kind, what, name_of = re.match(r"(.*) \[\[(\w+(?:\(\d+\))?)\]\]()$", one).groups()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The GPU backend over Metal, here: its Objective-C against the stand-in of include/Metal, the kernels' Metal as C++.
+# Tests of the GPU backend for Metal on other systems: its Objective-C is compiled with the stand-ins in include/Metal, and its
+# kernels are compiled as C++.
 if(NOT TARGET taper_metal_shaders)
     taper_apple_skip(gpu_metal "no glslc or no spirv-cross here")
     return()
@@ -15,7 +16,7 @@ add_custom_command(OUTPUT ${kernel_sources}
     DEPENDS taper_metal_shaders ${TAPER_GENERATED}/backends/gpu/metal_shaders.inc ${CMAKE_CURRENT_SOURCE_DIR}/metal/kernels.py VERBATIM)
 set(metal_objects)
 set(sanitize)
-if(TAPER_SANITIZE MATCHES "address") # a kernel that leaves its buffer is found
+if(TAPER_SANITIZE MATCHES "address") # finds a kernel that accesses memory outside its buffer
     set(sanitize -fsanitize=address -fno-omit-frame-pointer)
 endif()
 foreach(source IN LISTS kernel_sources)
@@ -23,7 +24,7 @@ foreach(source IN LISTS kernel_sources)
     set(object ${kernels}/${name}.o)
     set(compiler ${TAPER_CLANG} -std=c11 -O1)
     if(name MATCHES "cpp$")
-        # As Metal has it: no sum is done another way than it is written.
+        # Like Metal's compiler, clang must not contract or reorder sums.
         set(compiler ${TAPER_CLANGXX} -std=c++17 -O1 -ffp-contract=off -Wno-unknown-attributes)
     endif()
     add_custom_command(OUTPUT ${object}
@@ -31,7 +32,7 @@ foreach(source IN LISTS kernel_sources)
         DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/metal/msl.h ${CMAKE_CURRENT_SOURCE_DIR}/metal/kernels.h VERBATIM)
     list(APPEND metal_objects ${object})
 endforeach()
-# The interface itself, and Metal under it.
+# The backend's interface, and its implementation for Metal.
 set(gpu ${PROJECT_SOURCE_DIR}/src/backends/gpu)
 set(backend_flags -std=c11 -g -O1 -fPIC -Wall -Wextra -Wpedantic -Werror -fobjc-runtime=gcc -isystem ${sources}/include -isystem ${headers}
     -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include -I${TAPER_GENERATED})
@@ -68,12 +69,12 @@ add_test(NAME gpu_metal_models COMMAND metal_gpu_test)
 add_test(NAME gpu_metal_check COMMAND metal_check_test)
 add_test(NAME gpu_metal_estimate COMMAND metal_estimate_test)
 add_test(NAME gpu_metal_memory COMMAND metal_gpu_test --memory)
-# Each of a workgroup's threads has a stack of its own, which sanitizers look at whenever another one takes its turn: teams make
-# minutes of that.
+# Each thread of a workgroup has its own stack, and sanitizers check a stack at each switch of threads. Tests with teams
+# therefore take minutes with sanitizers.
 set_tests_properties(gpu_metal gpu_metal_check PROPERTIES LABELS metal)
 set_tests_properties(gpu_metal_models gpu_metal_estimate PROPERTIES LABELS metal)
 set_tests_properties(gpu_metal_memory PROPERTIES LABELS metal)
-# The program with the device "metal": for gpu_operators.py.
+# The program with the device "metal", for gpu_operators.py.
 if(TARGET taper_program)
     get_target_property(files taper_program SOURCES)
     get_target_property(folder taper_program SOURCE_DIR)
