@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# amx.sh [--build FOLDER] [--rounds N] [--threads N] [MODEL.ptl…]: compares AMX's kernels with those of AVX-512, on a machine that has both.
-# Checks them first, then times products of int8 and of bf16 by layer shape, then whole models of pictures of 224x224: int8 models
+# amx.sh [--build FOLDER] [--rounds N] [--threads N] [MODEL.ptl…]: compares AMX's kernels with AVX-512's, on a machine that has both. It
+# checks the kernels, then times products of int8 and of bf16 by layer shape, then whole models for pictures of 224x224: int8 models
 # unchanged, other models with bf16 weights. The variants alternate, and the best round of each counts (for models its median run). A ratio
 # below 1 means that AMX is faster.
 set -eu
@@ -29,7 +29,7 @@ grep amx "$scratch/check" || {
     exit 77
 }
 
-# products PROGRAM AMX PEER: both entries' microseconds by shape, and the ratio.
+# products PROGRAM AMX PEER: prints the microseconds of both entries by shape, and the ratio.
 products() {
     : >"$scratch/times"
     for round in $(seq "$rounds"); do
@@ -56,7 +56,7 @@ products() {
 products gemm_i8_bench 28x32_amx 14x32_avx512vnni
 products gemm_bench bf16_28x32_amx bf16_14x32_avx512bf16
 
-# median MODEL SETS [options]: milliseconds.
+# median MODEL SETS [options]: prints the median milliseconds.
 median() {
     model=$1 sets=$2
     shift 2

@@ -48,7 +48,7 @@ def main():
     a = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.ptl")
-        pytorch(a.model, out)  # loads what PyTorch loads once
+        pytorch(a.model, out)  # the first call loads modules of PyTorch and is not measured
         rounds = [(taper(a.taper, a.model, out), pytorch(a.model, out)) for _ in range(a.rounds)]
     for k, what in enumerate(("wall", "processor")):
         ours, theirs = [r[0][k] * 1e3 for r in rounds], [r[1][k] * 1e3 for r in rounds]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""decoders.py make FOLDER [--shape S] [--formats F…]: writes decoders with random weights as .pt2, and as GGUF if the package gguf is there.
+"""decoders.py make FOLDER [--shape S] [--formats F…]: writes decoders with random weights as .pt2, and as GGUF if the package gguf is installed.
 decoders.py time FOLDER TAPER [--shape S] [--formats F…] [--threads N] [--rounds R]: times one token and a prompt of 128.
 
-Needs a Python with PyTorch 2.15 and torchao 0.18. llama.cpp (llama-cpp-python) and eager PyTorch are peers if they are installed; for each one
-that is missing a line says so. Both files of a format have the same integers and scales, the embedding apart, which has floats in .pt2. The peers
-alternate, each in a new process. Prints the medians of the rounds' least times, and of Taper's ratios in each round.
+Needs a Python with PyTorch 2.15 and torchao 0.18. llama.cpp (llama-cpp-python) and eager PyTorch are peers if they are installed; a line names
+each missing one. Both files of a format have the same integers and scales, except that the embedding has floats in .pt2. The peers alternate,
+each in a new process. Prints the medians of the rounds' smallest times, and of Taper's ratio in each round.
 
 The network is Llama's: RMS norm, rotary embedding, grouped queries, SwiGLU, a static cache of 512. Formats: f32, bf16, int8 and int4 (groups of
 32, symmetric, as Q8_0 and Q4_0), 8da4w (int4 with int8 activations; no GGUF)."""
@@ -109,7 +109,7 @@ def quantized(model, form):
     with torch.no_grad():
         for module in model.modules():
             if isinstance(module, torch.nn.Linear):
-                module.weight.scale.copy_(module.weight.scale.half().float())  # GGUF's scales are halves
+                module.weight.scale.copy_(module.weight.scale.half().float())  # GGUF stores scales in half precision
     return model
 
 
@@ -122,7 +122,7 @@ def inputs(count):
 # ---- files
 
 def block_bytes(weight, form):
-    """The bytes of a quantized weight as GGUF stores them: for each group a scale, then its integers."""
+    """Returns the bytes of a quantized weight in GGUF's form: for each group a scale, then its integers."""
     import numpy as np
     integers = weight.qdata.numpy().reshape(-1, GROUP)
     scales = weight.scale.numpy().reshape(-1, 1).astype(np.float16).view(np.uint8)

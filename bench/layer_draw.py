@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Random layers for layers.py: a kind, sizes that are common in models or awkward (1 to 17 channels, maps of 1 to 7, up to 33 images), strides,
-dilations, layouts, dtypes. A draw is (text, module or function, inputs)."""
+"""Draws random layers for layers.py. A layer has a kind, sizes that are common in models or awkward (1 to 17 channels, maps of 1 to 7, up to 33
+images), strides, dilations, layouts and dtypes. A draw is (text, module or function, inputs)."""
 import random
 
 import torch
@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 USUAL_CHANNELS = (16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 512)
 USUAL_SIZES = (8, 10, 14, 16, 20, 28, 32, 40, 56, 64, 80, 112, 128, 224)
-MOST_WORK = 3e8     # multiplications of a layer: a sweep of 500 takes minutes
+MOST_WORK = 3e8     # most multiplications of a layer, so that a sweep of 500 layers takes minutes
 MOST_ELEMENTS = 2e6
 
 
@@ -305,7 +305,7 @@ def casts(d):
 
 
 def halves(d):
-    """Operators that PyTorch 1.13 has for halves on the CPU: movement and few others."""
+    """Draws operators for which PyTorch 1.13 has half precision on the CPU: movement and few others."""
     x = torch.randn(d.shape(1, 4)).half()
     name = d.pick("add", "mul", "to float", "cat", "permute")
     if name == "to float":

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """layers.py TAPER [--seed S] [--count N] [--only 3,17] [--rounds R] [--over RATIO] [--save FILE.json] [--any-blas]
 
-Measures random layers (layer_draw.py), one per row, in Taper and in PyTorch's JIT with the module frozen: the same file and inputs, one thread,
-alternating. The time of a side is the minimum of R rounds. Results are compared first. Rows with a ratio above --over are printed immediately. At
-the end it prints the numbers of rows above 1.0, 1.05 and 1.3, and the rows above 1.0 from the slowest on. These rows are measured again with three
-times the rounds, so that a disturbed row is not counted. Pin it to a core (taskset -c 1). Needs python3-torch with an optimized BLAS
-(torch_blas.py)."""
+Measures random layers (layer_draw.py), one per row, in Taper and in PyTorch's JIT with the module frozen. Both have the same file and inputs and
+one thread, and alternate. The time of a side is the minimum of R rounds. Results are compared first. Rows with a ratio above --over are printed
+immediately. At the end it prints the numbers of rows above 1.0, 1.05 and 1.3, and the rows above 1.0 from the slowest on. These rows are measured
+again with three times the rounds, so that a disturbed row is not counted. Pin it to a core (taskset -c 1). Needs python3-torch with an optimized
+BLAS (torch_blas.py)."""
 import argparse
 import json
 import os
@@ -72,7 +72,7 @@ def nearly(got, want, quantum):
 def quantum_of(module):
     """Returns the scale of a quantized layer's result, if it is quantized."""
     inner = module.inner if isinstance(module, layer_draw.Quantized) else None
-    return None if inner is None else getattr(inner, "scale", 0.1)  # of the functions: 0.1, 0.05, and 1 / 256
+    return None if inner is None else getattr(inner, "scale", 0.1)  # the largest scale of the quantized functions
 
 
 def prepare(arguments, folder, module, inputs):

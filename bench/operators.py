@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """operators.py TAPER [--filter TEXT] [--threads N] [--rounds R] [--over RATIO] [--any-blas]
 
-Measures one operator per row, at sizes of real models, in Taper and in PyTorch's lite interpreter: the same file and inputs, alternating, each in
-a process of its own (PyTorch's is kept for all rows), with an optimized BLAS (torch_blas.py). Results are compared first. Prints the medians in
-microseconds and the median of the ratios; --over prints only rows above it. Pin it to a core (taskset -c 1) for one thread. Needs python3-torch,
-and python3-torchvision for the rows of boxes."""
+Measures one operator per row, at sizes of real models, in Taper and in PyTorch's lite interpreter, with an optimized BLAS (torch_blas.py). Both
+have the same file and inputs, and alternate, each in its own process (PyTorch's runs for all rows). Results are compared first. Prints the
+medians in microseconds and the median of the ratios; --over prints only rows with a larger ratio. Pin it to a core (taskset -c 1) for one
+thread. Needs python3-torch, and python3-torchvision for the rows of boxes."""
 import argparse
 import itertools
 import json
@@ -163,7 +163,7 @@ def cases():
 
 
 def more_cases():
-    """Rows of operators that fewer models have, and of further layouts and dtypes."""
+    """Rows of operators that are less common in models, and of further layouts and dtypes."""
     x, rows, seq = image(1, 64, 56, 56), image(512, 512), image(1, 197, 768)
     last = x.contiguous(memory_format=torch.channels_last)
     ids, bytes_, flags = torch.randint(0, 512, (512, 512)), torch.randint(0, 256, (1, 3, 224, 224), dtype=torch.uint8), rows > 0
@@ -998,7 +998,7 @@ def quantized_cases():
     def bytes_of(x, scale=0.05):
         return torch.quantize_per_tensor(x, scale, 128, torch.quint8)
 
-    # Quantized inside, as files of inputs are floats: both sides quantize one image and read one.
+    # Files of inputs have floats, so the functions quantize inside: both sides read an image and quantize it.
     yield "quantize", lambda x: bytes_of(x).int_repr(), [x]
     yield "quantize, last", lambda x: bytes_of(x).int_repr(), [last]
     yield "dequantize", lambda x: bytes_of(x).dequantize(), [x]
@@ -1087,8 +1087,8 @@ def quantized_cases():
 
 
 class Operator(torch.nn.Module):
-    """The function as a module. Files store inputs without strides: an image in channels_last is [N, H, W, C] in the file, and the module begins
-    with a view, for both sides."""
+    """The function as a module. Files store inputs without strides. An image in channels_last is therefore [N, H, W, C] in the file, and the
+    module begins with a view on both sides."""
 
     def __init__(self, function, inputs):
         super().__init__()
@@ -1103,7 +1103,7 @@ class Operator(torch.nn.Module):
 
 
 class Peer:
-    """PyTorch in a process of its own: it reads a line of file names and prints the median."""
+    """PyTorch in its own process, which reads a line of file names and prints the median."""
 
     def __init__(self, threads):
         self.process = subprocess.Popen([sys.executable, "-c", WORKER, str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -1129,7 +1129,7 @@ def arrays(value):
 def same(got, want):
     if got.shape != want.shape:
         return False
-    # Either by each element, or by the largest: long transforms and PyTorch's distances have small elements that are the rest of large ones.
+    # All elements may be within the tolerance of the largest: small results of transforms and of PyTorch's distances are differences of large ones.
     return np.allclose(got, want, rtol=1e-3, atol=1e-4, equal_nan=True) or np.max(np.abs(got - want)) <= 1e-4 * np.max(np.abs(want)) + 1e-5
 
 

@@ -4,9 +4,9 @@
 
 Measures the costs and benefits of threads on two cores. BIN is the folder of `taper` and `session_bench`. Everything runs on the first two cores
 that this process may use. The variants alternate; figures are medians of the rounds and of the ratios of each round.
-  busy      with three busy loops on the two cores: first run and median run, default threads against one
-  pinned    on one core: default threads, and two, against one thread
-  sessions  runs per second of 16 sessions in 16 threads against those of two"""
+  busy      with three busy loops on the two cores: first run and median run, default threads compared with one
+  pinned    on one core: default threads, and two threads, compared with one thread
+  sessions  runs per second of 16 sessions in 16 threads, compared with two sessions"""
 import argparse
 import json
 import os
@@ -23,7 +23,7 @@ def output(command, cores):
 
 
 def interleaved(rounds, ways):
-    """ways: {name: function that returns a dict of figures}. Each round runs all of them, every other round in reverse order."""
+    """ways: {name: function that returns a dict of figures}. Each round runs all of them, every second round in reverse order."""
     seen = {name: [] for name in ways}
     for i in range(rounds):
         for name in reversed(ways) if i % 2 == 1 else ways:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Finds the BLAS of a PyTorch. Debian's python3-torch uses the system's libblas.so.3. The default, the reference BLAS, takes 15 to 20 times as
-long for products, so that a comparison with it has no meaning. Every benchmark with PyTorch as a peer checks this first."""
+"""Finds the BLAS of a PyTorch. Debian's python3-torch uses the system's libblas.so.3. The default is the reference BLAS, which takes 15 to 20
+times as long for products, so a comparison with it has no meaning. Every benchmark with PyTorch as a peer checks this first."""
 import os
 import sys
 
@@ -10,7 +10,7 @@ WAY_OUT = ("python3-torch multiplies with Debian's reference BLAS, 15 to 20 time
 
 
 def environment(threads):
-    """Returns the environment of a process that runs PyTorch with that many threads; OpenBLAS has a variable of its own."""
+    """Returns the environment of a process that runs PyTorch with that many threads; OpenBLAS reads its own variable."""
     return dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads),
                 MKL_NUM_THREADS=str(threads))
 
@@ -23,7 +23,7 @@ def loaded():
     if torch.backends.mkl.is_available():
         return "MKL"
     with open("/proc/self/maps") as maps:
-        # The links in Debian's alternatives are followed here: the reference BLAS lies in .../blas/libblas.so.3.*.
+        # Links of Debian's alternatives are resolved first; the reference BLAS is .../blas/libblas.so.3.*.
         files = {os.path.realpath(line.split(None, 5)[5].strip()) for line in maps if "blas" in line or "mkl" in line or "blis" in line}
     for file in files:
         for key, name in FAST:

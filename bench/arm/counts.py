@@ -43,7 +43,7 @@ def build(folder, system):
         "-DTAPER_FOREIGN_ROOT=" + os.path.join(libraries, "root"))
     run("cmake", "--build", tree, "--target", "taper")
     program, plugin = os.path.join(folder, "infer"), os.path.join(folder, "count.so")
-    # Static and at fixed addresses: functions have names.
+    # The program is static and has fixed addresses, so that addresses have the names of functions.
     run(SYSTEMS[system][0] + "-gcc", "-std=gnu11", "-O2", "-static", "-no-pie", "-I" + os.path.join(ROOT, "include"),
         os.path.join(HERE, "infer.c"), os.path.join(tree, "lib", "libtaper.a"),
         "-L" + os.path.join(libraries, "root", "usr", "lib", SYSTEMS[system][0]), "-lz", "-lpthread", "-lm", "-o", program)
@@ -83,7 +83,7 @@ def inner_loops(assembly):
         label = re.match(r"^\s*([.\w]+):", line)
         if label:
             places[label.group(1)] = i, function
-            # Numbers are labels of inline assembly, which are there more than once.
+            # Numbers are labels of inline assembly, which may occur several times.
             if not re.match(r"[.\d]", label.group(1)):
                 function = label.group(1)
         branch = re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(?:(\.L\w+)|(\d+)b)$", line)
@@ -91,7 +91,7 @@ def inner_loops(assembly):
             begin, name = places[branch.group(1) or branch.group(2)]
             body = lines[begin + 1:i + 1]
             if not any(re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(\.L\w+|\d+[bf])$", x) for x in body[:-1]):
-                # What runs the loop again is a label that llvm-mca does not look for.
+                # The branch at the end gets the target 0, because llvm-mca has no labels.
                 yield name, [x for x in body[:-1] + [re.sub(r"\S+$", "0", body[-1])]
                              if x.strip() and not x.strip().startswith((".", "#")) and not re.match(r"^\s*\S+:", x)]
 
@@ -112,7 +112,7 @@ def mca():
                 continue
             costs = []
             for core in MCA_CORES:
-                # A core of the list may lack the newest instructions: they are asked for by name.
+                # A core of the list may lack the newest instructions, so they are enabled by name.
                 answer = subprocess.run(["llvm-mca", "-mtriple=aarch64-linux-gnu", "-mcpu=" + core, "-mattr=+dotprod,+i8mm,+fullfp16",
                                          "-iterations=100"], input="\n".join(loop) + "\n", capture_output=True, text=True)
                 cycles = re.search(r"Total Cycles:\s+(\d+)", answer.stdout)

@@ -4,15 +4,16 @@
 [--form pt|ptl|opt.ptl] [--realtime] [--any-blas] [--folder DIR] [--plot FILE.svg]
 [--json FILE]
 
-Runs the same networks with the same weights and input in Taper and in every installed peer, alternating. Each runs in a process of its own, which
-is stopped while the others run, for R rounds of S seconds. Prints the median of each and the median of Taper's ratios to it, of each round; with
---loads also the times of load and first run, in L new processes. The results are compared with PyTorch's. BIN has `compare_worker`.
+Runs the same networks with the same weights and input in Taper and in every installed peer, alternating. Each engine runs in its own process,
+which is stopped while the others run, for R rounds of S seconds. Prints the median time of each engine, and the median of the ratio of Taper's
+time in each round to the engine's. --loads adds the times of load and first run, in L new processes. The results are compared with PyTorch's. BIN
+has `compare_worker`.
 
-Peers: torch_lite (Debian's python3-torch: PyTorch Mobile in its fastest form); from the packages of PYTHON (default: this one) onnxruntime,
-openvino, ncnn with pnnx, mnn; from those of EDGE, which may be another Python because they need another PyTorch, executorch and litert with
-litert-torch (float networks). Peers that are not installed are skipped, with a note. Models are builders of torchvision, "+int8" as in
+Peers: torch_lite (Debian's python3-torch: PyTorch Mobile in its fastest form); from the packages of PYTHON (default: this Python) onnxruntime,
+openvino, ncnn with pnnx, mnn; from the packages of EDGE executorch and litert with litert-torch (float networks). EDGE may be another Python,
+because these need another PyTorch. Peers that are not installed are skipped, with a note. Models are builders of torchvision, "+int8" as in
 make_zoo.py; missing files are made in DIR. On a machine with other load only the ratios are meaningful; --realtime runs everything under SCHED_RR,
-so that other load has less effect (it needs the privilege)."""
+so that other load has less effect, which needs the privilege for it."""
 import argparse
 import json
 import os
@@ -29,7 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 import torch_blas  # noqa: E402
 
-SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's PyTorch is this one's
+SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's PyTorch runs with this Python
 NETWORKS = ("mobilenet_v2,mobilenet_v3_large,resnet18,resnet50,deeplabv3_resnet50,quantized_mobilenet_v2+int8,quantized_resnet18+int8,"
             "quantized_resnet50+int8")
 PEERS = ("torch_lite", "onnxruntime", "openvino", "ncnn", "mnn", "executorch", "litert")
@@ -97,7 +98,7 @@ class Worker:
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
                                         preexec_fn=realtime if options.realtime else None)
         line = self.process.stdout.readline()
-        while line and not re.match(r"^[\d.]+ [\d.]+ \d+$", line):  # libraries that greet
+        while line and not re.match(r"^[\d.]+ [\d.]+ \d+$", line):  # skips lines that libraries print
             line = self.process.stdout.readline()
         if not line:
             error = self.process.stderr.read().strip()

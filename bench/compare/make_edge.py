@@ -20,7 +20,7 @@ def network(path, name):
     module = builder(**options)
     module.load_state_dict(torch.jit.load(path + ".pt").state_dict(), strict=False)
 
-    class Plain(torch.nn.Module):  # of a dict its first entry
+    class Plain(torch.nn.Module):  # returns the entry "out" of a network's dict
         def __init__(self):
             super().__init__()
             self.inner = module
@@ -59,7 +59,7 @@ def main():
             make(module, x, path)
         except ImportError as e:
             print(f"{name}: {e}", file=sys.stderr)
-        except Exception as e:  # of their many passes any may refuse a network
+        except Exception as e:  # each of the converter's many passes may raise its own exception
             print(f"{name}: no file for {make.__name__}: {str(e).splitlines()[0][:200]}", file=sys.stderr)
 
 
