@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# find_package(Caffe2), which old projects ask for beside Torch or instead of it.
+# find_package(Caffe2) reads this file. Old projects need it in addition to Torch or instead of Torch.
 include(CMakeFindDependencyMacro)
 find_dependency(Torch CONFIG PATHS "${CMAKE_CURRENT_LIST_DIR}/../Torch" NO_DEFAULT_PATH)
 set(Caffe2_MAIN_LIBS torch_library)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The interface is that of PyTorch 1.13, with the spellings of PyTorch 2, so a project may ask for any version 1 or 2.
+# The interface is PyTorch 1.13's, with the spellings of PyTorch 2, so a project may request any version 1 or 2.
 set(PACKAGE_VERSION "1.13.1")
 set(PACKAGE_VERSION_COMPATIBLE FALSE)
 if(PACKAGE_FIND_VERSION VERSION_LESS 3)

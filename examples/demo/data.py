@@ -1,4 +1,4 @@
-"""Pictures for the demo's two networks, composed from what Debian ships.
+"""Makes pictures for the demo's two networks from files of Debian packages.
 
 Colour emoji of fonts-noto-color-emoji are pasted, with random size, rotation,
 flip, shadow and colour, on backgrounds that are crops of the two photographs of
@@ -6,9 +6,9 @@ python3-sklearn or drawn procedurally.  The emoji's own alpha channel gives the
 segmentation mask for free.
 
 Every picture is a function of (split, index) alone, so a set can be made again.
-The splits share nothing but the emoji: "train" crops its backgrounds from the
-left part of each photograph, "heldout" and "sample" from the right part (a gap
-lies between them), and each split draws its random numbers from other seeds.
+The splits share only the emoji: "train" crops its backgrounds from the left
+part of each photograph, "heldout" and "sample" from the right part (with a gap
+between them), and each split draws its random numbers from other seeds.
 """
 import math
 
@@ -39,7 +39,7 @@ SEGMENT_COLORS = {
 }
 SEGMENT_LABELS = list(SEGMENT_COLORS)
 SEGMENT_SIZE = 192
-STRANGERS = [label for label in GLYPHS if label not in SEGMENT_COLORS]    # background to it
+STRANGERS = [label for label in GLYPHS if label not in SEGMENT_COLORS]    # classes that the segmenter treats as background
 
 
 # ---------------------------------------------------------------- emoji
@@ -50,7 +50,7 @@ _sprites = {}
 def sprites(label):
     """Returns the drawings of a class as RGBA images, cut to their visible part."""
     if label not in _sprites:
-        font = ImageFont.truetype(FONT, 109)       # the one size of this bitmap font
+        font = ImageFont.truetype(FONT, 109)       # this bitmap font has only one size
         _sprites[label] = []
         for glyph in GLYPHS[label]:
             image = Image.new("RGBA", (136, 128), (0, 0, 0, 0))
@@ -91,7 +91,7 @@ def photo_crop(rng, split, w, h):
     photo = _photos[rng.integers(2)]
     left, right = (0, TRAIN_END) if split == "train" else (HELDOUT_START, photo.width)
     scale = rng.uniform(0.3, 1.0) * min((right - left) / w, photo.height / h)
-    if scale > 1:                               # keep the crop's aspect loosely
+    if scale > 1:                               # keeps the aspect of the crop roughly
         cw, ch = w * scale, h * scale * rng.uniform(0.75, 1.0)
     else:
         cw, ch = w * scale, h * scale

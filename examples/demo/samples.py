@@ -1,8 +1,8 @@
-"""The demo's sample pictures (images/) and what PyTorch makes of them (expected.json).
+"""Makes the demo's sample pictures (images/) and PyTorch's results for them (expected.json).
 
 The scenes are laid out by hand.  Their photographic backgrounds come from the
-part of the photographs that training never saw; the drawn ones are no training
-background either.
+part of the photographs that training does not use, and the drawn backgrounds
+are not used in training either.
 """
 import json
 import os
@@ -80,7 +80,7 @@ def tablecloth():
     return Image.fromarray(cloth.astype(np.uint8)).filter(ImageFilter.GaussianBlur(0.6))
 
 
-# file: (background, [(class, which of its drawings, longest side, angle, left, top)])
+# file: (background, [(class, index of its drawing, longest side, angle, left, top)])
 SCENES = {
     "lake.jpg": (lambda: photo("china.jpg", 372, 150, 268), [("dog", 1, 205, 0, 150, 130)]),
     "garden.jpg": (lambda: photo("flower.jpg", 368, 60, 272), [("butterfly", 0, 190, 18, 205, 75)]),
@@ -110,7 +110,7 @@ def compose(scene):
 
 
 def network_input(image, meta):
-    """Prepares a picture, as every user of the models must do: resizes the whole picture, scales and normalises it."""
+    """Prepares a picture as every user of the models must do: resizes the whole picture, scales and normalises it."""
     image = image.convert("RGB").resize(meta["size"], Image.Resampling.BILINEAR)
     x = torch.from_numpy(np.asarray(image).astype(np.float32) / 255)
     x = (x - torch.tensor(meta["mean"])) / torch.tensor(meta["std"])
@@ -133,7 +133,7 @@ def make(out):
         path = os.path.join(folder, name)
         image = compose(scene)
         image.save(path, **({"quality": 88} if name.endswith("jpg") else {"optimize": True}))
-        image = Image.open(path)                 # as decoded: JPEG loses a little
+        image = Image.open(path)                 # the picture as it is decoded, because JPEG loses a little
         with torch.no_grad():
             scores = classifier(network_input(image, classify_meta))[0].softmax(0)
             classes = segmenter(network_input(image, segment_meta))["out"][0].argmax(0)

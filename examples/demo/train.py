@@ -32,7 +32,7 @@ TASKS = {
         "meta": {"task": "classify", "size": [data.CLASSIFY_SIZE] * 2,
                  "mean": data.MEAN, "std": data.STD, "labels": data.CLASSIFY_LABELS},
     },
-    "segmenter": {                      # trained on small pictures, used on larger ones
+    "segmenter": {                      # trained on small pictures, and used on larger ones
         "network": lambda: networks.Segmenter(len(data.SEGMENT_LABELS)),
         "example": data.segment_example, "train_size": 128,
         "steps": 2900, "batch": 16, "rate": 3e-3,
@@ -58,7 +58,7 @@ def batch_of(example, split, start, count, size):
 def initialise(module):
     if isinstance(module, nn.Conv2d) and module.bias is None:
         nn.init.kaiming_normal_(module.weight, mode="fan_out")
-    elif isinstance(module, (nn.Conv2d, nn.Linear)):         # the last layer, without batch norm
+    elif isinstance(module, (nn.Conv2d, nn.Linear)):         # the last layer has no batch norm
         nn.init.normal_(module.weight, 0, 0.01)
         nn.init.zeros_(module.bias)
 
@@ -75,7 +75,7 @@ def train(name, out, steps):
     network = task["network"]().apply(initialise).to(memory_format=torch.channels_last)
     print(f"{name}: {sum(p.numel() for p in network.parameters())} parameters, "
           f"{steps} steps of {batch} pictures", flush=True)
-    # Weight decay on the convolutions' and linear layers' weights alone.
+    # Only weights of convolutions and linear layers have weight decay.
     decayed = [p for p in network.parameters() if p.dim() > 1]
     others = [p for p in network.parameters() if p.dim() <= 1]
     optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.02},
@@ -102,7 +102,7 @@ def train(name, out, steps):
 
 def export(name, network, out):
     """Writes TorchScript for the full runtime (.pt) and optimised bytecode for the mobile one (.ptl)."""
-    def base_name(*args):              # the files record source names: without the folder
+    def base_name(*args):              # the files contain the names of sources, so these are without a folder
         lines, first, path = original(*args)
         return lines, first, os.path.basename(path) if path and path.startswith(HERE) else path
 

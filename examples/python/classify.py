@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""classify.py MODEL PICTURE…: what is on pictures. The model's own taper.json says how it wants them and what its classes are.
-Pictures are read with Pillow."""
+"""classify.py MODEL PICTURE…: prints the classes of pictures. The model's taper.json says how to prepare pictures, and has the
+names of the classes. Pictures are read with Pillow."""
 import json
 import sys
 

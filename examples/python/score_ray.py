@@ -17,7 +17,7 @@ import taper
 @ray.remote
 class Scorer:
     def __init__(self, model_path):
-        # Ray shares out the cores: one thread for each worker.
+        # Ray assigns the cores to workers, so each worker has one thread.
         self.model = taper.load(model_path, threads=1)
 
     def score(self, paths):

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from pyspark.sql import SparkSession
 
-MODELS = {}  # of this worker
+MODELS = {}  # the model that this worker loaded
 
 
 def scorer(model_bytes):
@@ -27,7 +27,7 @@ def scorer(model_bytes):
 
 
 def main(model_path, folder, out="scores.csv"):
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers use this Python
     spark = SparkSession.builder.master("local[2]").appName("taper").config("spark.ui.enabled", "false").getOrCreate()
     with open(model_path, "rb") as file:
         model_bytes = spark.sparkContext.broadcast(file.read())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# `conan create packaging/conan`: Taper from this tree.
+# `conan create packaging/conan` builds Taper from this tree.
 import os
 
 from conan import ConanFile

@@ -25,7 +25,7 @@ __all__ = [
 
 
 def tensor(array, dtype=None, *, context=None):
-    """Makes a Tensor over the memory of an array; with another dtype, given by name, a copy of it."""
+    """Makes a Tensor that shares the memory of an array. If `dtype` names another dtype, the Tensor is a converted copy."""
     made = _taper.tensor(_context_of(context), array)
     return made if dtype is None or dtype == made.dtype else made.to(dtype)
 
@@ -73,7 +73,8 @@ def build():
 
 
 def _log(level, text):
-    # What a model prints goes where Python prints; warnings are Python's; Taper's own remarks are the logger's.
+    # Text that a model prints goes to Python's print, warnings go to Python's warnings, and Taper's own remarks go to the
+    # logger.
     if level == 0:
         print(text, end="")
     elif level == 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The exceptions. Each is a taper.Error and, if Python has a class for the mistake, one of that class, too."""
+"""The exceptions. Each is a taper.Error and, if Python has a class for the mistake, also an instance of that class."""
 import contextlib
 import errno
 import os
@@ -45,7 +45,7 @@ class TooLarge(Error, MemoryError):
 
 
 class FileNotFound(Error, FileNotFoundError):
-    """The file does not exist. `errno`, `strerror` and `filename` are those of FileNotFoundError."""
+    """The file does not exist. `errno`, `strerror` and `filename` have the meaning that they have in FileNotFoundError."""
     __module__ = "taper"
 
     def __init__(self, text, filename):
@@ -59,7 +59,7 @@ class FileNotFound(Error, FileNotFoundError):
         return type(self), (self._text, self.filename), self.__dict__
 
 
-# The module in C raises the classes of Python by these.
+# When the module in C raises a class of Python, the class of the same row replaces it.
 OWN = {TypeError: WrongType, ValueError: WrongValue, OverflowError: OutOfRange, AttributeError: NoMethod, RecursionError: TooDeep,
        MemoryError: TooLarge, RuntimeError: Error}
 
@@ -97,7 +97,7 @@ def made(status, message, detail, offset, path):
     error.detail = "\n".join(part for part in (rest, detail) if part)
     error.offset = None if offset < 0 else offset
     if error.detail:
-        error.add_note(error.detail)  # so that a traceback shows it, which str() does not
+        error.add_note(error.detail)  # a traceback shows notes, and str() does not
     return error
 
 

@@ -201,6 +201,6 @@ def complete(model_class):
         setattr(model_class, function.__name__, function)
     model_class.__dir__ = names
     model_class.__repr__ = describe
-    # What scripts for PyTorch Mobile call on the result of optimize_for_mobile.
+    # Scripts for PyTorch Mobile call these methods on the result of optimize_for_mobile.
     model_class._save_for_lite_interpreter = save
     model_class._save_to_buffer_for_lite_interpreter = to_bytes

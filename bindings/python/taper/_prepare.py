@@ -9,7 +9,7 @@ from . import _models, _taper
 from ._errors import WrongType, WrongValue
 from ._sources import context_of, count_of, items_of, load, names_of, passes_of, source_of
 
-MODES = ("core", "full", "dynamic")  # as taper_quantize_mode and taper_observer_kind count them
+MODES = ("core", "full", "dynamic")  # in the order of the enumerators of taper_quantize_mode and taper_observer_kind
 OBSERVERS = ("histogram", "min-max", "moving-average", "percentile")
 
 
@@ -43,13 +43,13 @@ def finish(context, data, save, more):
 def optimize_for_mobile(script_module, optimization_blocklist=None, preserved_methods=None, backend="CPU", *, inputs=None,
                         backend_options=None, bytecode=None, flatbuffer=False, name=None, debug_info=False, extra_files=None,
                         context=None):
-    """What torch.utils.mobile_optimizer.optimize_for_mobile does, for any lite interpreter. `script_module` is whatever
-    taper.load takes. Returns a Model of the new file: save(path) writes it, to_bytes() is it.
+    """Does the same as torch.utils.mobile_optimizer.optimize_for_mobile, for any lite interpreter. `script_module` is any source that
+    taper.load accepts. Returns a Model of the new file: save(path) writes the file, to_bytes() returns it.
 
-    optimization_blocklist   passes to leave out, by Taper's names or PyTorch's (MobileOptimizerType)
-    preserved_methods        methods to keep besides forward
+    optimization_blocklist   passes to omit, by Taper's names or PyTorch's (MobileOptimizerType)
+    preserved_methods        methods to keep in addition to forward
     backend                  "CPU", "Vulkan", "Metal", or "NNAPI" with a sample of the inputs
-    bytecode, flatbuffer     of the file: version 4 to 8, or a flatbuffer
+    bytecode, flatbuffer     form of the file: bytecode version 4 to 8, or a flatbuffer
     """
     if not isinstance(backend, str):
         raise WrongType("backend: a name is wanted")
@@ -127,13 +127,13 @@ def with_settings(data, inputs):
 def quantize(source, samples=None, *, mode="core", observer="histogram", percentile=None, per_channel=False, bias_correction=False,
              equalize=False, keep_float=None, preserved_methods=None, compare=8, bytecode=None, flatbuffer=False, extra_files=None,
              context=None):
-    """An int8 model of a float one and samples of its inputs, as PyTorch's quantize_fx and quantize_dynamic make one for QNNPACK.
+    """Makes an int8 model from a float model and samples of its inputs, as PyTorch's quantize_fx and quantize_dynamic do for QNNPACK.
 
-    samples      inputs to calibrate with: an iterable of tuples, or of what the only argument takes; mode "dynamic" needs none
+    samples      inputs for calibration: an iterable of tuples, or of values for the only argument; mode "dynamic" needs none
     mode         "core": integers inside, floats in and out; "full": quint8 tensors in and out; "dynamic": linear and recurrent layers
     observer     "histogram", "min-max", "moving-average" or "percentile"
     keep_float   layers, or modules with all their layers, that stay float
-    compare      so many samples are then run by both models: sqnr, in dB, of the result and of each layer
+    compare      number of samples that both models then run: gives sqnr, in dB, of the result and of each layer
     """
     context = context_of(context)
     save, more = save_options(bytecode, flatbuffer, None, False, extra_files)

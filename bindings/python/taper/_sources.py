@@ -123,25 +123,26 @@ def load(source, *, threads=None, device=None, cache_dir=None, optimize=True, di
          gradients=False):
     """Loads a model. `source` is a path, bytes, a file open for reading, a torch.jit.ScriptModule or a torch.export.ExportedProgram.
 
-    threads, cache_dir, cpu   settings of a context of the model's own (include/taper/taper.h says what they mean); or `context`,
-                              which several models share; without any of them the models of the process share one
-    device                    where it runs: "cpu", "vulkan", …; None: the GPU or NNAPI if the file was prepared for it, or the CPU
-    optimize                  False runs the model as it was saved; disable_passes leaves out passes by name
-    evaluation                True: Module.eval() first, for a file that was saved in training mode
-    copy                      True: the file is read, not mapped, so that whoever truncates it later does no harm
-    reference                 True: the portable operators only, to check results
-    methods                   of a TorchScript file: which to read besides forward
-    precision                 of the layers' weights, "fp32", "fp16" or "bf16": halves take half the memory, and are multiplied faster by
-                              CPUs that have instructions for them; of a GPU "fp16" is all that lies in its memory
-    gradients                 True: taper.grad computes gradients of results; runs keep what it needs
-    guards                    False: inputs of an exported program are not checked against the sizes it was exported for
+    threads, cache_dir, cpu   settings of the model's own context (include/taper/taper.h describes them). `context` is a context that
+                              several models share. Without any of them the models of the process share one context
+    device                    device that runs the model: "cpu", "vulkan", …; None: the GPU or NNAPI if the file was prepared for it,
+                              otherwise the CPU
+    optimize                  False runs the model as it was saved; disable_passes is the names of passes to omit
+    evaluation                True calls Module.eval() first, for a file that was saved in training mode
+    copy                      True reads the file and does not map it, so that the model remains valid if the file is truncated
+    reference                 True uses only the portable operators, to check results
+    methods                   methods of a TorchScript file to read in addition to forward
+    precision                 precision of the layers' weights, "fp32", "fp16" or "bf16". Weights in half precision take half the memory,
+                              and are faster on CPUs that have instructions for them. On a GPU "fp16" stores all tensors in half precision
+    gradients                 True makes runs keep what taper.grad needs to compute gradients of their results
+    guards                    False does not compare the inputs of an exported program with the sizes of its export
     time_budget, instruction_budget, memory_budget
-                              of each run: seconds, executed instructions, bytes
+                              limits of each run: seconds, executed instructions, bytes
     load_memory_limit, load_step_limit
-                              of the load: bytes and steps
-    results_stay              True: tensors that a GPU made and a call returns stay there until they are looked at, so that the next call
-                              which is given them (the state of a recurrent model) takes them from there. One thread at a time looks at
-                              them, and not while the model runs
+                              limits of the load: bytes and steps
+    results_stay              True keeps a returned tensor on the GPU that made it until its elements are read. A later call that gets the
+                              tensor (the state of a recurrent model) uses it there. Only one thread at a time may read such tensors,
+                              and not while the model runs
     """
     options = {
         "optimize": bool(optimize), "disable_passes": passes_of(disable_passes, "disable_passes"), "evaluation": bool(evaluation),

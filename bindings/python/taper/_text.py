@@ -6,8 +6,8 @@ import sys
 
 FORMATS = {"float64": "d", "float32": "f", "float16": "e", "bfloat16": "bf", "complex128": "dd", "complex64": "ff", "complex32": "ee", "bool": "?",
            "uint8": "B", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "quint8": "B", "qint8": "b", "qint32": "i"}
-SHOWN = 1000  # elements; of a larger tensor the ends of each dimension are shown
-DIGITS = 8  # after the point
+SHOWN = 1000  # most elements; a larger tensor is shown by the ends of each dimension
+DIGITS = 8  # most digits after the point
 WIDTH = 75
 
 
@@ -32,7 +32,7 @@ def _digits(number, form):
         try:
             if _pack(float(f"{number:.{digits}e}"), form) == packed:
                 return digits
-        except OverflowError:  # rounded to more than the largest
+        except OverflowError:  # rounding gave a number above the largest
             pass
     return 16
 
@@ -92,7 +92,7 @@ def _texts(tensor, places):
         return _floats([(number - tensor.zero_point) * tensor.scale for number in numbers], "d")
     texts = [str(number) for number in numbers]
     if form == "?" and tensor.ndim != 0:
-        texts.append("False")  # a width for both, as NumPy has it
+        texts.append("False")  # True and False get the same width, as in NumPy
     width = max(len(text) for text in texts)
     return [text.rjust(width) for text in texts[:len(numbers)]]
 

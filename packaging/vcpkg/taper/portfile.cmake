@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The port of this tree: TAPER_SOURCE in the environment names it; vcpkg's triplet chooses the static or the shared library.
+# The port builds the tree that TAPER_SOURCE in the environment names. vcpkg's triplet selects the static or the shared
+# library.
 if(DEFINED ENV{TAPER_SOURCE})
     set(SOURCE_PATH "$ENV{TAPER_SOURCE}")
 else()
