@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Toolchain file: another Linux with Debian's cross compilers, TAPER_FOREIGN = i686, armhf or arm64, and the libraries that
-# scripts/foreign_libraries.sh unpacked into TAPER_FOREIGN_ROOT. Programs run where they are built, those for ARM under qemu.
+# Toolchain file for Linux on another processor, TAPER_FOREIGN = i686, armhf or arm64, with Debian's cross compilers and the
+# libraries that scripts/foreign_libraries.sh unpacked into TAPER_FOREIGN_ROOT. Programs run on the building machine;
+# programs for ARM run under qemu.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TAPER_FOREIGN TAPER_FOREIGN_ROOT)
 set(CMAKE_SYSTEM_NAME Linux)
 if(TAPER_FOREIGN STREQUAL "i686")
@@ -29,7 +30,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# The loader and the libraries are where no program looks for them by itself.
+# Programs do not search the folders of this loader and these libraries, so their paths are linked in.
 set(foreign_libraries /usr/${foreign_triple}/lib ${TAPER_FOREIGN_ROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
                       ${TAPER_FOREIGN_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
 string(REPLACE ";" ":" foreign_path "${foreign_libraries}")

@@ -4,60 +4,59 @@
 set(TAPER_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef)
 
-# Constants here are enumerators, those that meet floating-point numbers too; newer clangs warn of that.
+# Constants of this project are enumerators, also in floating-point expressions, about which newer clangs warn.
 include(CheckCCompilerFlag)
 check_c_compiler_flag(-ffile-prefix-map=/nowhere=. TAPER_KNOWS_PREFIX_MAP)
 check_c_compiler_flag(-Wenum-float-conversion TAPER_KNOWS_ENUM_FLOAT)
 if(TAPER_KNOWS_ENUM_FLOAT)
     list(APPEND TAPER_WARNINGS -Wno-enum-float-conversion)
 endif()
-if(CMAKE_C_COMPILER_ID MATCHES "Clang") # assembly of a kernel is one text
+if(CMAKE_C_COMPILER_ID MATCHES "Clang") # the assembly of a kernel is one long text
     list(APPEND TAPER_WARNINGS -Wno-overlength-strings)
 endif()
 
 function(taper_compile_options target)
     target_compile_options(${target} PRIVATE ${TAPER_WARNINGS} -fno-strict-aliasing -fno-math-errno -fno-trapping-math -ffp-contract=off
                                              -ffunction-sections -fdata-sections)
-    # C needs no unwind tables, and they are a tenth of the library. On Android a crash report is made of them. Debuggers
-    # keep theirs.
+    # C needs no unwind tables, which are a tenth of the library. On Android crash reports need them. The tables for debuggers are kept.
     if(TAPER_UNWIND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^arm(v[4-8].*)?$")
-        target_compile_options(${target} PRIVATE -funwind-tables) # .ARM.exidx
+        target_compile_options(${target} PRIVATE -funwind-tables) # writes the tables .ARM.exidx
     elseif(TAPER_UNWIND)
         target_compile_options(${target} PRIVATE -fno-asynchronous-unwind-tables -funwind-tables)
     elseif(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
         target_compile_options(${target} PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
     endif()
-    # What is built says nothing of where: two builds in two folders are the same.
+    # The output must not contain paths, so that builds in two folders are equal.
     if(TAPER_KNOWS_PREFIX_MAP AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
         target_compile_options(${target} PRIVATE -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
     endif()
-    # POSIX for files, clocks and threads; nothing beyond. Files may be larger than memory.
+    # The code uses POSIX for files, clocks and threads, and no extensions. Files may be larger than memory.
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
     if(MINGW)
-        # printf with C's formats for size_t and int64_t. The macros of its math.h convert double to float.
+        # This selects a printf with C's formats for size_t and int64_t. Macros of MinGW's math.h convert double to float.
         target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1)
         if(target STREQUAL "taper_objects")
             target_compile_definitions(${target} PRIVATE "TAPER_API=__declspec(dllexport)")
         endif()
-        # Windows aligns the stack to 16 bytes, and gcc (bug 54412) yet moves vectors of 32 and 64 bytes there with instructions that want
-        # more. The assembler replaces them.
+        # Windows aligns the stack to 16 bytes, but gcc (bug 54412) moves vectors of 32 and 64 bytes on the stack with instructions that
+        # need a larger alignment. The assembler replaces these instructions.
         target_compile_options(${target} PRIVATE -Wno-float-conversion -Wa,-muse-unaligned-vector-move)
     endif()
     if(EMSCRIPTEN)
-        # Every browser of today has vectors, and without them refuses the kernels' files, too.
+        # Every current browser has vectors. A browser without them would refuse the file because of its kernels.
         target_compile_options(${target} PRIVATE -msimd128)
     elseif(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")
-        # The 387 keeps more bits than a double has, until it does not.
+        # Registers of the 387 have more bits than a double, so results would depend on the stores to memory.
         target_compile_options(${target} PRIVATE -msse2 -mfpmath=sse)
     endif()
-    if(TAPER_OPTIMIZE STREQUAL "float" AND NOT target STREQUAL "taper_objects") # whose files have their own
+    if(TAPER_OPTIMIZE STREQUAL "float" AND NOT target STREQUAL "taper_objects") # the files of taper_objects have their own flags
         target_compile_options(${target} PRIVATE -O0)
     endif()
     if(TAPER_WARNINGS_AS_ERRORS)
         target_compile_options(${target} PRIVATE -Werror)
     endif()
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-        # gcc does not follow status checks across functions and guesses.
+        # gcc does not follow checks of a status across functions, so this warning has false positives.
         target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
     endif()
     taper_sanitize(${target})
@@ -76,56 +75,55 @@ function(taper_link_options target)
     if(APPLE)
         target_link_options(${target} PRIVATE -Wl,-dead_strip)
     elseif(MINGW)
-        # A DLL and a program need no other DLL than the system's.
+        # A DLL and a program must need only the system's DLLs.
         target_link_options(${target} PRIVATE -static -Wl,--gc-sections)
     else()
         target_link_options(${target} PRIVATE -Wl,--gc-sections)
         if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
-            # Code and constants share a segment, without pages of padding between them (as lld does it anyway). With
-            # -z max-page-size=16384 that padding would be four times as much. What the library calls of itself needs no table of
-            # addresses.
+            # Code and constants share a segment, without pages of padding between them, as with lld. With -z max-page-size=16384 this
+            # padding would be four times as large. Calls inside the library do not use the table of addresses.
             target_link_options(${target} PRIVATE -Wl,-z,noseparate-code -Wl,-Bsymbolic-functions)
         endif()
         taper_link_small(${target})
-        # The operator table is full of pointers; packed relocations take a fiftieth of the room. Android reads them since
-        # API 30 only, and this library is for 21.
+        # The operator table consists of pointers. Packed relocations take a fiftieth of the space. Android reads them only since API 30,
+        # and this library is for API 21.
         if(TAPER_FOR_ANDROID)
-            # What the library calls of itself needs no table of addresses. The unwinders of Android before 10 take no
-            # library whose code begins a segment of its own.
+            # Calls inside the library do not use the table of addresses. Before Android 10 unwinders refuse a library whose code has its
+            # own segment.
             target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions -Wl,--no-rosegment)
             return()
         endif()
         include(CheckCSourceCompiles)
         set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
-        check_c_source_compiles("int main(void) { return 0; }" TAPER_HAS_RELR FAIL_REGEX "warning: [^\n]*pack-relative-relocs") # some only warn
+        check_c_source_compiles("int main(void) { return 0; }" TAPER_HAS_RELR FAIL_REGEX "warning: [^\n]*pack-relative-relocs") # some linkers only warn
         if(TAPER_HAS_RELR)
             target_link_options(${target} PRIVATE -Wl,-z,pack-relative-relocs)
         endif()
     endif()
 endfunction()
 
-# With LLVM's linker, in builds for size: functions that are the same are there once, unless somebody asks where one is; and
-# the unwind tables of arm64 get a twentieth of the room (unwind_tables.py).
+# In builds for size with LLVM's linker, equal functions are merged unless their address is used, and the unwind tables of arm64 get a
+# twentieth of their size (unwind_tables.py).
 function(taper_link_small target)
     if(NOT (TAPER_LINKS_LLD AND CMAKE_BUILD_TYPE STREQUAL "MinSizeRel") OR TAPER_SANITIZE)
         return()
     endif()
     target_link_options(${target} PRIVATE -Wl,--icf=safe)
     if(TAPER_UNWIND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(i[3-6]86|x86)$")
-        # Arguments that are pushed move the stack, and each move is a row of the tables: a fifteenth of the library.
+        # Pushing an argument moves the stack, and each move is a row of the unwind tables. This would be a fifteenth of the library.
         target_link_options(${target} PRIVATE -Wl,-mllvm,-no-x86-call-frame-opt)
     endif()
     find_program(TAPER_PYTHON python3 NO_CMAKE_FIND_ROOT_PATH DOC "Makes the unwind tables small; without it they are as the linker makes them")
     if(TAPER_UNWIND AND TAPER_PYTHON AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-        target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions) # the tables begin at a function that all see
+        target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions) # the tables' addresses are relative to an exported function
         set(script ${PROJECT_SOURCE_DIR}/scripts/android/unwind_tables.py)
         set_target_properties(${target} PROPERTIES RULE_LAUNCH_LINK "${TAPER_PYTHON} ${script}")
         set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
     endif()
 endfunction()
 
-# Every symbol of the library carries the version of its interface, as the loader and Debian's dpkg-gensymbols want it. Which they are is
-# what the headers declare: all else is hidden (tests/api/symbols_test.sh). Builds for size and phones go without.
+# Every exported symbol has the version of the interface, which the loader and Debian's dpkg-gensymbols need. The headers declare the
+# exported symbols; everything else is hidden (tests/api/symbols_test.sh). Builds for size and for phones have no versions.
 function(taper_version_symbols target version)
     if(APPLE OR WIN32 OR TAPER_FOR_ANDROID OR CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
         return()

@@ -7,7 +7,8 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
 set_target_properties(taper PROPERTIES EXPORT_NAME static)
 set_target_properties(taper_shared PROPERTIES EXPORT_NAME shared)
 foreach(library ${TAPER_INSTALLED})
-    # A set for each: who links the shared one needs none of what the static one does.
+    # Each kind of library has its own set, because a program that links the shared library does not need the static library's
+    # dependencies.
     get_target_property(name ${library} EXPORT_NAME)
     install(TARGETS ${library} EXPORT taper-${name}
             RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
@@ -34,7 +35,7 @@ configure_package_config_file(cmake/taper-config.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/taper-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/taper-config.cmake ${PROJECT_BINARY_DIR}/taper-config-version.cmake DESTINATION ${package})
 
-# The prefix is found from where taper.pc lies, so an installed tree can be moved.
+# The prefix is relative to the folder of taper.pc, so an installed tree can be moved.
 file(RELATIVE_PATH TAPER_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" TAPER_PC_PREFIX "${TAPER_PC_PREFIX}")
 configure_file(cmake/taper.pc.in ${PROJECT_BINARY_DIR}/taper.pc @ONLY)

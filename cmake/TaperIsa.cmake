@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The rows of src/platform/isa_list.inc, and the kernel files that they and the rows of the kernels' lists stand for: no
-# file is named a second time for CMake. As a script it prints them for a build without CMake:
-#   cmake -DTAPER_ARCHITECTURE=arm -P cmake/TaperIsa.cmake
-# gives a line for each kernel file, the file and its flags, and one of the definitions.
+# Reads the rows of src/platform/isa_list.inc and of the kernels' lists, which together name the kernel files, so that
+#   CMake needs no second list. Run as a script, it prints the files for a build without CMake: cmake
+#   -DTAPER_ARCHITECTURE=arm -P cmake/TaperIsa.cmake
+# prints a line for each kernel file with its flags, and a line with the definitions.
 
 set(TAPER_ROOT ${CMAKE_CURRENT_LIST_DIR}/..)
 set(TAPER_ISA_LIST ${TAPER_ROOT}/src/platform/isa_list.inc)
 set(TAPER_KERNELS src/ops/kernels)
 set(TAPER_KERNEL_FAMILIES gemm_f32 gemm_half gemm_i8 dwconv_f32 dwconv_i8 winograd_f32 winograd_i8 planar_f32 vector_f32 vector_u8 narrow_f32 cast native fft_f32)
 
-# TAPER_ISA_KEYS, and of each key TAPER_ISA_<key>_ARCHITECTURE, _FLAGS and _HINTS. A row: the first two arguments are
-# words, the last two the only texts; what lies between is C.
+# Sets TAPER_ISA_KEYS, and for each key TAPER_ISA_<key>_ARCHITECTURE, _FLAGS and _HINTS. In a row the first two
+# arguments are words, the last two are the only texts, and the arguments between them are C.
 macro(taper_isa_read)
     file(STRINGS ${TAPER_ISA_LIST} taper_lines REGEX "^[^/]")
     list(JOIN taper_lines " " taper_text)
@@ -34,7 +34,8 @@ macro(taper_isa_read)
     endif()
 endmacro()
 
-# result: the files of one instruction set, relative to the root: <family>_<key>.c of each family whose list has it.
+# Sets `result` to the kernel files of one instruction set, relative to the root: <family>_<key>.c of each family whose
+# list has the key.
 function(taper_isa_sources key result)
     set(folder ${TAPER_ISA_${key}_ARCHITECTURE})
     if(folder STREQUAL "any")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# named_rows.inc: the rows of the operator list that code names, TAPER_OP(id); op_config_nnapi.h: those of which a selective build for a
-# serialized NNAPI model must have all. A small program that runs on the building machine (src/ops/list/make_named_rows.c) reads the sources, and
-# leaves alone what stays the same. Included when all sources are known.
+# Makes named_rows.inc, the rows of the operator list that code names, TAPER_OP(id), and op_config_nnapi.h, the rows that a selective build for a
+# serialized NNAPI model must have. A small program that runs on the building machine (src/ops/list/make_named_rows.c) reads the sources. It does
+# not write files that stay the same. This file is included after all sources are known.
 set(sources ${TAPER_RUNTIME_SOURCES} ${TAPER_COMPILER_SOURCES})
 list(FILTER sources INCLUDE REGEX "\\.(c|m)$")
 list(FILTER sources EXCLUDE REGEX "^${TAPER_GENERATED}/")
 list(APPEND sources src/backends/preparer_list.inc)
 list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/ REGEX "^src/")
-# What serialized NNAPI models become: nnapi.c runs what the others make.
+# The sources that run serialized NNAPI models: nnapi.c runs the nodes that the others make.
 set(theirs ${sources})
 list(FILTER theirs INCLUDE REGEX "/src/(frontend/nnapi/.*|ops/call/emit)\\.c$")
 list(FILTER theirs EXCLUDE REGEX "/nnapi\\.c$")

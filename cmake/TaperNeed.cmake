@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# taper_need(PACKAGE DEBIAN FEDORA BREW WITHOUT): find_package, whose error names the package of each system that has the header, and the
-# option that does without it. A macro, because the package sets variables where it was asked for.
+# taper_need(PACKAGE DEBIAN FEDORA BREW WITHOUT): calls find_package. The error names each system's package with the header, and the
+# option that omits the library. This is a macro, because the package sets variables in the caller's scope.
 macro(taper_need package debian fedora brew without)
     find_package(${package} QUIET)
     if(NOT ${package}_FOUND)

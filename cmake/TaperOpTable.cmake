@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# op_table.inc: the operator list as compact tables; op_uses.h: what its rows use; op_rows.h: their numbers; made by a small program that runs on the building machine
-# (src/ops/list/make_op_table.c). When building for another system TAPER_HOST_CC compiles it.
+# Makes op_table.inc, the operator list as compact tables, op_uses.h, the code that its rows use, and op_rows.h, their numbers. A small program that
+# runs on the building machine writes them (src/ops/list/make_op_table.c). When building for another system, TAPER_HOST_CC compiles it.
 if(CMAKE_CROSSCOMPILING)
     find_program(TAPER_HOST_CC NAMES cc gcc clang NO_CMAKE_FIND_ROOT_PATH DOC "C compiler for programs that run while building")
     if(NOT TAPER_HOST_CC)
@@ -10,13 +10,13 @@ else()
     set(TAPER_HOST_CC ${CMAKE_C_COMPILER})
 endif()
 
-set(TAPER_GENERATED ${PROJECT_BINARY_DIR}/generated) # a root of includes, as src is
+set(TAPER_GENERATED ${PROJECT_BINARY_DIR}/generated) # a folder of includes, like src
 file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/list)
-# The list files are those that op_list.h includes.
+# op_list.h includes all files of the list.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h)
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h TAPER_OP_LISTS REGEX "^#include \"ops/list/list_")
 list(TRANSFORM TAPER_OP_LISTS REPLACE "^#include \"(.*)\"" "${PROJECT_SOURCE_DIR}/src/\\1")
-set(TAPER_NAMED_ROWS ${TAPER_GENERATED}/ops/list/named_rows.inc ${TAPER_GENERATED}/ops/list/op_config_nnapi.h) # TaperNamedRows.cmake
+set(TAPER_NAMED_ROWS ${TAPER_GENERATED}/ops/list/named_rows.inc ${TAPER_GENERATED}/ops/list/op_config_nnapi.h) # made by TaperNamedRows.cmake
 set(TAPER_OP_CONFIG_FLAG)
 if(TAPER_OP_CONFIG)
     set(TAPER_OP_CONFIG_FLAG "-DTAPER_OP_CONFIG=\"${TAPER_OP_CONFIG}\"")

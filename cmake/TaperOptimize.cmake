@@ -35,7 +35,7 @@ set(TAPER_HOT_SOURCES
     src/ops/engine/view_transpose.c
 )
 
-if(TAPER_PROFILE STREQUAL "one") # whose convolutions, pools and products are those of kernels
+if(TAPER_PROFILE STREQUAL "one") # in the profile one the kernels compute all convolutions, pools and products
     list(REMOVE_ITEM TAPER_HOT_SOURCES src/ops/nn/conv_run.c src/ops/nn/pool_avg.c src/ops/engine/matmul_gemm.c src/ops/engine/matmul_packed.c)
 endif()
 
@@ -51,7 +51,7 @@ set(TAPER_VECTOR_SOURCES
     src/ops/vision/vision_nms.c
 )
 
-# The same in builds for speed. In those for size they are as small as all others.
+# Loops that are vectorized only in builds for speed. Builds for size compile these files like all others.
 set(TAPER_FAST_SOURCES
     src/ops/linalg/linalg_dense.c
     src/backends/cpu/quantized_decomposed_cpu.c
@@ -110,9 +110,9 @@ set_property(CACHE TAPER_OPTIMIZE PROPERTY STRINGS all float)
 include(CheckCCompilerFlag)
 function(taper_optimize)
     if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
-        # What gcc still does for the speed of loops under -Os: 1 percent of the library. And where no loop is hot, what it
-        # does for speed at all: 3 percent.
-        check_c_compiler_flag(-Oz TAPER_HAS_OZ) # gcc 12
+        # With -Os gcc still has passes for the speed of loops, which cost 1 percent of the library. In files without hot
+        # loops all passes for speed are disabled, which saves 3 percent.
+        check_c_compiler_flag(-Oz TAPER_HAS_OZ) # gcc has -Oz since version 12
         foreach(source IN LISTS ARGN)
             if(NOT source MATCHES "^src/ops/kernels/")
                 set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-ivopts -fno-tree-ch -fno-tree-loop-im -fno-tree-pre)
@@ -137,12 +137,12 @@ function(taper_optimize)
     foreach(source IN LISTS ARGN)
         if(TAPER_OPTIMIZE STREQUAL "float" AND NOT source MATCHES "^src/ops/kernels/[a-z0-9]+/(gemm|dwconv|winograd|planar|vector)_f32_")
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O0)
-        elseif(source MATCHES "^src/ops/kernels/") # their own
+        elseif(source MATCHES "^src/ops/kernels/") # kernels have their own flags
             continue()
         elseif(source IN_LIST TAPER_VECTOR_SOURCES OR source IN_LIST TAPER_FAST_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
         elseif(source MATCHES "^src/(ops/(call|gradient|lang|list|quantized)|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
-               AND NOT source MATCHES "/torchscript/") # all of which every .pt goes through, line by line
+               AND NOT source MATCHES "/torchscript/") # every load of a .pt runs these for each line
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
         else()
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)

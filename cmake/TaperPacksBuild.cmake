@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# ops/call/packs_build.h: a number of all sources that say how weights are packed, so that a file of packs
-# (src/ops/call/packs_file.c) is known to be this build's. Included, it adds the header; run with -P, it makes it.
+# Makes ops/call/packs_build.h, a number that depends on all sources that decide how weights are packed. A file of packs
+# (src/ops/call/packs_file.c) with another number is not of this build. Included, this file adds the header to the
+# build; run with -P, it writes the header.
 set(rooms ops/kernels backends/cpu ops/quantized ops/call ops/engine ops/nn lean one)
 if(CMAKE_SCRIPT_MODE_FILE)
     set(sums "${VERSION}")

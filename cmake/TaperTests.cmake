@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tiers of tests. tests/tests.tsv has a row for each test: name, tier, where it runs, a fault that only it finds. A name may end in *.
+# Tiers of tests. tests/tests.tsv has a row for each test: name, tier, places where it runs, and a fault that only this test
+# finds. A name may end in *.
 #   quick   `./dev test --quick`: no PyTorch, a minute
-#   plain   `./dev test`, what CI runs, has the quick tests too: PyTorch is the oracle
-#   full    `./dev test --full`: everything, whole sweeps
-# The column `sanitized` says whether the quick sanitizer run has the test too.
-# Every test gets its tier, and `sanitized`, as labels, so that ctest selects by them.
+#   plain   `./dev test`, which CI runs: compares with PyTorch, and has the quick tests too
+#   full    `./dev test --full`: everything, with whole sweeps
+# The column `sanitized` marks tests that the quick sanitizer run has too. Every test gets its tier and `sanitized` as labels, by which ctest selects
+# tests.
 set(TAPER_TEST_TABLE ${CMAKE_CURRENT_LIST_DIR}/../tests/tests.tsv)
 
-# Labels the tests of the current directory. Each directory with tests calls this once, before its first test; it takes effect
-# when the directory has been read.
+# Labels the tests of the current directory. Each directory with tests calls this once, before its first test; the labels are set after the directory
+# has been read.
 macro(taper_label_tests)
     cmake_language(DEFER CALL taper_label_tests_now)
 endmacro()
 
-# room_NAME builds the programs of the tests in the folder NAME: for `./dev test --room NAME`.
+# The target room_NAME builds the programs of the tests in the folder NAME, for `./dev test --room NAME`.
 function(taper_label_tests_now)
     get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
     get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)

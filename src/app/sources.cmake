@@ -1,4 +1,4 @@
-if(TAPER_WITH_APP OR TAPER_BUILD_TOOLS) # the program stands on it
+if(TAPER_WITH_APP OR TAPER_BUILD_TOOLS) # the program uses these files
     list(APPEND TAPER_SOURCES
         src/app/app_values.c
         src/app/bundled.c
@@ -11,8 +11,8 @@ if(TAPER_WITH_APP OR TAPER_BUILD_TOOLS) # the program stands on it
     )
 endif()
 if((TAPER_WITH_APP OR TAPER_BUILD_TOOLS) AND
-   (TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES))) # as src/runtime/inspect_place.c
+   (TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES))) # the condition of src/runtime/inspect_place.c, which it needs
     list(APPEND TAPER_SOURCES src/app/advice.c)
-else() # the bindings call it in every build
+else() # the bindings call its functions in every build
     list(APPEND TAPER_SOURCES src/app/advice_none.c)
 endif()

@@ -39,7 +39,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/unroll.c
     src/compiler/written_storages.c
 )
-if(TAPER_WITH_PASSES) # recompose makes of float layers between dequantize and quantize what the quantizer makes
+if(TAPER_WITH_PASSES) # recompose turns float layers between dequantize and quantize into the quantizer's operators
     list(APPEND TAPER_SOURCES
         src/compiler/quantize_steps.c
         src/compiler/quantize_weights.c
@@ -67,6 +67,6 @@ endif()
 if(TAPER_WITH_DEVICES)
     list(APPEND TAPER_SOURCES src/compiler/learn_types.c)
 endif()
-if(TAPER_CONVERTS) # what converters stand on
+if(TAPER_CONVERTS) # converters need it
     list(APPEND TAPER_SOURCES src/compiler/specialize.c)
 endif()

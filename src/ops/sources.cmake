@@ -244,7 +244,7 @@ list(APPEND TAPER_SOURCES
     src/ops/vision/vision_rotated.c
 )
 
-# What is faster and larger: small builds have the files of src/lean in place of the headers of these.
+# These files make the library faster and larger. In small builds files of src/lean replace their headers.
 if(TAPER_PROFILE STREQUAL "full")
     list(APPEND TAPER_SOURCES
         src/ops/engine/doubles.c
@@ -294,6 +294,6 @@ if(TAPER_WITH_GRADIENTS)
 else()
     list(APPEND TAPER_SOURCES src/ops/gradient/gradient_none.c)
 endif()
-if(NOT TAPER_PROFILE STREQUAL "one") # which has the headers of src/one
+if(NOT TAPER_PROFILE STREQUAL "one") # the profile one has the headers of src/one instead
     list(APPEND TAPER_SOURCES src/ops/call/packs_keeping.c)
 endif()

@@ -33,17 +33,17 @@ if(TAPER_WITH_DRAFTS)
     list(APPEND TAPER_SOURCES src/runtime/calibrator.c src/runtime/calibrator_compare.c src/runtime/draft.c
          src/runtime/draft_bundle.c src/runtime/draft_deflate.c src/runtime/draft_reach.c src/runtime/draft_schema.c
          src/runtime/draft_states.c)
-elseif(TAPER_BUILD_TOOLS OR TAPER_WITH_JNI) # these say that this build has none; a library alone does without the functions
+elseif(TAPER_BUILD_TOOLS OR TAPER_WITH_JNI) # these functions return an error in this build; a library without programs omits them
     list(APPEND TAPER_SOURCES src/runtime/draft_none.c src/runtime/calibrator_none.c)
 endif()
 if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES))
     list(APPEND TAPER_SOURCES src/runtime/inspect_graph.c src/runtime/inspect_place.c src/runtime/model_config.c)
 endif()
-if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS) # a program for one model knows its device, types and results
+if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS) # a program for one model knows its device, types and results, and does not need these
     list(APPEND TAPER_SOURCES src/runtime/caching.c src/runtime/device_options.c src/runtime/device_text.c src/runtime/run_into.c
          src/runtime/type_api.c)
 endif()
-if(TAPER_WITH_OPERATORS AND NOT TAPER_WITH_DRAFTS) # the headers for C++ call them
+if(TAPER_WITH_OPERATORS AND NOT TAPER_WITH_DRAFTS) # the headers for C++ call these functions
     list(APPEND TAPER_SOURCES src/runtime/archive_none.c)
 endif()
 if(TAPER_WITH_OPERATORS)

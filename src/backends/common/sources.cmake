@@ -1,5 +1,5 @@
 list(APPEND TAPER_SOURCES src/backends/common/preparers.c)
-if(TAPER_WITH_NNAPI OR TAPER_WITH_DEVICES) # for backends beside the CPU, and what is written for them
+if(TAPER_WITH_NNAPI OR TAPER_WITH_DEVICES) # for backends other than the CPU, and for files that are written for them
     list(APPEND TAPER_SOURCES
         src/backends/common/claim.c
         src/backends/common/node_reader.c

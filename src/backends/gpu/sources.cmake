@@ -48,14 +48,14 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
             list(APPEND TAPER_GPU_METAL - -)
             continue()
         endif()
-        # Of iOS 12 and macOS 10.14; buffers are numbered as bindings are.
+        # The version of Metal is that of iOS 12 and macOS 10.14. Buffers have the numbers of their bindings.
         set(compiled ${TAPER_GENERATED}/shaders/${id})
         add_custom_command(
             OUTPUT ${compiled}.metal
             COMMAND ${TAPER_SPIRV_CROSS} --msl --msl-version 20100 --msl-decoration-binding --output ${compiled}.metal ${compiled}.spv
             DEPENDS ${compiled}.spv
             COMMENT "Making shader ${id} for Metal" VERBATIM)
-        list(APPEND TAPER_GPU_METAL ${compiled}.metal -) # Metal has no use for texel buffers
+        list(APPEND TAPER_GPU_METAL ${compiled}.metal -) # Metal needs no variant for texel buffers
         list(APPEND TAPER_GPU_BUILT_METAL ${compiled}.metal)
     endforeach()
     add_custom_command(
@@ -139,7 +139,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         set_source_files_properties(src/backends/gpu/metal/metal.m src/backends/gpu/metal/metal_record.m PROPERTIES
             LANGUAGE C COMPILE_OPTIONS "-xobjective-c;-fno-objc-arc")
     endif()
-    if(TAPER_SPIRV_CROSS) # for tests, where there is no Metal
+    if(TAPER_SPIRV_CROSS) # for tests on systems without Metal
         add_custom_target(taper_metal_shaders DEPENDS ${TAPER_GENERATED}/backends/gpu/metal_shaders.inc)
     endif()
 endif()

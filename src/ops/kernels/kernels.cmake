@@ -1,5 +1,5 @@
-# The CPU kernels: the files that isa_list.inc and the kernels' lists stand for, of the instruction sets that are built,
-# with the flags of these.
+# Adds the CPU kernels of the instruction sets that are built, with the flags of each set. isa_list.inc and the kernels'
+# lists name the files.
 include(cmake/TaperIsa.cmake)
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
@@ -23,10 +23,10 @@ if(TAPER_CPU_LEVELS STREQUAL "native")
     list(FILTER levels INCLUDE REGEX ".") # the last one ends in a semicolon
     list(LENGTH levels count)
     if(count GREATER 1)
-        list(REMOVE_ITEM levels scalar) # is the last resort, built for size
+        list(REMOVE_ITEM levels scalar) # the scalar kernels are then the last resort, built for size
     endif()
     message(STATUS "Instruction sets of this machine: ${levels}")
-    set(TAPER_CPU_LEVELS ${levels}) # of this run; the cache keeps "native"
+    set(TAPER_CPU_LEVELS ${levels}) # set only for this run; the cache keeps "native"
 endif()
 foreach(level IN LISTS TAPER_CPU_LEVELS)
     if(NOT level IN_LIST TAPER_ISA_KEYS)
@@ -34,8 +34,8 @@ foreach(level IN LISTS TAPER_CPU_LEVELS)
     endif()
 endforeach()
 
-# The names that the rows have for architectures, as platform/isa.h knows them: the compiler may be for another than the
-# machine's.
+# TAPER_COMPILES_<architecture> is true for the architectures, by their names in the rows, that the compiler builds for. It
+# may be another one than the machine's.
 check_c_source_compiles("#if !defined(__x86_64__) && !defined(__i386__)
     #error
     #endif
@@ -65,14 +65,14 @@ set(TAPER_KERNEL_SOURCES
     src/ops/kernels/scalar/gemm_i8_pack.c
     src/ops/kernels/scalar/winograd_i8_pack.c
 )
-# What small builds leave out, <family>_<instruction set>: a row of a list is there where its object is.
+# Kernels that small builds omit, <family>_<instruction set>. A list has the row only if the kernel is built.
 set(TAPER_LEFT_OUT_SMALL cast_avx512 cast_avx2 native_avx512 native_avx2 fft_f32_avx2 gemm_half_amx gemm_half_avx512bf16 gemm_i8_amx
     gemm_i8_avx512 winograd_i8_avx512vnni winograd_i8_avx512 winograd_i8_avx2 winograd_i8_simd128)
 set(TAPER_LEFT_OUT)
 if(NOT TAPER_PROFILE STREQUAL "full")
     set(TAPER_LEFT_OUT ${TAPER_LEFT_OUT_SMALL})
 endif()
-# The definitions that leave these out, and the family of which nothing is left.
+# Sets `result` to the definitions that omit the rows of these kernels, and of the family that then has no kernel.
 function(taper_left_out_definitions result)
     set(definitions)
     foreach(kernel IN LISTS ARGN)
@@ -84,11 +84,11 @@ function(taper_left_out_definitions result)
     set(${result} ${definitions} PARENT_SCOPE)
 endfunction()
 
-taper_left_out_definitions(TAPER_LEVEL_DEFINITIONS ${TAPER_LEFT_OUT}) # for what includes the lists
+taper_left_out_definitions(TAPER_LEVEL_DEFINITIONS ${TAPER_LEFT_OUT}) # definitions for files that include the lists
 set(TAPER_BUILT_LEVELS)
 foreach(key IN LISTS TAPER_ISA_KEYS)
     if(MINGW AND key STREQUAL "amx")
-        continue() # gcc's intrinsics for tiles take a stride as a long, which has 32 bits on Windows and no place in an address
+        continue() # gcc's intrinsics for tiles take the stride as a long, which has 32 bits on Windows and cannot be part of an address
     endif()
     if(NOT TAPER_COMPILES_${TAPER_ISA_${key}_ARCHITECTURE} OR
        (TAPER_CPU_LEVELS AND NOT key IN_LIST TAPER_CPU_LEVELS AND NOT key STREQUAL "scalar"))
@@ -105,7 +105,7 @@ foreach(key IN LISTS TAPER_ISA_KEYS)
     set(hints)
     foreach(hint IN LISTS TAPER_ISA_${key}_HINTS)
         string(MAKE_C_IDENTIFIER "TAPER_COMPILES${hint}" known)
-        set(CMAKE_REQUIRED_FLAGS -Werror) # clang only warns of those it ignores
+        set(CMAKE_REQUIRED_FLAGS -Werror) # clang only warns about options that it ignores
         check_c_compiler_flag("${hint}" ${known})
         unset(CMAKE_REQUIRED_FLAGS)
         if(${known})
@@ -131,8 +131,8 @@ foreach(level IN LISTS TAPER_CPU_LEVELS)
     endif()
 endforeach()
 
-# The scalar kernels are always there, as the last resort. Where others are, those are built for size, unless they are
-# named or the whole build is for speed.
+# The scalar kernels are always built, as the last resort. If other kernels are built too, the scalar ones are built for
+# size, unless TAPER_CPU_LEVELS names them or the whole build is for speed.
 set(TAPER_LAST_RESORT OFF)
 if(TAPER_CPU_LEVELS)
     if(NOT "scalar" IN_LIST TAPER_CPU_LEVELS)
@@ -149,23 +149,23 @@ foreach(source IN LISTS TAPER_KERNEL_SOURCES)
     if(source MATCHES "/kernels/scalar/" AND TAPER_LAST_RESORT)
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "-Os;-DTAPER_LAST_RESORT_KERNEL=1")
     elseif(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND source MATCHES "/vector_f32_")
-        # Many loops that wait for memory: a seventh less code.
+        # These files have many loops that wait for memory. -Os makes their code a seventh smaller.
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
     elseif(source MATCHES "/(cast|native|fft_f32)_" AND NOT CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
-        # Loops that the compiler is to make vectors of.
+        # The compiler must vectorize the loops of these files.
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
     elseif(source MATCHES "/kernels/")
-        # For speed in every build type: a debug build would take minutes to run its tests.
+        # Kernels are built for speed in every build type, because otherwise the tests of a debug build would take minutes.
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
         if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
-            # Their loops are long; room before each, to begin on a line of the cache, is left out.
+            # Kernels have long loops, so they are not aligned to cache lines, which saves space.
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-align-loops -fno-align-jumps -fno-align-labels -fno-align-functions)
         endif()
     endif()
 endforeach()
 
-# The quick sanitizer build: what undefined behaviour instruments in unrolled loops of vectors takes longer to compile than
-# the rest of the library. `./dev check` has all of it.
+# In the quick sanitizer build kernels are not instrumented for undefined behaviour: their unrolled loops of vectors would
+# take longer to compile than the rest of the library. `./dev check` instruments all kernels.
 if(TAPER_SANITIZE MATCHES "undefined" AND NOT TAPER_TESTS_ALL)
     set_property(SOURCE ${TAPER_KERNEL_SOURCES} APPEND PROPERTY COMPILE_OPTIONS -O1 -fno-sanitize=undefined)
 endif()
