@@ -122,9 +122,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_settings_quantize
 
 /* ---- pictures ---- */
 
-/* The layout of a picture's bytes in memory, one byte for each channel. The last three formats are Y'CbCr as Android's
- * and iOS's cameras have it: BT.601, with Y from 16 to 235. Their planes of Cb and Cr have half the picture's width and
- * half its height, rounded up. */
+/* The layout of a picture's bytes in memory, one byte for each channel. The last three formats are the Y'CbCr of
+ * Android's and iOS's cameras: BT.601, with Y from 16 to 235. Their planes of Cb and Cr have half the picture's width
+ * and half its height, rounded up. */
 typedef enum taper_pixel_format {
     TAPER_PIXELS_RGB = 0,
     TAPER_PIXELS_BGR = 1,

@@ -80,7 +80,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_device_parse(const char *text, taper
 TAPER_API TAPER_MUST_USE taper_status taper_device_options_parse(const char *text, taper_device_setting *settings,
                                                                  size_t room, size_t *count, taper_error *error);
 /* Sets *precision from the text "fp32", "fp16" or "bf16"; NULL means "fp32". The function fails with
- * TAPER_ERROR_ARGUMENT if the text is another one. */
+ * TAPER_ERROR_ARGUMENT for any other text. */
 TAPER_API TAPER_MUST_USE taper_status taper_precision_parse(const char *text, taper_precision *precision,
                                                             taper_error *error);
 

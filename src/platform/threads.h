@@ -30,8 +30,8 @@ void taper_pool_set_threads(taper_pool *pool, unsigned threads);
 // Returns the sizes of this machine's caches. Returns a guess for a size that is unknown, and if pool is NULL.
 taper_caches taper_pool_caches(const taper_pool *pool);
 
-// The calling thread reports the begin and the end of a run. soon: true if the run will share work soon, so that
-// workers should wake up now.
+// The calling thread reports the beginning and the end of a run. soon: true if the run will share work soon, so
+// that workers should wake up now.
 void taper_pool_enter(taper_pool *pool, bool soon);
 void taper_pool_leave(taper_pool *pool);
 // Returns true if a worker is awake, so that sharing a job costs little.

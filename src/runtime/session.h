@@ -114,7 +114,7 @@ TAPER_MUST_USE taper_status taper_session_box(taper_session *session, bool in_ru
 #ifdef TAPER_WITH_GRADIENTS
 // Creates the tape if the session's model asks for gradients.
 TAPER_MUST_USE taper_status taper_session_tape_create(taper_session *session, taper_error *error);
-void taper_session_tape_end(const taper_session *session); // at the end of each run
+void taper_session_tape_end(const taper_session *session); // called at the end of each run
 void taper_session_tape_free(taper_session *session);
 #else
 static inline taper_status taper_session_tape_create(taper_session *session, taper_error *error)

@@ -37,7 +37,7 @@ static void fill_bytes(void *to, size_t count, bool extreme)
         p[i] = extreme && check_below(4) != 0 ? ends[check_below(sizeof ends)] : (uint8_t)check_random();
 }
 
-// Fills inputs as layers have them: one of `highs` inputs is above 127 (0 for none). Most weights keep the sums of
+// Fills inputs like those of layers: one of `highs` inputs is above 127 (0 for none). Most weights keep the sums of
 // products within 16 bits.
 static void fill_inputs(uint8_t *p, size_t count, size_t highs)
 {

@@ -34,8 +34,8 @@ bool error_report_memory(const char *subject);
 // Returns true if an error was reported. Programs then omit notes, so that the error is the last thing the user sees.
 bool errors_reported(void);
 
-// Prints the message and the command that prints the usage text, which is taken from the begin of `usage`: "usage:
-// taper run MODEL …". Returns EXIT_WRONG_USAGE.
+// Prints the message and the command that prints the usage text, which is taken from the beginning of `usage`:
+// "usage: taper run MODEL …". Returns EXIT_WRONG_USAGE.
 int error_usage(const char *usage, const char *format, ...) ERRORS_PRINTF(2, 3);
 
 // Writes text from a file. Control characters become '?'. If `lines` is true, newlines and tabs are kept.

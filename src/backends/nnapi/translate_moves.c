@@ -253,7 +253,7 @@ taper_status taper_translate_pieces(taper_translator *t, const taper_node *node)
     return TAPER_OK;
 }
 
-// Computes the begin of each slice, and the end of the last one.
+// Computes the beginning of each slice, and the end of the last one.
 static taper_status piece_begins(taper_translator *t, const taper_node *pieces, int64_t size, size_t count,
                                  int64_t *begins)
 {

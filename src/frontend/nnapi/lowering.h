@@ -172,7 +172,7 @@ taper_nnapi_lower taper_nnapi_lower_conv, taper_nnapi_lower_linear, taper_nnapi_
     taper_nnapi_lower_strided_slice, taper_nnapi_lower_slice, taper_nnapi_lower_split, taper_nnapi_lower_pad,
     taper_nnapi_lower_concat, taper_nnapi_lower_transpose;
 
-// Inputs and outputs of a whole model, as a graph has them.
+// Inputs and outputs of a whole model, in the form of a graph.
 typedef struct taper_nnapi_interface {
     taper_ir_value *args;         // list with all inputs, or NULL if `items` contains them
     taper_ir_value *const *items; // inputs, if args is NULL

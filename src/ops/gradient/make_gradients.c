@@ -204,7 +204,7 @@ static int argument_at(const signature *s, const char *name)
     return -1;
 }
 
-// Returns the number at the end of "grad1" or "result0", or -1 if the name is another one.
+// Returns the number at the end of "grad1" or "result0", or -1 for any other name.
 static int numbered(const char *name, const char *stem)
 {
     const size_t length = strlen(stem);

@@ -45,7 +45,8 @@ TAPER_TEMPLATE const float *fours(const size_t mr, const float **p, const float 
 }
 // clang-format on
 
-// Adds products as gemm_f32_tmpl.h explains. For a single row four k are added at a time, each to separate sums.
+// Adds products as gemm_f32_tmpl.h explains. For a single row the products of four k are added at a time, each to its
+// own sums.
 TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
                                          const float *w, size_t kc, size_t ahead, V acc[MR_MAX][2], V part[][2])
 {

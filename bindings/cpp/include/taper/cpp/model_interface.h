@@ -20,7 +20,7 @@ namespace cpp
 
 using Kwargs = std::unordered_map<std::string, c10::IValue>;
 
-// An attribute of a module, with what its class says of it.
+// An attribute of a module, with its declaration in the class.
 struct Slot {
     std::string name;
     c10::IValue value;
@@ -70,7 +70,7 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     virtual void extra_files(ExtraFiles &files) = 0;
     // Returns a model with copies of the attributes, below `path`.
     virtual std::shared_ptr<LoadedModel> copy(const std::string &path) = 0;
-    // Hides all attributes and methods but these, as after torch::jit::freeze.
+    // Hides all attributes and methods except these, as after torch::jit::freeze.
     virtual void freeze(const std::vector<std::string> &preserved) = 0;
     virtual bool shows(const std::string &name) = 0;
     // Writes a TorchScript archive of a module with its present attributes.
