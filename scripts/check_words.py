@@ -3,31 +3,40 @@
 """check_words.py [--top TREE] [FILE...]: reports sentences that break the rules for words, each with its file, line and rule.
 
 Without FILE it reads the files of HELD, and the sources of the folders in ROOMS. A page or a folder is added when it passes. Documents are
-held to every rule. Comments of sources are held to the rules for openings and phrases, because a comment on a member is a noun phrase and
-not a sentence. Code blocks, text in backquotes, headings and the header row of a table are exempt from the rules for sentences.
+held to every rule. Comments and docstrings of sources are held to the rules for openings and phrases, because a comment on a member is a
+noun phrase and not a sentence. Code blocks, text in backquotes, headings and the header row of a table are exempt from the rules for sentences.
 
 To add a rule, add a row to PHRASES, or a function to RULES. Each has an example that breaks it and one that does not;
 tests/docs/words_test.py checks both."""
 import argparse
+import ast
 import collections
+import io
 import pathlib
 import re
 import sys
+import tokenize
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 
 # Files and patterns of files, from the top of the tree.
-HELD = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "docs/*.md", "docs/decisions/*.md", "docs/inside/*.md", "docs/tutorials/*.md", "examples/demo/README.md", "packaging/README.md",
-        "bindings/wasm/package/README.md", "src/lean/README.md", "tests/README.md"]
+HELD = [".ci/run", "CHANGELOG.md", "CMakeLists.txt", "CONTRIBUTING.md", "README.md", "SECURITY.md", "dev", "docs/*.md", "docs/decisions/*.md", "docs/inside/*.md", "docs/tutorials/*.md", "examples/demo/README.md", "packaging/README.md",
+        "bindings/wasm/package/README.md", "packaging/debian/rules", "pyproject.toml", "scripts/apple/zig-cc", "src/lean/README.md", "tests/README.md"]
 
-# Words that a page may have: people read these first, at once.
+# The largest number of words of a page that people read first and in one go.
 PAGE_WORDS = {"README.md": 700, "docs/architecture.md": 1500}
 
-# Folders whose sources are read, with all folders below them.
-ROOMS = ["include", "src", "bench", "bindings", "examples", "tests", "tools"]
+# Folders whose sources are read. Folders inside are read too.
+ROOMS = [".github", "include", "src", "bench", "bindings", "cmake", "examples", "packaging", "scripts", "tests", "tools"]
 
-# Sources whose comments have the form of those in C.
+# Endings of sources that have comments in the form of C.
 C_FILES = (".c", ".h", ".inc", ".cpp", ".m", ".mm", ".java", ".kt", ".swift", ".js", ".mjs", ".ts")
+
+PYTHON_FILES = (".py", ".pyi")
+HASH_FILES = (".sh", ".cmake", ".toml", ".yml", "CMakeLists.txt", ".ci/run", "dev", "debian/rules", "zig-cc")
+
+# Comments that are words for a tool.
+DIRECTIVES = re.compile(r"SPDX-|noqa\b|shellcheck |pylint:|type: |v\d[\d.]*$|!")
 
 MOST_WORDS = 25
 
@@ -36,7 +45,7 @@ Sentence = collections.namedtuple("Sentence", "line text kind")  # kind: "prose"
 Finding = collections.namedtuple("Finding", "path line rule text")
 
 
-# ---- rules; a form returns the text that breaks the rule, or None
+# ---- rules: the function `form` of a rule returns the text that breaks the rule, or None
 
 def too_long(sentence):
     words = [word for word in sentence.text.split() if re.search(r"\w", word)]
@@ -85,11 +94,21 @@ PHRASES = [
     (r"\bat hand\b|\ball at once as\b|\bby itself alone\b", "name the place", "All classes at hand are lowered.", "Every class of the archive is lowered."),
     (r"\bgoes? by\b", "uses, follows", "The device goes by that list.", "The device uses that list."),
     (r"\b(?:can|could|cannot|to) be had\b", "is available", "The device names what can be had.", "The device names what is available."),
-    (r"\bholds? \w+ against\b|\bheld against\b", "compares with", "The test holds results against PyTorch.", "The test compares results with PyTorch."),
+    (r"\bholds? [^.;]{1,30} against\b|\bheld against\b", "compares with", "The test holds results against PyTorch.", "The test compares results with PyTorch."),
     (r"\bit is (?:he|she|him|her|himself|herself)\b|\b(?:himself|herself)\b", "a machine is \"it\"", "The reader frees it himself.", "The caller frees it."),
     (r"\bknow(?:s)? nothing of\b|\bknow(?:s)? no word\b|\bneed(?:s)? no word\b", "does not depend on", "The planner knows nothing of operators.",
      "The planner does not depend on operators."),
     (r"\bstands? (?:behind|beside)\b", "follows, is next to", "The facts stand beside the row.", "The facts follow the row."),
+    (r"\bstands? on\b", "uses, needs", "The program stands on the reader.", "The program uses the reader."),
+    (r"\bsa(?:y|ys|id)(?: nothing)? of\b", "says about, contains", "The archive says nothing of its folder.", "The archive does not contain its folder."),
+    (r"\bgo(?:es)? without\b|\bdoes without (?:it|that|them)\b", "omits", "Small builds go without versions.", "Small builds omit versions."),
+    (r"\bas [^.;,]{1,40} (?:has|have) (?:it|them)\b", "name the form", "Scales are floats, as files have them.", "Files store scales as floats."),
+    (r"\b(?:that|which) (?:is|are) (?:here|there)\b", "that exists, that is installed", "It keeps a file that is there.", "It keeps a file that exists."),
+    (r"\bis another(?: one)?[.,;:]", "differs, is out of date", "It fails if the page is another.", "It fails if the page is out of date."),
+    (r"\b(?:what|whatever) (?:is|was) left of\b", "the rest of", "It adds what is left of the row.", "It adds the rest of the row."),
+    (r"\bthe begin\b", "the beginning", "It reads the begin of the file.", "It reads the beginning of the file."),
+    (r"\bmade up at random\b", "random", "Programs made up at random run.", "Random programs run."),
+    (r"\bknows? no others?\b", "does not support", "The converter knows no others.", "The converter supports no others."),
 ]
 
 RULES = [
@@ -163,8 +182,60 @@ def units_of_c(text):
     return [[number, re.sub(r"`[^`\n]*`", "x", words), kind] for number, words, kind in found]
 
 
+def joined(comments):
+    """Returns [line, text, kind] of each paragraph of [line, column, text, true if nothing is before it]."""
+    found, before = [], None
+    for line, column, words, alone in comments:
+        if DIRECTIVES.match(words) or not words:
+            before = None
+        elif before == (line - 1, column) and alone:
+            found[-1][1] += "\n" + words
+            before = line, column
+        else:
+            found.append([line, words, "label" if words.startswith("----") else "comment"])
+            before = line, column
+    return [[line, re.sub(r"`[^`\n]*`", "x", words), kind] for line, words, kind in found]
+
+
+def units_of_python(text):
+    """Returns [line, text, kind] of each paragraph of the comments and docstrings."""
+    comments, docstrings = [], []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            comments.append([*token.start, token.string.lstrip("#").strip(), not token.line[:token.start[1]].strip()])
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        first = body[0] if isinstance(body, list) and body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            docstrings += [[first.lineno + number, 0, line.strip(), True] for number, line in enumerate(first.value.value.split("\n"))]
+    return sorted(joined(comments) + joined(docstrings))
+
+
+def units_of_hash(text):
+    """Returns [line, text, kind] of each paragraph of the comments of a shell script or a list of CMake."""
+    comments = []
+    for number, line in enumerate(text.split("\n"), 1):
+        match = re.match(r"""((?:[^'"#]|'[^']*'|"(?:\\.|[^"\\])*")*)(?<!\S)# +(.*)$""", line)
+        if match:
+            comments.append([number, len(match.group(1)), match.group(2).strip(), not match.group(1).strip()])
+    return joined(comments)
+
+
+def units_of(path):
+    """Returns the function that finds the paragraphs of a file."""
+    if path.suffix in C_FILES:
+        return units_of_c
+    if path.suffix in PYTHON_FILES:
+        return units_of_python
+    return units_of_hash if str(path).endswith(HASH_FILES) else units_of_page
+
+
+def is_source(path):
+    return path.is_file() and units_of(path) is not units_of_page
+
+
 def sentences(path, text):
-    for line, unit, kind in (units_of_c if path.suffix in C_FILES else units_of_page)(text):
+    for line, unit, kind in units_of(path)(text):
         start = 0
         for end in [match.end() for match in re.finditer(r"[.!?:][\"')\]*]*\s+(?=[\"'(*]*[A-Z])|[.!?][\"')\]*]*\s+(?=x{3}|\d)", unit)] + [len(unit)]:
             sentence = unit[start:end]
@@ -199,7 +270,7 @@ def main():
                 sys.exit(f"check_words.py: {form} is in HELD and does not exist")
             names = [*names, *matched]
         for room in ROOMS:
-            matched = sorted(str(path.relative_to(options.top)) for path in (options.top / room).rglob("*") if path.suffix in C_FILES)
+            matched = sorted(str(path.relative_to(options.top)) for path in (options.top / room).rglob("*") if is_source(path))
             if not matched:
                 sys.exit(f"check_words.py: {room} is in ROOMS and has no sources")
             names = [*names, *matched]

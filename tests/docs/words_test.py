@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""words_test.py SOURCE: each rule of scripts/check_words.py finds its example, at its line, and accepts the sentence next to the example."""
+"""words_test.py SOURCE: checks that each rule of scripts/check_words.py finds its example, at its line, and accepts the sentence next to the
+example."""
 import importlib.util
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -69,7 +71,16 @@ def check_places(folder):
             ("a comment below a comment beside code", "file.c", f"int a; // the sizes\n// {broken}\n", {(2, opening)}),
             ("a text", "file.c", f'const char *a = "// {broken}", b = \'"\'; // "\n', set()),
             ("a comment of Java", "File.java", f"/** {broken} */\n", {(1, opening)}),
-            ("a heading of C", "file.c", "// ---- what a reader does\n", set())):
+            ("a heading of C", "file.c", "// ---- what a reader does\n", set()),
+            ("a comment of Python", "file.py", f"#!/usr/bin/env python3\n# SPDX-License-Identifier: BSD-2-Clause\na = 1  # noqa: E402\n# {broken}\n", {(4, opening)}),
+            ("a comment of Python over two lines", "file.py", "a = 1\n# The pool starts so\n# many threads.\n", {(2, "write: that many")}),
+            ("a comment beside code of Python", "file.py", "a = 1  # the sizes\n# of the rows\n", {(2, opening)}),
+            ("a docstring of Python", "file.py", f'def f():\n    """Returns.\n\n    The first line.\n    {broken}"""\n', {(5, opening)}),
+            ("a text of Python", "file.py", f'a = "# {broken}"\n', set()),
+            ("a comment of a script", "file.sh", f"#!/bin/sh\n# shellcheck disable=SC2086\n# {broken}\n", {(3, opening)}),
+            ("a comment beside code of a script", "file.sh", "a=1 # of the rows\n", {(1, opening)}),
+            ("a text of a script", "file.sh", f"echo \"# {broken}\" '# {broken}' \"$#\"\n", set()),
+            ("a comment of CMake", "CMakeLists.txt", f"set(a 1) # the sizes\n# {broken}\n", {(2, opening)})):
         said = findings(folder, name, text)
         expect(what, said == found, said)
 
@@ -92,7 +103,7 @@ def check_command(folder):
 
 
 def check_rooms():
-    """Each folder of ROOMS is read with the folders below it, and must have sources."""
+    """Each folder of ROOMS is read with the folders inside it, and must have sources."""
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder)
         for form in words.HELD:
@@ -115,6 +126,9 @@ def check_rooms():
 def check_draw():
     """draw_words.py prints as many comments and sentences as asked for, and the same ones for the same seed."""
     command = [sys.executable, os.path.join(SOURCE, "scripts", "draw_words.py"), "5", "--count", "3"]
+    for kind, endings in (("python", r"\.pyi?"), ("hash", r"\.\w+|/run|dev|rules|zig-cc"), ("c", r"\.\w+")):
+        done = subprocess.run([*command, "--kinds", kind], capture_output=True, text=True)
+        expect(f"a draw of {kind}", len(re.findall(rf"^\[comment \d+\] \S*(?:{endings}):\d+$", done.stdout, re.M)) == 3, done)
     first, again = (subprocess.run(command, capture_output=True, text=True) for _ in range(2))
     expect("a draw", first.returncode == 0 and first.stdout.count("\n[comment ") == 3 and first.stdout.count("\n[sentence ") == 3, first)
     expect("the same draw", first.stdout == again.stdout, again)
