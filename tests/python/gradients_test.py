@@ -53,7 +53,7 @@ class Gradients(unittest.TestCase):
         x = positions()
         (gradient,) = taper.grad(self.energy(x), x, create_graph=True)
         self.assertTrue(gradient.requires_grad)
-        (second,) = taper.grad(gradient, x, taper.tensor(2 * gradient.numpy()))  # of the squares of the gradient
+        (second,) = taper.grad(gradient, x, taper.tensor(2 * gradient.numpy()))  # the squares of the gradient are differentiated
         self.near(second, SECOND)
 
     def test_retain(self):
