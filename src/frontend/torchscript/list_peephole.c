@@ -24,8 +24,17 @@ static void replace(peephole *p, taper_node *node, taper_ir_value *with)
 
 // ---- simplification by types
 
+// Returns true if the value can be None although its type does not say so: the gradient of a tensor (x.grad).
+static bool is_none_of_type(const taper_ir_value *value)
+{
+    return value->node != NULL && taper_node_calls(value->node, TAPER_OP(prim_grad));
+}
+
 static taper_status none_test(peephole *p, taper_node *node, bool is)
 {
+    if (is_none_of_type(taper_node_in(node, 0)) || is_none_of_type(taper_node_in(node, 1))) {
+        return TAPER_OK;
+    }
     const taper_type *a = taper_ts_type_in_graph(taper_node_in(node, 0)),
                      *b = taper_ts_type_in_graph(taper_node_in(node, 1));
     const bool none = a != NULL && a->kind == TAPER_TYPE_NONE, other = b != NULL && b->kind == TAPER_TYPE_NONE;
