@@ -80,15 +80,33 @@ static void drop_grads(taper_tape_node *node)
     }
 }
 
+// Returns true if the saved value has elements that a formula reads. Such a tensor has a history.
+static bool has_elements(taper_val value)
+{
+    for (size_t i = 0; value.tag == TAPER_LIST && i < value.as.list->count; i++) {
+        if (has_elements(value.as.list->items[i])) {
+            return true;
+        }
+    }
+    return value.tag == TAPER_TENSOR && value.as.tensor->history != NULL;
+}
+
+static void free_values(taper_tape_node *node, taper_val *values, size_t count)
+{
+    for (size_t i = 0; values != NULL && i < count; i++) {
+        if (has_elements(values[i])) {
+            taper_val_replace(&values[i], taper_val_none());
+            node->freed = true;
+        }
+    }
+}
+
+// Frees the tensors that a node saved. A node that saved only sizes and numbers can be visited again.
 static void free_saved(taper_tape_node *node)
 {
-    for (size_t i = 0; node->args != NULL && i < node->arg_count; i++) {
-        taper_val_replace(&node->args[i], taper_val_none());
-    }
-    for (size_t i = 0; node->results != NULL && i < node->ret_count; i++) {
-        taper_val_replace(&node->results[i], taper_val_none());
-    }
-    node->freed = node->freed || node->kind == TAPER_TAPE_OP || node->kind == TAPER_TAPE_SLICES;
+    free_values(node, node->args, node->arg_count);
+    free_values(node, node->results, node->ret_count);
+    node->freed = node->freed || node->kind == TAPER_TAPE_SLICES;
     if (node->inner != NULL) {
         free_saved(node->inner);
     }
@@ -112,6 +130,29 @@ static taper_status visit_all(taper_engine *e)
 
 // ---- a request
 
+static taper_val given_grad(const taper_tape_request *request, size_t output)
+{
+    return request->grad_outputs != NULL && output < request->grad_outputs->count ? request->grad_outputs->items[output]
+                                                                                  : taper_val_none();
+}
+
+// Fails if an output has no given gradient and more than one element. PyTorch checks this before all else.
+static taper_status check_outputs(const taper_engine *e)
+{
+    const taper_list *const outputs = e->request->outputs;
+    for (size_t i = 0; i < outputs->count; i++) {
+        if (outputs->items[i].tag != TAPER_TENSOR) {
+            TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT, "output %zu is not a tensor", i);
+        }
+        const taper_tensor *const output = outputs->items[i].as.tensor;
+        if (given_grad(e->request, i).tag != TAPER_TENSOR && taper_tape_requires(output) &&
+            taper_tensor_numel(output) != 1) {
+            TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT, "grad can be implicitly created only for scalar outputs");
+        }
+    }
+    return TAPER_OK;
+}
+
 static taper_status first_grad(taper_engine *e, const taper_tensor *output, taper_val given, taper_val *grad)
 {
     if (given.tag == TAPER_TENSOR) {
@@ -127,9 +168,6 @@ static taper_status first_grad(taper_engine *e, const taper_tensor *output, tape
         *grad = taper_val_retain(given);
         return TAPER_OK;
     }
-    if (taper_tensor_numel(output) != 1) {
-        TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT, "grad can be implicitly created only for scalar outputs");
-    }
     return taper_engine_call(e, TAPER_OP(aten_ones_like), (taper_val[]){TAPER_VAL((taper_tensor *)(uintptr_t)output)},
                              1, grad);
 }
@@ -138,9 +176,6 @@ static taper_status add_outputs(taper_engine *e)
 {
     const taper_tape_request *const r = e->request;
     for (size_t i = 0; i < r->outputs->count; i++) {
-        if (r->outputs->items[i].tag != TAPER_TENSOR) {
-            TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT, "output %zu is not a tensor", i);
-        }
         taper_tape_edge edge;
         TAPER_TRY(taper_tape_edge_of(e->run, r->outputs->items[i].as.tensor, &edge));
         if (edge.node == NULL) {
@@ -159,8 +194,7 @@ static taper_status start_outputs(taper_engine *e)
     const taper_tape_request *const r = e->request;
     for (size_t i = 0; i < r->outputs->count; i++) {
         taper_tensor *const output = r->outputs->items[i].as.tensor;
-        const taper_val given =
-            r->grad_outputs != NULL && i < r->grad_outputs->count ? r->grad_outputs->items[i] : taper_val_none();
+        const taper_val given = given_grad(r, i);
         taper_val grad;
         taper_tape_edge edge;
         TAPER_TRY(first_grad(e, output, given, &grad));
@@ -214,8 +248,9 @@ static taper_status make_list(taper_engine *e, taper_val *found)
 
 static taper_status compute(taper_engine *e)
 {
-    TAPER_TRY(add_targets(e));
+    TAPER_TRY(check_outputs(e));
     TAPER_TRY(add_outputs(e));
+    TAPER_TRY(add_targets(e));
     TAPER_TRY(collect(e));
     taper_status status = start_outputs(e);
     if (status != TAPER_OK) {
