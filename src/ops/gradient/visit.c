@@ -391,7 +391,7 @@ static taper_status visit_leaf(taper_engine *e, const taper_tape_node *node)
     } else if (creates || taper_engine_owns(e, grad)) {
         sum = taper_val_retain(grad);
     } else {
-        TAPER_TRY(taper_engine_call(e, TAPER_OP(aten_clone), (taper_val[]){grad}, 1, &sum));
+        TAPER_TRY(taper_engine_call(e, TAPER_OP(aten_clone), (taper_val[]){grad, taper_val_int(0)}, 2, &sum));
     }
     taper_tensor *const old = history->grad;
     history->grad = sum.as.tensor;
