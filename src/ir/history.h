@@ -6,6 +6,13 @@
 
 #include "ir/tensor_def.h"
 
+// The circumstances in which a view was made. PyTorch forbids some writes to such views.
+typedef enum taper_view_origin {
+    TAPER_VIEW_PLAIN,
+    TAPER_VIEW_OF_SEVERAL, // one of several results of one call
+    TAPER_VIEW_UNRECORDED  // made while nothing was recorded
+} taper_view_origin;
+
 typedef struct taper_history {
     taper_obj *node; // node of the tape that computed the tensor, a reference; NULL if the tensor needs no gradient
     uint32_t output; // index of the tensor among the results of the node
@@ -13,6 +20,8 @@ typedef struct taper_history {
     // has changed a view, and its node is out of date.
     uint32_t version;
     taper_tensor *base; // the tensor of which this tensor is a view, a reference; NULL if it is no view
+    uint8_t origin;     // a taper_view_origin, if base is not NULL
+    bool unversioned;   // true for the data of a tensor (x.data): writes through it leave the storage's version
     // For a tensor that was given and not computed. leaf: its node, which is no reference, because the node refers to
     // the tensor; NULL if no node depends on the tensor. grad: the gradient that aten::backward added up, a reference;
     // NULL if there is none.

@@ -289,6 +289,7 @@ if(TAPER_WITH_GRADIENTS)
         src/ops/gradient/steps.c
         src/ops/gradient/steps_math.c
         src/ops/gradient/tape.c
+        src/ops/gradient/tape_views.c
         src/ops/gradient/visit.c
     )
 else()

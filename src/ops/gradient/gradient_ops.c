@@ -116,9 +116,7 @@ TAPER_KERNEL(taper_op_is_leaf)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    const bool computed = tensor->history != NULL && taper_tape_requires(tensor) &&
-                          (tensor->history->node != NULL || tensor->history->base != NULL);
-    taper_ret(call, 0, taper_val_bool(!computed));
+    taper_ret(call, 0, taper_val_bool(!taper_tape_is_computed(tensor)));
     return TAPER_OK;
 }
 

@@ -9,35 +9,12 @@ static bool has_gradient(const taper_tensor *tensor)
     return taper_dtype_is_float((taper_dtype)tensor->dtype) || taper_dtype_is_complex((taper_dtype)tensor->dtype);
 }
 
-// ---- tensors among the arguments
-
-static size_t tensors_in(taper_val value)
-{
-    size_t count = value.tag == TAPER_TENSOR ? 1 : 0;
-    for (size_t i = 0; value.tag == TAPER_LIST && i < value.as.list->count; i++) {
-        count += value.as.list->items[i].tag == TAPER_TENSOR ? 1 : 0;
-    }
-    return count;
-}
-
-// Returns the edges that an argument takes: one for a tensor, and one for each item of a list with tensors.
-static size_t edges_of(taper_val value)
-{
-    return value.tag == TAPER_TENSOR ? 1 : tensors_in(value) != 0 ? value.as.list->count : 0;
-}
-
-static taper_tensor *tensor_at(taper_val value, size_t item)
-{
-    const taper_val found = value.tag == TAPER_LIST ? value.as.list->items[item] : value;
-    return found.tag == TAPER_TENSOR ? found.as.tensor : NULL;
-}
-
 static bool any_requires(const taper_call *call)
 {
     for (size_t i = 0; i < call->arg_count; i++) {
-        const size_t edges = edges_of(call->args[i]);
+        const size_t edges = taper_tape_items(call->args[i]);
         for (size_t k = 0; k < edges; k++) {
-            const taper_tensor *const tensor = tensor_at(call->args[i], k);
+            const taper_tensor *const tensor = taper_tape_item(call->args[i], k);
             if (tensor != NULL && taper_tape_requires(tensor)) {
                 return true;
             }
@@ -48,18 +25,16 @@ static bool any_requires(const taper_call *call)
 
 // ---- before the call
 
-static bool is_leaf(const taper_tensor *tensor)
-{
-    return tensor->requires_grad && (tensor->history == NULL || tensor->history->node == NULL);
-}
-
 static taper_status check_writable(const taper_call *call, const taper_tensor *self)
 {
     const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
-    if (is_leaf(self) || (base != NULL && is_leaf(base))) {
+    TAPER_TRY(base != NULL ? taper_tape_check_view(call->run, self, true) : TAPER_OK);
+    const taper_tensor *const root = base != NULL ? base : self;
+    const bool leaf = root->history == NULL || root->history->node == NULL;
+    if (leaf && taper_tape_requires(self)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "a %sleaf Variable that requires grad is being used in an in-place operation.",
-                   is_leaf(self) ? "" : "view of a ");
+                   base != NULL ? "view of a " : "");
     }
     return TAPER_OK;
 }
@@ -71,12 +46,24 @@ static TAPER_COLD taper_status refuse_out(const taper_call *call)
                "requires grad.");
 }
 
+// Fails if the call takes the flag of a tensor that was computed.
+static taper_status check_flag(const taper_call *call)
+{
+    if (call->op == TAPER_OP(aten_requires_grad_) && call->args[0].tag == TAPER_TENSOR &&
+        call->args[1].tag == TAPER_BOOLEAN && !call->args[1].as.b && taper_tape_is_computed(call->args[0].as.tensor)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                   "in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+    }
+    return TAPER_OK;
+}
+
 // Creates the node with its edges and the places of the arguments' first edges.
 static taper_status make_node(taper_call *call, taper_tape_node **node)
 {
     size_t edges = 0;
     for (size_t i = 0; i < call->arg_count; i++) {
-        edges += edges_of(call->args[i]);
+        edges += taper_tape_items(call->args[i]);
     }
     TAPER_TRY(taper_tape_node_new(call->run, TAPER_TAPE_OP, edges, node));
     taper_tape_node *const n = *node;
@@ -91,9 +78,9 @@ static taper_status make_node(taper_call *call, taper_tape_node **node)
     size_t at = 0;
     for (size_t i = 0; i < call->arg_count; i++) {
         n->first_edges[i] = (uint32_t)at;
-        const size_t count = edges_of(call->args[i]);
+        const size_t count = taper_tape_items(call->args[i]);
         for (size_t k = 0; k < count; k++, at++) {
-            taper_tensor *const tensor = tensor_at(call->args[i], k);
+            taper_tensor *const tensor = taper_tape_item(call->args[i], k);
             const bool none = tensor == NULL || !has_gradient(tensor) ||
                               (n->gradient != NULL && i < 32 && (n->gradient->none >> i & 1) != 0);
             TAPER_TRY(none ? TAPER_OK : taper_tape_edge_of(call->run, tensor, &n->edges[at]));
@@ -239,15 +226,39 @@ static taper_status save_original(taper_call *call, taper_tape_node *node)
     return status;
 }
 
-static bool writes_first(const taper_call *call)
+static bool shares_storage(taper_val value, const taper_storage *storage)
 {
-    return call->schema != NULL && call->schema->arg_count != 0 && call->schema->args[0].written &&
-           call->schema->out_count == 0 && call->arg_count != 0 && call->args[0].tag == TAPER_TENSOR;
+    const size_t count = taper_tape_items(value);
+    for (size_t k = 0; k < count; k++) {
+        const taper_tensor *const tensor = taper_tape_item(value, k);
+        if (tensor != NULL && tensor->storage == storage) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Saves what the call will overwrite: argument 0, or its sizes, and other arguments over the same storage. These will
+// be found to be modified if a gradient needs them.
+static taper_status save_overwritten(taper_call *call, taper_tape_node *node)
+{
+    const reads bits = values_read(node);
+    if ((bits.args & 1) != 0) {
+        TAPER_TRY(save_original(call, node));
+    } else if ((bits.shapes & 1) != 0) {
+        TAPER_TRY(save_shape(call->run, call->args[0], &node->args[0]));
+    }
+    for (size_t i = 1; i < call->arg_count && i < 32; i++) {
+        if ((bits.args >> i & 1) != 0 && shares_storage(call->args[i], call->args[0].as.tensor->storage)) {
+            TAPER_TRY(save_argument(call, node, i));
+        }
+    }
+    return TAPER_OK;
 }
 
 static taper_status note(taper_call *call, taper_tape_call *noted)
 {
-    const bool writes = writes_first(call);
+    const bool writes = taper_tape_writes(call);
     TAPER_TRY(writes && !taper_op_has(call->op, TAPER_OP_SELF) ? check_writable(call, call->args[0].as.tensor)
                                                                : TAPER_OK);
     TAPER_TRY(make_node(call, &noted->node));
@@ -260,7 +271,7 @@ static taper_status note(taper_call *call, taper_tape_call *noted)
     if (history != NULL && history->base != NULL) {
         TAPER_TRY(taper_tape_edge_of(call->run, history->base, &noted->base));
     }
-    return (values_read(node).args & 1) != 0 ? save_original(call, node) : TAPER_OK;
+    return save_overwritten(call, node);
 }
 
 static bool is_tensors(const taper_type *type)
@@ -293,6 +304,10 @@ bool taper_tape_records(const taper_call *call)
 taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
 {
     *noted = (taper_tape_call){.node = NULL};
+    if (call->arg_count != 0 && call->args[0].tag == TAPER_TENSOR) {
+        noted->version = call->args[0].as.tensor->storage->version;
+    }
+    TAPER_TRY(check_flag(call));
     if (call->run->tape->off || !is_recorded(call) || !any_requires(call)) {
         return TAPER_OK;
     }
@@ -309,58 +324,8 @@ taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
 
 // ---- after the call
 
-// Returns true if the value is one of the arguments, or an item of one: the call has not made it.
-static bool is_given(const taper_call *call, const taper_tensor *tensor)
-{
-    for (size_t i = 0; i < call->arg_count; i++) {
-        const size_t edges = edges_of(call->args[i]);
-        for (size_t k = 0; k < edges; k++) {
-            if (tensor_at(call->args[i], k) == tensor) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-// Notes that a new result shares the storage of argument 0, so that writes to one reach the other's history.
-static taper_status note_view(const taper_call *call, taper_tensor *tensor)
-{
-    if (call->arg_count == 0 || call->args[0].tag != TAPER_TENSOR || is_given(call, tensor)) {
-        return TAPER_OK;
-    }
-    taper_tensor *const of = call->args[0].as.tensor;
-    if (of->storage != tensor->storage) {
-        return TAPER_OK;
-    }
-    taper_history *const history = taper_history_need(tensor);
-    if (history == NULL) {
-        return taper_fail_memory(call->run->error);
-    }
-    taper_tensor *const base = of->history != NULL && of->history->base != NULL ? of->history->base : of;
-    taper_obj_retain(&base->head);
-    taper_tensor *const old = history->base;
-    history->base = base;
-    if (old != NULL) {
-        taper_obj_release(&old->head);
-    }
-    return TAPER_OK;
-}
-
-static taper_status note_views(const taper_call *call)
-{
-    for (size_t i = 0; i < call->ret_count; i++) {
-        const taper_val value = call->rets[i];
-        const size_t count = edges_of(value);
-        for (size_t k = 0; k < count; k++) {
-            taper_tensor *const tensor = tensor_at(value, k);
-            TAPER_TRY(tensor != NULL ? note_view(call, tensor) : TAPER_OK);
-        }
-    }
-    return TAPER_OK;
-}
-
-// Saves what formulas read, after the call.
+// Saves what formulas read, after the call. The gradient of as_strided reads the place of its argument only, so writes
+// to the elements do not matter.
 static taper_status save(taper_call *call, taper_tape_node *node)
 {
     static const taper_tape_edge no_edge = {.node = NULL}; // a node must not refer to itself
@@ -368,6 +333,9 @@ static taper_status save(taper_call *call, taper_tape_node *node)
     for (size_t i = 0; i < call->arg_count && i < 32; i++) {
         if ((bits.args >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {
             TAPER_TRY(save_argument(call, node, i));
+            if (call->op == TAPER_OP(aten_as_strided) && node->args[i].tag == TAPER_TENSOR) {
+                taper_history_drop(node->args[i].as.tensor);
+            }
         } else if ((bits.shapes >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {
             TAPER_TRY(save_shape(call->run, call->args[i], &node->args[i]));
         }
@@ -391,9 +359,9 @@ static taper_status save_places(const taper_call *call, taper_tape_node *node)
     }
     size_t at = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
-        const size_t count = edges_of(call->rets[i]);
+        const size_t count = taper_tape_items(call->rets[i]);
         for (size_t k = 0; k < count; k++) {
-            const taper_tensor *const tensor = tensor_at(call->rets[i], k);
+            const taper_tensor *const tensor = taper_tape_item(call->rets[i], k);
             node->outputs[at++] = tensor != NULL ? taper_tape_place_of(tensor) : (taper_tape_place){.rank = 0};
         }
         at += count == 0 ? 1 : 0;
@@ -406,7 +374,7 @@ static size_t count_outputs(const taper_call *call)
 {
     size_t count = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
-        count += taper_max_size(edges_of(call->rets[i]), 1);
+        count += taper_max_size(taper_tape_items(call->rets[i]), 1);
     }
     return count;
 }
@@ -417,10 +385,10 @@ static taper_status set_results(const taper_call *call, taper_tape_node *node)
     size_t at = 0;
     for (size_t i = 0; i < call->ret_count; i++) {
         const taper_val value = call->rets[i];
-        const size_t count = edges_of(value);
+        const size_t count = taper_tape_items(value);
         for (size_t k = 0; k < count; k++, at++) {
-            taper_tensor *const tensor = tensor_at(value, k);
-            if (tensor != NULL && has_gradient(tensor) && !is_given(call, tensor)) {
+            taper_tensor *const tensor = taper_tape_item(value, k);
+            if (tensor != NULL && has_gradient(tensor) && !taper_tape_is_given(call, tensor)) {
                 TAPER_TRY(taper_history_set(tensor, &node->head.head, (uint32_t)at, call->run->error));
             }
         }
@@ -511,7 +479,7 @@ static taper_status record(taper_call *call, taper_tape_call *noted)
     TAPER_TRY(save_cut(call, node));
     node->output_count = count_outputs(call);
     TAPER_TRY(node->output_count > 1 ? save_places(call, node) : TAPER_OK);
-    if (writes_first(call)) {
+    if (taper_tape_writes(call)) {
         return set_written(call, noted);
     }
     return set_results(call, node);
@@ -520,11 +488,12 @@ static taper_status record(taper_call *call, taper_tape_call *noted)
 taper_status taper_tape_after(taper_call *call, taper_tape_call *noted, taper_status status)
 {
     if (status == TAPER_OK && call->schema != NULL && call->schema->out_count == 0 && is_recorded(call)) {
-        status = note_views(call);
+        status = taper_tape_note_views(call);
     }
     if (noted->node != NULL && status == TAPER_OK) {
         status = record(call, noted);
     }
+    status = status == TAPER_OK ? taper_tape_note_data(call, noted) : status;
     taper_tape_node_release(noted->base.node);
     taper_tape_node_release(noted->node);
     return status;

@@ -197,8 +197,15 @@ bool taper_tape_requires(const taper_tensor *tensor)
     const taper_history *const history = tensor->history;
     return tensor->requires_grad ||
            (history != NULL &&
-            (history->node != NULL || (history->base != NULL && history->version != tensor->storage->version &&
-                                       taper_tape_requires(history->base))));
+            (history->node != NULL || (history->base != NULL && taper_tape_requires(history->base))));
+}
+
+bool taper_tape_is_computed(const taper_tensor *tensor)
+{
+    const taper_history *const history = tensor->history;
+    return history != NULL &&
+           (history->node != NULL || (history->base != NULL && history->version != tensor->storage->version &&
+                                      taper_tape_requires(history->base)));
 }
 
 // Returns a reference to the node of a given tensor, or NULL if it has none. Call it with the lock held.
@@ -249,7 +256,8 @@ static taper_status view_edge(taper_run *run, taper_tensor *tensor, taper_tape_e
         return taper_history_set(tensor, NULL, 0, run->error);
     }
     taper_tape_node *node;
-    taper_status status = taper_tape_node_new(run, TAPER_TAPE_VIEW, 1, &node);
+    taper_status status = taper_tape_check_view(run, tensor, false);
+    status = status == TAPER_OK ? taper_tape_node_new(run, TAPER_TAPE_VIEW, 1, &node) : status;
     if (status != TAPER_OK) {
         taper_tape_node_release(of.node);
         return status;
@@ -281,7 +289,8 @@ taper_status taper_tape_edge_of(taper_run *run, taper_tensor *tensor, taper_tape
         taper_obj_retain(&edge->node->head.head);
         return TAPER_OK;
     }
-    return tensor->requires_grad ? leaf_edge(run, tensor, edge) : TAPER_OK;
+    // A view that was made while nothing was recorded is a leaf, although its base needs a gradient.
+    return taper_tape_requires(tensor) ? leaf_edge(run, tensor, edge) : TAPER_OK;
 }
 
 taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,

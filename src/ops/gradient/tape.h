@@ -92,6 +92,8 @@ void taper_tape_end(taper_tape *tape);
 TAPER_MUST_USE taper_status taper_tape_edge_of(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge);
 // Returns true if the tensor needs a gradient.
 bool taper_tape_requires(const taper_tensor *tensor);
+// Returns true if the tensor was computed from others that need a gradient.
+bool taper_tape_is_computed(const taper_tensor *tensor);
 // Returns the tensor over the same elements for use by formulas: it has no base, and its history leads to `edge`.
 TAPER_MUST_USE taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,
                                              taper_tensor **shell);
@@ -119,6 +121,7 @@ taper_tape_place taper_tape_place_of(const taper_tensor *tensor);
 typedef struct taper_tape_call {
     taper_tape_node *node; // node for the call, or NULL if no argument needs a gradient
     taper_tape_edge base;  // in-place write to a view: edge of the tensor of which it is a view
+    uint32_t version;      // version of the storage of argument 0
 } taper_tape_call;
 
 // Notes the arguments of a call before the kernel runs. Fails if PyTorch forbids the call because of gradients.
@@ -136,6 +139,25 @@ TAPER_MUST_USE taper_status taper_tape_run(taper_call *call, taper_tape_kernel *
 bool taper_tape_composes(const taper_call *call);
 // Computes the results of such a call, and records the operators of the composition.
 TAPER_MUST_USE taper_status taper_tape_compose(taper_call *call);
+
+// ---- the tensors of a call (tape_views.c)
+
+// Returns the edges that an argument takes: one for a tensor, and one for each item of a list with tensors.
+size_t taper_tape_items(taper_val value);
+// Returns a tensor, or an item of a list. Returns NULL if it is no tensor.
+taper_tensor *taper_tape_item(taper_val value, size_t item);
+// Returns true if the tensor is one of the arguments, or an item of one: the call has not made it.
+bool taper_tape_is_given(const taper_call *call, const taper_tensor *tensor);
+// Returns true if the call is an in-place form, which writes argument 0.
+bool taper_tape_writes(const taper_call *call);
+// Fails if a write to the base of a view, or to the view itself (`direct`), is recorded and PyTorch forbids it for this
+// view.
+TAPER_MUST_USE taper_status taper_tape_check_view(const taper_run *run, const taper_tensor *view, bool direct);
+// Notes which new results are views of argument 0, so that writes to one reach the other's history.
+TAPER_MUST_USE taper_status taper_tape_note_views(const taper_call *call);
+// The data of a tensor (x.data) has a version of its own in PyTorch, so that gradients do not notice writes to it.
+// Marks such a result, and undoes the change of the version by a write.
+TAPER_MUST_USE taper_status taper_tape_note_data(const taper_call *call, const taper_tape_call *noted);
 
 // ---- gradients (backward.c)
 
