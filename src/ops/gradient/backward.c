@@ -101,13 +101,14 @@ static void free_values(taper_tape_node *node, taper_val *values, size_t count)
     }
 }
 
-// Frees the tensors that a node saved. A node that saved only sizes and numbers can be visited again.
+// Frees the tensors that a node saved. A node that saved only sizes and numbers can be visited again. The node of a
+// write to a view is left if the computation will visit it by itself, because a gradient has read what it wrote.
 static void free_saved(taper_tape_node *node)
 {
     free_values(node, node->args, node->arg_count);
     free_values(node, node->results, node->ret_count);
     node->freed = node->freed || node->kind == TAPER_TAPE_SLICES;
-    if (node->inner != NULL) {
+    if (node->inner != NULL && node->inner->visit != node->visit) {
         free_saved(node->inner);
     }
 }
@@ -119,7 +120,7 @@ static taper_status visit_all(taper_engine *e)
         taper_tape_node *const node = e->nodes[at];
         if (node->grads != NULL && node->wanted && status == TAPER_OK) {
             status = taper_engine_visit(e, node);
-            if (status == TAPER_OK && !e->request->keep && node->kind != TAPER_TAPE_LEAF) {
+            if (status == TAPER_OK && !e->request->keep && taper_engine_passes_on(node)) {
                 free_saved(node);
             }
         }

@@ -42,6 +42,8 @@ TAPER_MUST_USE taper_status taper_engine_fill(taper_engine *e, taper_tape_node *
 
 // ---- visit.c
 
+// Returns true if the gradients of the node's arguments are wanted, or the node is a leaf.
+bool taper_engine_passes_on(const taper_tape_node *node);
 // Computes the gradients of the arguments of a node from those of its results, and adds them to the nodes of the
 // arguments. Keeps the gradient of a target.
 TAPER_MUST_USE taper_status taper_engine_visit(taper_engine *e, taper_tape_node *node);

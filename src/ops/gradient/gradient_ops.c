@@ -141,6 +141,9 @@ TAPER_KERNEL(taper_op_detach_)
 {
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
+    if (tensor->history != NULL && tensor->history->base != NULL) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Can't detach views in-place. Use detach() instead.");
+    }
     taper_history_drop(tensor);
     tensor->requires_grad = false;
     taper_ret(call, 0, taper_val_retain(call->args[0]));

@@ -29,12 +29,11 @@ static taper_status check_writable(const taper_call *call, const taper_tensor *s
 {
     const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
     TAPER_TRY(base != NULL ? taper_tape_check_view(call->run, self, true) : TAPER_OK);
-    const taper_tensor *const root = base != NULL ? base : self;
-    const bool leaf = root->history == NULL || root->history->node == NULL;
-    if (leaf && taper_tape_requires(self)) {
+    const bool of_leaf = base != NULL && !taper_tape_is_computed(base);
+    if ((of_leaf || !taper_tape_is_computed(self)) && taper_tape_requires(self)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "a %sleaf Variable that requires grad is being used in an in-place operation.",
-                   base != NULL ? "view of a " : "");
+                   of_leaf ? "view of a " : "");
     }
     return TAPER_OK;
 }
@@ -424,6 +423,7 @@ static taper_status set_base(const taper_call *call, taper_tape_call *noted)
     taper_status status = taper_history_set(base, &node->head.head, 0, call->run->error);
     if (status == TAPER_OK) {
         self->history->version = self->storage->version - 1; // out of date: it follows from the base
+        self->history->written = true;
     }
     taper_tape_node_release(node);
     return status;

@@ -203,9 +203,7 @@ bool taper_tape_requires(const taper_tensor *tensor)
 bool taper_tape_is_computed(const taper_tensor *tensor)
 {
     const taper_history *const history = tensor->history;
-    return history != NULL &&
-           (history->node != NULL || (history->base != NULL && history->version != tensor->storage->version &&
-                                      taper_tape_requires(history->base)));
+    return history != NULL && (history->node != NULL || history->written);
 }
 
 // Returns a reference to the node of a given tensor, or NULL if it has none. Call it with the lock held.

@@ -258,7 +258,7 @@ static taper_status place_args(taper_engine *e, const taper_tape_node *node, tap
     return status;
 }
 
-// Brings a gradient into the strides of the base. *laid_out receives a reference.
+// Brings a gradient into the strides of the base, at offset 0. *laid_out receives a reference.
 static taper_status lay_out(taper_engine *e, const taper_tape_node *node, taper_val grad, taper_val *laid_out)
 {
     int64_t strides[TAPER_MAX_RANK];
@@ -267,8 +267,11 @@ static taper_status lay_out(taper_engine *e, const taper_tape_node *node, taper_
     for (size_t i = 0; i < node->base.rank; i++) {
         same = same && (node->base.sizes[i] == 1 || node->base.strides[i] == strides[i]);
     }
-    if (same) {
+    if (same && grad.as.tensor->offset == 0) {
         return taper_engine_call(e, TAPER_OP(aten_contiguous), &grad, 1, laid_out);
+    }
+    if (same) {
+        return taper_engine_call(e, TAPER_OP(aten_clone), (taper_val[]){grad, taper_val_int(0)}, 2, laid_out);
     }
     taper_val sizes, steps, empty;
     TAPER_TRY(taper_engine_ints(e, node->base.sizes, node->base.rank, &sizes));
@@ -312,6 +315,44 @@ static taper_status with_slice(taper_engine *e, const taper_tape_node *node, tap
     return status;
 }
 
+// Returns true if elements of the view may share memory, as those of an expanded tensor do.
+static bool may_overlap(const taper_tape_place *view)
+{
+    int64_t last = -1; // distance of the last element among the dimensions with smaller strides
+    for (uint32_t done = 0, found = 1; found != 0; done |= found) {
+        size_t least = 0;
+        found = 0;
+        for (size_t d = 0; d < view->rank; d++) {
+            const bool counts = view->sizes[d] > 1 && (done >> d & 1) == 0;
+            if (counts && (found == 0 || view->strides[d] < view->strides[least])) {
+                least = d;
+                found = UINT32_C(1) << d;
+            }
+        }
+        if (found != 0) {
+            if (view->strides[least] <= taper_max_i64(last, 0)) {
+                return true;
+            }
+            last = taper_wrap_add(taper_max_i64(last, 0), taper_wrap_mul(view->sizes[least] - 1, view->strides[least]));
+        }
+    }
+    return false;
+}
+
+// Returns the gradient of the base: zeros, with the gradients of the view's elements added to them.
+static taper_status add_overlapping(taper_engine *e, const taper_tape_node *node, taper_val zeros, taper_val *made)
+{
+    taper_val lists[2];
+    TAPER_TRY(place_args(e, node, lists));
+    const taper_status status = taper_engine_call(
+        e, TAPER_OP(taper_strided_gradient),
+        (taper_val[]){node->grads[0], zeros, lists[0], lists[1], taper_val_int(node->view.offset - node->base.offset)},
+        5, made);
+    taper_val_release(lists[0]);
+    taper_val_release(lists[1]);
+    return status;
+}
+
 static taper_status visit_view(taper_engine *e, taper_tape_node *node)
 {
     taper_val whole, made;
@@ -320,7 +361,8 @@ static taper_status visit_view(taper_engine *e, taper_tape_node *node)
     taper_status status = lay_out(e, node, whole, &laid_out);
     taper_val_release(whole);
     TAPER_TRY(status);
-    status = with_slice(e, node, laid_out, node->grads[0], &made);
+    status = may_overlap(&node->view) ? add_overlapping(e, node, laid_out, &made)
+                                      : with_slice(e, node, laid_out, node->grads[0], &made);
     taper_val_release(laid_out);
     TAPER_TRY(status);
     return taper_engine_add(e, &node->edges[0], made);
@@ -350,15 +392,12 @@ static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
     TAPER_TRY(lay_out(e, node, node->grads[0], &whole));
     taper_status status = slice_of(e, node, whole, &slice);
     if (status == TAPER_OK) {
+        taper_val *const own = inner->grads; // of the written values, which later gradients may read
         inner->output_count = 1;
-        status = taper_engine_need_grads(e, inner);
-        if (status == TAPER_OK) {
-            taper_val_replace(&inner->grads[0], slice);
-            status = visit_call(e, inner, to_slices, &s);
-            taper_val_replace(&inner->grads[0], taper_val_none());
-        } else {
-            taper_val_release(slice);
-        }
+        inner->grads = &slice;
+        status = visit_call(e, inner, to_slices, &s);
+        taper_val_release(slice);
+        inner->grads = own;
     }
     if (status == TAPER_OK && edge_is_wanted(&node->edges[0])) {
         taper_val filler = s.of_self;
@@ -401,18 +440,23 @@ static taper_status visit_leaf(taper_engine *e, const taper_tape_node *node)
     return TAPER_OK;
 }
 
-taper_status taper_engine_visit(taper_engine *e, taper_tape_node *node)
+bool taper_engine_passes_on(const taper_tape_node *node)
 {
     bool passes_on = node->kind == TAPER_TAPE_LEAF;
+    for (size_t i = 0; i < node->edge_count && !passes_on; i++) {
+        passes_on = edge_is_wanted(&node->edges[i]);
+    }
+    return passes_on;
+}
+
+taper_status taper_engine_visit(taper_engine *e, taper_tape_node *node)
+{
     for (size_t t = 0; t < e->target_count; t++) {
         if (e->targets[t].node == node) {
             taper_val_replace(&e->found[t], taper_val_retain(node->grads[e->targets[t].output]));
         }
     }
-    for (size_t i = 0; i < node->edge_count && !passes_on; i++) {
-        passes_on = edge_is_wanted(&node->edges[i]);
-    }
-    if (!passes_on) {
+    if (!taper_engine_passes_on(node)) {
         return TAPER_OK;
     }
     switch ((taper_tape_kind)node->kind) {
