@@ -28,6 +28,10 @@ taper_status taper_value_require_gradient(taper_value *value, int wanted, taper_
         }
         return TAPER_OK;
     }
+    // Made now, because threads that share the tensor only read its history.
+    if (wanted != 0 && taper_history_need(tensor) == NULL) {
+        return taper_fail_memory(error);
+    }
 #endif
     if (tensor->requires_grad != (wanted != 0)) { // threads may share the tensor, so it is written only once
         tensor->requires_grad = wanted != 0;

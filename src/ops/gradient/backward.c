@@ -108,7 +108,7 @@ static void free_saved(taper_tape_node *node)
     free_values(node, node->args, node->arg_count);
     free_values(node, node->results, node->ret_count);
     node->freed = node->freed || node->kind == TAPER_TAPE_SLICES;
-    if (node->inner != NULL && node->inner->visit != node->visit) {
+    if (node->inner != NULL && !node->inner->visited) {
         free_saved(node->inner);
     }
 }
