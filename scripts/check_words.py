@@ -200,14 +200,15 @@ def joined(comments):
 def units_of_python(text):
     """Returns [line, text, kind] of each paragraph of the comments and docstrings."""
     comments, docstrings = [], []
+    opens = True  # true at the beginning of a module and of an indented block, whose first statement may be a docstring
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             comments.append([*token.start, token.string.lstrip("#").strip(), not token.line[:token.start[1]].strip()])
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        first = body[0] if isinstance(body, list) and body else None
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-            docstrings += [[first.lineno + number, 0, line.strip(), True] for number, line in enumerate(first.value.value.split("\n"))]
+        elif token.type != tokenize.NL:
+            if opens and token.type == tokenize.STRING:
+                docstrings += [[token.start[0] + number, 0, line.strip(), True]
+                               for number, line in enumerate(ast.literal_eval(token.string).split("\n"))]
+            opens = token.type == tokenize.INDENT
     return sorted(joined(comments) + joined(docstrings))
 
 

@@ -315,7 +315,7 @@ static taper_status with_slice(taper_engine *e, const taper_tape_node *node, tap
     return status;
 }
 
-// Returns true if elements of the view may share memory, as those of an expanded tensor do.
+// Returns true if elements of the view may share memory, as the elements of an expanded tensor do.
 static bool may_overlap(const taper_tape_place *view)
 {
     int64_t last = -1; // distance of the last element among the dimensions with smaller strides
@@ -392,7 +392,7 @@ static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
     TAPER_TRY(lay_out(e, node, node->grads[0], &whole));
     taper_status status = slice_of(e, node, whole, &slice);
     if (status == TAPER_OK) {
-        taper_val *const own = inner->grads; // of the written values, which later gradients may read
+        taper_val *const own = inner->grads; // gradients of the written values, which later gradients may read
         inner->output_count = 1;
         inner->grads = &slice;
         status = visit_call(e, inner, to_slices, &s);
