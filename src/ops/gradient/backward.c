@@ -219,7 +219,8 @@ static taper_status add_targets(taper_engine *e)
         if (inputs->items[i].tag == TAPER_TENSOR) {
             TAPER_TRY(taper_tape_edge_of(e->run, inputs->items[i].as.tensor, &edge));
         }
-        if (edge.node == NULL) {
+        if (edge.node == NULL &&
+            (inputs->items[i].tag != TAPER_TENSOR || !taper_tape_requires(inputs->items[i].as.tensor))) {
             TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT, "One of the differentiated Tensors does not require grad");
         }
         e->targets[i] = (taper_engine_target){edge.node, edge.output};

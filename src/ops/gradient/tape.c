@@ -287,8 +287,8 @@ taper_status taper_tape_edge_of(taper_run *run, taper_tensor *tensor, taper_tape
         taper_obj_retain(&edge->node->head.head);
         return TAPER_OK;
     }
-    // A view that was made while nothing was recorded is a leaf, although its base needs a gradient.
-    return taper_tape_requires(tensor) ? leaf_edge(run, tensor, edge) : TAPER_OK;
+    // A view that was made while nothing was recorded needs a gradient if its base does, but it leads nowhere.
+    return tensor->requires_grad ? leaf_edge(run, tensor, edge) : TAPER_OK;
 }
 
 taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,
