@@ -198,6 +198,12 @@ bool taper_ts_may_be_none(const taper_type *type)
            type->kind == TAPER_TYPE_VARIABLE;
 }
 
+// Returns true for the gradient of a tensor (x.grad), which can be None although its type is Tensor.
+static bool is_sum_of_leaf(const taper_ts_binding *b)
+{
+    return b->value != NULL && b->value->node != NULL && taper_node_calls(b->value->node, TAPER_OP(prim_grad));
+}
+
 // Decides `x is None` and `x is not None` by types. *known is false if the types do not decide it.
 static taper_status none_test(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args, bool *known,
                               taper_ts_binding *out)
@@ -207,7 +213,8 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
         return TAPER_OK;
     }
     const taper_type *a = taper_ts_actual(&args->items[0]), *b = taper_ts_actual(&args->items[1]);
-    if (a == NULL || b == NULL || (a->kind != TAPER_TYPE_NONE && b->kind != TAPER_TYPE_NONE)) {
+    if (a == NULL || b == NULL || (a->kind != TAPER_TYPE_NONE && b->kind != TAPER_TYPE_NONE) ||
+        is_sum_of_leaf(&args->items[0]) || is_sum_of_leaf(&args->items[1])) {
         return TAPER_OK;
     }
     const bool both = a->kind == b->kind;
