@@ -266,7 +266,125 @@ class Doubles(torch.nn.Module):
         return total, given(torch.autograd.grad([total], [x])[0])
 
 
-# (program that PyTorch refuses, a part of the message)
+# Programs of the kinds that generated ones (generate_programs.py --gradients) found wrong.
+class WrittenMean(torch.nn.Module):
+    """What a gradient reads only the sizes of may be written to."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        m = x.mean()
+        m.clamp_(-1.0, 1.0)
+        a, b = x * 2, torch.zeros(4, 3)
+        s = torch.stack([a, b]).sum(0) + torch.cat([a, b])[:4]
+        a.sin_()
+        b.add_(x)
+        u = a.flatten()
+        v = u.unfold(0, 2, 2).sum() + u.as_strided([3], [1], 2).sum()
+        u.zero_()
+        y = m + m * m + (s * s).sum() + v + b.sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+class Reshaped(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = torch.cat([x, x[:1]])
+        y.unsqueeze_(0)
+        z = (x * 2).clone()
+        z.t_()
+        total = (y * y).sum() + (z.sin() * torch.arange(12.0).reshape(3, 4)).sum()
+        return total, given(torch.autograd.grad([total], [x])[0])
+
+
+class VisitedAgain(torch.nn.Module):
+    """Without retain_graph, only nodes that saved elements are freed."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        v = x.view(3, 4)
+        first = given(torch.autograd.grad([(v * v).sum()], [x])[0])
+        y = v * x.mean()
+        middle = given(torch.autograd.grad([y], [y], torch.jit.annotate(Optional[List[Optional[Tensor]]], [torch.ones(3, 4)]))[0])
+        return first, middle, given(torch.autograd.grad([(v.t() * v.t()).sum() + y.sum()], [x])[0])
+
+
+class QuietView(torch.nn.Module):
+    """A view that was made while nothing was recorded needs a gradient, but leads nowhere."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        with torch.no_grad():
+            v = x[1:]
+        y = (v * v).sum() + x.sum()
+        g = torch.autograd.grad([y], [x, v], allow_unused=True)
+        same = x.transpose(0, 0)
+        return v.requires_grad, v.is_leaf, g[0], g[1], torch.autograd.grad([(x * x).sum()], [same], allow_unused=True)[0]
+
+
+class Data(torch.nn.Module):
+    """Writes to the data of a tensor are not noticed."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = (x * x).sum()
+        x.data.mul_(2)
+        x.data[0] = 1.0
+        return x.detach(), given(torch.autograd.grad([y], [x])[0])
+
+
+class LeafSums(torch.nn.Module):
+    """A sum that the program holds grows in place."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        (x * x).sum().backward()
+        first = given(x.grad)
+        x.sum().backward()
+        (x * x * x).sum().backward(create_graph=True)
+        last = given(x.grad)
+        return first, last, given(torch.autograd.grad([last.sum()], [x])[0])
+
+
+class OffsetOfGradient(torch.nn.Module):
+    """The gradient that reaches a write to a view begins within its storage."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * x.mean()
+        y[:, 1].add_(1)
+        w = torch.arange(30.0).reshape(5, 6)
+        g = torch.autograd.grad([y.flatten()[:3].view(1, 3), y], [x], torch.jit.annotate(Optional[List[Optional[Tensor]]], [w[1:2, 3:], w[1:, 3:]]))
+        z = x[:1] * x.mean()
+        z[:, 1].add_(1)
+        return g[0], given(torch.autograd.grad([z], [x], torch.jit.annotate(Optional[List[Optional[Tensor]]], [w[1:2, 3:]]))[0])
+
+
+class OverlappingView(torch.nn.Module):
+    """A view whose elements share memory, and whose base was written to since."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 2
+        v, u = y.expand(2, 4, 3), y.flatten().unfold(0, 3, 1)
+        y[0] += x[1].sin()
+        total = (v * v).sum() + (u * u).sum()
+        return total, given(torch.autograd.grad([total], [x])[0])
+
+
+class WrittenAndRead(torch.nn.Module):
+    """A second derivative reads what a write to a view computed."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 2
+        v = y[None]
+        v.view(1, 12).hypot_(x.flatten() * 3)
+        g = given(torch.autograd.grad([v.sum()], [x], create_graph=True)[0])
+        return g, given(torch.autograd.grad([(y * y).sum() + (g * x).sum()], [x])[0])
+
+
+class Diagonal(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 3
+        y.fill_diagonal_(1.0)
+        y[torch.tensor([0, 0])] += x[:2]
+        return given(torch.autograd.grad([(y * y).sum()], [x])[0])
+
+
+# Programs that PyTorch refuses, and a part of the message.
 class Unused(torch.nn.Module):
     says = "appears to not have been used in the graph"
 
@@ -346,9 +464,78 @@ class Whole(torch.nn.Module):
         return torch.autograd.grad([x.sum()], [x.long().requires_grad_(True)])[0]
 
 
+class WrittenByItself(torch.nn.Module):
+    says = "has been modified by an inplace operation"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 2
+        y.mul_(y)
+        return torch.autograd.grad([y.sum()], [x])[0]
+
+
+class OneOfSeveral(torch.nn.Module):
+    says = "This view is the output of a function that returns multiple views. Such functions do not allow the output views"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        (x * 2).split(2)[0].mul_(2)
+        return torch.autograd.grad([x.sum()], [x])[0]
+
+
+class WrittenQuietView(torch.nn.Module):
+    says = "A view was created in no_grad mode and is being modified inplace with grad mode enabled."
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = torch.zeros(3)
+        with torch.no_grad():
+            v = y[1:]
+        v.mul_(x[0, 0])
+        return torch.autograd.grad([y.sum()], [x])[0]
+
+
+class WrittenBase(torch.nn.Module):
+    says = "is a view and its base or another view of its base has been modified inplace."
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 2
+        v = y.unbind(0)[1]
+        y.mul_(2)
+        return torch.autograd.grad([v.sum()], [x])[0]
+
+
+class FlagOfComputed(torch.nn.Module):
+    says = "you can only change requires_grad flags of leaf variables."
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        (x * 2).requires_grad_(False)
+        return torch.autograd.grad([x.sum()], [x])[0]
+
+
+class DetachedView(torch.nn.Module):
+    says = "Can't detach views in-place. Use detach() instead."
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        (x * 2)[0].detach_()
+        return torch.autograd.grad([x.sum()], [x])[0]
+
+
+class NotScalarFirst(torch.nn.Module):
+    says = "grad can be implicitly created only for scalar outputs"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        return torch.autograd.grad([torch.ones(2), x * 2], [torch.ones(2)], torch.jit.annotate(Optional[List[Optional[Tensor]]], [torch.ones(2), None]))[0]
+
+
 PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
-            Overwritten, Freed, Whole]
+            Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, OffsetOfGradient, OverlappingView,
+            WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]
 
 
 def inputs_of(program):
