@@ -25,36 +25,11 @@ static bool any_requires(const taper_call *call)
 
 // ---- before the call
 
-static taper_status check_writable(const taper_call *call, const taper_tensor *self)
-{
-    const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
-    TAPER_TRY(base != NULL ? taper_tape_check_view(call->run, self, true) : TAPER_OK);
-    const bool of_leaf = base != NULL && !taper_tape_is_computed(base);
-    if ((of_leaf || !taper_tape_is_computed(self)) && taper_tape_requires(self)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "a %sleaf Variable that requires grad is being used in an in-place operation.",
-                   of_leaf ? "view of a " : "");
-    }
-    return TAPER_OK;
-}
-
 static TAPER_COLD taper_status refuse_out(const taper_call *call)
 {
     TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                "functions with out=... arguments don't support automatic differentiation, but one of the arguments "
                "requires grad.");
-}
-
-// Fails if the call takes the flag of a tensor that was computed.
-static taper_status check_flag(const taper_call *call)
-{
-    if (call->op == TAPER_OP(aten_requires_grad_) && call->args[0].tag == TAPER_TENSOR &&
-        call->args[1].tag == TAPER_BOOLEAN && !call->args[1].as.b && taper_tape_is_computed(call->args[0].as.tensor)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                   "in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
-    }
-    return TAPER_OK;
 }
 
 // Creates the node with its edges and the places of the arguments' first edges.
@@ -105,6 +80,19 @@ typedef struct reads {
     uint32_t args, shapes, results; // bits of arguments, of arguments whose shape is read, and of results
 } reads;
 
+// The gradient of one factor of a product reads the elements of the other factor only.
+static void leave_factors(const taper_tape_node *node, reads *bits)
+{
+    const bool product =
+        node->op == TAPER_OP(aten_matmul) || node->op == TAPER_OP(aten_linear) || node->op == TAPER_OP(aten_tensordot);
+    for (size_t i = 0; i < 2 && product; i++) {
+        if (!needs_argument_gradient(node, 1 - i)) {
+            bits->shapes |= bits->args & (UINT32_C(1) << i);
+            bits->args &= ~(UINT32_C(1) << i);
+        }
+    }
+}
+
 static reads values_read(const taper_tape_node *node)
 {
     reads bits = {0, 0, 0};
@@ -118,6 +106,7 @@ static reads values_read(const taper_tape_node *node)
         bits.shapes |= wanted ? formula->shapes : 0;
         bits.results |= wanted ? formula->results : 0;
     }
+    leave_factors(node, &bits);
     return bits;
 }
 
@@ -258,8 +247,9 @@ static taper_status save_overwritten(taper_call *call, taper_tape_node *node)
 static taper_status note(taper_call *call, taper_tape_call *noted)
 {
     const bool writes = taper_tape_writes(call);
-    TAPER_TRY(writes && !taper_op_has(call->op, TAPER_OP_SELF) ? check_writable(call, call->args[0].as.tensor)
-                                                               : TAPER_OK);
+    TAPER_TRY(writes && !taper_op_has(call->op, TAPER_OP_SELF)
+                  ? taper_tape_check_writable(call, call->args[0].as.tensor)
+                  : TAPER_OK);
     TAPER_TRY(make_node(call, &noted->node));
     taper_tape_node *const node = noted->node;
     TAPER_TRY(new_values(call, call->arg_count, &node->args));
@@ -306,7 +296,7 @@ taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
     if (call->arg_count != 0 && call->args[0].tag == TAPER_TENSOR) {
         noted->version = call->args[0].as.tensor->storage->version;
     }
-    TAPER_TRY(check_flag(call));
+    TAPER_TRY(taper_tape_check_flag(call));
     if (call->run->tape->off || !is_recorded(call) || !any_requires(call)) {
         return TAPER_OK;
     }

@@ -154,6 +154,10 @@ bool taper_tape_writes(const taper_call *call);
 // Fails if a write to the base of a view, or to the view itself (`direct`), is recorded and PyTorch forbids it for this
 // view.
 TAPER_MUST_USE taper_status taper_tape_check_view(const taper_run *run, const taper_tensor *view, bool direct);
+// Fails if PyTorch forbids a recorded write to argument 0.
+TAPER_MUST_USE taper_status taper_tape_check_writable(const taper_call *call, const taper_tensor *self);
+// Fails if the call takes the flag requires_grad of a tensor that was computed.
+TAPER_MUST_USE taper_status taper_tape_check_flag(const taper_call *call);
 // Notes which new results are views of argument 0, so that writes to one reach the other's history.
 TAPER_MUST_USE taper_status taper_tape_note_views(const taper_call *call);
 // The data of a tensor (x.data) has a version of its own in PyTorch, so that gradients do not notice writes to it.

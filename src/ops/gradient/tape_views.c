@@ -76,6 +76,32 @@ taper_status taper_tape_check_view(const taper_run *run, const taper_tensor *vie
                      "tracked).");
 }
 
+taper_status taper_tape_check_writable(const taper_call *call, const taper_tensor *self)
+{
+    const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
+    TAPER_TRY(base != NULL ? taper_tape_check_view(call->run, self, true) : TAPER_OK);
+    // PyTorch writes a diagonal through a view.
+    const bool of_leaf = !taper_tape_is_computed(base != NULL ? base : self) &&
+                         (base != NULL || call->op == TAPER_OP(aten_fill_diagonal_));
+    if ((of_leaf || !taper_tape_is_computed(self)) && taper_tape_requires(self)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "a %sleaf Variable that requires grad is being used in an in-place operation.",
+                   of_leaf ? "view of a " : "");
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_tape_check_flag(const taper_call *call)
+{
+    if (call->op == TAPER_OP(aten_requires_grad_) && call->args[0].tag == TAPER_TENSOR &&
+        call->args[1].tag == TAPER_BOOLEAN && !call->args[1].as.b && taper_tape_is_computed(call->args[0].as.tensor)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                   "in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+    }
+    return TAPER_OK;
+}
+
 // Notes that a new result shares the storage of argument 0, so that writes to one reach the other's history.
 static taper_status note_view(const taper_call *call, taper_tensor *tensor, taper_view_origin origin)
 {

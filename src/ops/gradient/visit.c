@@ -418,7 +418,7 @@ static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
 static taper_status visit_leaf(taper_engine *e, const taper_tape_node *node)
 {
     taper_history *const history = node->leaf != NULL ? node->leaf->history : NULL;
-    if (e->request->inputs != NULL || history == NULL) {
+    if (e->request->inputs != NULL || history == NULL || !node->leaf->requires_grad) { // the flag may be gone since
         return TAPER_OK;
     }
     const taper_val grad = node->grads[0];
