@@ -3,11 +3,12 @@
 """Generates random programs with the features of TorchScript (programs/), saves them in every form and runs them in PyTorch and in
 Taper.
 
-  generate_programs.py TAPER [--count N] [--seed S] [--only K] [--jobs N] [--keep DIR] [--no-reduce] [--show] [--ops]
+  generate_programs.py TAPER [--count N] [--seed S] [--only K] [--jobs N] [--keep DIR] [--no-reduce] [--show] [--ops] [--gradients]
 
 Number K of seed S is always the same program, with the same module, classes, functions, inputs, calls and forms of files. Taper must
 give PyTorch's results, attributes that calls changed, messages of exceptions, and list of operators. It runs the .pt and .ptl files
-as saved, optimized, converted and with bundled inputs. A failing program is shortened and printed. passes/random_programs.py and
+as saved, optimized, converted and with bundled inputs. With --gradients the programs compute gradients (programs/gradients.py), and
+their files are as saved, frozen, optimized and traced. A failing program is shortened and printed. passes/random_programs.py and
 scripts/oracle/random_nets.py generate programs that are difficult for compiler passes. Needs python3-torch. Ends with "N passed, N
 failed"."""
 import argparse
@@ -28,6 +29,8 @@ sys.path[:0] = [os.path.join(HERE, "programs"), os.path.join(HERE, "..")]
 import torch
 
 import forms
+import gradient_forms
+import gradients
 import reducer
 import sampling
 import writer
@@ -35,14 +38,14 @@ import writer
 CHUNK = 400  # programs of one process; PyTorch never frees a class that it compiled
 
 
-def check(taper, source, calls, number, folder, tally, listed=False):
+def check(options, source, calls, number, folder, tally):
     """Returns the difference, or None; Ellipsis if PyTorch does not accept the source."""
     try:
-        form = forms.Forms(taper, source, calls, folder, number, tally)
+        form = (gradient_forms if options.gradients else forms).Forms(options.taper, source, calls, folder, number, tally)
     except forms.Refused as e:
         tally[f"refused: {e}"] += 1
         return ...
-    return form.failures(listed)
+    return form.failures(options.ops)
 
 
 def kind(text):
@@ -50,12 +53,12 @@ def kind(text):
     return re.sub(r"\S*/\S*|__torch__\S*|-?\d+(\.\d*)?(e[+-]?\d+)?", "", text)[:90]
 
 
-def report(taper, number, source, calls, wrong, options):
+def report(options, number, source, calls, wrong):
     print(f"FAILED {number}: {wrong[0]}: {wrong[1]}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         def fails(text):
             try:
-                found = check(taper, text, calls, number, folder, collections.Counter(), options.ops)
+                found = check(options, text, calls, number, folder, collections.Counter())
             except Exception:  # noqa: BLE001
                 return False
             return found not in (None, ...) and found[0] == wrong[0] and kind(found[1]) == kind(wrong[1])
@@ -70,7 +73,7 @@ def report(taper, number, source, calls, wrong, options):
         with open(os.path.join(place, "program.py"), "w") as file:
             file.write(source)
         try:
-            check(taper, source, calls, number, place, collections.Counter())
+            check(options, source, calls, number, place, collections.Counter())
         except Exception as e:  # noqa: BLE001
             print(f"    --keep: {e}")
 
@@ -79,24 +82,24 @@ def run(options, numbers):
     tally = collections.Counter()
     for number in numbers:
         with tempfile.TemporaryDirectory() as folder:
-            source, calls = writer.program(number)
+            source, calls = (gradients if options.gradients else writer).program(number)
             if options.show:
                 print(f"{number}\n{source}\n{calls}", flush=True)
             try:
-                wrong = check(options.taper, source, calls, number, folder, tally, options.ops)
+                wrong = check(options, source, calls, number, folder, tally)
             except Exception as e:  # noqa: BLE001
                 wrong = ("the program itself", f"{type(e).__name__}: {str(e).strip()[-300:]}")
         if wrong is ...:
             continue
         tally["failed" if wrong else "passed"] += 1
         if wrong:
-            report(options.taper, number, source, calls, wrong, options)
+            report(options, number, source, calls, wrong)
     return tally
 
 
 def in_processes(options, first):
     """Runs chunks of the numbers, each in its own process, several at the same time."""
-    command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + (["--ops"] if options.ops else []) + ([] if options.reduce else ["--no-reduce"])
+    command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + (["--ops"] if options.ops else []) + (["--gradients"] if options.gradients else []) + ([] if options.reduce else ["--no-reduce"])
     starts, running, tally = list(range(first, first + options.count, CHUNK)), [], collections.Counter()
     while starts or running:
         while starts and len(running) < options.jobs:
@@ -125,6 +128,7 @@ def main():
     parser.add_argument("--keep", help="leave sources, files and inputs of failing programs here")
     parser.add_argument("--no-reduce", dest="reduce", action="store_false", help="print failing programs as they are")
     parser.add_argument("--ops", action="store_true", help="compare what `taper ops` lists, too")
+    parser.add_argument("--gradients", action="store_true", help="programs that compute gradients")
     parser.add_argument("--show", action="store_true", help="print every program")
     parser.add_argument("--first", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--chunk", action="store_true", help=argparse.SUPPRESS)

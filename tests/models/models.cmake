@@ -155,10 +155,12 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME overload_order COMMAND ${with_torch} ${PROJECT_SOURCE_DIR}/scripts/overload_order.py)
     # Random programs with all features of the language, in every form of file. --count N and --seed S make more, and others.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
-    set_tests_properties(generated_programs pt2_operators PROPERTIES TIMEOUT 900)
+    # The same of programs that compute gradients.
+    add_test(NAME generated_gradients COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --count 270)
+    set_tests_properties(generated_programs generated_gradients pt2_operators PROPERTIES TIMEOUT 900)
     set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms drawn_layers quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
-                         nnapi_operators apps torchscript language attribute_changes gradients force_fields listing pt2_operators overload_order generated_programs
+                         nnapi_operators apps torchscript language attribute_changes gradients force_fields listing pt2_operators overload_order generated_programs generated_gradients
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
     # Random programs that are difficult for compiler passes. --modules N makes more.
     add_test(NAME random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper})
