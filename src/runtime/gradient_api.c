@@ -20,7 +20,7 @@ taper_status taper_value_require_gradient(taper_value *value, int wanted, taper_
                    "only Tensors of floating point and complex dtype can require gradients");
     }
 #ifdef TAPER_WITH_GRADIENTS
-    if (tensor->history != NULL && tensor->history->node != NULL) { // it was computed
+    if (taper_tape_is_computed(tensor)) {
         if (wanted == 0) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                        "you can only change requires_grad flags of leaf variables. If you want to use a computed "

@@ -268,7 +268,7 @@ class Doubles(torch.nn.Module):
 
 # Programs of the kinds that generated ones (generate_programs.py --gradients) found wrong.
 class WrittenMean(torch.nn.Module):
-    """What a gradient reads only the sizes of may be written to."""
+    """A tensor of which a gradient reads only the sizes may be written to."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         m = x.mean()

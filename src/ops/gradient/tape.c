@@ -192,20 +192,6 @@ taper_tape_place taper_tape_place_of(const taper_tensor *tensor)
     return place;
 }
 
-bool taper_tape_requires(const taper_tensor *tensor)
-{
-    const taper_history *const history = tensor->history;
-    return tensor->requires_grad ||
-           (history != NULL &&
-            (history->node != NULL || (history->base != NULL && taper_tape_requires(history->base))));
-}
-
-bool taper_tape_is_computed(const taper_tensor *tensor)
-{
-    const taper_history *const history = tensor->history;
-    return history != NULL && (history->node != NULL || history->written);
-}
-
 // Returns a reference to the node of a given tensor, or NULL if it has none. Call it with the lock held.
 static taper_tape_node *known_leaf(const taper_tensor *tensor)
 {

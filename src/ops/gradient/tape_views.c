@@ -3,10 +3,24 @@
 // made, because PyTorch forbids some writes to views.
 #include <stdio.h>
 
-#include "ir/tensor.h"
+#include "ir/tensor_def.h"
 #include "ops/gradient/tape.h"
 
-// ---- the tensors of a call
+// ---- tensors
+
+bool taper_tape_is_computed(const taper_tensor *tensor)
+{
+    const taper_history *const history = tensor->history;
+    return history != NULL && (history->node != NULL || history->written);
+}
+
+bool taper_tape_requires(const taper_tensor *tensor)
+{
+    const taper_history *const history = tensor->history;
+    return tensor->requires_grad ||
+           (history != NULL &&
+            (history->node != NULL || (history->base != NULL && taper_tape_requires(history->base))));
+}
 
 static size_t tensors_in(taper_val value)
 {

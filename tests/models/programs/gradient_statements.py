@@ -111,7 +111,7 @@ class Body(Expressions):
         else:
             text, inner = name, shape
         if ".unfold(" in text or ".as_strided(" in text or ".expand" in text and not self.daring():
-            text, inner = name, shape  # of elements that overlap, PyTorch does not say which value is the last
+            text, inner = name, shape  # PyTorch does not say which write to overlapping elements is the last
         value = r.choice(self.writers(inner, name))(text)
         self.put(value)
         if self.mentions(value, self.needing) and not self.quiet:

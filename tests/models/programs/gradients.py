@@ -22,14 +22,14 @@ def some(g: Optional[Tensor], x: Tensor) -> Tensor:
 
 
 class Program:
-    """What the whole program has in common: functions, methods, the module's parameters, and how daring its statements are."""
+    """State of the whole program: functions, methods, the module's parameters, and how daring its statements are."""
 
     def __init__(self, r):
         self.r, self.functions, self.methods, self.init, self.lines, self.names = r, [], [], [], [], 0
         self.daring = r.choice([0.0, 0.0, 0.0, 0.02, 0.02, 0.3])  # how often a statement may break the rules of gradients
         self.writes = r.choice([0.3, 1.0, 1.0, 2.0])  # weight of writes in place
         self.parameters = {}  # name: shape
-        self.asked = False  # whether torch.autograd.grad was called
+        self.asked = False  # true after a call of torch.autograd.grad
 
     def fresh(self, letter="v"):
         self.names += 1
