@@ -216,7 +216,7 @@ static void wrong_options(void **state)
         {"name has no zero byte", {.device = &endless}},
         {"struct_size", {.device = &cut}},
         {"precision 9 is no taper_precision", {.precision = (taper_precision)9}},
-        {"flags has bits that this version does not know: 0x80", {.flags = 2 * TAPER_LOAD_LISTING}},
+        {"flags has bits that this version does not know: 0x100", {.flags = 2 * TAPER_LOAD_GRADIENTS}},
         {"disabled_passes", {.disabled_passes = hole, .disabled_pass_count = 2}},
         {"disabled_passes is NULL", {.disabled_pass_count = 2}},
     };
