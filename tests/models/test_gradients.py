@@ -328,6 +328,32 @@ class Data(torch.nn.Module):
         return x.detach(), given(torch.autograd.grad([y], [x])[0])
 
 
+class LeafOfView(torch.nn.Module):
+    """requires_grad_ makes a view of a tensor without a gradient a leaf, which stays one after a write to its data."""
+    def forward(self, x: Tensor):
+        w = torch.linspace(-1.0, 1.0, 12).reshape(4, 3).requires_grad_(True)
+        w.detach().mul_(2)
+        return given(torch.autograd.grad([(w * x).sum() + w.mean()], [w])[0])
+
+
+class SecondOfWrite(torch.nn.Module):
+    """The gradient that reaches a write to a view begins inside of its storage."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        v = x[2:] + x[:2]
+        v[0] *= x[2]
+        g = given(torch.autograd.grad([v.sum()], [x], create_graph=True)[0])
+        return g.detach(), given(torch.autograd.grad([(g * g).sum()], [x])[0])
+
+
+class StridesOfExpanded(torch.nn.Module):
+    """Elements of an expanded tensor share the gradient of their place in the storage."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        v = x[1].expand(2, 3).as_strided([3], [1], 3)
+        return given(torch.autograd.grad([(v * v).sum()], [x])[0])
+
+
 class LeafSums(torch.nn.Module):
     """A sum that the program holds grows in place."""
     def forward(self, x: Tensor):
@@ -534,7 +560,8 @@ class NotScalarFirst(torch.nn.Module):
 
 PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
-            Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, OffsetOfGradient, OverlappingView,
+            Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, LeafOfView, SecondOfWrite,
+            StridesOfExpanded, OffsetOfGradient, OverlappingView,
             WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]
 
 

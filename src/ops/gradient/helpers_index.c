@@ -56,8 +56,17 @@ TAPER_STEPS_KERNEL(taper_op_cumprod_gradient)
     return taper_steps_end(&s);
 }
 
+// Places of the elements of a tensor in a storage of `extent` elements, as a tensor of rank 1.
+static taper_val places_of(taper_steps *s, int64_t extent, taper_val sizes, taper_val strides, int64_t offset)
+{
+    taper_val places = TAPER_STEP(s, aten_arange, taper_val_int(extent));
+    places = TAPER_STEP(s, aten_as_strided, places, sizes, strides, taper_val_int(offset));
+    return TAPER_STEP(s, aten_reshape, places, taper_steps_ints(s, (int64_t[]){-1}, 1));
+}
+
 // The gradient of as_strided. Several elements of the result may be one element of the storage, so gradients are added
-// to the places of the storage, from which self then takes its elements.
+// to the places of the storage, from which self then takes its elements. If several elements of self are one element
+// of the storage, they share its gradient, as in PyTorch.
 TAPER_STEPS_KERNEL(taper_op_strided_gradient)
 {
     taper_steps s;
@@ -80,17 +89,24 @@ TAPER_STEPS_KERNEL(taper_op_strided_gradient)
     }
     const int64_t extent = taper_wrap_add(taper_wrap_sub(taper_max_i64(last, own), first), 1);
     taper_steps_begin(&s, call->run);
-    const taper_val flat = taper_steps_ints(&s, (int64_t[]){-1}, 1);
-    taper_val places = TAPER_STEP(&s, aten_arange, taper_val_int(extent));
-    places = TAPER_STEP(&s, aten_as_strided, places, call->args[2], call->args[3],
-                        taper_val_int(taper_wrap_sub(offset, first)));
-    places = TAPER_STEP(&s, aten_reshape, places, flat);
-    taper_val sum = TAPER_STEP(&s, aten_new_zeros, call->args[0], taper_steps_ints(&s, &extent, 1));
-    const taper_val grad = TAPER_STEP(&s, aten_reshape, call->args[0], flat);
-    sum = TAPER_STEP(&s, aten_index_add, sum, taper_val_int(0), places, grad);
-    sum =
-        TAPER_STEP(&s, aten_as_strided, sum, taper_steps_ints(&s, self->sizes, self->rank),
-                   taper_steps_ints(&s, self->strides, self->rank), taper_val_int(taper_wrap_sub(self->offset, first)));
+    const taper_val zero = taper_val_int(0), whole = taper_steps_ints(&s, &extent, 1);
+    const taper_val own_sizes = taper_steps_ints(&s, self->sizes, self->rank);
+    const taper_val own_strides = taper_steps_ints(&s, self->strides, self->rank);
+    const int64_t own_offset = taper_wrap_sub(self->offset, first);
+    const taper_val places = places_of(&s, extent, call->args[2], call->args[3], taper_wrap_sub(offset, first));
+    taper_val sum = TAPER_STEP(&s, aten_new_zeros, call->args[0], whole);
+    const taper_val grad = TAPER_STEP(&s, aten_reshape, call->args[0], taper_steps_ints(&s, (int64_t[]){-1}, 1));
+    sum = TAPER_STEP(&s, aten_index_add, sum, zero, places, grad);
+    const taper_tape_place place = taper_tape_place_of(self);
+    if (taper_tape_overlaps(&place)) {
+        const taper_val own_places = places_of(&s, extent, own_sizes, own_strides, own_offset);
+        taper_val shares = TAPER_STEP(&s, aten_new_zeros, call->args[0], whole);
+        const taper_val ones = TAPER_STEP(&s, aten_new_ones, call->args[0],
+                                          taper_steps_ints(&s, (int64_t[]){taper_tensor_numel(self)}, 1));
+        shares = TAPER_STEP(&s, aten_index_add, shares, zero, own_places, ones);
+        sum = TAPER_STEP(&s, aten_div_Tensor, sum, TAPER_STEP(&s, aten_clamp_min, shares, taper_val_int(1)));
+    }
+    sum = TAPER_STEP(&s, aten_as_strided, sum, own_sizes, own_strides, taper_val_int(own_offset));
     taper_steps_ret(&s, call, 0, sum);
     return taper_steps_end(&s);
 }

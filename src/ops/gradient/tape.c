@@ -236,8 +236,8 @@ static taper_status view_edge(taper_run *run, taper_tensor *tensor, taper_tape_e
     taper_history *const history = tensor->history;
     taper_tape_edge of;
     TAPER_TRY(taper_tape_edge_of(run, history->base, &of));
-    if (of.node == NULL) {
-        return taper_history_set(tensor, NULL, 0, run->error);
+    if (of.node == NULL) { // a view of a tensor without a gradient may be given one: requires_grad_ makes it a leaf
+        return tensor->requires_grad ? leaf_edge(run, tensor, edge) : taper_history_set(tensor, NULL, 0, run->error);
     }
     taper_tape_node *node;
     taper_status status = taper_tape_check_view(run, tensor, false);

@@ -115,6 +115,8 @@ static inline void taper_tape_node_release(taper_tape_node *node)
 void taper_tape_node_count(taper_tape *tape, taper_tape_node *node);
 void taper_tape_node_empty(taper_tape_node *node); // releases the saved values
 taper_tape_place taper_tape_place_of(const taper_tensor *tensor);
+// Returns true if elements at the place may share memory, as the elements of an expanded tensor do.
+bool taper_tape_overlaps(const taper_tape_place *place);
 
 // ---- recording (record.c)
 

@@ -63,6 +63,29 @@ bool taper_tape_writes(const taper_call *call)
 
 // ---- views
 
+bool taper_tape_overlaps(const taper_tape_place *view)
+{
+    int64_t last = -1; // distance of the last element among the dimensions with smaller strides
+    for (uint32_t done = 0, found = 1; found != 0; done |= found) {
+        size_t least = 0;
+        found = 0;
+        for (size_t d = 0; d < view->rank; d++) {
+            const bool counts = view->sizes[d] > 1 && (done >> d & 1) == 0;
+            if (counts && (found == 0 || view->strides[d] < view->strides[least])) {
+                least = d;
+                found = UINT32_C(1) << d;
+            }
+        }
+        if (found != 0) {
+            if (view->strides[least] <= taper_max_i64(last, 0)) {
+                return true;
+            }
+            last = taper_wrap_add(taper_max_i64(last, 0), taper_wrap_mul(view->sizes[least] - 1, view->strides[least]));
+        }
+    }
+    return false;
+}
+
 taper_status taper_tape_check_view(const taper_run *run, const taper_tensor *view, bool direct)
 {
     const taper_history *const history = view->history;

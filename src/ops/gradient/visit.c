@@ -315,30 +315,6 @@ static taper_status with_slice(taper_engine *e, const taper_tape_node *node, tap
     return status;
 }
 
-// Returns true if elements of the view may share memory, as the elements of an expanded tensor do.
-static bool may_overlap(const taper_tape_place *view)
-{
-    int64_t last = -1; // distance of the last element among the dimensions with smaller strides
-    for (uint32_t done = 0, found = 1; found != 0; done |= found) {
-        size_t least = 0;
-        found = 0;
-        for (size_t d = 0; d < view->rank; d++) {
-            const bool counts = view->sizes[d] > 1 && (done >> d & 1) == 0;
-            if (counts && (found == 0 || view->strides[d] < view->strides[least])) {
-                least = d;
-                found = UINT32_C(1) << d;
-            }
-        }
-        if (found != 0) {
-            if (view->strides[least] <= taper_max_i64(last, 0)) {
-                return true;
-            }
-            last = taper_wrap_add(taper_max_i64(last, 0), taper_wrap_mul(view->sizes[least] - 1, view->strides[least]));
-        }
-    }
-    return false;
-}
-
 // Returns the gradient of the base: zeros, with the gradients of the view's elements added to them.
 static taper_status add_overlapping(taper_engine *e, const taper_tape_node *node, taper_val zeros, taper_val *made)
 {
@@ -361,8 +337,8 @@ static taper_status visit_view(taper_engine *e, taper_tape_node *node)
     taper_status status = lay_out(e, node, whole, &laid_out);
     taper_val_release(whole);
     TAPER_TRY(status);
-    status = may_overlap(&node->view) ? add_overlapping(e, node, laid_out, &made)
-                                      : with_slice(e, node, laid_out, node->grads[0], &made);
+    status = taper_tape_overlaps(&node->view) ? add_overlapping(e, node, laid_out, &made)
+                                              : with_slice(e, node, laid_out, node->grads[0], &made);
     taper_val_release(laid_out);
     TAPER_TRY(status);
     return taper_engine_add(e, &node->edges[0], made);
