@@ -151,9 +151,6 @@ static bool open_context(binding_context *self, const taper_context_options *opt
     if (status == TAPER_OK) {
         status = taper_operator_find(self->context, "aten::alias", &self->alias, error);
     }
-    if (status == TAPER_OK && taper_operator_record(self->alias, 1, NULL) != TAPER_OK) {
-        status = TAPER_OK; // a build without gradients, in which no tensor requires one
-    }
     return binding_check(state, status, error);
 }
 
@@ -197,8 +194,14 @@ static void destroy(PyObject *object)
 taper_value *binding_value_own(const binding_state *state, binding_context *context, taper_value *value)
 {
     taper_value *own = NULL;
+    taper_tensor_info info = {.struct_size = sizeof info};
     taper_error *const error = taper_error_create();
-    const taper_status status = taper_operator_call(context->alias, &value, 1, &own, 1, error);
+    // The call is recorded only for a tensor that requires a gradient, so that other results cost nothing more.
+    const bool records = taper_value_get_tensor(value, &info, NULL) == TAPER_OK && info.requires_grad != 0;
+    taper_status status = taper_operator_record(context->alias, records ? 1 : 0, error);
+    if (status == TAPER_OK || status == TAPER_ERROR_UNSUPPORTED) { // a build without gradients records nothing
+        status = taper_operator_call(context->alias, &value, 1, &own, 1, error);
+    }
     binding_value_release(value);
     (void)binding_check(state, status, error);
     return own;
