@@ -30,6 +30,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/index_keys.c
     src/ops/linalg/matmul.c
     src/ops/engine/matmul_gemm.c
+    src/ops/engine/matmul_blocks.c
     src/ops/engine/matmul_packed.c
     src/ops/engine/matmul_tensor.c
     src/ops/call/prepared.c

@@ -547,34 +547,70 @@ static void check_pairs_and_picks(const taper_native_entry *entry)
     }
 }
 
-// ---- tiles of products of small integers, whose sums are exact
+// ---- products of small integers, whose sums are exact
 
 static void check_tiles(const taper_native_entry *entry)
 {
     enum { DEPTH = 40, CELLS = TAPER_TILE_ROWS * TAPER_TILE_COLUMNS };
     for (int64_t k = 0; k < DEPTH; k++) {
-        double a[DEPTH * TAPER_TILE_ROWS], b[DEPTH * TAPER_TILE_COLUMNS], got[CELLS];
         uint64_t x[DEPTH * TAPER_TILE_ROWS], y[DEPTH * TAPER_TILE_COLUMNS], whole[CELLS];
         for (int64_t i = 0; i < k * TAPER_TILE_ROWS; i++) {
             x[i] = (uint64_t)check_below(1000) - 500;
-            a[i] = (double)(int64_t)x[i];
         }
         for (int64_t i = 0; i < k * TAPER_TILE_COLUMNS; i++) {
             y[i] = (uint64_t)check_below(1000) - 500;
-            b[i] = (double)(int64_t)y[i];
         }
-        entry->tile_f64(a, b, k, got);
         entry->tile_u64(x, y, k, whole);
         for (int64_t cell = 0; cell < CELLS; cell++) {
             uint64_t want = 0;
             for (int64_t p = 0; p < k; p++)
                 want += x[p * TAPER_TILE_ROWS + cell / TAPER_TILE_COLUMNS] *
                         y[p * TAPER_TILE_COLUMNS + cell % TAPER_TILE_COLUMNS];
-            check_that(whole[cell] == want && got[cell] == (double)(int64_t)want, "tile of depth %d: cell %d is %g",
-                       (int)k, (int)cell, got[cell]);
+            check_that(whole[cell] == want, "tile of depth %d: cell %d is %lld", (int)k, (int)cell,
+                       (long long)whole[cell]);
         }
     }
 }
+
+// Rows and columns are in guarded memory, so an access beyond them stops the program.
+#define CHECK_BLOCK(name, T)                                                                                           \
+    static void check_block_##name(const taper_native_entry *entry)                                                    \
+    {                                                                                                                  \
+        for (size_t round = 0; round < 400; round++) {                                                                 \
+            const size_t count = check_below(11), columns = 1 + check_below(TAPER_BLOCK_COLUMNS), k = check_below(20); \
+            const bool turned = check_below(2) != 0, add = check_below(2) != 0;                                        \
+            const size_t gap = check_below(3), c_row = columns + gap;                                                  \
+            T *a = check_bytes(count * k * sizeof *a, CHECK_TAIL, 0),                                                  \
+              *b = check_bytes(k * TAPER_BLOCK_COLUMNS * sizeof *b, CHECK_TAIL, 0);                                    \
+            T *c = check_bytes(count * c_row * sizeof *c, CHECK_TAIL, 0), want[11 * 11];                               \
+            for (size_t i = 0; i < count * k; i++) {                                                                   \
+                a[i] = (T)check_below(100) - 50;                                                                       \
+            }                                                                                                          \
+            for (size_t i = 0; i < k * TAPER_BLOCK_COLUMNS; i++) {                                                     \
+                b[i] = (T)check_below(100) - 50;                                                                       \
+            }                                                                                                          \
+            for (size_t i = 0; i < count * c_row; i++) {                                                               \
+                c[i] = want[i] = (T)check_below(100);                                                                  \
+            }                                                                                                          \
+            const size_t row = turned ? 1 : k, column = turned ? count : 1;                                            \
+            for (size_t r = 0; r < count; r++) {                                                                       \
+                for (size_t j = 0; j < columns; j++) {                                                                 \
+                    T sum = add ? want[r * c_row + j] : 0;                                                             \
+                    for (size_t p = 0; p < k; p++) {                                                                   \
+                        sum += a[r * row + p * column] * b[p * TAPER_BLOCK_COLUMNS + j];                               \
+                    }                                                                                                  \
+                    want[r * c_row + j] = sum;                                                                         \
+                }                                                                                                      \
+            }                                                                                                          \
+            entry->block_##name(count, columns, k, a, (int64_t)row, (int64_t)column, b, c, (int64_t)c_row, add);       \
+            check_that(memcmp(c, want, count *c_row * sizeof *c) == 0, "block of %zu rows, %zu columns, depth %zu",    \
+                       count, columns, k);                                                                             \
+            check_memory_reset();                                                                                      \
+        }                                                                                                              \
+    }
+CHECK_BLOCK(f32, float)
+CHECK_BLOCK(f64, double)
+#undef CHECK_BLOCK
 
 typedef struct bench_job {
     taper_native_function *function;
@@ -602,6 +638,8 @@ void check_native(bool benchmark)
             check_native_bytes(entry);
             check_pairs_and_picks(entry);
             check_tiles(entry);
+            check_block_f32(entry);
+            check_block_f64(entry);
         }
         for (size_t row = 0; row < ROWS; row++) {
             taper_native_function *function = entry->functions[rows[row].native][rows[row].type];

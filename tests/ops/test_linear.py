@@ -128,6 +128,22 @@ EQUATIONS = [("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk->ki", (2, 3), (3, 4)), ("ij,
 for equation, *shapes in EQUATIONS:
     operands = ", ".join("abcd"[:len(shapes)])
     add(f"einsum {equation} {shapes}", f"torch.einsum({equation!r}, [{operands}])", *shapes)
+# Products whose cheapest order is not the one from left to right, with the strides of their results.
+for equation, *shapes in [("eui,ej,ijk->euk", (40, 16, 5), (40, 5), (5, 5, 3)), ("eui,ej,ijk->kue", (40, 16, 5), (40, 5), (5, 5, 3)),
+                          ("ij,jk,kl->li", (3, 60), (60, 70), (70, 2)), ("ij,jk,kl->il", (60, 2), (2, 70), (70, 3)), ("ab,bc,cd,da->b", (3, 50), (50, 4), (4, 60), (60, 3)),
+                          ("ijk,kec,be,bci,bcj->bc", (9, 9, 4), (4, 3, 8), (20, 3), (20, 8, 9), (20, 8, 9)), ("ijl,ekc,be->bcijl", (9, 9, 2), (3, 2, 8), (20, 3)),
+                          ("...i,ij,j...->...", (30, 4, 40), (40, 50), (50, 4)), ("ij,kj,k,->i", (40, 30), (50, 30), (50,), ()), ("ij,jk,kl->il", (1, 60), (60, 70), (70, 1))]:
+    operands = ", ".join("abcde"[:len(shapes)])
+    for dtype in ("float", "double"):
+        CASES.append((f"einsum {equation} of {dtype}, in another order", f"def f({operands}):\n    y = torch.einsum({equation!r}, [{operands}])\n    return y, y.stride()\n",
+                      tuple(random(*shape, seed=i).to(getattr(torch, dtype)) for i, shape in enumerate(shapes))))
+for m, k, n in ((5, 3, 7), (16, 5, 5), (8, 9, 17), (32, 32, 31), (2, 40, 3)):
+    for turn, before in TURN.items():
+        for dtype in ("torch.float32", "torch.float64"):
+            add(f"bmm-small-{m}-{k}-{n}{turn}-{dtype}", "torch.bmm(a, b)", (33, m, k), (33, k, n), before=before, dtype=dtype)
+            add(f"matmul-small-{m}-{k}-{n}{turn}-{dtype}", "torch.matmul(a, b)", (9, 4, m, k), (4, k, n), before=before, dtype=dtype)
+for m, k, n in ((150, 600, 37), (9, 300, 8), (70, 1, 9)):
+    add(f"mm-{m}-{k}-{n}-double", "torch.mm(a, b)", (m, k), (k, n), dtype="torch.float64")
 for i, (equation, *shapes) in enumerate([("i1", (2,)), ("ij,jk->iz", (2, 3), (3, 4)), ("ij,jk", (2, 3)), ("ij,jk->ii", (2, 3), (3, 4)),
                                          ("ij,jk->ik", (2, 3), (4, 5)), ("i..j", (2, 3)), ("ij->", (2, 3), (3,)), ("ijk", (2, 3))]):
     add(f"einsum-fails-{i}", f"torch.einsum({equation!r}, [{', '.join('abcd'[:len(shapes)])}])", *shapes)

@@ -22,7 +22,7 @@ typedef void tile_function_f32(const float *a, const float *b, int64_t k, float 
 #undef ELEMENT
 #undef NAME
 
-typedef taper_tile_f64 tile_function_f64;
+typedef void tile_function_f64(const double *a, const double *b, int64_t k, double *sums);
 #define ELEMENT double
 #define NAME(x) x##_f64
 #include "ops/engine/matmul_tile.h"
@@ -37,19 +37,23 @@ typedef taper_tile_u64 tile_function_u64;
 #undef ELEMENT
 #undef NAME
 
-// Multiplies a tile of floats if there is no kernel for it.
-static void plain_tile(const float *a, const float *b, int64_t k, float *sums)
-{
-    float s[MR][NR] = {{0}};
-    for (int64_t p = 0; p < k; p++, a += MR, b += NR) {
-        for (int r = 0; r < MR; r++) {
-            for (int c = 0; c < NR; c++) {
-                s[r][c] += a[r] * b[c];
-            }
-        }
+// Multiplies a tile if there is no kernel for it.
+#define PLAIN_TILE(name, T)                                                                                            \
+    static void plain_tile_##name(const T *a, const T *b, int64_t k, T *sums)                                          \
+    {                                                                                                                  \
+        T s[MR][NR] = {{0}};                                                                                           \
+        for (int64_t p = 0; p < k; p++, a += MR, b += NR) {                                                            \
+            for (int r = 0; r < MR; r++) {                                                                             \
+                for (int c = 0; c < NR; c++) {                                                                         \
+                    s[r][c] += a[r] * b[c];                                                                            \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        memcpy(sums, s, sizeof s);                                                                                     \
     }
-    memcpy(sums, s, sizeof s);
-}
+PLAIN_TILE(f32, float)
+PLAIN_TILE(f64, double)
+#undef PLAIN_TILE
 
 // The real and imaginary parts of an element are neighbours.
 static void simple_c128(taper_run *run, const taper_gemm *gemm)
@@ -192,8 +196,10 @@ taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const 
     if (one.k <= 0) { // an empty matrix is not read and may have any strides
         one.a_row = one.a_column = one.b_row = one.b_column = 0;
     }
-    const taper_status status =
-        run->portable || gemm->dtype != TAPER_F32 ? TAPER_DECLINED : run_packed(run, &one, batch);
+    taper_status status = taper_gemm_blocks(run, &one, batch);
+    if (status == TAPER_DECLINED && !run->portable && gemm->dtype == TAPER_F32) {
+        status = run_packed(run, &one, batch);
+    }
     return status == TAPER_DECLINED ? run_each(run, &one, batch) : status;
 }
 

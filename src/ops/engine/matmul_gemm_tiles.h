@@ -10,16 +10,15 @@ static bool has_tile(taper_dtype dtype)
 
 static void run_tiles(taper_run *run, const taper_gemm *gemm, void *pack)
 {
-    const taper_native_entry *native = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu);
     switch (gemm->dtype) {
     case TAPER_F32:
-        tiled_f32(run, gemm, pack, plain_tile);
+        tiled_f32(run, gemm, pack, plain_tile_f32);
         break;
     case TAPER_F64:
-        tiled_f64(run, gemm, pack, native->tile_f64);
+        tiled_f64(run, gemm, pack, plain_tile_f64);
         break;
     default:
-        tiled_u64(run, gemm, pack, native->tile_u64);
+        tiled_u64(run, gemm, pack, taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu)->tile_u64);
         break;
     }
 }
@@ -73,23 +72,22 @@ static void squares_of(const taper_gemm *gemm, int64_t p0, int64_t kb, int64_t j
 
 static taper_status run_pairs(taper_run *run, const taper_gemm *gemm)
 {
-    tile_function_f64 *const tile = taper_native_select(run->portable ? TAPER_ISA_scalar : run->cpu)->tile_f64;
-    const size_t pack = KC * (MC + NC), squares = 4 * CB * CB, rows = 2 * CB * CB;
-    const size_t bytes = (pack + squares + rows) * sizeof(double);
-    double *block = taper_heap_alloc(run->heap, bytes);
-    if (block == NULL) {
+    const size_t squares = 4 * CB * CB, rows = 2 * CB * CB, bytes = (squares + rows) * sizeof(double);
+    double *const right = taper_heap_alloc(run->heap, bytes);
+    if (right == NULL) {
         return taper_fail_memory(run->error);
     }
-    double *right = block + pack, *left = right + squares;
-    for (int64_t j0 = 0; j0 < gemm->n; j0 += CB) {
+    double *const left = right + squares;
+    taper_status status = TAPER_OK;
+    for (int64_t j0 = 0; j0 < gemm->n && status == TAPER_OK; j0 += CB) {
         const int64_t nb = taper_min_i64(CB, gemm->n - j0);
-        for (int64_t p0 = 0; p0 < gemm->k; p0 += CB) {
+        for (int64_t p0 = 0; p0 < gemm->k && status == TAPER_OK; p0 += CB) {
             const int64_t kb = taper_min_i64(CB, gemm->k - p0);
             if (!taper_run_goes_on(run, (uint64_t)(kb * nb) * 4)) {
                 break;
             }
             squares_of(gemm, p0, kb, j0, nb, right);
-            for (int64_t i0 = 0; i0 < gemm->m; i0 += CB) {
+            for (int64_t i0 = 0; i0 < gemm->m && status == TAPER_OK; i0 += CB) {
                 const int64_t mb = taper_min_i64(CB, gemm->m - i0);
                 const double *a = (const double *)gemm->a + 2 * (i0 * gemm->a_row + p0 * gemm->a_column);
                 taper_gemm part = {.dtype = TAPER_F64,
@@ -118,12 +116,12 @@ static taper_status run_pairs(taper_run *run, const taper_gemm *gemm)
                     part.a = left;
                     part.a_row = 2 * kb;
                 }
-                tiled_f64(run, &part, block, tile);
+                status = taper_gemm_run(run, &part);
             }
         }
     }
-    taper_heap_free(run->heap, block, bytes);
-    return TAPER_OK;
+    taper_heap_free(run->heap, right, bytes);
+    return status;
 }
 
 #endif

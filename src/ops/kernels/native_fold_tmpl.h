@@ -252,6 +252,5 @@ static void pick_f32(size_t rows, size_t n, const float *x, size_t stride, bool 
             sums[3 * TAPER_TILE_COLUMNS + c] = s3[c];                                                                  \
         }                                                                                                              \
     }
-TILE(tile_f64, double)
 TILE(tile_u64, uint64_t)
 #undef TILE

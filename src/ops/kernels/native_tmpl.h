@@ -238,6 +238,7 @@ TAPER_NATIVE_STEPWISE(STEPWISE)
 TAPER_NATIVE_WHERES(WHERE)
 #undef WHERE
 
+#include "ops/kernels/native_block_tmpl.h"
 #include "ops/kernels/native_fold_tmpl.h"
 #include "ops/kernels/native_u8_tmpl.h"
 
@@ -248,7 +249,8 @@ TAPER_NATIVE_WHERES(WHERE)
     const taper_native_entry taper_native_##isa = {                                                                    \
         .name = #isa,                                                                                                  \
         .cpu = TAPER_ISA_##isa,                                                                                        \
-        .tile_f64 = tile_f64,                                                                                          \
+        .block_f32 = block_f32,                                                                                        \
+        .block_f64 = block_f64,                                                                                        \
         .tile_u64 = tile_u64,                                                                                          \
         .pick_f32 = pick_f32,                                                                                          \
         .window_f32 = window_f32,                                                                                      \
