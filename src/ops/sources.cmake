@@ -76,6 +76,7 @@ list(APPEND TAPER_SOURCES
     src/ops/linalg/covariance.c
     src/ops/linalg/einsum.c
     src/ops/linalg/einsum_products.c
+    src/ops/engine/einsum_path.c
     src/ops/linalg/grouped.c
     src/ops/linalg/linalg.c
     src/ops/linalg/linalg_cholesky.c

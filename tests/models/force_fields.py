@@ -324,8 +324,8 @@ def atoms(n, density=0.08, cutoff=5.0, seed=0, dtype=torch.float32):
     side = math.ceil(n ** (1 / 3))
     grid = torch.stack(torch.meshgrid(*[torch.arange(side)] * 3, indexing="ij"), -1).reshape(-1, 3)[:n].to(torch.float64)
     pos = (grid + 0.5 + 0.3 * (torch.rand(n, 3, generator=g, dtype=torch.float64) - 0.5)) * (box / side)
-    dist = torch.cdist(pos, pos)
-    i, j = ((dist < cutoff) & (dist > 0)).nonzero(as_tuple=True)
+    dist = torch.cdist(pos, pos).fill_diagonal_(2.0 * cutoff)
+    i, j = (dist < cutoff).nonzero(as_tuple=True)
     z = torch.randint(0, 4, (n,), generator=g)
     return pos.to(dtype), torch.stack([i, j]), z, torch.eye(3, dtype=dtype) * box
 

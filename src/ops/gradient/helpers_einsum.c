@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The gradients of einsum. An equation of several operands is a chain of products of two: the product so far, with the
-// labels that later operands or the result still need, times the next operand. Gradients run back along the chain.
+// The gradients of einsum. An equation of several operands is a sequence of products of two (ops/engine/einsum_path.h).
+// A product has the labels that other operands or the result still need. Gradients run back along the sequence.
+#include "ops/engine/einsum_path.h"
 #include "ops/gradient/steps_math.h"
 
 enum { MOST_LABELS = 64, MOST_OPERANDS = 26, MOST_TEXT = 1024 };
@@ -64,26 +65,6 @@ static bool has_label(const char *labels, char label)
     return strchr(labels, label) != NULL;
 }
 
-// Writes the labels of the product of operands 0 to `last` that the result or a later operand has.
-static void product_labels(const equation *e, size_t last, char *labels)
-{
-    *labels = '\0';
-    for (size_t i = 0; i <= last; i++) {
-        for (const char *at = e->operands[i]; *at != '\0'; at++) {
-            bool needed = has_label(e->result, *at);
-            for (size_t k = last + 1; k < e->count; k++) {
-                needed = needed || has_label(e->operands[k], *at);
-            }
-            if (needed && !has_label(labels, *at)) {
-                (void)add_label(labels, *at);
-            }
-        }
-    }
-    if (last + 1 == e->count) {
-        strcpy(labels, e->result);
-    }
-}
-
 static void append_labels(char *text, const char *labels)
 {
     for (; *labels != '\0'; labels++) {
@@ -94,10 +75,11 @@ static void append_labels(char *text, const char *labels)
     }
 }
 
-// A tensor of the chain with its labels.
+// A tensor with its labels: an operand, or a product.
 typedef struct factor {
     taper_val value;
-    char labels[MOST_LABELS];
+    char labels[MOST_LABELS]; // empty if the factor has become part of a product
+    bool wanted;              // true if a gradient of it is wanted
 } factor;
 
 // Returns the product of two factors, or one factor with other labels if b is NULL.
@@ -183,41 +165,105 @@ static taper_status check_wanted(const taper_call *call, const equation *e)
     return TAPER_OK;
 }
 
-// Fills chain[k] with the product of operands 0 to k, for all but the last.
-static void make_chain(taper_steps *s, const taper_call *call, const equation *e, factor *operands, factor *chain)
+static unsigned bit_of(char label)
 {
-    for (size_t i = 0; i < e->count; i++) {
-        operands[i].value = call->args[2].as.list->items[i];
-        strcpy(operands[i].labels, e->operands[i]);
-    }
-    chain[0] = operands[0];
-    for (size_t k = 1; k + 1 < e->count; k++) {
-        product_labels(e, k, chain[k].labels);
-        chain[k].value = product(s, &chain[k - 1], &operands[k], chain[k].labels);
-    }
+    return label == '.' ? 52 : label >= 'a' ? (unsigned)(label - 'a') : 26 + (unsigned)(label - 'A');
 }
+
+// Chooses the order of the products: count - 1 steps.
+static void choose_steps(const taper_call *call, const equation *e, taper_einsum_step *steps)
+{
+    uint64_t operands[MOST_OPERANDS] = {0}, result = 0;
+    int64_t sizes[64] = {0};
+    for (size_t i = 0; i < e->count; i++) {
+        const taper_tensor *const tensor = call->args[2].as.list->items[i].as.tensor;
+        const size_t labels = strlen(e->operands[i]);
+        size_t dim = 0;
+        for (const char *at = e->operands[i]; *at != '\0'; at++) {
+            int64_t size = 1;
+            for (size_t dims = *at == '.' ? tensor->rank + 1u - labels : 1; dims > 0; dims--, dim++) {
+                size = taper_wrap_mul(size, tensor->sizes[dim]);
+            }
+            operands[i] |= UINT64_C(1) << bit_of(*at);
+            sizes[bit_of(*at)] = taper_max_i64(sizes[bit_of(*at)], size);
+        }
+    }
+    for (const char *at = e->result; *at != '\0'; at++) {
+        result |= UINT64_C(1) << bit_of(*at);
+    }
+    (void)taper_einsum_path(e->count, operands, result, sizes, steps);
+}
+
+// Returns the product of factors `left` and `right`, without a value yet. Its labels are those that the result or
+// another factor has.
+static factor joined(const equation *e, const factor *factors, size_t left, size_t right)
+{
+    factor made = {.value = taper_val_none(), .wanted = factors[left].wanted || factors[right].wanted};
+    const char *const parts[] = {factors[left].labels, factors[right].labels};
+    for (size_t p = 0; p < 2; p++) {
+        for (const char *at = parts[p]; *at != '\0'; at++) {
+            bool needed = has_label(e->result, *at);
+            for (size_t k = 0; k < e->count; k++) {
+                needed = needed || (k != left && k != right && has_label(factors[k].labels, *at));
+            }
+            if (needed && !has_label(made.labels, *at)) {
+                (void)add_label(made.labels, *at);
+            }
+        }
+    }
+    return made;
+}
+
+// A step with its two factors as they were before it.
+typedef struct joint {
+    factor left, right;
+} joint;
 
 static void find_gradients(taper_steps *s, const taper_call *call, const equation *e, taper_val *found)
 {
-    factor operands[MOST_OPERANDS], chain[MOST_OPERANDS], grad = {.value = call->args[0]};
-    size_t first = 0; // first operand whose gradient is wanted
-    make_chain(s, call, e, operands, chain);
+    factor factors[MOST_OPERANDS];
+    joint joints[MOST_OPERANDS];
+    taper_einsum_step steps[MOST_OPERANDS];
+    taper_val grads[MOST_OPERANDS];
+    for (size_t i = 0; i < e->count; i++) {
+        factors[i].value = call->args[2].as.list->items[i];
+        factors[i].wanted = is_wanted(call, i);
+        strcpy(factors[i].labels, e->operands[i]);
+    }
+    factor grad = {.value = call->args[0]};
     strcpy(grad.labels, e->result);
-    while (first + 1 < e->count && !is_wanted(call, first)) {
-        first++;
+    if (e->count == 1) {
+        found[0] = gradient_of(s, &grad, NULL, &factors[0]);
+        return;
     }
-    for (size_t k = e->count - 1; k > 0; k--) {
-        if (is_wanted(call, k)) {
-            found[k] = gradient_of(s, &grad, &chain[k - 1], &operands[k]);
+    choose_steps(call, e, steps);
+    for (size_t i = 0; i + 1 < e->count; i++) {
+        factor *const left = &factors[steps[i].left], *const right = &factors[steps[i].right];
+        joints[i] = (joint){*left, *right};
+        factor made = joined(e, factors, steps[i].left, steps[i].right);
+        if (i + 2 < e->count) { // the last product is the result, which no gradient reads
+            made.value = product(s, left, right, made.labels);
         }
-        if (first >= k) {
-            return;
-        }
-        const taper_val before = gradient_of(s, &grad, &operands[k], &chain[k - 1]);
-        grad = (factor){.value = before};
-        strcpy(grad.labels, chain[k - 1].labels);
+        *left = made;
+        right->labels[0] = '\0';
     }
-    found[0] = e->count == 1 ? gradient_of(s, &grad, NULL, &operands[0]) : grad.value;
+    grads[steps[e->count - 2].left] = grad.value;
+    for (size_t i = e->count - 1; i-- > 0;) {
+        const joint *const j = &joints[i];
+        const size_t left = steps[i].left, right = steps[i].right;
+        grad.value = grads[left];
+        strcpy(grad.labels, factors[left].labels);
+        if (i + 2 == e->count) {
+            strcpy(grad.labels, e->result);
+        }
+        grads[left] = j->left.wanted ? gradient_of(s, &grad, &j->right, &j->left) : taper_val_none();
+        grads[right] = j->right.wanted ? gradient_of(s, &grad, &j->left, &j->right) : taper_val_none();
+        factors[left] = j->left;
+        factors[right] = j->right;
+    }
+    for (size_t i = 0; i < e->count; i++) {
+        found[i] = factors[i].wanted ? grads[i] : taper_val_none();
+    }
 }
 
 TAPER_STEPS_KERNEL(taper_op_einsum_gradients)

@@ -6,6 +6,7 @@
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
+#include "ops/engine/einsum_path.h"
 #include "ops/engine/view_move.h"
 #include "ops/linalg/einsum_products.h"
 
@@ -255,8 +256,8 @@ static taper_status check_counts(taper_error *error, const subscripts *subs, con
 typedef struct einsum_work {
     subscripts subs[MAX_OPERANDS];
     taper_tensor *tensors[MAX_OPERANDS]; // the operands, borrowed from the call
-    operand first, next;
-    taper_dtype common; // promoted dtype of all operands
+    operand *operands;                   // the operands in the working dtype; products take their places
+    taper_dtype common;                  // promoted dtype of all operands
     equation eq;
 } einsum_work;
 
@@ -294,29 +295,86 @@ static taper_status parse(taper_call *call, const char *text, size_t count, eins
     return place_labels(error, *p == '\0' ? NULL : p + 2, counts, &w->eq);
 }
 
-// Returns the operand in the working dtype, viewed with the equation's dimensions.
-static taper_status take(taper_run *run, einsum_work *w, size_t which, operand *o)
-{
-    taper_tensor *tensor = NULL;
-    memset(o, 0, sizeof *o);
-    TAPER_TRY(taper_tensor_cast(run, w->tensors[which], taper_work_dtype(w->common), &tensor));
-    o->tensor = tensor;
-    const taper_status status = lay_out(run->error, &w->eq, &w->subs[which], tensor, which, o);
-    return status;
-}
-
-// Computes sizes before the first join, because the dimensions to sum depend on later operands.
-static taper_status measure(taper_run *run, einsum_work *w, size_t count)
+// Fills w->operands with the operands in the working dtype, viewed with the equation's dimensions.
+static taper_status take(taper_run *run, einsum_work *w, size_t count)
 {
     for (size_t i = 0; i < w->eq.dims; i++) {
         w->eq.sizes[i] = 1;
         w->eq.uses[i] = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        operand probe = {0};
-        TAPER_TRY(lay_out(run->error, &w->eq, &w->subs[i], w->tensors[i], i, &probe));
+        taper_tensor *tensor = NULL;
+        TAPER_TRY(taper_tensor_cast(run, w->tensors[i], taper_work_dtype(w->common), &tensor));
+        w->operands[i].tensor = tensor;
+        TAPER_TRY(lay_out(run->error, &w->eq, &w->subs[i], tensor, i, &w->operands[i]));
     }
     return TAPER_OK;
+}
+
+// ---- the order of the products
+
+static uint64_t dims_of(const equation *eq, const operand *o)
+{
+    uint64_t dims = 0;
+    for (size_t d = 0; d < eq->dims; d++) {
+        dims |= o->sizes[d] != 1 ? UINT64_C(1) << d : 0;
+    }
+    return dims;
+}
+
+// Finds the order of dimensions in which the last product of an order from left to right stores its elements. Returns
+// false if that product has no sums.
+static bool last_order(const equation *eq, const uint64_t *operands, size_t count, size_t *order)
+{
+    const uint64_t result = ((UINT64_C(1) << eq->out_dims) - 1), right = operands[count - 1];
+    uint64_t left = 0;
+    for (size_t i = 0; i + 1 < count; i++) {
+        left |= operands[i];
+    }
+    left &= result | right;
+    const uint64_t both = left & right & result, sums = left & right & ~result, own = left & ~right;
+    const uint64_t all = eq->dims == 64 ? UINT64_MAX : (UINT64_C(1) << eq->dims) - 1;
+    const uint64_t groups[] = {both, own, sums, all & ~(both | own | sums)};
+    size_t at = 0;
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        for (size_t d = 0; d < eq->dims; d++) {
+            if ((groups[g] >> d & 1) != 0) {
+                order[at++] = d;
+            }
+        }
+    }
+    return sums != 0;
+}
+
+// Chooses the order of the products. Operands of several dtypes are multiplied from left to right, because PyTorch's
+// errors and the dtype of the sums depend on it. Returns true if the order is another one, and `order` is then the
+// order of dimensions that the result must get.
+static bool choose_path(const einsum_work *w, size_t count, taper_einsum_step *steps, size_t *order)
+{
+    uint64_t dims[MAX_OPERANDS];
+    bool equal = !taper_dtype_is_integral(w->common) && w->common != TAPER_BOOL;
+    for (size_t i = 0; i < count; i++) {
+        dims[i] = dims_of(&w->eq, &w->operands[i]);
+        equal = equal && w->tensors[i]->dtype == (uint8_t)w->common;
+        steps[i] = (taper_einsum_step){0, (uint8_t)(i + 1)};
+    }
+    return equal && count > 2 && last_order(&w->eq, dims, count, order) &&
+           taper_einsum_path(count, dims, (UINT64_C(1) << w->eq.out_dims) - 1, w->eq.sizes, steps);
+}
+
+static taper_status run_path(taper_call *call, einsum_work *w, size_t count, taper_dtype *dtype)
+{
+    taper_einsum_step steps[MAX_OPERANDS];
+    size_t order[DIMS];
+    const bool chosen = !call->run->portable && choose_path(w, count, steps, order);
+    for (size_t i = 0; i + 1 < count; i++) {
+        operand *const left = &w->operands[chosen ? steps[i].left : 0],
+                       *const right = &w->operands[chosen ? steps[i].right : i + 1];
+        TAPER_TRY(join(call, &w->eq, left, right, dtype, (taper_dtype)w->tensors[i + 1]->dtype));
+        taper_tensor_drop(right->tensor);
+        right->tensor = NULL;
+    }
+    return chosen ? taper_einsum_arrange(call->run, w->eq.dims, &w->operands[0], order) : TAPER_OK;
 }
 
 // PyTorch removes the summed dimensions, which have size 1 by then, by a view. Other dimensions of size 1 then get the
@@ -342,7 +400,7 @@ static void view_strides(const operand *o, size_t dims, size_t out_dims, int64_t
 static taper_status finish(taper_call *call, einsum_work *w, taper_dtype dtype, bool product)
 {
     taper_run *run = call->run;
-    operand *o = &w->first;
+    operand *o = &w->operands[0];
     bool summed[DIMS] = {false}, any = false;
     for (size_t i = w->eq.out_dims; i < w->eq.dims; i++) {
         summed[i] = o->sizes[i] != 1;
@@ -377,13 +435,12 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
                    MAX_OPERANDS);
     }
     TAPER_TRY(parse(call, text->data, count, w));
-    TAPER_TRY(measure(run, w, count));
+    TAPER_TRY(take(run, w, count));
     taper_dtype dtype = (taper_dtype)w->tensors[0]->dtype;
     if (count == 1) {
         // Without sums the result is a view. Sums of integers are int64.
         bool any = false;
-        operand *o = &w->first;
-        TAPER_TRY(lay_out(run->error, &w->eq, &w->subs[0], w->tensors[0], 0, o));
+        const operand *o = &w->operands[0];
         for (size_t i = w->eq.out_dims; i < w->eq.dims; i++) {
             any = any || o->sizes[i] != 1;
         }
@@ -395,16 +452,7 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
         }
         dtype = sum_dtype(dtype);
     }
-    TAPER_TRY(take(run, w, 0, &w->first));
-    TAPER_TRY(measure(run, w, count)); // measures again, because `take` has counted the uses a second time
-    for (size_t i = 1; i < count; i++) {
-        equation before = w->eq;
-        TAPER_TRY(take(run, w, i, &w->next));
-        w->eq = before;
-        TAPER_TRY(join(call, &w->eq, &w->first, &w->next, &dtype, (taper_dtype)w->tensors[i]->dtype));
-        taper_tensor_drop(w->next.tensor);
-        w->next.tensor = NULL;
-    }
+    TAPER_TRY(run_path(call, w, count, &dtype));
     return finish(call, w, dtype, count > 1);
 }
 
@@ -412,14 +460,18 @@ TAPER_KERNEL(taper_op_einsum)
 {
     taper_list *operands = NULL;
     TAPER_TRY(taper_arg_list(call, 1, &operands));
-    einsum_work *work = taper_heap_alloc(call->run->heap, sizeof *work);
+    const size_t count = operands->count,
+                 bytes = sizeof(einsum_work) + taper_min_size(count, MAX_OPERANDS) * sizeof(operand);
+    einsum_work *work = taper_heap_alloc(call->run->heap, bytes);
     if (work == NULL) {
         return taper_fail_memory(call->run->error);
     }
-    memset(work, 0, sizeof *work);
-    const taper_status status = run_einsum(call, operands->count, work);
-    taper_tensor_drop(work->first.tensor);
-    taper_tensor_drop(work->next.tensor);
-    taper_heap_free(call->run->heap, work, sizeof *work);
+    memset(work, 0, bytes);
+    work->operands = (operand *)(void *)(work + 1);
+    const taper_status status = run_einsum(call, count, work);
+    for (size_t i = 0; i < count && i < MAX_OPERANDS; i++) {
+        taper_tensor_drop(work->operands[i].tensor);
+    }
+    taper_heap_free(call->run->heap, work, bytes);
     return status;
 }

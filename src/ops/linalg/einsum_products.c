@@ -62,6 +62,27 @@ static taper_status copy_ordered(taper_run *run, size_t dims, const operand *fro
     return TAPER_OK;
 }
 
+taper_status taper_einsum_arrange(taper_run *run, size_t dims, operand *o, const size_t *order)
+{
+    int64_t step = 1, strides[DIMS];
+    bool same = true;
+    for (size_t i = dims; i-- > 0;) {
+        const size_t d = order[i];
+        strides[d] = step;
+        same = same && (o->sizes[d] == 1 || o->strides[d] == step);
+        step *= taper_max_i64(o->sizes[d], 1);
+    }
+    if (same) {
+        memcpy(o->strides, strides, dims * sizeof *strides);
+        return TAPER_OK;
+    }
+    operand copy = {0};
+    TAPER_TRY(copy_ordered(run, dims, o, order, &copy));
+    taper_tensor_drop(o->tensor);
+    *o = copy;
+    return TAPER_OK;
+}
+
 // Makes an operand with these sizes, contiguous in the given order of dimensions.
 static taper_status new_operand(taper_run *run, taper_dtype dtype, size_t dims, const int64_t *sizes,
                                 const size_t *order, operand *to)

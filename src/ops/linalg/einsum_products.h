@@ -25,5 +25,9 @@ TAPER_MUST_USE taper_status taper_einsum_multiply(taper_run *run, size_t dims, c
 TAPER_MUST_USE taper_status taper_einsum_contract(taper_call *call, size_t dims, const taper_einsum_operand *a,
                                                   const taper_einsum_operand *b, const bool *summed,
                                                   taper_einsum_operand *to);
+// Brings the elements of an operand into the order of dimensions `order`, which names all of them. Replaces the
+// operand's tensor if it needs a copy.
+TAPER_MUST_USE taper_status taper_einsum_arrange(taper_run *run, size_t dims, taper_einsum_operand *o,
+                                                 const size_t *order);
 
 #endif
