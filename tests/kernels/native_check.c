@@ -612,6 +612,47 @@ CHECK_BLOCK(f32, float)
 CHECK_BLOCK(f64, double)
 #undef CHECK_BLOCK
 
+// ---- lines of doubles, some of which are broadcast
+
+static void check_lines(const taper_native_entry *entry)
+{
+    enum { LENGTH = 20 };
+    for (size_t round = 0; round < 2000; round++) {
+        const size_t lines = check_below(LENGTH), n = 1 + check_below(LENGTH), kind = check_below(TAPER_LINES_COUNT);
+        taper_line_operand in[2];
+        double *memory[2], *out, want[LENGTH * (LENGTH + 2)];
+        const size_t spread = check_below(3), out_line = n + check_below(3); // spread: operand with one element a line
+        for (size_t k = 0; k < 2; k++) {
+            const bool repeats = check_below(3) == 0; // true if all lines are the same
+            const size_t wide = spread == k ? 1 : n, line = repeats ? 0 : wide + check_below(3);
+            const size_t count = lines == 0 ? 0 : (lines - 1) * line + wide;
+            memory[k] = check_bytes(count * sizeof(double), CHECK_TAIL, 0);
+            for (size_t i = 0; i < count; i++) {
+                memory[k][i] = (double)check_below(100) + 1;
+            }
+            in[k] = (taper_line_operand){memory[k], spread == k ? 0 : 1, (int64_t)line};
+        }
+        out = check_bytes(lines * out_line * sizeof(double), CHECK_TAIL, 0);
+        for (size_t i = 0; i < lines * out_line; i++) {
+            out[i] = want[i] = -1;
+        }
+        for (size_t l = 0; l < lines; l++) {
+            for (size_t i = 0; i < n; i++) {
+                const double x = memory[0][(int64_t)l * in[0].line + (int64_t)i * in[0].step];
+                const double y = memory[1][(int64_t)l * in[1].line + (int64_t)i * in[1].step];
+                want[l * out_line + i] = kind == TAPER_LINES_ADD   ? x + y
+                                         : kind == TAPER_LINES_SUB ? x - y
+                                         : kind == TAPER_LINES_MUL ? x * y
+                                                                   : x / y;
+            }
+        }
+        entry->lines_f64[kind](lines, n, &in[0], &in[1], out, (int64_t)out_line);
+        check_that(memcmp(out, want, lines * out_line * sizeof *out) == 0, "%zu lines of %zu doubles, kind %zu", lines,
+                   n, kind);
+        check_memory_reset();
+    }
+}
+
 typedef struct bench_job {
     taper_native_function *function;
     const void *in[3];
@@ -640,6 +681,7 @@ void check_native(bool benchmark)
             check_tiles(entry);
             check_block_f32(entry);
             check_block_f64(entry);
+            check_lines(entry);
         }
         for (size_t row = 0; row < ROWS; row++) {
             taper_native_function *function = entry->functions[rows[row].native][rows[row].type];

@@ -45,6 +45,28 @@ static bool is_reachable(const taper_run *run, const taper_ew_side *s, bool resu
             taper_ew_find_cast(run->cpu, result ? s->wanted : s->dtype, result ? s->dtype : s->wanted) != NULL);
 }
 
+// Returns the kernel that reads lines of doubles in place, or NULL. Each operand must be contiguous along the line, or
+// have one element for it.
+static taper_lines_f64 *choose_lines(const taper_run *run, taper_native native, const taper_ew_lines *w)
+{
+    static const uint8_t kinds[TAPER_NATIVE_COUNT] = {[TAPER_NATIVE_ADD] = 1 + TAPER_LINES_ADD,
+                                                      [TAPER_NATIVE_SUB] = 1 + TAPER_LINES_SUB,
+                                                      [TAPER_NATIVE_MUL] = 1 + TAPER_LINES_MUL,
+                                                      [TAPER_NATIVE_DIV] = 1 + TAPER_LINES_DIV};
+    if (kinds[native] == 0 || w->sides != 3) {
+        return NULL;
+    }
+    for (size_t k = 0; k < w->sides; k++) {
+        const taper_ew_side *const s = &w->side[k];
+        if (s->dtype != TAPER_F64 || (s->steps[0] != sizeof(double) && (k == 0 || s->steps[0] != 0))) {
+            return NULL;
+        }
+    }
+    return w->side[1].steps[0] != 0 || w->side[2].steps[0] != 0
+               ? taper_native_select(run->cpu)->lines_f64[kinds[native] - 1]
+               : NULL;
+}
+
 static bool choose_native(const taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                           const taper_ew_decision *d, taper_ew_lines *w, taper_ew_inner *inner)
 {
@@ -73,6 +95,7 @@ static bool choose_native(const taper_run *run, const taper_ew_op *op, const tap
         inner->native = NULL;
         return false;
     }
+    inner->lines = type == TAPER_NATIVE_F64 ? choose_lines(run, native, w) : NULL;
     for (size_t i = 0; i < 2; i++) {
         inner->numbers.f[i] = args->f[i];
         inner->numbers.i[i] = args->i[i];

@@ -119,9 +119,36 @@ static void run_tile(const taper_run *run, taper_ew_lines *w, const taper_ew_inn
     }
 }
 
+// Computes lines of doubles in place. Returns false if the run must end.
+static bool run_doubles(const taper_ew_lines *w, const taper_ew_inner *inner, const taper_ew_args *args, size_t lines)
+{
+    enum { PIECE = 1 << 16 }; // number of elements between two checks of the run's time
+    const size_t n = (size_t)w->sizes[0], most = taper_max_size(PIECE / n, 1);
+    taper_line_operand in[2];
+    for (size_t line = 0; line < lines; line += most) {
+        const size_t count = taper_min_size(most, lines - line);
+        if (args->run != NULL && !taper_run_goes_on(args->run, count * (n * TAPER_EW_WORK + TAPER_EW_WORK_OF_A_LINE))) {
+            return false;
+        }
+        for (size_t k = 0; k < 2; k++) {
+            const taper_ew_side *const s = &w->side[k + 1];
+            in[k] = (taper_line_operand){(const double *)(const void *)(s->data + (int64_t)line * s->steps[1]),
+                                         s->steps[0] / (int64_t)sizeof(double), s->steps[1] / (int64_t)sizeof(double)};
+        }
+        const taper_ew_side *const to = &w->side[0];
+        inner->lines(count, n, &in[inner->swaps], &in[!inner->swaps],
+                     (double *)(void *)(to->data + (int64_t)line * to->steps[1]),
+                     to->steps[1] / (int64_t)sizeof(double));
+    }
+    return true;
+}
+
 bool taper_ew_tiles_run(const taper_run *run, taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args,
                         taper_ew_blocks *b, size_t block, size_t width, size_t lines)
 {
+    if (inner->lines != NULL) {
+        return run_doubles(w, inner, args, lines);
+    }
     const size_t n = (size_t)w->sizes[0];
     for (size_t k = 1; k < w->sides; k++) {
         taper_ew_side *const s = &w->side[k];

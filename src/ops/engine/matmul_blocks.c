@@ -152,17 +152,49 @@ static bool shares_right(const taper_gemm_batch *batch)
 static bool fits(const taper_run *run, const taper_gemm *g, double count)
 {
     const double work = (double)g->m * (double)g->n * (double)g->k;
-    if (run->portable || g->c_column != 1 || g->k <= 0) {
+    const bool small = count >= 4 && g->k > 1 && g->m <= SMALL && g->n <= SMALL && g->k <= SMALL && g->m * g->n > 1;
+    if (run->portable || (g->c_column != 1 && g->n > 1) || g->k <= 0) {
         return false;
     }
-    if (g->dtype == TAPER_F32) {
-        return count >= 4 && g->m > 1 && g->n > 1 && g->k > 1 && g->m <= SMALL && g->n <= SMALL && g->k <= SMALL;
-    }
-    return g->dtype == TAPER_F64 && g->n > 1 && g->m > 1 && work * count >= LEAST_WORK;
+    return g->dtype == TAPER_F32
+               ? small
+               : g->dtype == TAPER_F64 && (small || (g->n > 1 && g->m > 1)) && work * count >= LEAST_WORK;
+}
+
+// Returns the product of the transposed matrices, whose result is the transposed one: c' = b' a'.
+static taper_gemm turned(const taper_gemm *g)
+{
+    return (taper_gemm){.dtype = g->dtype,
+                        .m = g->n,
+                        .n = g->m,
+                        .k = g->k,
+                        .a = g->b,
+                        .a_row = g->b_column,
+                        .a_column = g->b_row,
+                        .b = g->a,
+                        .b_row = g->a_column,
+                        .b_column = g->a_row,
+                        .c = g->c,
+                        .c_row = g->c_column,
+                        .c_column = g->c_row,
+                        .add = g->add};
+}
+
+// Computes products of a single row as products of a single column, so that the panel is the row.
+static taper_status run_columns(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
+{
+    const taper_gemm columns = turned(gemm);
+    taper_gemm_batch turned_batch = *batch;
+    memcpy(turned_batch.a, batch->b, sizeof batch->b);
+    memcpy(turned_batch.b, batch->a, sizeof batch->a);
+    return taper_gemm_blocks(run, &columns, &turned_batch);
 }
 
 taper_status taper_gemm_blocks(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
 {
+    if (gemm->m == 1 && gemm->n > 1) {
+        return run_columns(run, gemm, batch);
+    }
     const size_t count = (size_t)taper_gemm_batch_count(batch);
     blocks_job job = {.gemm = gemm, .batch = batch, .count = count};
     size_t elements, bytes;

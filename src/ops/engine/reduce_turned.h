@@ -3,6 +3,27 @@
 #ifndef TAPER_OPS_ENGINE_REDUCE_TURNED_H
 #define TAPER_OPS_ENGINE_REDUCE_TURNED_H
 
+// Reduces m short lines of doubles. Returns false if the lines are long.
+static bool fold_turned_doubles(walk *w, const taper_native_folder *native, double *acc, const char *from, size_t m)
+{
+    enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(double) / COLUMNS };
+    const size_t n = (size_t)w->reduced[0].size, stride = (size_t)w->kept[0].in / sizeof(double);
+    if (n > COLUMNS || w->reduced_count != 1 || m < 8 || native == NULL || w->r->x->dtype != TAPER_F64) {
+        return false;
+    }
+    for (size_t line = 0; line < m && go_on(w, n * LINES); line += LINES) {
+        const size_t lines = taper_min_size(LINES, m - line);
+        const double *x = (const double *)(const void *)from + line * stride;
+        for (size_t k = 0; k < lines; k++, x += stride) {
+            for (size_t i = 0; i < n; i++) {
+                w->elements.f64[i * lines + k] = x[i];
+            }
+        }
+        native->rows(n, lines, w->elements.f64, lines, acc + line);
+    }
+    return true;
+}
+
 // Reduces m short lines after a transposition. Returns false if the lines are long, or if floats could not represent a
 // result.
 static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v,
@@ -11,6 +32,9 @@ static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_v
     // LINES: largest number of lines in a transposed block. COLUMNS: largest number of elements in each line in the
     // block.
     enum { COLUMNS = 16, LINES = TAPER_EW_BLOCK_BYTES / sizeof(float) / COLUMNS };
+    if (w->r->class_ == TAPER_EW_F64) {
+        return fold_turned_doubles(w, native, acc, from, m);
+    }
     const size_t n = (size_t)w->reduced[0].size;
     const size_t stride = (size_t)w->kept[0].in / sizeof(float);
     if (n > TAPER_REDUCE_ROWS || w->reduced_count != 1 || m < 8 || w->r->class_ != TAPER_EW_F32 || w->turned == NULL ||

@@ -239,6 +239,16 @@ typedef enum taper_native {
 // Returns true if a divisor was zero; that element of the result is then undefined.
 typedef bool taper_native_function(size_t n, const void *const *in, void *out, const taper_native_numbers *p);
 
+// Arithmetic on lines of doubles, for operands that are broadcast. An operand moves by `step`, 0 or 1, from one element
+// to the next, and by `line` from one line to the next, both in elements. n may be any number.
+typedef struct taper_line_operand {
+    const double *data;
+    int64_t step, line;
+} taper_line_operand;
+typedef void taper_lines_f64(size_t lines, size_t n, const taper_line_operand *a, const taper_line_operand *b,
+                             double *out, int64_t out_line);
+enum { TAPER_LINES_ADD, TAPER_LINES_SUB, TAPER_LINES_MUL, TAPER_LINES_DIV, TAPER_LINES_COUNT };
+
 // Reductions that vector_f32.h lacks. FOLD(reduction, type, T, A, start value, joined, merged): `joined` adds an
 // element x of type T to an accumulator a of type A; `merged` adds an accumulator x to a. An accumulator that is NaN
 // stays NaN.
@@ -342,6 +352,7 @@ typedef struct taper_native_entry {
     uint64_t cpu;
     taper_block_f32 *block_f32;
     taper_block_f64 *block_f64;
+    taper_lines_f64 *lines_f64[TAPER_LINES_COUNT];
     taper_tile_u64 *tile_u64;
     taper_pick_rows *pick_f32;
     taper_window_f32 *window_f32;

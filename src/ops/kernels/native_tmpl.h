@@ -238,6 +238,36 @@ TAPER_NATIVE_STEPWISE(STEPWISE)
 TAPER_NATIVE_WHERES(WHERE)
 #undef WHERE
 
+// LINES(name, value): the value from x and y. The result may be one of the operands.
+#define LINE(first, second, count, value)                                                                              \
+    for (size_t l = 0; l < lines; l++) {                                                                               \
+        const double *const xs = a->data + (int64_t)l * a->line, *const ys = b->data + (int64_t)l * b->line;           \
+        double *const to = out + (int64_t)l * out_line;                                                                \
+        VECTORIZED for (size_t i = 0; i < count; i++)                                                                  \
+        {                                                                                                              \
+            const double x = xs[first], y = ys[second];                                                                \
+            to[i] = value;                                                                                             \
+        }                                                                                                              \
+    }
+#define LINES(name, value)                                                                                             \
+    static void lines_##name##_f64(size_t lines, size_t n, const taper_line_operand *a, const taper_line_operand *b,   \
+                                   double *out, int64_t out_line)                                                      \
+    {                                                                                                                  \
+        if (a->step != 0 && b->step != 0) {                                                                            \
+            LINE(i, i, n, value)                                                                                       \
+        } else if (a->step != 0) {                                                                                     \
+            LINE(i, 0, n, value)                                                                                       \
+        } else {                                                                                                       \
+            LINE(0, i, n, value)                                                                                       \
+        }                                                                                                              \
+    }
+LINES(ADD, x + y)
+LINES(SUB, x - y)
+LINES(MUL, x *y)
+LINES(DIV, x / y)
+#undef LINES
+#undef LINE
+
 #include "ops/kernels/native_block_tmpl.h"
 #include "ops/kernels/native_fold_tmpl.h"
 #include "ops/kernels/native_u8_tmpl.h"
@@ -251,6 +281,7 @@ TAPER_NATIVE_WHERES(WHERE)
         .cpu = TAPER_ISA_##isa,                                                                                        \
         .block_f32 = block_f32,                                                                                        \
         .block_f64 = block_f64,                                                                                        \
+        .lines_f64 = {lines_ADD_f64, lines_SUB_f64, lines_MUL_f64, lines_DIV_f64},                                     \
         .tile_u64 = tile_u64,                                                                                          \
         .pick_f32 = pick_f32,                                                                                          \
         .window_f32 = window_f32,                                                                                      \
