@@ -46,7 +46,7 @@ static taper_status copy_ordered(taper_run *run, size_t dims, const operand *fro
     taper_tensor twin, *copy = NULL;
     TAPER_TRY(as_tensor(run->error, from, order, dims, &twin));
     TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)twin.dtype, twin.rank, twin.sizes, NULL, &copy, run->error));
-    const taper_status status = taper_run_copy(run, copy, &twin);
+    const taper_status status = taper_tensor_move(run, copy, &twin);
     if (status != TAPER_OK) {
         taper_tensor_drop(copy);
         return status;
