@@ -208,6 +208,19 @@ static taper_status visit_cut(taper_engine *e, taper_tape_node *node)
     return status;
 }
 
+// Returns true if the node cuts its whole argument into pieces, all of them have gradients, and the argument has none
+// yet: the formula then puts the pieces together in one pass.
+static bool is_whole(const taper_tape_node *node)
+{
+    const taper_tape_edge *const edge = &node->edges[0];
+    bool whole =
+        node->output_count > 1 && (edge->node->grads == NULL || edge->node->grads[edge->output].tag == TAPER_NONE);
+    for (size_t i = 0; whole && i < node->output_count; i++) {
+        whole = node->grads[i].tag == TAPER_TENSOR;
+    }
+    return whole;
+}
+
 // Computes the gradients of the arguments of a call.
 static taper_status visit_call(taper_engine *e, taper_tape_node *node, receiver *receive, void *user)
 {
@@ -217,7 +230,7 @@ static taper_status visit_call(taper_engine *e, taper_tape_node *node, receiver 
     if (node->freed) {
         return refuse_freed(e);
     }
-    if (node->cuts && !e->caller.records && receive == to_edge) {
+    if (node->cuts && !e->caller.records && receive == to_edge && !is_whole(node)) {
         return visit_cut(e, node);
     }
     uint32_t wanted = 0;
