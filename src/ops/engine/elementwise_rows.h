@@ -3,15 +3,15 @@
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 
-// Limits for short rows whose results are contiguous, such as points and boxes. Their operands are copied side by side,
-// so that the kernel sees one long row. SHORT is the largest number of floats in a row, and the smallest number of
+// Limits for short rows, such as points and boxes. Their operands are copied side by side, so that the kernel sees one
+// long row. SHORT is the largest number of floats in a row, and the smallest number of
 // rows. REPEATED is the largest number of floats in a row if each operand is contiguous or repeats one row, which is
 // copied once. BESIDE is the number of floats in a long row.
 enum { SHORT = 8, REPEATED = 40, BESIDE = 512 };
 static bool are_short(const taper_ew_walk *w)
 {
     const int64_t n = w->sizes[0], item = sizeof(float);
-    bool beside = w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && w->steps[0][1] == n * item;
+    bool beside = w->rank > 1 && n <= REPEATED && w->sizes[1] >= SHORT && (n <= SHORT || w->steps[0][1] == n * item);
     // Rows longer than SHORT must be contiguous in each operand. The operand's rows must also be adjacent, or be one
     // repeated row. Shorter rows may have any strides.
     for (size_t k = 1; k < w->sides; k++) {
@@ -21,11 +21,72 @@ static bool are_short(const taper_ew_walk *w)
     return beside;
 }
 
+// Copies `rows` rows of n floats, or of one float that fills the row, side by side. Callers pass n as a constant, which
+// makes the copies of a row a few moves.
+static inline __attribute__((always_inline)) void lay_rows(float *to, size_t rows, const size_t n, const char *from,
+                                                           int64_t step, bool spread)
+{
+    for (size_t i = 0; i < rows; i++, from += step, to += n) {
+        const float *const row = (const float *)(const void *)from;
+        for (size_t j = 0; j < n; j++) {
+            to[j] = row[spread ? 0 : j];
+        }
+    }
+}
+
+static void lay(float *to, size_t rows, size_t n, const char *from, int64_t step, bool spread)
+{
+#define LAY(n)                                                                                                         \
+    case n:                                                                                                            \
+        spread ? lay_rows(to, rows, n, from, step, true) : lay_rows(to, rows, n, from, step, false);                   \
+        return
+    switch (n) {
+        LAY(1);
+        LAY(2);
+        LAY(3);
+        LAY(4);
+        LAY(5);
+    default:
+        if (n > SHORT && !spread) {
+            for (size_t i = 0; i < rows; i++) {
+                memcpy(to + i * n, from + (int64_t)i * step, n * sizeof *to);
+            }
+            return;
+        }
+        lay_rows(to, rows, n, from, step, spread);
+    }
+#undef LAY
+}
+
+// Copies rows of n floats that are side by side to rows that are `step` bytes apart.
+static void put_apart(char *to, int64_t step, size_t rows, size_t n, const float *from)
+{
+#define APART(n)                                                                                                       \
+    case n:                                                                                                            \
+        for (size_t i = 0; i < rows; i++) {                                                                            \
+            memcpy(to + (int64_t)i * step, from + i * n, n * sizeof *from);                                            \
+        }                                                                                                              \
+        return
+    switch (n) {
+        APART(1);
+        APART(2);
+        APART(3);
+        APART(4);
+        APART(5);
+    default:
+        for (size_t i = 0; i < rows; i++) {
+            memcpy(to + (int64_t)i * step, from + i * n, n * sizeof *from);
+        }
+    }
+#undef APART
+}
+
 static void run_short(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
     const size_t n = (size_t)w->sizes[0], most = BESIDE / n;
-    float laid[2][BESIDE];
+    const int64_t result_step = w->steps[0][1], row = (int64_t)(n * sizeof(float));
+    float laid[2][BESIDE], made[BESIDE];
     for (size_t first = 0; first < count; first += most) {
         const size_t rows = taper_min_size(most, count - first);
         const float *x[2] = {NULL, NULL};
@@ -33,28 +94,20 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
             const int64_t step = w->steps[k][1];
             const char *from = at[k] + (int64_t)first * step;
             const bool spread = w->steps[k][0] == 0;
-            x[k - 1] =
-                step == (int64_t)(n * sizeof(float)) && !spread ? (const float *)(const void *)from : laid[k - 1];
+            x[k - 1] = step == row && !spread ? (const float *)(const void *)from : laid[k - 1];
             if (x[k - 1] == laid[k - 1] && step == 0 && first != 0) { // the repeated row is already copied
                 continue;
             }
-            for (size_t i = 0; x[k - 1] == laid[k - 1] && i < rows; i++, from += step) {
-                if (spread) {
-                    for (size_t j = 0; j < n; j++) {
-                        laid[k - 1][i * n + j] = *(const float *)(const void *)from;
-                    }
-                } else if (n > SHORT) {
-                    memcpy(laid[k - 1] + i * n, from, n * sizeof(float));
-                } else if (n == 2) { // a constant size makes memcpy one instruction
-                    memcpy(laid[k - 1] + 2 * i, from, 2 * sizeof(float));
-                } else {
-                    for (size_t j = 0; j < n; j++) {
-                        laid[k - 1][i * n + j] = ((const float *)(const void *)from)[j];
-                    }
-                }
+            if (x[k - 1] == laid[k - 1]) {
+                lay(laid[k - 1], rows, n, from, step, spread);
             }
         }
-        taper_ew_run_vector(&job->plan->loop, rows * n, x, (float *)(void *)(at[0] + first * n * sizeof(float)));
+        char *const result = at[0] + (int64_t)first * result_step;
+        const bool adjacent = result_step == row;
+        taper_ew_run_vector(&job->plan->loop, rows * n, x, adjacent ? (float *)(void *)result : made);
+        if (!adjacent) {
+            put_apart(result, result_step, rows, n, made);
+        }
     }
 }
 
