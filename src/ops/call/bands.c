@@ -86,7 +86,7 @@ static double saved(const taper_run *run, taper_bands *bands)
 
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands)
 {
-    size_t wide = 0; // number of calls after the first that need more than the row of the same index
+    size_t wide = 0; // number of calls after the first in which a row needs several rows of argument 0
     *bands = (taper_bands){.count = count};
     for (size_t i = 0; i < count; i++) {
         const taper_banded *b = calls[i]->banded;

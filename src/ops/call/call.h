@@ -99,7 +99,8 @@ struct taper_call {
     size_t ret_count;
     void **state;                     // data kept between calls of one instruction, NULL at first; see ops/call/packs.h
     struct taper_prepared **prepared; // ops/call/prepared.h; NULL if nothing is kept
-    taper_tensor *shell;              // result 0 of a step of a recording, whose memory exists already; or NULL
+    taper_tensor *shell;              // result 0 if the call is a step of a recording, which has allocated the result's
+                                      // memory; otherwise NULL
     const uint32_t *operands;         // operands of the instruction: arguments, then results; NULL if unknown
     const struct taper_segment *segment; // segment that the call runs (ops/backend.h), or NULL for an operator
     const void *plan; // data of a backend that says what its kernel does in addition to the operator, or NULL
@@ -191,7 +192,8 @@ TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_
 // Does what taper_ret_tensor does, for a known target.
 TAPER_MUST_USE taper_status taper_ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value);
 // These functions return the argument that receives result `at` (in-place or .out), or NULL for the functional variant.
-// A TAPER_OP_OUT_COPY row has the argument, which may decide the dtype, but no target.
+// For a TAPER_OP_OUT_COPY row, taper_ret_argument returns the argument, because it may decide the dtype, and
+// taper_ret_target returns NULL.
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
 // Resizes an out tensor that has other sizes, as PyTorch does. The new strides are the given ones, or contiguous if

@@ -23,8 +23,8 @@ TAPER_MUST_USE taper_status taper_emit_node(const taper_emitter *e, taper_node_k
 // Appends a constant. Takes over the reference of value, also on failure.
 TAPER_MUST_USE taper_status taper_emit_constant(const taper_emitter *e, taper_val value, taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_emit_text(const taper_emitter *e, const char *text, taper_ir_value **made);
-// Returns an array in which the caller collects the values for a node. The node takes them only when it is in the
-// block, so that after a failure the caller can remove the nodes in reverse order.
+// Allocates an array from the graph's arena, in which the caller collects the inputs of a node. The caller creates the
+// node only when all inputs are collected, so a failure before that leaves no incomplete node in the block.
 TAPER_MUST_USE taper_status taper_emit_values(const taper_emitter *e, size_t count, taper_ir_value ***values);
 // Appends a LIST, TUPLE or DICT of the items.
 TAPER_MUST_USE taper_status taper_emit_container(const taper_emitter *e, taper_node_kind kind, const taper_type *type,

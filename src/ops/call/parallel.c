@@ -5,9 +5,9 @@
 #include "base/atomic.h"
 #include "platform/denormals.h"
 
-// Times in nanoseconds. SHARED, SHARED_SOON: smallest work that is shared with sleeping workers, and with workers that
-// are awake. PIECE_LEAST, PIECE_MOST: limits for a piece. ALONE: work between two calls of the host, if one thread does
-// all of it. A test build shares all work.
+// Times in nanoseconds. SHARED: smallest work that is shared with sleeping workers. SHARED_SOON: smallest work that is
+// shared with workers that are awake. PIECE_LEAST, PIECE_MOST: limits for a piece. ALONE: work between two calls of the
+// host, if one thread does all of it. A test build shares all work.
 #ifdef TAPER_SHARES_ALL
 static const double SHARED = 0, SHARED_SOON = 0, PIECE_LEAST = 0;
 #else

@@ -31,7 +31,7 @@ void *taper_place_take(const taper_places *places, size_t item, size_t items);
 void taper_place_leave(void *place);
 void taper_places_close(const taper_run *run, taper_places *places);
 
-// Returns the nanoseconds that simple work on this number of floats takes.
+// Returns the time of simple work on this number of floats, in nanoseconds.
 static inline double taper_floats_work(double floats)
 {
     return floats / 4;

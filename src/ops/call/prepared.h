@@ -7,8 +7,9 @@
 //
 // The kernel that runs a prepared call reads tensors through call->args. It may keep pointers only to constants, which
 // live as long as the session. It has one result, a new tensor with memory of its own, whose dtype, sizes, strides,
-// layout and quantizer follow from the compared facts. It gets the result from taper_ret_prepared, which may return the
-// same tensor in every run (runtime/recording.h), and keeps no pointer to it. It creates no other tensor.
+// layout and quantizer follow from the compared facts. The kernel gets the result from taper_ret_prepared, which may
+// return the same tensor in every run (runtime/recording.h). The kernel keeps no pointer to the result. The kernel
+// creates no other tensor.
 #ifndef TAPER_OPS_PREPARED_H
 #define TAPER_OPS_PREPARED_H
 
@@ -18,8 +19,8 @@
 
 typedef taper_status (*taper_prepared_run)(taper_call *call, void *data);
 
-// The expected form of an argument: a tensor, a value, or a list of ints (`rank` of them). Tensors with more dimensions
-// and other lists cannot be compared.
+// The expected form of an argument: a tensor, a value, or a list of ints (`rank` is the number of items). Tensors with
+// more dimensions and other lists cannot be compared.
 enum { TAPER_GUARD_RANK = 8 };
 typedef struct taper_guard {
     uint8_t tag, dtype, rank;
@@ -49,10 +50,11 @@ typedef struct taper_prepared {
     size_t bytes, guard_count;
     unsigned copies;     // taper_heap_copies at the last check of the constants
     bool changeable;     // true if a constant object or list of tensors is among the arguments
-    uint64_t standing;   // a bit for each constant tensor: 1 if it was not written to
+    uint64_t standing;   // one bit for each constant tensor: 1 if no code has written to the tensor
     taper_tensor result; // dtype, sizes, strides and layout of the result, without storage and reference count
     taper_quantizer quantizer;
-    const atomic_bool *waits; // NULL, or false until the weights that the kernel waits for are packed
+    const atomic_bool *waits; // becomes true when the weights that the kernel waits for are packed; NULL if the kernel
+                              // does not wait
     taper_guard guards[];
 } taper_prepared;
 

@@ -38,7 +38,7 @@ taper_dtype taper_promote(taper_dtype a, taper_dtype b)
         const taper_dtype other = a == TAPER_U8 ? b : a;
         return other == TAPER_I8 ? TAPER_I16 : other;
     }
-    return a > b ? a : b; // the numbers of the signed integer dtypes are in the order of their sizes
+    return a > b ? a : b; // the enumerators of the signed integer dtypes are in the order of the dtypes' widths
 }
 
 static int promote_some(int a, int b)

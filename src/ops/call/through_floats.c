@@ -21,7 +21,7 @@ static taper_status convert(taper_run *run, const taper_tensor *from, taper_dtyp
     return status;
 }
 
-// Returns true if the call only makes results, whose dtype follows from argument 0.
+// Returns true if the call only creates new results, and their dtype follows from argument 0.
 static bool is_plain(const taper_call *call)
 {
     if (call->arg_count > MOST_ARGS || call->ret_count > MOST_RESULTS || call->schema == NULL ||
@@ -44,7 +44,7 @@ static bool is_plain(const taper_call *call)
     return true;
 }
 
-// Converts the float results in place. Other results, such as indices, remain.
+// Replaces float results by results of this dtype. Other results, such as indices, do not change.
 static taper_status round_results(taper_call *call, taper_dtype dtype)
 {
     for (size_t i = 0; i < call->ret_count; i++) {
