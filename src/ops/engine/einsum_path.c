@@ -26,8 +26,8 @@ static double elements(const search *s, uint64_t dims)
     return count;
 }
 
-// Returns the dimensions of the product of two operands: those that the result or another operand has. An operand that
-// is gone is the empty set.
+// Returns the dimensions of the product of two operands: those that the result or another operand has. The set of an
+// operand that was multiplied into another one is empty.
 static uint64_t product_dims(const search *s, const uint64_t *operands, size_t left, size_t right)
 {
     uint64_t needed = s->result;
@@ -42,7 +42,7 @@ static double cost(const search *s, uint64_t left, uint64_t right, uint64_t prod
     return elements(s, left | right) + AN_ELEMENT * (elements(s, left) + elements(s, right) + elements(s, product));
 }
 
-// Tries all orders of the operands that `there` names. `spent` is the cost of the steps before.
+// Tries all orders of the remaining operands, whose bits are set in `there`. `spent` is the cost of the earlier steps.
 static void try_orders(search *s, uint64_t *operands, unsigned there, size_t step, double spent)
 {
     if (step + 1 == s->count) {

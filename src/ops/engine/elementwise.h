@@ -26,8 +26,8 @@ typedef struct taper_c128 {
 
 enum { TAPER_EW_SCALARS = 4, TAPER_EW_INPUTS = 3 };
 
-// The numbers that an operator takes in addition to its operands, as double, as int64_t and as complex number, for
-// loops that read one of these types.
+// The numbers that an operator takes in addition to its operands, each stored as double, as int64_t and as a complex
+// number, because loops read different types.
 typedef struct taper_ew_args {
     double f[TAPER_EW_SCALARS];
     int64_t i[TAPER_EW_SCALARS];
@@ -51,14 +51,15 @@ typedef struct taper_ew_walk {
 } taper_ew_walk;
 
 typedef enum taper_ew_promote {
-    TAPER_EW_KEEP, // computes in the common dtype
-    TAPER_EW_FLOAT // computes in the common dtype, or in float32 if that is an integer dtype or bool
+    TAPER_EW_KEEP, // the operator computes in the common dtype
+    TAPER_EW_FLOAT // the operator computes in the common dtype, or in float32 if the common dtype is an integer dtype
+                   // or bool
 } taper_ew_promote;
 
 typedef enum taper_ew_result {
     TAPER_EW_SAME, // the result has the common dtype
     TAPER_EW_BOOL, // the result is bool; the loops write uint8_t
-    TAPER_EW_REAL  // the result has the real dtype of a complex one, for which the loop writes double
+    TAPER_EW_REAL  // for a complex dtype the result has its real dtype, and the loop writes double
 } taper_ew_result;
 
 typedef enum taper_ew_layout {
@@ -82,7 +83,7 @@ typedef struct taper_ew_op {
 typedef struct taper_ew_input {
     taper_tensor *tensor; // NULL if the input is the number in `scalar`
     taper_scalar scalar;
-    uint8_t at; // index of the argument of the call, plus 1; 0: not an argument
+    uint8_t at; // index of the argument of the call, plus 1; 0 if the input is not an argument
 } taper_ew_input;
 
 typedef struct taper_ew {
@@ -91,12 +92,13 @@ typedef struct taper_ew {
     size_t count;
     taper_ew_input inputs[TAPER_EW_INPUTS];
     taper_ew_args args;
-    int common;     // the dtype to compute in; -1: follows from promotion
-    int result;     // dtype of the result; -1: follows from op
+    int common;     // the dtype to compute in; -1 if it follows from promotion
+    int result;     // dtype of the result; -1 if it follows from op
     uint8_t layout; // taper_ew_layout of a new result
     // True if the call does nothing else, so its decisions may be kept for later calls (ops/call/prepared.h).
     bool whole;
-    bool unconverted; // true if the inputs' own strides decide the result's strides, even if common is another dtype
+    bool unconverted; // true if the inputs' own strides decide the result's strides, even if the inputs are converted
+                      // to another dtype first
 } taper_ew;
 
 inline taper_ew taper_ew_make(const taper_ew_op *op)
@@ -136,7 +138,7 @@ TAPER_MUST_USE taper_status taper_ew_cast(taper_run *run, taper_dtype from, tape
 // Returns the kernel that converts contiguous elements, or NULL if there is none.
 taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to);
 // Keeps the walk and the plan (elementwise_vector.h) for later calls with equal arguments. The call must consist of
-// this operator only, must have been computed with this plan, and must have a new result.
+// this operator only, this plan must have computed it, and must have a new result.
 typedef struct taper_ew_vector_plan taper_ew_vector_plan;
 void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk,
                         const taper_ew_vector_plan *plan);

@@ -137,7 +137,7 @@ static int64_t float_to_i64(float v)
 #endif
 }
 
-static int64_t double_to_i32(double v) // returns an int32; narrower integers are its low bits
+static int64_t double_to_i32(double v) // returns an int32, whose low bits are the result for narrower integers
 {
     return v > -2147483649.0 && v < 2147483648.0 ? (int64_t)v : INT32_MIN;
 }

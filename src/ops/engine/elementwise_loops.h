@@ -57,7 +57,8 @@
 #define TAPER_EW_PROMOTION_KEEP .promote = TAPER_EW_KEEP
 #define TAPER_EW_PROMOTION_NOBOOL .promote = TAPER_EW_KEEP, .no_bool = true
 #define TAPER_EW_PROMOTION_FLOAT .promote = TAPER_EW_FLOAT
-// The value of an element that takes at most `work` nanoseconds to compute, or 0 if the run must end.
+// Charges `work`, the most nanoseconds that an element takes. Evaluates to the element's value, or to 0 if the run must
+// end.
 #define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
 
 // Vector kernels (ops/kernels/vector_f32.h) by operator name: 1 + the number of a unary kernel, then relu, then the

@@ -95,7 +95,8 @@ double taper_digamma(double x)
             return NAN;
         }
         double whole;
-        return taper_digamma(1 - x) - TAPER_PI / tan(TAPER_PI * modf(x, &whole)); // recurses once, because 1 - x > 0
+        // The recursion ends after one call, because 1 - x > 0
+        return taper_digamma(1 - x) - TAPER_PI / tan(TAPER_PI * modf(x, &whole));
     }
     double shift = 0;
     while (x < 12) {
@@ -105,7 +106,7 @@ double taper_digamma(double x)
     if (isinf(x)) {
         return x;
     }
-    const double z = 1 / (x * x); // terms with the Bernoulli numbers B2k / 2k
+    const double z = 1 / (x * x); // terms of the asymptotic expansion, with the Bernoulli numbers B2k / 2k
     const double series =
         z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
     return shift + log(x) - 0.5 / x - series;

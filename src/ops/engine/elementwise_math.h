@@ -63,8 +63,8 @@ static inline float taper_expf(float x)
     p = p * r + 0.16666576f;
     p = p * r + 0.500000001f;
     p = p * (r * r) + r + 1.0f;
-    // 2^n is multiplied in two factors because the result may be subnormal.
-    const uint32_t k = taper_float_to_bits(t) - 0x4b400000u + 512u; // the exponent n plus 512
+    // The result is multiplied by 2^n in two factors because the result may be subnormal.
+    const uint32_t k = taper_float_to_bits(t) - 0x4b400000u + 512u; // k is the exponent n plus 512
     const uint32_t half = k >> 1;
     const float first = taper_bits_to_float((half - 256u + 127u) << 23),
                 second = taper_bits_to_float((k - half - 256u + 127u) << 23);

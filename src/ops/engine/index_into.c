@@ -250,7 +250,7 @@ void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank,
     walk->left = TAPER_WALK_PIECE;
     walk->count = 1;
     taper_walk_begin(&walk->walk, TAPER_WALK_SIDES);
-    walk->walk.sides = 0; // tensors that are not added have offset 0
+    walk->walk.sides = 0; // the walk has no sides yet, and a tensor that is not added has offset 0
     for (size_t d = rank; d-- > 0;) {
         (void)taper_walk_add(&walk->walk, sizes[d]);
         walk->count = sizes[d] == 0 || walk->count == 0 ? 0 : walk->count * sizes[d];
@@ -303,9 +303,9 @@ static taper_status new_positions(taper_run *run, int64_t found, size_t rank, ta
 
 #include "ops/engine/index_into_near.h"
 
-// Chooses how many of the last dimensions, at least one, are handled together because they have few elements. near
-// receives, for each element of these dimensions, its index in each of them. Returns the number of dimensions;
-// *elements is the number of elements.
+// Chooses how many of the last dimensions, at least one, form a piece that is handled together because it has few
+// elements. `near` receives the index of each element of the piece in each of these dimensions. Returns the number of
+// dimensions; *elements is the number of elements.
 static size_t near_places(const taper_tensor *mask, uint8_t (*near)[TAPER_MASK_PIECE], size_t *elements)
 {
     const size_t rank = mask->rank;

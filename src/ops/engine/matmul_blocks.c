@@ -117,7 +117,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
     multiply(job, job->panels, a, c, begin, end);
 }
 
-// About the nanoseconds of the products.
+// Returns the estimated time of the products in nanoseconds.
 static double work_of(const taper_gemm *g, double products)
 {
     return products * ((double)g->m * (double)g->n * (double)g->k / 12 + (double)g->k * (double)g->n / 4 + 20);

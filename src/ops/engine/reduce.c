@@ -93,7 +93,7 @@ typedef struct walk {
     size_t width, groups; // results along kept[0] of one step; number of steps along kept[0]
     taper_reduce_vector vectors[2];
     taper_transpose_f32_function *turned; // transposes floats instead of gathering them; NULL for other dtypes
-    bool has_vector[2];                   // true if the vector kernels do the first pass, the second pass
+    bool has_vector[2];                   // for each pass, true if the vector kernels do it
     // Kernels that read elements of their own dtype in place, for each pass; NULL: none.
     const taper_native_folder *native[2];
     taper_run *run; // run to charge, or NULL in a task, for which taper_run_range charges the run

@@ -27,7 +27,7 @@ static TAPER_COLD taper_status spent(taper_run *run, uint64_t work)
     if (run->ended == TAPER_OK) {
         const uint64_t done = TAPER_WORK_BETWEEN - taper_min_u64(run->work_left, TAPER_WORK_BETWEEN);
         run->ended = ask(run, done + taper_min_u64(work, UINT64_MAX / 2), 0);
-        // With 0, the next call reaches this function again.
+        // If work_left is 0, the next call for more work reaches this function again.
         run->work_left = run->ended == TAPER_OK ? TAPER_WORK_BETWEEN : 0;
     }
     return run->ended;

@@ -26,8 +26,8 @@ static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t sta
     return part;
 }
 
-// Copies to another dtype with the conversion kernels, which need contiguous elements. They convert all elements at
-// once if both tensors have the same strides and no gaps, otherwise the elements of the last dimension. Returns
+// Copies to another dtype with the conversion kernels, which need contiguous elements. If both tensors have the same
+// strides and no gaps, they convert all elements at once, otherwise one line of the last dimension at a time. Returns
 // TAPER_DECLINED, with nothing written, if the strides do not allow this.
 static taper_status cast_rows(taper_run *run, taper_tensor *to, const taper_tensor *from, int64_t count)
 {

@@ -12,7 +12,7 @@
 #include "ops/kernels/kernel_select.h"
 
 // MOST_LANES, FEWEST_LANES: floats in a row of neighbours. GROUP: approximate largest number of floats in a group of
-// rows. TOGETHER: contiguous lines of one task step.
+// rows. TOGETHER: number of contiguous lines that a task takes at a time.
 enum { MOST_LANES = 512, FEWEST_LANES = 64, GROUP = 32768, TOGETHER = 16 };
 // SHORT: largest number of elements in a short line. FEW: neighbours below which lines are computed one by one.
 // FEWEST_ROWS: neighbours from which rows are used in place. TURNED: floats of a transposed block.

@@ -278,7 +278,7 @@ taper_status taper_view_raise(taper_view *view, size_t rank, taper_error *error)
 
 taper_status taper_view_assign(taper_run *run, taper_tensor *tensor, const taper_view *view)
 {
-    taper_tensor *checked; // never used: making it checks the arguments
+    taper_tensor *checked; // no code uses this tensor: its creation checks the arguments
     TAPER_TRY(taper_view_make(run, tensor, view, &checked));
     taper_tensor_drop(checked);
     tensor->rank = (uint8_t)view->rank;

@@ -64,7 +64,8 @@ taper_status taper_out_check(const taper_call *call, size_t at, const taper_tens
     return TAPER_OK;
 }
 
-// Returns true if PyTorch sees the input as channels-last. It computes 1-D operators as 2-D ones with height 1.
+// Returns true if PyTorch sees the input as channels-last. PyTorch computes 1-D operators as 2-D operators with height
+// 1.
 static bool line_suggests_channels_last(const taper_tensor *x)
 {
     taper_tensor plane = {.dtype = x->dtype, .rank = 4};
@@ -92,7 +93,7 @@ taper_status taper_volume_result(taper_call *call, size_t at, const taper_tensor
     if (lead == 2 && rank >= 4 && (hidden || taper_tensor_suggests_channels_last(x))) {
         TAPER_TRY(taper_ret_new_nhwc(call, at, dtype, rank, sizes, hidden || !follows, out));
     } else if (lead == 2 && rank == 3 && follows && line_suggests_channels_last(x)) {
-        // Cannot overflow, because the tensor's own checks cover this product.
+        // This product cannot overflow, because the tensor's own checks cover it.
         const int64_t strides[3] = {sizes[1] * sizes[2], 1, sizes[1]};
         TAPER_TRY(taper_ret_new(call, at, dtype, rank, sizes, strides, out));
     } else {
