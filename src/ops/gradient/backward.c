@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes gradients from a tape. Nodes are visited from the last one recorded to the first, so every gradient of a
-// node's results is complete when the node is visited. Only nodes on a path to an asked input are visited.
+// node's results is complete when the node is visited. Only nodes on a path to an input whose gradient was requested
+// are visited.
 #include <stdlib.h>
 
 #include "ir/tensor_def.h"
@@ -40,7 +41,8 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Collects the nodes on which the outputs depend, in the order of recording, and marks those that a target depends on.
+// Collects the nodes on which the outputs depend, in the order of recording, and marks those on which the gradient of a
+// target depends.
 static taper_status collect(taper_engine *e)
 {
     for (size_t at = 0; at < e->count; at++) { // the list grows while it is read
@@ -101,8 +103,9 @@ static void free_values(taper_tape_node *node, taper_val *values, size_t count)
     }
 }
 
-// Frees the tensors that a node saved. A node that saved only sizes and numbers can be visited again. The node of a
-// write to a view is left if the computation will visit it by itself, because a gradient has read what it wrote.
+// Frees the tensors that a node saved. A node that saved only sizes and numbers can be visited again. Also frees the
+// tensors of `inner`, the node of a write to a view, unless the outputs depend on that node directly. The computation
+// then visits that node later.
 static void free_saved(taper_tape_node *node)
 {
     free_values(node, node->args, node->arg_count);
@@ -184,7 +187,7 @@ static taper_status add_outputs(taper_engine *e)
                        "element %zu of tensors does not require grad and does not have a grad_fn", i);
         }
         const taper_status status = add_node(e, edge.node);
-        taper_tape_node_release(edge.node); // the list of nodes refers to it
+        taper_tape_node_release(edge.node); // the list of nodes has a reference of its own
         TAPER_TRY(status);
     }
     return TAPER_OK;

@@ -11,7 +11,7 @@ bool taper_tape_composes(const taper_call *call)
            taper_tape_records(call);
 }
 
-// Writes the result of a composition into argument 0 of an in-place form.
+// Writes the result of a composition into argument 0 of an in-place operator.
 static taper_status write_back(taper_call *call, const taper_tape_caller *caller, taper_val *result)
 {
     const taper_op *const copy = TAPER_OP(aten_copy_);
@@ -76,7 +76,7 @@ static taper_status run_kernel(taper_call *call)
     return status != TAPER_DECLINED ? status : taper_call_kernel(call, taper_row_kernel(call->op));
 }
 
-// Runs the kernel. An operator that consists of steps records these if its gradient is wanted (steps.h).
+// Runs the kernel. An operator that consists of steps records its steps if its gradient is wanted (steps.h).
 static taper_status run_with_steps(taper_call *call, bool records)
 {
     taper_tape *const tape = call->run->tape;

@@ -32,7 +32,7 @@ TAPER_MUST_USE taper_status taper_engine_need_grads(const taper_engine *e, taper
 // Returns true if nothing else refers to the gradient, so that it may be written to. A gradient that will itself be
 // differentiated is never written to.
 bool taper_engine_owns(const taper_engine *e, taper_val grad);
-// Adds a gradient to that of a node's result. Takes over the reference, also on failure.
+// Adds a gradient to the gradient of a node's result. Takes over the reference, also on failure.
 TAPER_MUST_USE taper_status taper_engine_add(taper_engine *e, const taper_tape_edge *edge, taper_val grad);
 TAPER_MUST_USE taper_status taper_engine_ints(const taper_engine *e, const int64_t *numbers, size_t count,
                                               taper_val *list);

@@ -9,18 +9,19 @@
 #include "ops/list/registry.h"
 
 typedef struct taper_gradient_formula {
-    uint32_t targets;   // bits of the arguments whose gradients, or of the results that the formula computes
-    uint32_t arguments; // bits of the arguments whose elements it reads
-    uint32_t shapes;    // bits of the arguments whose sizes and dtype it reads
-    uint16_t results;   // bits of the results that it reads
-    uint16_t length;    // words of its code
-    uint32_t first;     // index of the first word
+    uint32_t targets;   // bits of the arguments whose gradients the formula computes; in a composition, bits of the
+                        // results
+    uint32_t arguments; // bits of the arguments whose elements the formula reads
+    uint32_t shapes;    // bits of the arguments whose sizes and dtype the formula reads
+    uint16_t results;   // bits of the results that the formula reads
+    uint16_t length;    // number of words of the formula's code
+    uint32_t first;     // index of the first word of the formula's code
 } taper_gradient_formula;
 
 typedef struct taper_gradient {
     uint32_t none;         // bits of the arguments on which the results do not depend in a differentiable way
-    uint16_t first, count; // range of formulas
-    bool composed;         // true if the formulas give the results, as a composition of other operators
+    uint16_t first, count; // first formula of the operator, and number of its formulas
+    bool composed;         // true if the formulas compute the results, as a composition of other operators
 } taper_gradient;
 
 // Returns the derivatives of an operator, or of its functional form if the operator writes in place. Returns NULL if

@@ -16,8 +16,9 @@ enum {
     TAPER_GRADIENT_LIST = 0x8000,     // replaces `number` values by a list; the next word is the kind of the items
     TAPER_GRADIENT_CALL = 0x9000,     // replaces `number` arguments by the results of the row in the next word
     TAPER_GRADIENT_MASK = 0xa000,     // pushes a list of bools: which targets of the formula are wanted
-    TAPER_GRADIENT_DEFAULT = 0xb000,  // pushes the place of an argument that has its default
-    TAPER_GRADIENT_PICK = 0xc000,     // keeps value `number` of as many as the next word says
+    TAPER_GRADIENT_DEFAULT = 0xb000,  // pushes a placeholder for an argument that has its default value
+    TAPER_GRADIENT_PICK = 0xc000,     // replaces the last values by value `number` of them; the next word is how many
+                                      // they are
     TAPER_GRADIENT_WORD = 0xf000,     // the bits of the instruction
     TAPER_GRADIENT_NUMBER = 0x0fff    // the bits of the number
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The gradients of the results of nodes, which sums of several gradients become.
+// Gradients of the results of nodes. A result that is used several times has several gradients, which are added.
 #include "ir/tensor_def.h"
 #include "ops/gradient/engine.h"
 

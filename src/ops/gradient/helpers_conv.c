@@ -75,7 +75,7 @@ typedef struct geometry {
     bool transposed;
 } geometry;
 
-// The gradient of the input, a convolution in the other direction.
+// Returns the gradient of the input, which is a convolution in the other direction.
 static taper_val input_gradient(taper_steps *s, const taper_call *call, const geometry *g)
 {
     const taper_tensor *const input = call->args[1].as.tensor, *const weight = call->args[2].as.tensor;
@@ -97,7 +97,7 @@ static taper_val input_gradient(taper_steps *s, const taper_call *call, const ge
     return found;
 }
 
-// Makes [C, G*N, …] of [N, G*C, …]: the channels of a group become the batch, and the batch becomes channels.
+// Turns [N, G*C, …] into [C, G*N, …]: the channels of a group become the batch, and the batch becomes channels.
 static taper_val fold_groups(taper_steps *s, taper_val value, int64_t groups)
 {
     const taper_tensor *const t = taper_steps_tensor(s, value);
@@ -131,8 +131,9 @@ static taper_val fold_groups(taper_steps *s, taper_val value, int64_t groups)
     return taper_step_reshape(s, value, folded, rank);
 }
 
-// The gradient of the weight: the input, with its channels as the batch, convolved with the gradient, with the batch as
-// its channels. A stride of the convolution becomes a dilation. A transposed convolution exchanges input and gradient.
+// Returns the gradient of the weight: the convolution of the input with the gradient. The channels of the input become
+// its batch, and the batch becomes the channels of both tensors. A stride of the convolution becomes a dilation. A
+// transposed convolution exchanges input and gradient.
 static taper_val weight_gradient(taper_steps *s, const taper_call *call, const geometry *g)
 {
     const taper_tensor *const weight = call->args[2].as.tensor;
@@ -149,7 +150,7 @@ static taper_val weight_gradient(taper_steps *s, const taper_call *call, const g
     return taper_step_transpose(s, product, 0, 1);
 }
 
-// The gradients of a convolution as steps, for gradients of gradients.
+// Computes the gradients of a convolution in steps, so that they have gradients too.
 static taper_status gradients_in_steps(taper_call *call)
 {
     taper_steps s;

@@ -12,7 +12,8 @@ typedef struct sequences {
     int64_t moments, batch, classes, width; // width: states of the longest sequence
     int64_t blank;
     taper_val lengths, target_lengths;     // int64 vectors
-    taper_val labels, starts, ends, skips; // [batch, width]: labels of the states; 0 or `impossible` for each
+    taper_val labels, starts, ends, skips; // [batch, width]: label of each state; for starts, ends and skips 0 if
+                                           // allowed, otherwise `impossible`
 } sequences;
 
 static taper_val as_numbers(taper_steps *s, taper_val value)
@@ -86,7 +87,7 @@ static taper_val shifted(taper_steps *s, taper_val alpha, int64_t by)
     return TAPER_STEP(s, aten_constant_pad_nd, alpha, taper_steps_ints(s, pad, 2), taper_val_double(impossible));
 }
 
-// Computes the logarithms of the paths to each state after one more moment. *alpha is an owned reference.
+// Adds one time step to the logarithms of the probabilities of the paths to each state. *alpha is an owned reference.
 static taper_status advance(taper_call *call, const sequences *q, taper_val emitted, int64_t moment, taper_val *alpha)
 {
     taper_steps s;
@@ -105,8 +106,8 @@ static taper_status advance(taper_call *call, const sequences *q, taper_val emit
     return taper_steps_end(&s);
 }
 
-// Adds 0 with the gradient of the sum of all probabilities. PyTorch's gradient of the loss has this summand, which a
-// log_softmax before the loss removes.
+// Adds 0 with the gradient of the sum of all probabilities. PyTorch's gradient of the loss has this summand, which has
+// no effect if a log_softmax precedes the loss.
 static taper_val with_probabilities(taper_steps *s, const sequences *q, taper_val logs, taper_val loss)
 {
     taper_val moments = TAPER_STEP(s, aten_arange, taper_val_int(q->moments));

@@ -79,7 +79,7 @@ static void append_labels(char *text, const char *labels)
 typedef struct factor {
     taper_val value;
     char labels[MOST_LABELS]; // empty if the factor has become part of a product
-    bool wanted;              // true if a gradient of it is wanted
+    bool wanted;              // true if the gradient of the factor is wanted
 } factor;
 
 // Returns the product of two factors, or one factor with other labels if b is NULL.
@@ -106,7 +106,8 @@ static taper_val expanded(taper_steps *s, taper_val value, const char *found, co
             value = TAPER_STEP(s, aten_unsqueeze, value, taper_val_int((int64_t)d));
         }
     }
-    for (size_t d = strlen(labels); dots != NULL && labels + d - 1 > dots; d--) { // counted from the last dimension
+    // These dimensions are counted from the last one, because the dots stand for any number of dimensions.
+    for (size_t d = strlen(labels); dots != NULL && labels + d - 1 > dots; d--) {
         if (!has_label(found, labels[d - 1])) {
             value = TAPER_STEP(s, aten_unsqueeze, value, taper_val_int((int64_t)d - (int64_t)strlen(labels) - 1));
         }
@@ -214,7 +215,7 @@ static factor joined(const equation *e, const factor *factors, size_t left, size
     return made;
 }
 
-// A step with its two factors as they were before it.
+// The two factors of a step, as they were before the step.
 typedef struct joint {
     factor left, right;
 } joint;

@@ -224,7 +224,7 @@ static taper_val bags_of(taper_steps *s, const taper_call *call, int64_t *bags)
     return taper_steps_keep(s, TAPER_VAL(made));
 }
 
-// The sum of the rows of each bag, or the mean of them.
+// Returns the sum or the mean of the rows of each bag.
 static taper_val summed_bags(taper_steps *s, const taper_call *call, int64_t mode, int64_t padding)
 {
     const taper_tensor *const weight = call->args[0].as.tensor;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compositions and gradients of Fourier transforms. Each transform is one of the three that the list has as parts:
-// complex to complex, real to complex, complex to real. The adjoint of a transform has the same normalization and the
-// other direction.
+// Compositions and gradients of Fourier transforms. Each transform is composed from one of three operators of the
+// operator list: `_fft_c2c`, `_fft_r2c` or `_fft_c2r`. The adjoint of a transform has the same normalization and the
+// opposite direction.
 #include "ops/gradient/steps_math.h"
 
 enum { FFT, IFFT, RFFT, IHFFT, IRFFT, HFFT };
@@ -35,7 +35,7 @@ static taper_val resized(taper_steps *s, taper_val x, int64_t dim, int64_t size)
         return taper_step_narrow(s, x, dim, 0, size);
     }
     const size_t from_end = t->rank - 1 - (size_t)dim;
-    pad[2 * from_end + 1] = size - t->sizes[dim]; // both are at least 0
+    pad[2 * from_end + 1] = size - t->sizes[dim]; // from_end and this difference are at least 0
     return TAPER_STEP(s, aten_constant_pad_nd, x, taper_steps_ints(s, pad, 2 * from_end + 2));
 }
 
@@ -129,7 +129,7 @@ TAPER_STEPS_KERNEL(taper_op_not_flag)
     return TAPER_OK;
 }
 
-// The gradient of a transform of real numbers. Outputs that were left out have the gradient 0.
+// The gradient of a transform of real numbers. The outputs that such a transform omits have the gradient 0.
 TAPER_STEPS_KERNEL(taper_op_r2c_gradient)
 {
     taper_steps s;
@@ -146,7 +146,7 @@ TAPER_STEPS_KERNEL(taper_op_r2c_gradient)
     return taper_steps_end(&s);
 }
 
-// The gradient of a transform to real numbers. An input that stands for two has twice the gradient.
+// The gradient of a transform to real numbers. An input that represents two conjugate numbers has twice the gradient.
 TAPER_STEPS_KERNEL(taper_op_c2r_gradient)
 {
     taper_steps s;
@@ -283,7 +283,7 @@ TAPER_STEPS_KERNEL(taper_op_istft_steps)
     return taper_steps_end(&s);
 }
 
-// The powers of numbers, from 0 on or down to 0.
+// Computes a matrix of powers of numbers (`vander`). The exponents ascend from 0, or descend to 0.
 TAPER_STEPS_KERNEL(taper_op_vander_steps)
 {
     taper_steps s;

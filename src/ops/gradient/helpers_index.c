@@ -56,7 +56,7 @@ TAPER_STEPS_KERNEL(taper_op_cumprod_gradient)
     return taper_steps_end(&s);
 }
 
-// Places of the elements of a tensor in a storage of `extent` elements, as a tensor of rank 1.
+// Returns the positions of a tensor's elements in a storage of `extent` elements, as a tensor of rank 1.
 static taper_val places_of(taper_steps *s, int64_t extent, taper_val sizes, taper_val strides, int64_t offset)
 {
     taper_val places = TAPER_STEP(s, aten_arange, taper_val_int(extent));

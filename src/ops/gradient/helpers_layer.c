@@ -201,7 +201,8 @@ TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
         if (!taper_step_mask(call, 5, t)) {
             continue;
         }
-        // grad has the free dimensions of self, then those of other. Contract those of the other tensor.
+        // grad has the free dimensions of self, then those of other. The free dimensions of the other tensor are
+        // contracted.
         int64_t of_grad[TAPER_MAX_RANK], back[TAPER_MAX_RANK];
         for (size_t i = 0; i < free_counts[1 - t]; i++) {
             of_grad[i] = (int64_t)(t == 0 ? free_counts[0] + i : i);

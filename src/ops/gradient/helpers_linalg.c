@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Gradients of triangular and general systems, and of the factors of Cholesky, LU and QR decompositions. The formulas
-// follow from the differential of the product of the factors, of which each keeps its triangle.
+// follow from the differential of the product of the factors, where each factor keeps its triangle.
 #include "ops/gradient/steps_math.h"
 
 static taper_val flag(bool value)
@@ -48,8 +48,8 @@ TAPER_STEPS_KERNEL(taper_op_cholesky_gradient)
     return taper_steps_end(&s);
 }
 
-// Returns the product of a factor with its adjoint. The factor counts with one triangle, but the gradient reaches both,
-// as in PyTorch.
+// Returns the product of a factor with its adjoint. Only one triangle of the factor is used, but both triangles get a
+// gradient, as in PyTorch.
 static taper_val factored(taper_steps *s, taper_val factor, bool is_upper)
 {
     const taper_val fixed = taper_step_detach(s, factor);
@@ -117,7 +117,7 @@ TAPER_STEPS_KERNEL(taper_op_triangular_solve_steps)
     return taper_steps_end(&s);
 }
 
-// Returns true if linalg.solve takes B for a batch of vectors.
+// Returns true if linalg.solve treats B as a batch of vectors.
 static bool is_vector(const taper_tensor *a, const taper_tensor *b)
 {
     bool same = b->rank + 1u == a->rank;
@@ -198,7 +198,7 @@ TAPER_STEPS_KERNEL(taper_op_lu_gradient)
     return taper_steps_end(&s);
 }
 
-// The gradient of A for that of the matrix with both factors.
+// Computes the gradient of A from the gradient of the matrix that contains both factors.
 TAPER_STEPS_KERNEL(taper_op_lu_factor_gradient)
 {
     taper_steps s;
@@ -225,7 +225,8 @@ TAPER_STEPS_KERNEL(taper_op_lu_unpack_gradient)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "lu_unpack expects matrices");
     }
     taper_val l = call->args[0], u = call->args[1];
-    const bool empty = taper_tensor_numel(l.as.tensor) == 0 && taper_tensor_numel(t) != 0; // unpack_data was false
+    // True if unpack_data was false
+    const bool empty = taper_tensor_numel(l.as.tensor) == 0 && taper_tensor_numel(t) != 0;
     if (empty) {
         taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_zeros_like, call->args[2]));
         return taper_steps_end(&s);
@@ -249,7 +250,7 @@ TAPER_STEPS_KERNEL(taper_op_lu_solve_steps)
                          (taper_val[]){call->args[0], call->args[1], flag(true), flag(true)}, parts, 3);
     const taper_val p = parts[0], l = parts[1], u = parts[2];
     taper_val x = left ? call->args[2] : taper_step_adjoint(&s, call->args[2]);
-    if (adjoint == left) { // A^H
+    if (adjoint == left) { // solves with A^H
         x = solved(&s, taper_step_adjoint(&s, u), x, false, true, false);
         x = solved(&s, taper_step_adjoint(&s, l), x, true, true, true);
         x = taper_step_matmul(&s, p, x);
@@ -319,8 +320,8 @@ TAPER_STEPS_KERNEL(taper_op_old_qr_steps)
 
 // ---- products of reflections
 
-// Multiplies by the reflections I - tau v v^H, from the last to the first or reverse. Column i of `vectors` has the
-// elements of v below its 1.
+// Multiplies by the reflections I - tau v v^H, from the last to the first or in the reverse order. Column i of
+// `vectors` has the elements of v below its 1.
 static taper_status reflect(taper_call *call, taper_val vectors, taper_val taus, taper_val *value, bool adjoint)
 {
     const taper_tensor *const tau = taus.as.tensor;

@@ -29,7 +29,7 @@ static taper_val not_below(taper_steps *s, taper_val value, double limit)
     return TAPER_STEP(s, aten_clamp_min, value, taper_val_double(limit));
 }
 
-// Squares for small differences, absolute values for others.
+// The square for small differences, the absolute value for other differences.
 TAPER_STEPS_KERNEL(taper_op_smooth_l1_steps)
 {
     taper_steps s;
@@ -92,7 +92,7 @@ TAPER_STEPS_KERNEL(taper_op_cosine_embedding_steps)
     double margin;
     TAPER_TRY(taper_arg_double(call, 3, &margin));
     taper_steps_begin(&s, call->run);
-    const int64_t dim = call->args[2].as.tensor->rank; // 0 for single vectors
+    const int64_t dim = call->args[2].as.tensor->rank; // dim is 0 for single vectors
     const taper_val a = call->args[0], b = call->args[1];
     const taper_val product = taper_step_sum(&s, taper_step_mul(&s, a, b), dim, false);
     const taper_val squares[2] = {
@@ -193,7 +193,7 @@ static taper_val nll(taper_steps *s, const taper_tensor *self, taper_val logs, c
     (void)self;
     taper_val loss = TAPER_STEP(s, aten_gather, logs, taper_val_int(c->dim), c->index);
     loss = TAPER_STEP(s, aten_squeeze_dim, loss, taper_val_int(c->dim));
-    // A row of weight 0 counts nothing, even if its logarithm is infinite.
+    // A row of weight 0 adds nothing to the loss, even if its logarithm is infinite.
     const taper_val none = TAPER_STEP(s, aten_eq_Scalar, c->weight, taper_val_int(0));
     loss = TAPER_STEP(s, aten_masked_fill_Scalar, taper_step_neg(s, taper_step_mul(s, loss, c->weight)), none,
                       taper_val_int(0));

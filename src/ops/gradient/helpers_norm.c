@@ -21,7 +21,7 @@ static taper_val scaled(taper_steps *s, taper_val value, taper_val weight, taper
     return taper_step_is_tensor(bias) ? taper_step_add(s, value, per_channel(s, bias, rank)) : value;
 }
 
-// Subtracts the mean over the dimensions and divides by the deviation. *mean and *rstd keep the dimensions.
+// Subtracts the mean over `dims` and divides by the deviation. *mean and *rstd have size 1 in these dimensions.
 static taper_val normalized(taper_steps *s, taper_val x, taper_val dims, taper_val eps, taper_val *mean,
                             taper_val *rstd)
 {
@@ -33,7 +33,7 @@ static taper_val normalized(taper_steps *s, taper_val x, taper_val dims, taper_v
     return taper_step_mul(s, centred, *rstd);
 }
 
-// Uses the statistics that the layer holds.
+// Normalizes with the running statistics of the layer.
 static taper_val with_running(taper_steps *s, const taper_call *call, size_t rank)
 {
     taper_val rstd = TAPER_STEP(s, aten_add_Scalar, per_channel(s, call->args[4], rank), call->args[7]);
@@ -240,7 +240,7 @@ TAPER_STEPS_KERNEL(taper_op_lstm_cell_steps)
 
 // ---- other layers
 
-// Returns one half of a dimension.
+// Returns one half of the tensor along a dimension.
 TAPER_STEPS_KERNEL(taper_op_chunked)
 {
     taper_steps s;
@@ -295,7 +295,7 @@ TAPER_STEPS_KERNEL(taper_op_rrelu_steps)
     return taper_steps_end(&s);
 }
 
-// Products of all pairs of elements, multiplied by the weights of the pairs.
+// Multiplies all pairs of elements, and sums the products with the weights of the pairs.
 TAPER_STEPS_KERNEL(taper_op_bilinear_steps)
 {
     taper_steps s;

@@ -20,7 +20,7 @@ static int64_t source_of(int mode, int64_t at, int64_t size)
     return at >= size ? size - 2 - (at - size) : at;
 }
 
-// Pads with elements of the tensor itself: for each dimension, a selection of its indices.
+// Pads with elements of the tensor itself: selects indices along each dimension.
 static taper_status pad_steps(taper_call *call, int mode, taper_val value)
 {
     taper_steps s;
@@ -86,7 +86,7 @@ TAPER_STEPS_KERNEL(taper_op_pad_named_steps)
 
 // ---- maxima
 
-// Adds the gradients to the elements at the indices, which count the elements of the last `dims` dimensions.
+// Adds each gradient to the element at its index, which is a position within the last `dims` dimensions.
 TAPER_STEPS_KERNEL(taper_op_unpool)
 {
     taper_steps s;
@@ -115,7 +115,7 @@ TAPER_STEPS_KERNEL(taper_op_unpool)
     return taper_steps_end(&s);
 }
 
-// The gradient of max_unpool: the elements at the indices.
+// The gradient of max_unpool: the elements of the gradient at the indices.
 TAPER_STEPS_KERNEL(taper_op_repool)
 {
     taper_steps s;
@@ -164,7 +164,7 @@ static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper
     return numbers;
 }
 
-// Multiplies dimension dim of the gradient, which has the outputs, by the matrix.
+// Multiplies dimension `dim` of the gradient of the outputs by the matrix.
 static taper_val spread_back(taper_steps *s, taper_val grad, int64_t dim, taper_val matrix)
 {
     const taper_tensor *const g = taper_steps_tensor(s, grad);
@@ -259,7 +259,7 @@ TAPER_STEPS_KERNEL(taper_op_adaptive_avg_pool_gradient)
 
 // ---- resizing
 
-// Returns the matrix of one dimension: the unit matrix as an image of one column, resized.
+// Returns the matrix of one dimension: the unit matrix, resized as images of one column.
 static taper_val resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs, taper_val align,
                                taper_val scale)
 {

@@ -15,7 +15,7 @@ static taper_val summed_to(taper_steps *s, taper_val value, taper_val like)
     return TAPER_STEP(s, taper_sum_to, value, like);
 }
 
-// Makes a matrix of all rows of a tensor of more dimensions.
+// Returns a matrix that contains all rows of a tensor with more dimensions.
 static taper_val rows_of(taper_steps *s, taper_val value)
 {
     const taper_tensor *const tensor = taper_steps_tensor(s, value);
@@ -50,7 +50,8 @@ TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
         taper_steps_ret(&s, call, 0, shaped_like(&s, summed_to(&s, product, a), self));
     }
     if (taper_step_mask(call, 3, 1)) {
-        const bool rows = other->rank <= 2; // one matrix for all: the batch is rows of the product
+        const bool rows = other->rank <= 2; // all products share one matrix, so the batch dimensions become rows of one
+                                            // product
         const taper_val left = rows ? rows_of(&s, a) : a, right = rows ? rows_of(&s, g) : g;
         const taper_val product = TAPER_STEP(&s, aten_matmul, taper_step_adjoint(&s, left), right);
         taper_steps_ret(&s, call, 1, shaped_like(&s, summed_to(&s, product, b), other));

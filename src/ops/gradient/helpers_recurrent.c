@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compositions of recurrent networks: for each layer and direction, one cell for each moment.
+// Compositions of recurrent networks: for each layer and direction, one cell for each time step.
 #include "ops/gradient/steps_math.h"
 
 enum { LSTM, GRU, RNN_TANH, RNN_RELU };
 
 typedef struct layer {
-    taper_val weights[4]; // for the input and the state, then their biases or None
-    int64_t kind, size;   // size: elements of the state
+    taper_val weights[4]; // weights for the input and for the state, then their biases or None
+    int64_t kind, size;   // size: number of elements of the state
     bool back;
 } layer;
 
@@ -103,7 +103,7 @@ typedef struct network {
     bool biases, train;
 } network;
 
-// Joins the directions of a layer, and drops elements between layers.
+// Joins the directions of a layer, and applies dropout between layers.
 static taper_status join(taper_call *call, const network *n, int64_t at, const taper_val *parts, taper_val *x)
 {
     taper_steps s;

@@ -9,12 +9,12 @@ enum { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION };
 enum { MOST_DIMS = 3 };
 
 typedef struct sampler {
-    int64_t dims, way, padding; // dims: of an image or a volume
+    int64_t dims, way, padding; // dims: 2 for an image, 3 for a volume
     bool aligned;
     int64_t sizes[MOST_DIMS];        // sizes in the input, the last dimension first
     taper_val places[MOST_DIMS];     // places of the points, in elements
-    taper_val lower[MOST_DIMS];      // the elements before them
-    taper_val weights[MOST_DIMS][4]; // weights of the elements from -1 to 2
+    taper_val lower[MOST_DIMS];      // index of the element before each point; with NEAREST of the nearest element
+    taper_val weights[MOST_DIMS][4]; // weights of the elements at `lower` - 1 to `lower` + 2
     taper_val flat;                  // the input, [batch, channels, elements]
 } sampler;
 
@@ -78,7 +78,7 @@ static void prepare(taper_steps *s, sampler *g, taper_val grid, int64_t k)
     } else if (g->way == BILINEAR) {
         g->weights[k][1] = taper_step_from(s, 1, t);
         g->weights[k][2] = t;
-    } else { // the place counts for nothing, but has the gradient 0
+    } else { // the weight is 1, and the place has the gradient 0
         g->weights[k][1] = taper_step_shift(s, taper_step_scale(s, t, 0), 1);
     }
 }

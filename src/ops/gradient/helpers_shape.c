@@ -110,7 +110,7 @@ TAPER_STEPS_KERNEL(taper_op_variance_scale)
 {
     double correction;
     const int64_t all = taper_tensor_numel(call->args[0].as.tensor), left = taper_tensor_numel(call->args[1].as.tensor);
-    if (call->args[2].tag == TAPER_BOOLEAN) { // unbiased
+    if (call->args[2].tag == TAPER_BOOLEAN) { // the argument is `unbiased`
         correction = call->args[2].as.i != 0 ? 1.0 : 0.0;
     } else {
         TAPER_TRY(taper_arg_double_or(call, 2, 1.0, &correction));
@@ -145,7 +145,7 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat)
     int64_t repeats[TAPER_MAX_RANK], sizes[2 * TAPER_MAX_RANK], dims[TAPER_MAX_RANK];
     size_t count, rank = 0, summed = 0;
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, repeats, &count));
-    if (count < like->rank) { // tile repeats the first dimensions once
+    if (count < like->rank) { // if there are fewer repetitions than dimensions, tile repeats the first dimensions once
         memmove(repeats + (like->rank - count), repeats, count * sizeof *repeats);
         for (size_t i = 0; i < like->rank - count; i++) {
             repeats[i] = 1;
@@ -153,7 +153,7 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat)
         count = like->rank;
     }
     const size_t more = count - like->rank;
-    for (size_t i = 0; i < count; i++) { // each dimension becomes two, of which the first is summed
+    for (size_t i = 0; i < count; i++) { // each dimension is split in two, and the first of them is summed
         if (repeats[i] != 1 || i < more) {
             dims[summed++] = (int64_t)rank;
             sizes[rank++] = repeats[i];
@@ -176,7 +176,7 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat)
     return taper_steps_end(&s);
 }
 
-// Cuts the gradient of cat into those of its tensors.
+// Cuts the gradient of cat into the gradients of its tensors.
 TAPER_STEPS_KERNEL(taper_op_split_like)
 {
     taper_steps s;
@@ -215,7 +215,7 @@ TAPER_STEPS_KERNEL(taper_op_split_like)
     return status;
 }
 
-// Cuts the gradient of stack into those of its tensors.
+// Cuts the gradient of stack into the gradients of its tensors.
 TAPER_STEPS_KERNEL(taper_op_unstack)
 {
     taper_steps s;

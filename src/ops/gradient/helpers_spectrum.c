@@ -61,7 +61,7 @@ TAPER_STEPS_KERNEL(taper_op_symeig_steps)
     return taper_steps_end(&s);
 }
 
-// Returns the part of the gradient outside of the space of the columns of u, divided by the singular values.
+// Returns the part of the gradient that is orthogonal to the columns of u, divided by the singular values.
 static taper_val outside(taper_steps *s, taper_val grad, taper_val u, taper_val values)
 {
     const taper_val scaled = taper_step_div(s, grad, taper_step_unsqueeze(s, values, -2));
@@ -149,7 +149,8 @@ TAPER_STEPS_KERNEL(taper_op_matrix_power_steps)
     if (n == 0) {
         const taper_tensor *const a = call->args[0].as.tensor;
         const taper_val unit = TAPER_STEP(&s, aten_eye, taper_val_int(columns_of(a)), taper_val_int(a->dtype));
-        result = taper_step_add(&s, unit, taper_step_scale(&s, call->args[0], 0)); // its gradient is 0
+        // Adds 0 * A, so that A has the gradient 0
+        result = taper_step_add(&s, unit, taper_step_scale(&s, call->args[0], 0));
     }
     for (uint64_t bits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; bits != 0; bits >>= 1) {
         if ((bits & 1) != 0) {
@@ -161,8 +162,8 @@ TAPER_STEPS_KERNEL(taper_op_matrix_power_steps)
     return taper_steps_end(&s);
 }
 
-// With P the pseudoinverse and G the adjoint of its gradient:
-// -(P G P)^H + (I - A P) G P P^H + P^H P G (I - P A), with the products in an order that suits the shape of A.
+// With P the pseudoinverse and G the adjoint of its gradient: -(P G P)^H + (I - A P) G P P^H + P^H P G (I - P A), with
+// the products in an order that suits the shape of A.
 TAPER_STEPS_KERNEL(taper_op_pinv_gradient)
 {
     taper_steps s;
@@ -205,7 +206,7 @@ TAPER_STEPS_KERNEL(taper_op_lstsq_steps)
 
 enum { NUCLEAR = 'n', FROBENIUS = 'f', OF_NUMBER = 0 };
 
-// The norm `order`, or the named one, of the matrices in two dimensions.
+// Returns the norm `order`, or the norm with this name, of the matrices in two dimensions.
 static taper_val matrix_norm(taper_steps *s, taper_val x, int name, double order, const int64_t *given, bool keep)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
@@ -239,7 +240,7 @@ static taper_val matrix_norm(taper_steps *s, taper_val x, int name, double order
         }
         return found;
     }
-    const bool rows = isinf(order); // sums of the rows, otherwise of the columns
+    const bool rows = isinf(order); // true: sums of the rows; false: sums of the columns
     const int64_t summed = rows ? dims[1] : dims[0];
     int64_t rest = rows ? dims[0] : dims[1];
     rest -= !keep && rest > summed ? 1 : 0;
@@ -291,7 +292,7 @@ TAPER_STEPS_KERNEL(taper_op_matrix_norm_named)
     return taper_steps_end(&s);
 }
 
-// A norm of vectors or matrices, for the dimensions that are given.
+// Computes a norm of vectors or matrices, over the given dimensions.
 static taper_status any_norm(taper_call *call, int name, bool has_order, double order)
 {
     taper_steps s;

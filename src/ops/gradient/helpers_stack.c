@@ -35,7 +35,7 @@ TAPER_STEPS_KERNEL(taper_op_reshaped_each)
     return TAPER_OK;
 }
 
-// Joins vectors to a vector, and others along dimension 1.
+// Joins vectors to one vector, and joins other tensors along dimension 1.
 TAPER_STEPS_KERNEL(taper_op_side_by_side)
 {
     taper_steps s;
@@ -46,7 +46,7 @@ TAPER_STEPS_KERNEL(taper_op_side_by_side)
     return taper_steps_end(&s);
 }
 
-// Makes columns of numbers and vectors.
+// Makes columns of numbers and of vectors.
 TAPER_STEPS_KERNEL(taper_op_as_columns)
 {
     const taper_list *const tensors = call->args[0].as.list;
@@ -64,7 +64,7 @@ TAPER_STEPS_KERNEL(taper_op_as_columns)
     return TAPER_OK;
 }
 
-// Pads each matrix to the width of all, and joins the rows.
+// Pads each matrix to the total width of all matrices, and joins the rows.
 TAPER_STEPS_KERNEL(taper_op_block_diag_steps)
 {
     const taper_list *const tensors = call->args[0].as.list;
@@ -222,7 +222,7 @@ TAPER_STEPS_KERNEL(taper_op_shift_steps)
     return taper_steps_end(&s);
 }
 
-// The gradient of Tensor.unfold: elements that are in several windows have several summands.
+// The gradient of Tensor.unfold: the gradient of an element is the sum of its gradients in all windows that contain it.
 TAPER_STEPS_KERNEL(taper_op_unfold_gradient)
 {
     taper_steps s;
@@ -353,7 +353,7 @@ TAPER_STEPS_KERNEL(taper_op_diff_steps)
         const int64_t start = t != NULL ? taper_min_i64(1, t->sizes[dim]) : 0;
         value = taper_step_sub(&s, taper_step_narrow(&s, value, dim, start, length),
                                taper_step_narrow(&s, value, dim, 0, length));
-        if (length == 0 || s.status != TAPER_OK) { // more differences of nothing are nothing
+        if (length == 0 || s.status != TAPER_OK) { // there are no elements left, so further differences change nothing
             break;
         }
     }
@@ -361,7 +361,8 @@ TAPER_STEPS_KERNEL(taper_op_diff_steps)
     return taper_steps_end(&s);
 }
 
-// Differences of neighbours along one dimension, divided by their distance. Order 2 uses three elements at the ends.
+// Returns the differences of neighbours along one dimension, divided by their distance. With order 2, three elements
+// are used at each end.
 static taper_val slope_along(taper_steps *s, taper_val x, int64_t dim, double width, int64_t order)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
@@ -370,7 +371,7 @@ static taper_val slope_along(taper_steps *s, taper_val x, int64_t dim, double wi
         taper_step_sub(s, taper_step_narrow(s, x, dim, 2, n - 2), taper_step_narrow(s, x, dim, 0, n - 2));
     middle = taper_step_scale(s, middle, 0.5 / width);
     taper_val ends[2];
-    for (int e = 0; e < 2; e++) { // from each end: its element, the next one, and the one after
+    for (int e = 0; e < 2; e++) { // at each end: a is the outermost element, b the next, c the one after b
         const double sign = e == 0 ? 1 : -1;
         const taper_val a = taper_step_narrow(s, x, dim, e == 0 ? 0 : n - 1, 1);
         const taper_val b = taper_step_narrow(s, x, dim, e == 0 ? 1 : n - 2, 1);
@@ -387,7 +388,7 @@ static taper_val slope_along(taper_steps *s, taper_val x, int64_t dim, double wi
     return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_val_int(dim));
 }
 
-// The differences at places that need not be equally far from each other.
+// Returns the differences for places at any distances from each other.
 static taper_val slope_at(taper_steps *s, taper_val x, int64_t dim, taper_val places, int64_t order)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
@@ -404,7 +405,7 @@ static taper_val slope_at(taper_steps *s, taper_val x, int64_t dim, taper_val pl
         taper_step_sub(s, taper_step_narrow(s, at, dim, 1, n - 1), taper_step_narrow(s, at, dim, 0, n - 1));
     const taper_val slopes = taper_step_div(
         s, taper_step_sub(s, taper_step_narrow(s, x, dim, 1, n - 1), taper_step_narrow(s, x, dim, 0, n - 1)), gaps);
-    // In the middle: the slopes on both sides, each weighted by the gap on the other side.
+    // In the middle, the result is the sum of the slopes on both sides, each weighted by the gap on the other side.
     const taper_val gap1 = taper_step_narrow(s, gaps, dim, 0, n - 2), gap2 = taper_step_narrow(s, gaps, dim, 1, n - 2);
     const taper_val slope1 = taper_step_narrow(s, slopes, dim, 0, n - 2),
                     slope2 = taper_step_narrow(s, slopes, dim, 1, n - 2);
@@ -412,7 +413,7 @@ static taper_val slope_at(taper_steps *s, taper_val x, int64_t dim, taper_val pl
         taper_step_div(s, taper_step_add(s, taper_step_mul(s, slope1, gap2), taper_step_mul(s, slope2, gap1)),
                        taper_step_add(s, gap1, gap2));
     taper_val ends[2] = {taper_step_narrow(s, slopes, dim, 0, 1), taper_step_narrow(s, slopes, dim, n - 2, 1)};
-    for (int e = 0; e < 2 && order == 2; e++) { // continues the change of the slope for half a gap
+    for (int e = 0; e < 2 && order == 2; e++) { // extrapolates the slope by half a gap at each end
         const int64_t own = e == 0 ? 0 : n - 2, next = e == 0 ? 1 : n - 3;
         const taper_val gap = taper_step_narrow(s, gaps, dim, own, 1);
         const taper_val change =

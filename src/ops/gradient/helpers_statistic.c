@@ -74,7 +74,7 @@ TAPER_STEPS_KERNEL(taper_op_cov_steps)
     return taper_steps_end(&s);
 }
 
-// Correlations of a matrix of covariances, or of one variance.
+// Converts a matrix of covariances to correlations, or one variance to 1.
 TAPER_STEPS_KERNEL(taper_op_corrcoef_steps)
 {
     taper_steps s;
@@ -99,7 +99,7 @@ static bool is_named(const taper_string *name, const char *text)
     return name->length == strlen(text) && memcmp(name->data, text, name->length) == 0;
 }
 
-// Values between two neighbours in the order of the elements. NaN is last in this order.
+// Interpolates between two neighbours in the sorted order of the elements. NaN is last in this order.
 TAPER_STEPS_KERNEL(taper_op_quantile_steps)
 {
     taper_steps s;
@@ -135,7 +135,8 @@ TAPER_STEPS_KERNEL(taper_op_quantile_steps)
     } else {
         numbers = TAPER_STEP(&s, aten_any_dim, missing, last, taper_val_bool(true));
         ranks = taper_step_add(&s, taper_step_scale(&s, levels, end),
-                               taper_step_scale(&s, as_dtype(&s, numbers, self), 0)); // broadcasts
+                               // Adds 0 * numbers, for the broadcast shape
+                               taper_step_scale(&s, as_dtype(&s, numbers, self), 0));
         ranks = TAPER_STEP(&s, aten_masked_fill_Scalar, ranks, numbers, taper_val_double(end));
     }
     ranks = is_named(way, "lower")     ? TAPER_STEP(&s, aten_floor, ranks)
@@ -243,7 +244,7 @@ TAPER_STEPS_KERNEL(taper_op_trapezoid_steps)
 
 // ---- reductions by index
 
-// scatter with a named reduction: that of scatter_reduce, with the elements of self.
+// scatter with a named reduction: the same as scatter_reduce that includes the elements of self.
 TAPER_STEPS_KERNEL(taper_op_scatter_named)
 {
     taper_steps s;
@@ -338,7 +339,7 @@ TAPER_STEPS_KERNEL(taper_op_scatter_reduce_gradients)
     return taper_steps_end(&s);
 }
 
-// The same, with an index for whole slices.
+// The gradients of index_reduce: one index selects a whole slice.
 TAPER_STEPS_KERNEL(taper_op_index_reduce_gradients)
 {
     taper_steps s;
@@ -361,7 +362,7 @@ TAPER_STEPS_KERNEL(taper_op_index_reduce_gradients)
     return taper_steps_end(&s);
 }
 
-// Returns the segment of each element along the axis, in each row of the dimensions before it.
+// Returns the number of each element's segment along the axis, for each row of the dimensions before the axis.
 static taper_val segments_of(taper_steps *s, const taper_call *call, int64_t axis)
 {
     const taper_tensor *const data = call->args[1].as.tensor;
@@ -424,7 +425,7 @@ TAPER_STEPS_KERNEL(taper_op_segment_gradient)
                                                   : product              ? "prod"
                                                   : is_named(way, "sum") ? "sum"
                                                                          : "mean");
-    // NaN is equal to no extremum.
+    // NaN is not equal to any extremum.
     const taper_val self =
         TAPER_STEP(&s, aten_full_like, taper_step_detach(&s, call->args[0]), taper_val_double(product ? 1 : NAN));
     const taper_val args[9] = {

@@ -33,7 +33,7 @@ static void fail(const char *what, const char *which)
 
 typedef struct gradient {
     const char *id, *text;
-    bool composed; // the formulas give results
+    bool composed; // true if the formulas compute results, as a composition
 } gradient;
 
 static const gradient gradients[] = {
@@ -168,8 +168,8 @@ static bool fits(const char *given, const char *wanted)
 
 // ---- code
 
-static unsigned code[MOST_CODE];       // words of all formulas
-static const row *code_row[MOST_CODE]; // row of a word that stands for one, or NULL
+static unsigned code[MOST_CODE];       // code of all formulas
+static const row *code_row[MOST_CODE]; // row of the operator that the word names, or NULL
 static size_t code_count;
 static double floats[MOST_NUMBERS];
 static long long ints[MOST_NUMBERS];
@@ -188,9 +188,10 @@ typedef struct context {
     const gradient *of;
     const row *row;
     signature schema;
-    unsigned long arguments, results; // bits of those that the formula uses
-    unsigned long shapes;             // bits of the arguments of which the formula reads the sizes and dtype only
-    bool reads_shape;                 // true while an argument of a call is compiled that reads no elements
+    unsigned long arguments, results; // bits of the arguments and results that the formula uses
+    unsigned long shapes;             // bits of the arguments of which the formula reads only the sizes and the dtype
+    bool reads_shape;                 // true while the compiler is in an argument of an operator that reads no elements
+                                      // of it
     bool complete;                    // true if this build has all operators of the formula
 } context;
 
@@ -280,7 +281,7 @@ static const char *compile_number(const char *text)
 
 static const char *compile_list(context *c, const expression *e)
 {
-    static const char *const kinds[] = {"Tensor", "int", "float", "bool"}; // in the order of the codes
+    static const char *const kinds[] = {"Tensor", "int", "float", "bool"}; // in the order of TAPER_GRADIENT_OF_
     const char *type = "int";
     for (size_t i = 0; i < e->count; i++) {
         type = compile(c, e->items[i]);
@@ -330,7 +331,7 @@ static bool has_name(const row *r, const char *name)
            strncmp(own, name, length) == 0;
 }
 
-// Finds the types of the items without leaving their code.
+// Finds the types of the items. Removes the code that this generates.
 static void type_items(context *c, const expression *e, const char **types)
 {
     const context before = *c;
@@ -410,7 +411,7 @@ static const char *compile_call(context *c, const expression *e)
     return NULL;
 }
 
-// Writes the code of an expression and returns its type: that of the schema, or "*N" for an operator of N results.
+// Writes the code of an expression and returns its type: the type in the schema, or "*N" for an operator of N results.
 static const char *compile(context *c, const expression *e)
 {
     switch (e->kind) {

@@ -75,9 +75,10 @@ static bool needs_argument_gradient(const taper_tape_node *node, size_t arg)
     return false;
 }
 
-// The values of a call that formulas for wanted gradients read.
+// The values of a call that the formulas of the wanted gradients read.
 typedef struct reads {
-    uint32_t args, shapes, results; // bits of arguments, of arguments whose shape is read, and of results
+    uint32_t args, shapes, results; // bits of arguments whose elements are read, of arguments whose shape is read, and
+                                    // of results
 } reads;
 
 // The gradient of one factor of a product reads the elements of the other factor only.
@@ -140,7 +141,7 @@ static taper_status save_list(taper_run *run, const taper_tape_node *node, size_
     return TAPER_OK;
 }
 
-// Saves the sizes and the dtype of a tensor, or of the tensors in a list: a tensor with these whose elements are one.
+// Saves the sizes and the dtype of a tensor, or of the tensors in a list, as a tensor with one element of storage.
 static taper_status save_shape(taper_run *run, taper_val value, taper_val *saved)
 {
     static const int64_t strides[TAPER_MAX_RANK] = {0};
@@ -226,8 +227,8 @@ static bool shares_storage(taper_val value, const taper_storage *storage)
     return false;
 }
 
-// Saves what the call will overwrite: argument 0, or its sizes, and other arguments over the same storage. These will
-// be found to be modified if a gradient needs them.
+// Saves what the call will overwrite: argument 0, or its sizes, and other arguments over the same storage. If a
+// gradient needs these other arguments, it fails because they were modified.
 static taper_status save_overwritten(taper_call *call, taper_tape_node *node)
 {
     const reads bits = values_read(node);
@@ -270,7 +271,7 @@ static bool is_tensors(const taper_type *type)
                                                 type->items[0]->kind == TAPER_TYPE_TENSOR));
 }
 
-// Returns false for operators whose results have no gradient, or that compute no tensor: they hand on what they hold.
+// Returns false for operators whose results have no gradient, and for operators that return no tensor.
 static bool is_recorded(const taper_call *call)
 {
     const taper_gradient *const gradient = taper_gradient_find(call->op);
@@ -313,8 +314,8 @@ taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
 
 // ---- after the call
 
-// Saves what formulas read, after the call. The gradient of as_strided reads the place of its argument only, so writes
-// to the elements do not matter.
+// Saves what formulas read, after the call. The gradient of as_strided reads only sizes, strides and offset of the
+// argument, so writes to its elements do not matter.
 static taper_status save(taper_call *call, taper_tape_node *node)
 {
     static const taper_tape_edge no_edge = {.node = NULL}; // a node must not refer to itself
@@ -358,7 +359,7 @@ static taper_status save_places(const taper_call *call, taper_tape_node *node)
     return TAPER_OK;
 }
 
-// A result that is a tensor, or no tensor at all, has one output; a list has one for each item.
+// A tensor, or a result without tensors, has one output; a list has one output for each item.
 static size_t count_outputs(const taper_call *call)
 {
     size_t count = 0;
@@ -412,14 +413,15 @@ static taper_status set_base(const taper_call *call, taper_tape_call *noted)
     noted->node = NULL;
     taper_status status = taper_history_set(base, &node->head.head, 0, call->run->error);
     if (status == TAPER_OK) {
-        self->history->version = self->storage->version - 1; // out of date: it follows from the base
+        // Marks the view's history as out of date, because it follows from the base
+        self->history->version = self->storage->version - 1;
         self->history->written = true;
     }
     taper_tape_node_release(node);
     return status;
 }
 
-// After a write to argument 0.
+// Updates histories after a write to argument 0.
 static taper_status set_written(const taper_call *call, taper_tape_call *noted)
 {
     taper_tensor *const self = call->args[0].as.tensor;
@@ -430,7 +432,7 @@ static taper_status set_written(const taper_call *call, taper_tape_call *noted)
     return taper_history_set(self, &noted->node->head.head, 0, call->run->error);
 }
 
-// Returns true for an operator whose results are views of separate parts of argument 0, with the other arguments
+// Returns true for an operator whose results are views of separate parts of argument 0, and whose other arguments are
 // numbers.
 static bool is_cut(const taper_op *op)
 {
@@ -446,7 +448,7 @@ static bool is_cut(const taper_op *op)
     return false;
 }
 
-// Saves the arguments of a cut, apart from the tensor.
+// Saves the arguments of an operator that cuts (is_cut), except the tensor.
 static taper_status save_cut(taper_call *call, taper_tape_node *node)
 {
     node->cuts = is_cut(call->op) && call->arg_count <= TAPER_TAPE_CUT_ARGS && call->args[0].tag == TAPER_TENSOR;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that gradients consist of, as sequences of calls of other operators. The sequence owns the intermediate
+// Operators that compute gradients as a sequence of calls of other operators. The sequence owns the intermediate
 // values. After a step that failed, every step does nothing and gives None, so a kernel checks the status once, at the
-// end. While a gradient is recorded for its own gradient, the steps are recorded and not the operator.
+// end. While a gradient is recorded for its own gradient, the steps are recorded instead of the operator.
 #ifndef TAPER_OPS_GRADIENT_STEPS_H
 #define TAPER_OPS_GRADIENT_STEPS_H
 
@@ -21,7 +21,7 @@ void taper_steps_begin(taper_steps *s, taper_run *run);
 // Calls an operator with these arguments and the defaults of the others, and returns its first result, which the
 // sequence owns.
 taper_val taper_steps_call(taper_steps *s, const taper_op *op, size_t count, const taper_val *args);
-// Does the same with the first `result_count` results.
+// Does what taper_steps_call does, and sets results to the first `result_count` results.
 void taper_steps_call_all(taper_steps *s, const taper_op *op, size_t count, const taper_val *args, taper_val *results,
                           size_t result_count);
 #define TAPER_STEP(s, id, ...)                                                                                         \
@@ -40,8 +40,8 @@ taper_status taper_steps_end(taper_steps *s);
 
 // Fails if an argument is not of its schema's kind: a tensor, a list of tensors, or a string.
 TAPER_MUST_USE taper_status taper_steps_check(const taper_call *call);
-// Defines a kernel of an operator that gradients consist of. It may use the arguments without asking for their kinds,
-// which the kernel checks first: a file can name any operator of the list.
+// Defines a kernel of an operator that gradients consist of. The kernel checks the kinds of the arguments first,
+// because a file can name any operator of the list. The code after the macro may rely on these kinds.
 #define TAPER_STEPS_KERNEL(name)                                                                                       \
     static taper_status name##_checked(taper_call *call);                                                              \
     TAPER_KERNEL(name)                                                                                                 \

@@ -29,9 +29,10 @@ taper_val taper_step_detach(taper_steps *s, taper_val a);
 taper_val taper_step_where(taper_steps *s, taper_val condition, taper_val a, taper_val b);
 // Returns a tensor of rank 1 with these numbers.
 taper_val taper_step_index(taper_steps *s, const int64_t *numbers, size_t count);
-// Reduces a loss: 0 not at all, 1 to the mean, 2 to the sum.
+// Reduces a loss. reduction is 0 for none, 1 for the mean, 2 for the sum.
 taper_val taper_step_reduced(taper_steps *s, taper_val loss, int64_t reduction);
-// Makes a dimension count from 0. Fails if a tensor of this rank lacks it. A tensor of rank 0 has dimension 0.
+// Converts a negative *dim to the dimension counted from 0. Fails if a tensor of this rank lacks the dimension. A
+// tensor of rank 0 has dimension 0.
 TAPER_MUST_USE taper_status taper_step_dim(const taper_call *call, int64_t *dim, size_t rank);
 // Returns true if item `index` of the list of bools at argument `at` is true.
 bool taper_step_mask(const taper_call *call, size_t at, size_t index);

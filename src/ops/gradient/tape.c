@@ -5,7 +5,8 @@
 #include "ir/storage.h"
 #include "ir/tensor.h"
 
-// Protects the nodes to which the histories of given tensors lead. Threads may use one tensor as an input at once.
+// Protects the nodes to which the histories of given tensors lead (tensors that no recorded call computed). Threads may
+// use one tensor as an input at once.
 static taper_spin leaf_lock = ATOMIC_FLAG_INIT;
 
 // ---- nodes
@@ -136,7 +137,8 @@ taper_status taper_tape_node_new(taper_run *run, taper_tape_kind kind, size_t ed
 
 void taper_tape_node_count(taper_tape *tape, taper_tape_node *node)
 {
-    for (size_t i = 0; i < node->edge_count; i++) { // a node of another tape may have a larger number
+    for (size_t i = 0; i < node->edge_count; i++) { // edges may lead to nodes of another tape, whose numbers may be
+                                                    // larger
         const taper_tape_node *const to = node->edges[i].node;
         tape->numbers = to != NULL && to->number > tape->numbers ? to->number : tape->numbers;
     }
@@ -214,7 +216,7 @@ static taper_status leaf_edge(taper_run *run, taper_tensor *tensor, taper_tape_e
     node->output_count = 1;
     taper_spin_lock(&leaf_lock);
     taper_history *const history = taper_history_need(tensor);
-    taper_tape_node *const other = known_leaf(tensor); // made by another thread meanwhile
+    taper_tape_node *const other = known_leaf(tensor); // node that another thread may have made meanwhile
     if (history != NULL && other == NULL) {
         taper_obj_retain(&tensor->head);
         node->leaf = tensor;
@@ -236,7 +238,7 @@ static taper_status view_edge(taper_run *run, taper_tensor *tensor, taper_tape_e
     taper_history *const history = tensor->history;
     taper_tape_edge of;
     TAPER_TRY(taper_tape_edge_of(run, history->base, &of));
-    if (of.node == NULL) { // a view of a tensor without a gradient may be given one: requires_grad_ makes it a leaf
+    if (of.node == NULL) { // requires_grad_ makes a view of a tensor without a gradient a leaf
         return tensor->requires_grad ? leaf_edge(run, tensor, edge) : taper_history_set(tensor, NULL, 0, run->error);
     }
     taper_tape_node *node;
@@ -273,7 +275,8 @@ taper_status taper_tape_edge_of(taper_run *run, taper_tensor *tensor, taper_tape
         taper_obj_retain(&edge->node->head.head);
         return TAPER_OK;
     }
-    // A view that was made while nothing was recorded needs a gradient if its base does, but it leads nowhere.
+    // A view that was made while nothing was recorded needs a gradient if its base does, but the gradient does not
+    // reach the base.
     return tensor->requires_grad ? leaf_edge(run, tensor, edge) : TAPER_OK;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tape: what a run records so that gradients can be computed. Each call of a differentiable operator whose
 // arguments need a gradient adds a node. A node holds the values that the formulas of the operator read, and an edge to
-// the node of each argument. Gradients are computed from the results back to the asked inputs (backward.c).
+// the node of each argument. Gradients are computed from the results back to the inputs whose gradients are requested
+// (backward.c).
 //
 // A node is an object. It is referred to by the histories of the tensors that it computed (ir/history.h), and by the
 // edges of later nodes. A tape of one run lists its nodes, and empties them when the run ends; histories that are left
-// then lead to nodes without content. A tape that keeps lists nothing: its nodes live as long as tensors refer to them,
-// so the host can ask for gradients after runs. A run has one thread that calls operators, so a tape needs no lock.
+// then lead to nodes without content. A tape with `keeps` set lists no nodes: its nodes live as long as tensors refer
+// to them, so the host can ask for gradients after runs. A run has one thread that calls operators, so a tape needs no
+// lock.
 #ifndef TAPER_OPS_TAPE_H
 #define TAPER_OPS_TAPE_H
 
@@ -41,27 +43,30 @@ typedef struct taper_tape_place {
 struct taper_tape_node {
     taper_blob_head head;
     taper_heap *heap;                 // heap of the node's memory
-    taper_tape *tape;                 // the tape that lists the node; NULL once it has ended, or if it keeps
+    taper_tape *tape;                 // the tape that lists the node; NULL when the tape has ended, or if `keeps` is
+                                      // set
     taper_tape_node *previous, *next; // neighbours in the tape's list
     taper_tape_node *work;            // next node of a list that is being freed
-    uint64_t number;                  // a node's edges lead to smaller numbers; in a tape, the order of creation
+    uint64_t number;                  // numbers of nodes are larger than those of the nodes of their edges; in a tape,
+                                      // the order of creation
     uint8_t kind;                     // a taper_tape_kind
     bool cuts;    // true for an operator that returns views of parts of argument 0 (select, slice, split)
     bool freed;   // true after a gradient was computed without keeping the values
-    bool visited; // during a computation: true if the outputs depend on the node
-    bool wanted;  // during a computation: a wanted gradient depends on this node
+    bool visited; // true during a computation if the outputs depend on the node
+    bool wanted;  // true during a computation if a wanted gradient depends on this node
     const taper_op *op;
     const taper_gradient *gradient;
-    taper_tape_edge *edges; // for the tensors among the arguments, in order; items of lists one by one
+    taper_tape_edge *edges; // edges of the tensors among the arguments, in order; each item of a list has its own edge
     size_t edge_count;
-    taper_val *args, *results; // saved values; None if no formula reads it
+    taper_val *args, *results; // saved values; None for a value that no formula reads
     size_t arg_count, ret_count;
-    uint32_t *first_edges;     // for each argument: index of its first edge; one more entry ends the last
-    size_t output_count;       // results that are tensors, or the items of a result that is a list
+    uint32_t *first_edges;     // index of each argument's first edge; the last entry is the number of edges
+    size_t output_count;       // number of results that are tensors, or of the items of a result that is a list
     taper_tape_place *outputs; // places of several outputs, to replace missing gradients by zeros
-    taper_val *grads;          // during a computation: a gradient for each output, or None; NULL before the first
-    // VIEW, SLICES: the view and the tensor of which it is a view; for an operator that cuts, base is the place of
-    // argument 0. inner: for SLICES, the node of the write.
+    taper_val *grads;          // during a computation, the gradient of each output, or None; NULL before the first
+                               // gradient
+    // VIEW, SLICES: places of the view and of its base, the tensor of which it is a view. If `cuts` is set, base is the
+    // place of argument 0. inner: for SLICES, the node of the write.
     taper_tape_place view, base;
     taper_tape_node *inner;
     taper_tensor *leaf; // LEAF: the tensor, a reference
@@ -72,8 +77,8 @@ typedef taper_kernel taper_tape_chooser(void *user, const taper_op *op);
 
 struct taper_tape {
     taper_heap *heap;
-    taper_tape_node *first; // list of all nodes, the last one first; empty if the tape keeps
-    uint64_t numbers;       // the largest number of a node
+    taper_tape_node *first; // list of all nodes, the last one first; empty if `keeps` is set
+    uint64_t numbers;       // largest number of a node of the tape so far
     bool keeps;             // true if nodes live as long as tensors refer to them; false if they end with the run
     bool off;               // true after set_grad_enabled(False)
     bool rests;             // true if runs begin with `off`
@@ -84,7 +89,7 @@ struct taper_tape {
     struct taper_mutex *lock; // held while gradients are computed, because threads may share nodes; NULL for one run
 };
 
-// Ends the recording of a run: empties all nodes, unless the tape keeps. The tape can then be used for the next run.
+// Ends the recording of a run: empties all nodes, unless `keeps` is set. The tape can then be used for the next run.
 void taper_tape_end(taper_tape *tape);
 
 // Finds the node that computed a tensor. edge->node is NULL if the tensor needs no gradient; otherwise it is a
@@ -92,8 +97,8 @@ void taper_tape_end(taper_tape *tape);
 TAPER_MUST_USE taper_status taper_tape_edge_of(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge);
 // Returns true if the tensor needs a gradient.
 bool taper_tape_requires(const taper_tensor *tensor);
-// Returns true if the tensor was computed from others that need a gradient. A view that needs a gradient because its
-// base does is not computed before it is used, as in PyTorch.
+// Returns true if the tensor was computed from others that need a gradient. A view that needs a gradient because of its
+// base does not count as computed before an operator uses it, as in PyTorch.
 bool taper_tape_is_computed(const taper_tensor *tensor);
 // Returns the tensor over the same elements for use by formulas: it has no base, and its history leads to `edge`.
 TAPER_MUST_USE taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,
@@ -102,7 +107,7 @@ TAPER_MUST_USE taper_status taper_tape_shell(taper_run *run, const taper_tensor 
 // Creates the tape's storage of one element, if there is none yet.
 TAPER_MUST_USE taper_status taper_tape_one_element(taper_run *run);
 
-// A node without content, which the tape lists. The caller owns the reference.
+// Creates a node without content, which the tape lists. The caller owns the reference.
 TAPER_MUST_USE taper_status taper_tape_node_new(taper_run *run, taper_tape_kind kind, size_t edges,
                                                 taper_tape_node **node);
 static inline void taper_tape_node_release(taper_tape_node *node)
@@ -123,7 +128,7 @@ bool taper_tape_overlaps(const taper_tape_place *place);
 // The facts about a call that are noted before it runs.
 typedef struct taper_tape_call {
     taper_tape_node *node; // node for the call, or NULL if no argument needs a gradient
-    taper_tape_edge base;  // in-place write to a view: edge of the tensor of which it is a view
+    taper_tape_edge base;  // for an in-place write to a view, edge of the tensor of which it is a view
     uint32_t version;      // version of the storage of argument 0
 } taper_tape_call;
 
@@ -140,30 +145,30 @@ typedef taper_status taper_tape_kernel(const void *user, taper_call *call);
 TAPER_MUST_USE taper_status taper_tape_run(taper_call *call, taper_tape_kernel *kernel, const void *user);
 // Returns true if the call is replaced by the composition that the table of derivatives gives for its operator.
 bool taper_tape_composes(const taper_call *call);
-// Computes the results of such a call, and records the operators of the composition.
+// Computes the results of a call that taper_tape_composes accepts, and records the operators of the composition.
 TAPER_MUST_USE taper_status taper_tape_compose(taper_call *call);
 
 // ---- the tensors of a call (tape_views.c)
 
-// Returns the edges that an argument takes: one for a tensor, and one for each item of a list with tensors.
+// Returns the number of edges of an argument: one for a tensor, and one for each item of a list with tensors.
 size_t taper_tape_items(taper_val value);
-// Returns a tensor, or an item of a list. Returns NULL if it is no tensor.
+// Returns a tensor, or an item of a list. Returns NULL if the value is not a tensor.
 taper_tensor *taper_tape_item(taper_val value, size_t item);
-// Returns true if the tensor is one of the arguments, or an item of one: the call has not made it.
+// Returns true if the tensor is one of the arguments, or an item of an argument. The call then has not created it.
 bool taper_tape_is_given(const taper_call *call, const taper_tensor *tensor);
-// Returns true if the call is an in-place form, which writes argument 0.
+// Returns true for an in-place operator, which writes argument 0.
 bool taper_tape_writes(const taper_call *call);
 // Fails if a write to the base of a view, or to the view itself (`direct`), is recorded and PyTorch forbids it for this
 // view.
 TAPER_MUST_USE taper_status taper_tape_check_view(const taper_run *run, const taper_tensor *view, bool direct);
 // Fails if PyTorch forbids a recorded write to argument 0.
 TAPER_MUST_USE taper_status taper_tape_check_writable(const taper_call *call, const taper_tensor *self);
-// Fails if the call takes the flag requires_grad of a tensor that was computed.
+// Fails if the call clears the flag requires_grad of a computed tensor.
 TAPER_MUST_USE taper_status taper_tape_check_flag(const taper_call *call);
 // Notes which new results are views of argument 0, so that writes to one reach the other's history.
 TAPER_MUST_USE taper_status taper_tape_note_views(const taper_call *call);
 // The data of a tensor (x.data) has a version of its own in PyTorch, so that gradients do not notice writes to it.
-// Marks such a result, and undoes the change of the version by a write.
+// Marks such a result. After a write to such a tensor, restores the version.
 TAPER_MUST_USE taper_status taper_tape_note_data(const taper_call *call, const taper_tape_call *noted);
 
 // ---- gradients (backward.c)
@@ -174,8 +179,8 @@ typedef struct taper_tape_request {
     bool keep, create, allow_unused;
 } taper_tape_request;
 
-// Computes gradients. For aten::grad *found is a new list with a tensor or None for each input. For inputs == NULL the
-// gradients are added to those of the leaves, and *found is None.
+// Computes gradients. For aten::grad *found is a new list with a tensor or None for each input. If request->inputs is
+// NULL, the gradients are added to the gradients of the leaves, and *found is None.
 TAPER_MUST_USE taper_status taper_tape_gradients(taper_run *run, const taper_tape_request *request, taper_val *found);
 
 // Calls an operator for a gradient, with its fast kernel if there is one. `user` points to a taper_tape_caller, which

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tensors of a call, and the views among them: notes for each view of which tensor it is a view and how it was
-// made, because PyTorch forbids some writes to views.
+// The tensors of a call, and the views among them: For each view it notes the base and how the view was made, because
+// PyTorch forbids some writes to views.
 #include <stdio.h>
 
 #include "ir/tensor_def.h"
@@ -65,7 +65,7 @@ bool taper_tape_writes(const taper_call *call)
 
 bool taper_tape_overlaps(const taper_tape_place *view)
 {
-    int64_t last = -1; // distance of the last element among the dimensions with smaller strides
+    int64_t last = -1; // offset of the last element, counted along the dimensions with smaller strides
     for (uint32_t done = 0, found = 1; found != 0; done |= found) {
         size_t least = 0;
         found = 0;
@@ -117,7 +117,7 @@ taper_status taper_tape_check_writable(const taper_call *call, const taper_tenso
 {
     const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
     TAPER_TRY(base != NULL ? taper_tape_check_view(call->run, self, true) : TAPER_OK);
-    // PyTorch writes a diagonal through a view.
+    // PyTorch fills a diagonal by a write to a view.
     const bool of_leaf = !taper_tape_is_computed(base != NULL ? base : self) &&
                          (base != NULL || call->op == TAPER_OP(aten_fill_diagonal_));
     if ((of_leaf || !taper_tape_is_computed(self)) && taper_tape_requires(self)) {
@@ -166,7 +166,8 @@ static taper_status note_view(const taper_call *call, taper_tensor *tensor, tape
     return TAPER_OK;
 }
 
-// Returns true for the operators that return several views in PyTorch too. Its others consist of calls that return one.
+// Returns true for the operators that return several views in PyTorch too. PyTorch's other operators call operators
+// that return one view.
 static bool returns_several(const taper_op *op)
 {
     const taper_op *const several[] = {TAPER_OP(aten_unbind_int), TAPER_OP(aten_split_Tensor),

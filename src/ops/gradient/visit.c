@@ -69,7 +69,8 @@ typedef struct slices {
     taper_val of_self; // gradient of the view before the write, or None
 } slices;
 
-// Returns true if the gradient of the view before the write is wanted, which is that of the base before the write.
+// Returns true if the gradient of the view before the write is wanted. This is so if the gradient of the base before
+// the write is wanted.
 static bool view_is_wanted(const void *user)
 {
     const slices *const s = user;
@@ -99,7 +100,7 @@ static taper_status hand_on(taper_engine *e, taper_tape_node *node, size_t arg, 
     return TAPER_OK;
 }
 
-// A formula that reads the node's own results gives them their history while the gradient is itself recorded.
+// A formula that reads the node's own results gives these results their history while the gradient is itself recorded.
 static taper_status link_results(const taper_engine *e, taper_tape_node *node, bool link)
 {
     for (size_t i = 0; e->caller.records && i < node->ret_count; i++) {
@@ -113,8 +114,8 @@ static taper_status link_results(const taper_engine *e, taper_tape_node *node, b
     return TAPER_OK;
 }
 
-// If the only target of the formula is a list of at most `limit` items, notes which of their gradients are wanted and
-// returns their number. Otherwise returns 0.
+// If the only target of the formula is a list of at most `limit` items, notes for which items the gradient is wanted
+// and returns the number of items. Otherwise returns 0.
 static size_t mask_items(const taper_tape_node *node, const taper_gradient_formula *formula, bool *items, size_t limit)
 {
     size_t arg = 0;
@@ -235,7 +236,7 @@ static taper_status visit_call(taper_engine *e, taper_tape_node *node, receiver 
     }
     uint32_t wanted = 0;
     for (size_t i = 0; i < node->arg_count && i < 32; i++) {
-        const bool through = receive != to_edge && i == 0; // the view that was written to
+        const bool through = receive != to_edge && i == 0; // true for the argument that is the view that was written to
         wanted |= (through ? view_is_wanted(user) : argument_is_wanted(node, i)) ? UINT32_C(1) << i : 0;
         TAPER_TRY(check_saved(e, node->args[i]));
     }
@@ -248,7 +249,7 @@ static taper_status visit_call(taper_engine *e, taper_tape_node *node, receiver 
     for (size_t f = 0; status == TAPER_OK && f < node->gradient->count; f++) {
         const taper_gradient_formula *const formula = taper_gradient_formula_at(node->gradient, f);
         const uint32_t targets = formula->targets & wanted;
-        uint32_t given = 0; // arguments that have edges
+        uint32_t given = 0; // bits of the arguments that have edges
         for (uint32_t i = 0; i < node->arg_count && i < 32; i++) {
             given |= node->first_edges[i + 1] != node->first_edges[i] ? UINT32_C(1) << i : 0;
         }
@@ -271,7 +272,7 @@ static taper_status place_args(taper_engine *e, const taper_tape_node *node, tap
     return status;
 }
 
-// Brings a gradient into the strides of the base, at offset 0. *laid_out receives a reference.
+// Copies a gradient to a tensor with the strides of the base, at offset 0. *laid_out receives a reference.
 static taper_status lay_out(taper_engine *e, const taper_tape_node *node, taper_val grad, taper_val *laid_out)
 {
     int64_t strides[TAPER_MAX_RANK];
@@ -407,7 +408,8 @@ static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
 static taper_status visit_leaf(taper_engine *e, const taper_tape_node *node)
 {
     taper_history *const history = node->leaf != NULL ? node->leaf->history : NULL;
-    if (e->request->inputs != NULL || history == NULL || !node->leaf->requires_grad) { // the flag may be gone since
+    // The flag may have been cleared since
+    if (e->request->inputs != NULL || history == NULL || !node->leaf->requires_grad) {
         return TAPER_OK;
     }
     const taper_val grad = node->grads[0];
