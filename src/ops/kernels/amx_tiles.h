@@ -12,7 +12,7 @@
 
 #include "ops/kernels/arch.h"
 
-// The configuration in the instruction's format. A tile with 0 rows is not configured.
+// Shapes of the tiles, in the format of the instruction LDTILECFG. A tile with 0 rows is not configured.
 typedef struct taper_tile_shapes {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
@@ -27,14 +27,14 @@ typedef struct taper_tile_shapes {
 #define tiles_written() __asm__ volatile("" ::: "memory")
 #define tiles_configure(shapes)                                                                                        \
     do {                                                                                                               \
-        __asm__ volatile("" : : "r"(shapes) : "memory"); /* makes the compiler store all of it */                      \
+        __asm__ volatile("" : : "r"(shapes) : "memory"); /* makes the compiler store the shapes */                     \
         _tile_loadconfig(shapes);                                                                                      \
     } while (0)
 #define tiles_release() _tile_release()
 #define tile_zero(tile) _tile_zero(tile)
 #define tile_load(tile, from, stride) _tile_loadd(tile, from, stride)
 #define tile_store(tile, to, stride) _tile_stored(tile, to, stride)
-// Computes sums += a * b. Each 32 bits of row k of b are elements of one column: four bytes, or two bf16.
+// Computes sums += a * b. Each group of 32 bits in row k of b has elements of one column: four bytes, or two bf16.
 #define tile_dot_u8s8(sums, a, b) _tile_dpbusd(sums, a, b)
 #define tile_dot_bf16(sums, a, b) _tile_dpbf16ps(sums, a, b)
 #endif

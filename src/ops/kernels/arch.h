@@ -20,7 +20,8 @@
 #else
 #define TAPER_TEMPLATE static inline __attribute__((always_inline))
 #endif
-// The function of one tile. It is not inlined, because clang would merge two tiles into one with variable sizes.
+// The function of one tile. It is not inlined, because clang would merge two tiles into one function with variable
+// sizes.
 #define TAPER_INSTANCE static __attribute__((noinline))
 #ifdef TAPER_LAST_RESORT_KERNEL
 #define TAPER_UNROLL

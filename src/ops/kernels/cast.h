@@ -10,7 +10,7 @@
 #include "base/half.h"
 #include "ops/kernels/arch.h"
 
-// Returns the smallest integer for NaN and for a number that does not fit, as the instructions of x86 do.
+// Returns the smallest integer if v is NaN or does not fit, as the instructions of x86 do.
 #if defined(TAPER_ARCH_x86) && defined(__GNUC__) && !defined(__clang__)
 #define TAPER_CAST_I64(v) (int64_t)(v)
 #define TAPER_CAST_I32(v) (int32_t)(v)

@@ -37,11 +37,11 @@ typedef struct taper_dwconv_rows {
     size_t channels;
     size_t in_width, in_stride; // width in pixels; number of floats between pixels
     size_t pad_left;
-    // Number of rows; number of pixels in a row; numbers of floats between pixels and between rows.
+    // Number of rows; number of pixels in a row; number of floats between pixels, and between rows.
     size_t out_rows, out_width, out_stride, out_row_stride;
     const float *w; // packed weights, from the first channel of the call on
     float *out;
-    float min, max; // clamp; -INFINITY and INFINITY for none. A NaN stays NaN
+    float min, max; // limits of the results, -INFINITY and INFINITY for none; a NaN stays NaN
 } taper_dwconv_rows;
 
 typedef void taper_dwconv_f32_function(const taper_dwconv_rows *job);

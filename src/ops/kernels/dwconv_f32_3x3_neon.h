@@ -21,7 +21,7 @@ enum { SEGMENT = 56, MOST_INPUTS = 5 };
 typedef struct window {
     const float *in[MOST_INPUTS];
     size_t in_step[MOST_INPUTS]; // step to the next column, in bytes; 0 for a row of padding, which is four zeros
-    // at: first column, as an index of the inputs, negative in the padding. valid: number of columns of the inputs.
+    // at: index of the window's first input column, negative in the padding. valid: number of columns of the inputs.
     size_t at, valid;
     // turns: number of turns of the loop without a check for borders; with stride 1 a turn computes two outputs. rest:
     // number of remaining outputs.

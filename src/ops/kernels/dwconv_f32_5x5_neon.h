@@ -19,7 +19,8 @@ enum { OUTPUTS = 7, MOST_ROWS = 7, MOST_COLUMNS = 17 };
 typedef struct block {
     const float *in[MOST_ROWS]; // NULL for a row of padding
     size_t in_step;             // step to the next column
-    size_t absent;              // four bits for columns in padding: the first, the second, the last but one, the last
+    size_t absent;              // four bits, each set if that column is padding: the first, the second, the last but
+                                // one, the last
     const float *w;             // bias of a block of channels, then weights
     float *out[2];
     size_t out_step[2];
@@ -55,7 +56,8 @@ typedef struct block {
 #define WEIGHT_1_3 "v22.4s"
 #define WEIGHT_1_4 "v23.4s"
 
-// Multiplies input x with weight k and adds the product to output p: of the first row, of the second row, or of both.
+// Multiplies input x by weight k, and adds the product to output p of the first row, of the second row, or of both
+// rows.
 #define OF_ROW(row, x, p, k) LINE("fmla " SUM_##row##_##p ", v" #x ".4s, " WEIGHT_##row##_##k)
 #define INTO_FIRST(x, p, k) OF_ROW(0, x, p, k)
 #define INTO_SECOND(x, p, k) OF_ROW(1, x, p, k)

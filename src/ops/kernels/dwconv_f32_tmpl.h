@@ -11,8 +11,8 @@
 #define PIXELS 4
 #define INPUT_ROWS_MAX 8
 #define COLUMNS_MAX 11
-// With stride 1, many pairs of rows of a small map touch a border. With stride 2, few pairs do. The rows of these pairs
-// are computed singly, so that the code for pairs needs no branches for missing rows.
+// With stride 1, many pairs of rows of a small map touch a border. With stride 2, few pairs do. With stride 2, the rows
+// of these pairs are computed one at a time, so that the code for pairs needs no branches for missing rows.
 #define PAIR_MAY_LACK_ROWS(stride) ((stride) == 1)
 
 #include "ops/kernels/dwconv_f32_forms.h"
@@ -325,7 +325,8 @@ TAPER_TEMPLATE void band(const size_t kernel, const size_t stride, const size_t 
         outer = inner;
     for (size_t x = 0; x < j->out_width;) {
         const float *in[INPUT_ROWS_MAX];
-        const size_t left = outer - x; // output columns that are left with windows inside the image
+        const size_t left = outer - x; // number of remaining output columns whose windows are completely inside the
+                                       // image
         if (x >= inner && x < outer && left >= PIXELS) {
             for (size_t y = 0; y < in_rows_count; y++) {
                 in[y] = in_rows[y] == NULL ? NULL

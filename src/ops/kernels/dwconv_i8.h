@@ -34,9 +34,11 @@ typedef struct taper_dwconv_i8 {
     size_t pixels, channels, taps;
     size_t rows;  // number of rows of the result: 1, or an even number if the entry computes rows together
     bool columns; // true to compute one row with stride 2 by columns; only for entries with `columns`
-    // One pointer per tap. For several rows one pointer per column of each input row: a[3 * row + column].
+    // One pointer per tap if rows is 1. For several rows, one pointer per column of each input row: a[3 * row +
+    // column].
     const uint8_t *const *a;
-    const uint8_t *edge; // for several rows: the last pixel's last column, or NULL if it follows the other columns
+    const uint8_t *edge; // used if there are several rows: the last column of the last pixel's window, or NULL if it
+                         // follows the other columns
     size_t step;
     const int8_t *w;
     uint8_t *c;

@@ -20,7 +20,7 @@ typedef void taper_fft_pass_f32_function(size_t factor, size_t inner, size_t blo
 typedef void taper_fft_pass_f64_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const double *roots);
 // Computes the first m of the m + 1 numbers of a real transform from the m points of a transform of half its length.
-// Results are multiplied by scale, imaginary parts by sign. w has the m roots.
+// Results are multiplied by scale, and imaginary parts also by sign. w has the m roots.
 typedef void taper_fft_part_f32_function(size_t m, const float *w, float scale, float sign, const float *in,
                                          float *out);
 // Reverses taper_fft_part_f32_function: computes the m points from m numbers, with imaginary parts multiplied by sign,
@@ -40,14 +40,14 @@ typedef void taper_fft_join_f64_function(size_t m, const double *w, double sign,
 typedef void taper_fft_turn_f64_function(size_t count, const double *w, double sign, double *points);
 typedef void taper_fft_unzip_f64_function(size_t count, const double *x, size_t step, double *points);
 typedef void taper_fft_zip_f64_function(size_t count, const double *points, double *y, size_t step);
-// to_lanes gathers `count` numbers of each of TAPER_FFT_LANES lines, so that the lines' numbers with one index are
-// contiguous. of_lanes does the reverse. x_step is the distance between lines, y_step the distance between the lanes of
-// one number and the lanes of the next number. (vector_f32.h transposes floats.)
+// to_lanes gathers `count` numbers of each of TAPER_FFT_LANES lines, so that the numbers with the same index in all
+// lines are contiguous. of_lanes does the reverse. x_step is the distance between lines, y_step the distance between
+// the lanes of one number and the lanes of the next number. (vector_f32.h transposes floats.)
 typedef void taper_fft_lanes_f64_function(size_t count, const double *x, size_t x_step, double *y, size_t y_step);
 
 // Combines the transforms of eight lanes to one transform of 8 * m numbers. Lane l has every eighth number, from l on,
-// as m points. w has a point of roots for each point, by which the lanes' numbers are multiplied. out has pairs of real
-// and imaginary parts. m is a multiple of 8.
+// as m points. The numbers of each point are multiplied by the roots in the corresponding point of w. out has pairs of
+// real and imaginary parts. m is a multiple of 8.
 typedef void taper_fft_merge_f32_function(size_t m, const float *w, const float *in, float *out);
 
 typedef struct taper_fft_entry {

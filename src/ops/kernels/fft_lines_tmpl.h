@@ -11,7 +11,7 @@ static void FFT_NAME(part)(size_t m, const FFT_REAL *restrict w, FFT_REAL scale,
         {
             const FFT_REAL even_re = x[l] + y[l], even_im = x[LANES + l] - y[LANES + l];
             const FFT_REAL r = x[l] - y[l], i = x[LANES + l] + y[LANES + l];
-            // Adds (r + i im) times -i * w.
+            // Adds (r + j i) times -j * w, where j is the imaginary unit.
             out[l] = (even_re + r * w[1] + i * w[0]) * scale;
             out[LANES + l] = (even_im + i * w[1] - r * w[0]) * sign;
         }
@@ -33,7 +33,8 @@ static void FFT_NAME(join)(size_t m, const FFT_REAL *restrict w, FFT_REAL sign, 
         {
             const FFT_REAL x_im = sign * x[LANES + l], y_im = sign * y[LANES + l];
             const FFT_REAL even_re = x[l] + y[l], even_im = x_im - y_im, r = x[l] - y[l], i = x_im + y_im;
-            // Adds (r + i im) times i * conj(w), and stores the real and imaginary parts exchanged.
+            // Adds (r + j i) times j * conj(w), where j is the imaginary unit, and stores the real and imaginary parts
+            // exchanged.
             z[LANES + l] = even_re + r * im - i * re;
             z[l] = even_im + r * re + i * im;
         }

@@ -13,7 +13,7 @@ typedef struct FFT_NAME(point) {
     FFT_REAL im[FFT_LANES];
 } FFT_NAME(point);
 
-// Stores the product (r + i im) * (w[0] + i w[1]) in out, where r and im are the real and imaginary parts.
+// Stores the product (r + j i) * (w[0] + j w[1]) in out, where j is the imaginary unit.
 static inline void FFT_NAME(put)(FFT_NAME(point) *restrict out, size_t l, FFT_REAL r, FFT_REAL i,
                                  const FFT_REAL *restrict w)
 {

@@ -11,7 +11,7 @@
 //   14 are 13 + 12 + 12 + 12 and not 14 + 14 + 14 + 7. Each number of rows has its own code, and short strips are
 //   slower. It calls the kernel once per strip with all n columns. The strip of A (mr * k floats) then stays in L1, and
 //   the weights stream from L2 once per strip. gemm accepts several strips in one call and divides them itself. During
-//   its last strip it prefetches the memory after its weights, so the next call should use that.
+//   its last strip it prefetches the memory after its weights, which the next call should use.
 // - If the packed weights are larger than L2, it calls in blocks of columns instead: for each block of entry->nr * j
 //   columns, all strips of rows. A block that starts at c0, a multiple of nr, has weights w + c0 * (ks * kc + 1) and
 //   results c + c0. A is then read once per block.
@@ -36,12 +36,12 @@
 //
 // windows(m, nc, kc, ks, a, step, w, c, c_stride, e): overlapping rows. C[i] = sum over t < ks of the kc floats at a[t]
 // + i * step. step is 1 or 2, m is at least entry->mr, and the summand must not be the memory of C. It serves
-// convolutions of few channels in planes: a tap is a channel and a kernel row, kc the kernel's width, m a row of
-// pixels.
+// convolutions of few channels in planes: a tap is a channel and a kernel row, kc is the kernel's width, and m is the
+// number of pixels of a row.
 //
 // The summand (add) of the epilogue may be the memory of C (C += A * W), which also permits dividing K. Sums run over
-// taps, then over k, in this order; for one and two rows in up to 4 partial sums. They use FMA if the entry has it.
-// Only the elements of A, W, the summand and C that the arguments name are read or written (over_read is 0 in every
+// taps, then over k, in this order; tiles of one or two rows have up to 4 partial sums. They use FMA if the entry has
+// it. Only the elements of A, W, the summand and C that the arguments name are read or written (over_read is 0 in every
 // entry).
 #ifndef TAPER_KERNELS_GEMM_F32_H
 #define TAPER_KERNELS_GEMM_F32_H
@@ -55,7 +55,7 @@
 typedef struct taper_gemm_epilogue {
     const float *add;  // first element of the summand (residual), or NULL
     size_t add_stride; // number of floats between rows of the summand
-    float min, max;    // clamp; -INFINITY and INFINITY for none. A NaN stays NaN
+    float min, max;    // limits of the results, -INFINITY and INFINITY for none; a NaN stays NaN
 } taper_gemm_epilogue;
 
 typedef void taper_gemm_f32_function(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
@@ -75,10 +75,11 @@ typedef struct taper_gemm_entry {
     uint32_t over_read; // number of bytes that may be read after an input
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
-    taper_gemm_f32_windows_function *windows; // NULL if copying rows together is faster, and in small builds
+    taper_gemm_f32_windows_function *windows; // NULL in small builds, and if it is faster to copy the rows and call
+                                              // igemm
     // Only the entries of gemm_half.h set the fields below. All other entries have precision fp32, kr 1 and rounds 0.
     taper_precision precision; // precision of the packed weights
-    uint32_t kr;               // contiguous elements of a column in a panel; nr * kr is even
+    uint32_t kr;               // number of contiguous elements of a column in a panel; nr * kr is even
     // 0 if A is not rounded. Otherwise A is rounded to halves, and this many products are added as halves before the
     // sum is added to floats (1: all sums are floats).
     uint32_t rounds;

@@ -35,7 +35,8 @@ typedef struct call {
     const taper_gemm_epilogue *e;
     size_t ahead; // prefetch distance in bytes, for FETCH
 #ifdef EACH_EVEN_MR
-    // For tiles of rows at equal distances, which have no pointers: first row; floats from row to row.
+    // Tiles of rows at equal distances have no pointers. They use the address of the first row and the number of floats
+    // from row to row.
     const float *rows;
     size_t row_step;
 #define NO_ROWS , NULL, 0
@@ -46,7 +47,7 @@ typedef struct call {
 
 #ifndef OWN_PRODUCTS
 // Adds the products of kc elements of each row p[i] to acc. The products of the first row are distributed over acc and
-// the ku - 1 sums of part. Returns the address after the weights that it used.
+// the ku - 1 partial sums in `part`. Returns the address after the weights that it used.
 TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
                                          const float *w, size_t kc, size_t ahead, V acc[MR_MAX][2], V part[SPLIT][2])
 {
@@ -115,7 +116,7 @@ TAPER_TEMPLATE const float *add_even_products(const size_t mr, const float *firs
     for (size_t k = 0; k < kc; k++) {
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // prevents a pointer for each row, see even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // avoids a pointer for each row, see even_tile
         const V b = v_load(w);
         w += NR;
         TAPER_UNROLL
@@ -319,7 +320,7 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // prevents a pointer for each row, see even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // avoids a pointer for each row, see even_tile
         const V b = v_load(w), b_half = v_twice(w + VN);
         FETCH(w, t->ahead);
         V x[2];
@@ -390,7 +391,7 @@ TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, 
         w += NR;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i += OF_A_POINTER)
-            __asm__("" : "+r"(p[i / OF_A_POINTER])); // prevents a pointer for each row, see even_tile
+            __asm__("" : "+r"(p[i / OF_A_POINTER])); // avoids a pointer for each row, see even_tile
         TAPER_UNROLL
         for (size_t j = 0; j < 3; j++)
             b[j] = v_load(j < 2 ? w + VN * j : w + panel);

@@ -62,7 +62,7 @@ typedef void taper_gemm_i8_marks_function(const int8_t *panel, size_t groups, in
 typedef struct taper_gemm_i8_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit that the entry needs
-    uint32_t mr, nr;    // largest number of rows in a call; number of columns of a panel of packed weights
+    uint32_t mr, nr;    // largest number of rows of a call; number of columns of a panel of packed weights
     uint32_t kr;        // number of contiguous k of a column in a panel
     uint32_t shift;     // number that is subtracted from A, see above
     uint32_t over_read; // number of bytes that may be read after an input
@@ -91,12 +91,13 @@ taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 //
 // TAPER_I8_OF_SIXTEENS (kr is 16): one byte for every two whole groups, 0 if sums of four products fit everywhere,
 // otherwise TAPER_I8_TWO. TAPER_I8_END follows. The first byte has TAPER_I8_ONE if weights k and k + 8 of a group are
-// both -128, because not even the sum of two products may fit then. taper_gemm_i8_half: the last group is not whole.
+// both -128, because even the sum of two products may then not fit. taper_gemm_i8_half returns true if the last group
+// is not whole.
 //
-// TAPER_I8_OF_STEPS (kr is 4): one byte for every two groups, in the panel's order. It has bits for inputs of at most
-// 127, and from TAPER_I8_WIDE on for all inputs. TAPER_I8_TWO: sums of two products fit, but not all sums of a lane's
-// four products. TAPER_I8_FIRST and TAPER_I8_SECOND: in this group not even two products fit. A last byte is not 0 if
-// there are enough such groups that products of 16 bits are faster.
+// TAPER_I8_OF_STEPS (kr is 4): one byte for every two groups, in the panel's order. Its low bits hold for inputs of at
+// most 127, and its bits from TAPER_I8_WIDE on hold for all inputs. TAPER_I8_TWO: sums of two products fit, but not all
+// sums of a lane's four products. TAPER_I8_FIRST and TAPER_I8_SECOND: in this group not even two products fit. A last
+// byte is not 0 if there are enough such groups that products of 16 bits are faster.
 enum { TAPER_I8_NONE, TAPER_I8_OF_SIXTEENS, TAPER_I8_OF_STEPS };
 #include "ops/kernels/gemm_i8_marks.h"
 enum { TAPER_I8_TWO = 1, TAPER_I8_END = 2, TAPER_I8_ONE = 4 };
@@ -123,7 +124,7 @@ typedef struct taper_gemm_i8_pack {
     const int8_t *weights;
 } taper_gemm_i8_pack;
 
-// Kernels may read this many bytes after the last panel.
+// These are the bytes after the last panel that kernels may read.
 #define TAPER_GEMM_I8_TAIL 128
 
 // These functions return the number of bytes of one panel, and of all panels with the tail, or 0 if the number does not

@@ -12,17 +12,17 @@ enum {
     // Largest number of inputs of a row; more would come from the L2 cache for each tile, and tiles with more rows are
     // then faster.
     ROWS_INPUTS = 512,
-    // Number of bytes of the rows that are multiplied with all panels; they stay in the L1 cache.
+    // Largest number of bytes of the rows that are multiplied with all panels. They stay in the L1 cache.
     ROWS_BYTES = 24 * 1024,
     ROWS_BYTES_OF_C = 64, // number of bytes of each row of C that are in the L1 cache: one line
 };
 
-// The position in the inputs of a tile's first row, which advances by four. For windows it is `at` bytes after each
-// tap's pointer.
+// The position in the inputs of a tile's first row, which advances by four. For windows, the tile's first row is `at`
+// bytes after each tap's pointer.
 typedef struct rows_source {
     const uint8_t *x;
     const uint8_t *const *tap;
-    // Offset of windows in bytes; number of groups that are left of the tap; number of groups of a tap.
+    // Offset of windows in bytes; number of remaining groups of the current tap; number of groups of each tap.
     size_t at, left, groups;
 } rows_source;
 
@@ -75,7 +75,7 @@ TAPER_TEMPLATE Q rows_scaled(const size_t rows, const size_t nv, const rows_plac
     return I8(scaled)(acc[row * each + k % each], P(loadu_ps)(p->scale + LANES * (k % each)));
 }
 
-// Converts 64 sums to bytes and stores them. For a row that does not exist it stores the last row again.
+// Converts 64 sums to bytes and stores them. If a row does not exist, it stores the last row again.
 TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_place *p, size_t unit, S acc[ROWS_SUMS])
 {
     const Q order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

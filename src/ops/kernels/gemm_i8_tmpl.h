@@ -2,8 +2,8 @@
 // The body of the x86 and WebAssembly gemm kernels for quantized numbers, written with the macros of simd_i8_x86.h: up
 // to MR_MAX rows by NR = two registers of columns. For four k there are two loads of weights, and one broadcast per
 // row. The including file defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(). If
-// it is faster, it defines HALVES with I8(twice…), I8(halves) and store_halves(), for panels that have a vector and a
-// half. With OWN_PRODUCTS it adds the methods BYTES and WORDS to PLAIN, the method of adding products that this file
+// panels of a vector and a half are faster with these, it defines HALVES, I8(twice…), I8(halves) and store_halves().
+// With OWN_PRODUCTS it adds the methods BYTES and WORDS to PLAIN, the method of adding products that this file
 // contains; then run_strip() and way_of_windows() choose one for a job, and gemm_i8_pairs_avx2.h has the functions.
 #include "ops/kernels/gemm_i8.h"
 
@@ -188,8 +188,8 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
 
 #ifdef HALVES
 enum { LEAST_OF_HALVES = 12 }; // smallest number of rows for which half_tile is faster
-// Computes n columns of bytes, more than a register has and at most one and a half. The halves of two rows share a
-// register, so three registers do the products and the scaling of four.
+// Computes n columns of bytes: more than one register of columns, and at most one and a half. The halves of two rows
+// share a register, so three registers do the work of four.
 TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *w, size_t column, size_t n)
 {
     S acc[MR_MAX], half[(MR_MAX + 1) / 2];

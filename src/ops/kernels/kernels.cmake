@@ -20,7 +20,7 @@ if(TAPER_CPU_LEVELS STREQUAL "native")
     if(NOT compiled OR NOT ran EQUAL 0)
         message(FATAL_ERROR "TAPER_CPU_LEVELS=native: cmake/native_levels.c does not run here: ${said}")
     endif()
-    list(FILTER levels INCLUDE REGEX ".") # the last one ends in a semicolon
+    list(FILTER levels INCLUDE REGEX ".") # the last item ends in a semicolon, so the list has an empty item
     list(LENGTH levels count)
     if(count GREATER 1)
         list(REMOVE_ITEM levels scalar) # the scalar kernels are then the last resort, built for size
@@ -65,7 +65,7 @@ set(TAPER_KERNEL_SOURCES
     src/ops/kernels/scalar/gemm_i8_pack.c
     src/ops/kernels/scalar/winograd_i8_pack.c
 )
-# Kernels that small builds omit, <family>_<instruction set>. A list has the row only if the kernel is built.
+# Kernels that small builds omit, as <family>_<instruction set>. A list has the row only if the kernel is built.
 set(TAPER_LEFT_OUT_SMALL cast_avx512 cast_avx2 native_avx512 native_avx2 fft_f32_avx2 gemm_half_amx gemm_half_avx512bf16 gemm_i8_amx
     gemm_i8_avx512 winograd_i8_avx512vnni winograd_i8_avx512 winograd_i8_avx2 winograd_i8_simd128)
 set(TAPER_LEFT_OUT)

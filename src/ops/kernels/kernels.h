@@ -27,9 +27,9 @@
 // Speed also depends on the caches: data that one layer writes and the next layer reads should stay in L2. Maps larger
 // than L2 are computed fastest in bands of rows through several layers.
 //
-// An instruction set is a row of platform/isa_list.inc. A simd_<isa>.h with the functions of simd_scalar.h gives the
-// depthwise and vector families, by two files of ten lines; gemm is written by hand (gemm_f32_<isa>.c).
-// docs/inside/cpu.md and CONTRIBUTING.md explain the rest.
+// An instruction set is a row of platform/isa_list.inc. A simd_<isa>.h with the functions of simd_scalar.h gives
+// kernels of the depthwise and vector families, which need two more files of ten lines; gemm is written by hand
+// (gemm_f32_<isa>.c). docs/inside/cpu.md and CONTRIBUTING.md explain the rest.
 #ifndef TAPER_KERNELS_H
 #define TAPER_KERNELS_H
 

@@ -15,7 +15,7 @@ TAPER_TEMPLATE V v_log_base(V x, const float factor, const float two, const floa
     const V r = v_add(v_fma(s, v_set(-0.5f), v_mul(fq, s)), f);
     return v_log_edges(x, v_fma(n, v_set(two), v_fma(r, v_set(factor), v_mul(n, v_set(two_low)))));
 }
-TAPER_TEMPLATE V v_log2(V x) // exact for powers of 2
+TAPER_TEMPLATE V v_log2(V x) // the result is exact for powers of 2
 {
     return v_log_base(x, 1.44269504f, 1.0f, 0.0f);
 }
@@ -68,7 +68,7 @@ TAPER_TEMPLATE V v_atan(V x)
     const V r = v_atan_small(v_pick(large, v_div(one, a), a));
     return v_sign(v_pick(large, v_from_quarter(r), r), x);
 }
-// Returns the angle of (x, y). Two infinities count as equal; the angle of (0, 0) is 0 or pi.
+// Returns the angle of (x, y). Two infinite operands count as equal; the angle of (0, 0) is 0 or pi.
 TAPER_TEMPLATE V v_atan2(V y, V x)
 {
     const V a = v_abs(y), b = v_abs(x), zero = v_set(0.0f), one = v_set(1.0f);
@@ -139,8 +139,8 @@ TAPER_TEMPLATE V v_cosh(V x)
     return v_fma(half, h, v_div(v_set(0.5f), v_mul(h, h)));
 }
 
-// erfc(a) = exp(-a^2) p(w) / (1 + a) for a >= 1/2, w = (a - 3) / (a + 3). The rounding error of the square is added
-// back. The square is computed from a high and a low part of a, so it needs no FMA.
+// Computes erfc(a) = exp(-a^2) p(w) / (1 + a) for a >= 1/2, with w = (a - 3) / (a + 3). The rounding error of the
+// square is added back. The square is computed from a high and a low part of a, so it needs no FMA.
 TAPER_TEMPLATE V v_erfc(V x)
 {
     const V whole = v_abs(x), a = v_min(v_set(10.3f), whole), one = v_set(1.0f);
@@ -162,8 +162,8 @@ TAPER_TEMPLATE V v_erfc(V x)
     return v_pick(v_less(whole, v_set(0.5f)), v_sub(one, v_fma(v_erf_small(v_mul(x, x)), x, x)), far);
 }
 
-// erfinv(x) = x p(w), w = -log(1 - x^2). For w up to 5 the polynomial p is in w - 5/2, for larger w in sqrt(w) - 3. The
-// result is infinite for |x| = 1, and NaN for larger |x|.
+// Computes erfinv(x) = x p(w), with w = -log(1 - x^2). For w up to 5 the polynomial p is in w - 5/2, for larger w in
+// sqrt(w) - 3. The result is infinite for |x| = 1, and NaN for larger |x|.
 TAPER_TEMPLATE V v_erfinv(V x)
 {
     const V a = v_abs(x), one = v_set(1.0f);

@@ -48,7 +48,7 @@ TAPER_TEMPLATE double d_power_of_two(double p, double n)
            d_of_bits((d_bits(rest + D_ROUNDER) << 52) + 0x3FF0000000000000u);
 }
 
-// exp(x) = 2^n (1 + the result). x is NaN, or exp(x) is roughly in the range of a double.
+// Returns r and sets *n so that exp(x) = 2^n (1 + r). x is NaN, or exp(x) is roughly in the range of a double.
 TAPER_TEMPLATE double d_exp_parts(double x, double *n)
 {
     *n = D_FMA(x, 1.44269504088896340736, D_ROUNDER) - D_ROUNDER;
@@ -80,7 +80,7 @@ TAPER_TEMPLATE double d_expm1(double x)
     return x == 0 ? x : y;
 }
 
-// x = 2^n (1 + the result). The result + 1 is in [sqrt(1/2), sqrt(2)]. x is positive and normal.
+// Returns r and sets *n so that x = 2^n (1 + r), with 1 + r in [sqrt(1/2), sqrt(2)]. x is positive and normal.
 TAPER_TEMPLATE double d_log_parts(double x, double *n)
 {
     const uint64_t up = d_bits(x) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);

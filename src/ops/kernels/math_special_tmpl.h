@@ -72,7 +72,7 @@ TAPER_TEMPLATE double s_i1e(double x) // returns the magnitude; the caller sets 
 
 // ---- the normal distribution
 
-// Computes erfc(x). From 11 on it is 0 as a float.
+// Computes erfc(x). For x from 11 on, the result is 0 as a float.
 TAPER_TEMPLATE double s_erfc(double x)
 {
     const double a = d_abs(x), u = s_near(a, 3);
@@ -210,7 +210,7 @@ TAPER_TEMPLATE double s_lgamma(double x)
     const double stirling = (y - 0.5) * d_log(y) - y + 0.91893853320467274178 + series * v;
     const double product = z > 1e6 ? 1 : p, sine = d_abs(s_sin_pi(s_beyond(x)));
     const double taken = d_log(x > 0 ? product : product / sine), value = x > 0 ? stirling - taken : taken - stirling;
-    // At the two zeros the terms of the sum do not cancel exactly.
+    // The function is 0 at 1 and at 2, where the terms of the sum do not cancel exactly.
     return d_abs(x) == INFINITY ? INFINITY : x == 1 || x == 2 ? 0 : value;
 }
 

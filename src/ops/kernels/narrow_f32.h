@@ -33,7 +33,7 @@ typedef struct taper_narrow_format {
 
 // Computes y[i] = Σ x[j] w[i * w_stride + j] for n outputs and k inputs.
 typedef void taper_gemv_half_function(size_t n, size_t k, const float *x, const uint16_t *w, size_t w_stride, float *y);
-// Computes y[i] = Σ x[j] w[i][j] for the nr outputs of a panel. The sum is over `groups` groups.
+// Computes y[i] = Σ x[j] w[i][j] for the nr outputs of a panel. The sum is over the inputs of `groups` groups.
 typedef void taper_gemv_panel_function(const taper_narrow_format *format, size_t groups, const float *x,
                                        const void *panel, float *y);
 // Converts the weights of `count` inputs of a group to floats, from input `first` on. Each input has nr weights. If the

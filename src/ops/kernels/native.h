@@ -40,8 +40,8 @@ typedef struct taper_native_numbers {
     int64_t i[2];
 } taper_native_numbers;
 
-// NATIVE(operator, type, T, W, result, value): the value from x, y and z, of type T, and from the numbers p. W is the
-// unsigned integer in which products and sums wrap. The result is SAME, TRUTH (a byte) or REAL (a float).
+// NATIVE(operator, type, T, W, result, value): `value` is computed from x, y and z, of type T, and from the numbers p.
+// W is the unsigned integer in which products and sums wrap. The result is SAME, TRUTH (a byte) or REAL (a float).
 // clang-format off: a table
 #define TAPER_NATIVE_INTS(NATIVE, name, result, value)                                                                 \
     NATIVE(name, U8, uint8_t, uint32_t, result, value)                                                                 \
@@ -129,8 +129,8 @@ typedef struct taper_native_numbers {
     NATIVE(ANGLE, C64, taper_native_pair, uint32_t, REAL, v_atan2(x.im, x.re))
 
 // Quotients and remainders that round to zero or down. Integers of up to 16 bits are divided as floats, wider ones as
-// doubles. DIVISION(operator, type, T, W, R, value): the value from x, y, the quotient q and the remainder r, which are
-// signed.
+// doubles. DIVISION(operator, type, T, W, R, value): `value` is computed from x, y, the quotient q and the remainder r,
+// which are signed.
 #define TAPER_NATIVE_DIVIDED(DIVISION, name, value)                                                                    \
     DIVISION(name, U8, uint8_t, uint32_t, float, value)                                                                \
     DIVISION(name, I8, int8_t, uint32_t, float, value)                                                                 \
@@ -258,7 +258,7 @@ typedef enum taper_native_fold {
     TAPER_FOLD_PRODUCT,
     TAPER_FOLD_MOST,
     TAPER_FOLD_LEAST,
-    TAPER_FOLD_ANY, // 1 if any element is nonzero, otherwise 0; EVERY is 1 if all elements are nonzero
+    TAPER_FOLD_ANY, // 1 if any element is nonzero, otherwise 0; EVERY: 1 if all elements are nonzero, otherwise 0
     TAPER_FOLD_EVERY,
     TAPER_FOLD_NONZERO, // number of nonzero elements
     TAPER_FOLD_COUNT,
@@ -268,9 +268,9 @@ typedef enum taper_fold_type {
     TAPER_FOLD_F32, // sum of floats, accumulated as doubles
     TAPER_FOLD_F64,
     TAPER_FOLD_I64,
-    TAPER_FOLD_I32, // int32, accumulated as int64; U8: uint8, accumulated as int64
+    TAPER_FOLD_I32, // elements are int32, accumulated as int64; U8: uint8, accumulated as int64
     TAPER_FOLD_U8,
-    TAPER_FOLD_C64, // pairs of floats, accumulated as pairs of doubles
+    TAPER_FOLD_C64, // elements are pairs of floats, accumulated as pairs of doubles
     TAPER_FOLD_TYPES
 } taper_fold_type;
 
@@ -314,8 +314,8 @@ typedef struct taper_native_folder {
 typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
                              int32_t *where);
 
-// Finds the maximum of each of n channels over `places` pixels, and the number of its pixel in `at`: the first pixel
-// with the maximum. The last NaN wins over every number. If no element is above -inf, the number is `first`.
+// Finds the maximum of each of n channels over `places` pixels, and the item of `at` for the first pixel with this
+// maximum. The last NaN wins over every number. If no element is above -inf, the number is `first`.
 typedef void taper_window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first,
                               float *most, int64_t *where);
 // Returns the sum of (x - mean)².
@@ -335,8 +335,8 @@ typedef void taper_norm_u8(size_t n, const uint8_t *x, const float *weight, cons
                            const taper_norm_numbers *p, uint8_t *y);
 
 // Computes rows of a product with a panel: c[r][j] is the sum over p < k of a[r][p] * panel[p * 8 + j], for at most
-// eight columns j. The panel has eight columns also if fewer are written. The steps of a are in elements and may be
-// any. The elements of a row of c are neighbours. add: adds the sums to c.
+// eight columns j. The panel has eight columns even if fewer are written. a may have any steps; they are in elements.
+// The elements of a row of c are contiguous. add: adds the sums to c.
 enum { TAPER_BLOCK_COLUMNS = 8 };
 typedef void taper_block_f32(size_t rows, size_t columns, size_t k, const float *a, int64_t a_row, int64_t a_column,
                              const float *panel, float *c, int64_t c_row, bool add);

@@ -13,8 +13,8 @@ enum { FOLD_LANES = 32, FOLD_AHEAD = 4096 };
         const A a = part[j], x = part[j + (width)];                                                                    \
         part[j] = merged;                                                                                              \
     }
-// Defines the two functions of a reduction. A line has enough accumulators to hide an operation's latency. In rows each
-// element is added to its own accumulator.
+// Defines the two functions of a reduction. A line has enough accumulators to hide an operation's latency. In a rows
+// function, each column has its own accumulator.
 #define FOLD_LINE(name, dtype, T, A, start, joined, merged)                                                            \
     static void line_##name##_##dtype(size_t n, const void *from, void *acc)                                           \
     {                                                                                                                  \
@@ -85,8 +85,8 @@ static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t str
     }
 }
 
-// Real and imaginary parts alternate. Each lane adds a few floats as floats. If these overflow, the result does too,
-// and everything is added again as doubles. The constant length of the loops keeps their vectors in registers.
+// Real and imaginary parts alternate. Each lane adds a few elements as floats. If such a sum overflows, all elements
+// are added again as doubles. The constant length of the loops keeps their vectors in registers.
 enum { SUM_FLOATS = 64, SUM_STEPS = 32, SUM_PARTS = SUM_FLOATS / 4 };
 static void line_SUM_C64(size_t n, const void *from, void *acc)
 {

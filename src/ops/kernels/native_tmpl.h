@@ -71,7 +71,8 @@ TAPER_TEMPLATE float taper_native_hypot(float x, float y)
     return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : length;
 }
 
-// Returns true if quotients with this complex number neither overflow nor lose digits. Zero passes only as a dividend.
+// Returns true if quotients with this complex number neither overflow nor lose digits. Zero fits only as the dividend
+// (`zero` is true).
 TAPER_TEMPLATE unsigned taper_native_fits(taper_native_pair x, const bool zero)
 {
     const float a = fabsf(x.re), b = fabsf(x.im), most = a > b ? a : b;
@@ -134,9 +135,10 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
 TAPER_NATIVES(NATIVE)
 #undef NATIVE
 
-// A quotient of two integers with less than 32 bits is not rounded up to an integer: the fraction is larger than a
-// double's last place. The same is true for 16 bits and floats. If a step has wider integers, it is divided one by one.
-// A step with the smallest int64 is also divided one by one, because its quotient by -1 overflows.
+// The quotient of two integers of less than 32 bits, divided as doubles, is never rounded up to an integer, because its
+// distance to the integer is larger than a double's last place. The same is true for 16 bits and floats. If a step has
+// wider integers, it is divided one by one. A step with the smallest int64 is also divided one by one, because its
+// quotient by -1 overflows.
 static bool fits(const int64_t *a, const int64_t *b)
 {
     int64_t beyond = 0;

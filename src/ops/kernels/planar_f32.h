@@ -29,7 +29,7 @@ typedef struct taper_planar {
     size_t w_first, w_taps; // the call uses `taps` of w_taps taps, from w_first on; if w_taps is 0, it uses all taps
     float *y;
     size_t y_plane;
-    float min, max; // clamp; -INFINITY and INFINITY for none. A NaN stays NaN
+    float min, max; // limits of the results, -INFINITY and INFINITY for none; a NaN stays NaN
 } taper_planar;
 
 // Computes y[output * y_plane + p] for p < count.

@@ -176,7 +176,7 @@ TAPER_TEMPLATE float v_most(V a)
 TAPER_TEMPLATE void v_transpose(V *v)
 {
     __m256 t[8];
-    // Zips pairs of rows: each half has elements (row, column) 00 10 01 11, or 02 12 03 13.
+    // Interleaves pairs of rows: each half has the elements (row, column) 00 10 01 11, or 02 12 03 13.
     TAPER_UNROLL
     for (int i = 0; i < 8; i += 2) {
         t[i] = _mm256_unpacklo_ps(v[i], v[i + 1]);

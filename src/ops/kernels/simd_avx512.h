@@ -159,7 +159,7 @@ TAPER_TEMPLATE float v_most(V a)
 TAPER_TEMPLATE void v_transpose(V *v)
 {
     __m512 t[16];
-    // Zips pairs of rows: each quarter has elements (row, column) 00 10 01 11, or 02 12 03 13.
+    // Interleaves pairs of rows: each quarter has the elements (row, column) 00 10 01 11, or 02 12 03 13.
     TAPER_UNROLL
     for (int i = 0; i < 16; i += 2) {
         t[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);

@@ -101,8 +101,8 @@ TAPER_TEMPLATE V v_fma(V a, V b, V c)
 {
     return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
 }
-// The instruction is a comparison: b < a ? b : a, so with NaN it returns the second operand. With the operands
-// exchanged it has the contract of these functions.
+// The instruction is a comparison, such as b < a ? b : a for the minimum of a and b, so with NaN it returns its first
+// operand. With its operands exchanged it has the contract of these functions.
 TAPER_TEMPLATE V v_max(V a, V b)
 {
     return wasm_f32x4_pmax(b, a);
@@ -193,8 +193,8 @@ TAPER_TEMPLATE V v_even(V a, V b)
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {
     const V ab = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5),
-            ca = wasm_i32x4_shuffle(c, a, 0, 4, 1, 5); // elements a0 b0 a1 b1; c0 . . a1
-    const V bc = wasm_i32x4_shuffle(b, c, 1, 5, 2, 6); // elements b1 c1 b2 c2
+            ca = wasm_i32x4_shuffle(c, a, 0, 4, 1, 5); // ab has the elements a0 b0 a1 b1, and ca has c0 . . a1
+    const V bc = wasm_i32x4_shuffle(b, c, 1, 5, 2, 6); // the elements b1 c1 b2 c2
     wasm_v128_store(p, wasm_i32x4_shuffle(ab, ca, 0, 1, 4, 7));
     wasm_v128_store(p + 4, wasm_i32x4_shuffle(bc, wasm_i32x4_shuffle(a, b, 2, 6, 3, 7), 0, 1, 4, 5));
     wasm_v128_store(p + 8, wasm_i32x4_shuffle(wasm_i32x4_shuffle(c, a, 2, 7, 3, 3),

@@ -3,8 +3,8 @@
 //   const taper_vector_entry *v = taper_vector_f32_select(cpu);  v->unary[TAPER_UNARY_SIGMOID](n, x, y, NULL);
 //
 // A kernel of this family reads and writes only the elements that its arguments name. y may be x (or a or b) itself,
-// but must not overlap it otherwise. Strides are in floats. min and max are a clamp, -INFINITY and INFINITY for none; a
-// NaN stays NaN.
+// but must not overlap it otherwise. Strides are in floats. min and max are limits of the results, -INFINITY and
+// INFINITY for none; a NaN stays NaN.
 //
 // Accuracy, measured on one float in 101 against double precision (kernel_check --thorough), in units of the last
 // place:
@@ -66,7 +66,7 @@
     UNARY(EXP2, exp2, 0, 1, TAPER_USES(taper_ew_exp2))                                                     \
     UNARY(LOG2, log2, 0, 1, TAPER_USES(taper_ew_log2))                                                     \
     UNARY(LOG10, log10, 0, 1, TAPER_USES(taper_ew_log10))                                                  \
-    UNARY(LOGIT, logit, 1, 1, TAPER_USES(taper_op_logit)) /* log(x / (1 - x)), x clamped to p0, 1 - p0 */  \
+    UNARY(LOGIT, logit, 1, 1, TAPER_USES(taper_op_logit)) /* log(x / (1 - x)), with x clamped to [p0, 1 - p0] */  \
     UNARY(ATAN, atan, 0, 1, TAPER_USES(taper_ew_atan))                                                     \
     UNARY(ASIN, asin, 0, 1, TAPER_USES(taper_ew_asin))                                                     \
     UNARY(ACOS, acos, 0, 1, TAPER_USES(taper_ew_acos))                                                     \
@@ -165,8 +165,8 @@ typedef void taper_softmax_f32_function(size_t n, const float *x, float *y);
 typedef void taper_layer_norm_f32_function(size_t n, const float *x, const float *gamma, const float *beta, float eps,
                                            float *y);
 // Pools NHWC pixels. Tap t < taps (> 0) of pixel i < m is the `channels` floats at a[t * a_tap_stride + i] + a_offset
-// bytes. For a window that the border cuts, repeat a pointer to any pixel inside (maximum), or use `zero`, to which
-// a_offset is not added (average).
+// bytes. For a window that the border cuts, the maximum needs repeated pointers to any pixel inside, and the average
+// needs the pointer `zero`, to which a_offset is not added.
 typedef void taper_max_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
                                          size_t a_tap_stride, size_t a_offset, float *y, size_t y_stride);
 // divisors[i] divides the sum of pixel i, which is added in the order of the taps.
@@ -190,7 +190,7 @@ typedef void taper_gemv_f32_function(size_t n, size_t k, const float *x, const f
                                      const float *bias, float *y, float min, float max);
 // Computes recurrent cells: n units of one row, whose gates are `step` floats apart, with the formulas and gate order
 // of torch.nn.LSTM and GRU. c and h receive the new state. `before` is the previous state, which may be h. `of_state`
-// is the part of GRU's new gate that comes from the state; the other gates already contain this part.
+// is the part of GRU's `new` gate that comes from the state; the other gates already contain this part.
 typedef void taper_lstm_cell_f32_function(size_t n, const float *gates, size_t step, float *c, float *h);
 typedef void taper_gru_cell_f32_function(size_t n, const float *gates, size_t step, const float *of_state,
                                          const float *before, float *h);

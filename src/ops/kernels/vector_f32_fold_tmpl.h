@@ -8,9 +8,9 @@
 #include "ops/kernels/vector_f32_fetch.h"
 
 // The number of additions to an accumulator before its sum is added to the next level. With equal elements all rounding
-// errors have one sign: in a single level 64 additions cost six units in the last place. Two levels of 8 have the 64
-// elements that reduce_vector.c gives to an accumulator. PyTorch's cascade sum (aten/src/ATen/native/cpu/SumKernel.cpp)
-// has levels too.
+// errors have one sign: 64 additions in a single level then give an error of six units in the last place. Two levels of
+// 8 have the 64 elements that reduce_vector.c gives to an accumulator. PyTorch's cascade sum
+// (aten/src/ATen/native/cpu/SumKernel.cpp) has levels too.
 enum { LEVEL = 8 };
 
 // Defines a sum. Several accumulators are used, so that additions do not wait for each other.

@@ -109,7 +109,7 @@ TAPER_TEMPLATE V v_frac(V x)
 {
     return v_sub(x, v_trunc(x));
 }
-// A negative p[0] means that x is not clamped.
+// If p[0] is negative, x is not clamped.
 TAPER_TEMPLATE V op_logit(V x, const V *p)
 {
     const V inside = v_clamp(x, p[0], v_sub(v_set(1.0f), p[0]));
@@ -201,7 +201,7 @@ TAPER_TEMPLATE V v_glu(V a, V b)
 {
     return v_mul(a, v_sigmoid(b));
 }
-// v_max and v_min return NaN only if the second operand is NaN, or in some instruction sets if either is.
+// v_max and v_min return NaN only if the second operand is NaN, or, in some instruction sets, if either operand is NaN.
 TAPER_TEMPLATE V v_maximum(V a, V b)
 {
     return SIMD_MAX_KEEPS_NAN ? v_max(a, b) : v_pick(v_nan(a), a, v_max(a, b));

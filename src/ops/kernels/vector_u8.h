@@ -24,7 +24,7 @@ typedef struct taper_u8_product {
 } taper_u8_product;
 
 #define TAPER_U8_MULTIPLIER 16384.0f
-#define TAPER_U8_TOO_MUCH 9.2e18f // larger scaled numbers quantize to 0
+#define TAPER_U8_TOO_MUCH 9.2e18f // scaled numbers above this quantize to 0
 
 typedef struct taper_vector_u8_entry {
     const char *name;
@@ -39,8 +39,8 @@ typedef struct taper_vector_u8_entry {
     // Computes y = scale * (x - zero_point).
     void (*dequantize)(size_t n, const uint8_t *x, float scale, int32_t zero_point, float *y);
     // Computes to[i][c] = w[2 i] * taps[2 i][c] + w[2 i + 1] * taps[2 i + 1][c] in floats, as PyTorch's loops over
-    // channels do. These loops fuse one product with the addition: the second product for the first channels, up to a
-    // multiple of 8, and the first product for the other channels.
+    // channels do. These loops fuse one product with the addition: the fused product is the second one for the first
+    // channels, up to a multiple of 8, and the first one for the other channels.
     void (*stretch)(size_t pixels, size_t channels, const uint8_t *const *taps, const float *w, float *to);
     // Computes y[i][c] = rne(w[0] * a[i][c] + w[1] * b[i][c] - zero_point) + zero_point, within [0, 255].
     void (*blend)(size_t pixels, size_t channels, const float *a, const float *b, const float *w, int32_t zero_point,

@@ -11,7 +11,7 @@
 // ---- sums
 
 typedef struct sum_words {
-    Q high, low; // factors in two parts, each of 16 bits for a and 16 bits for b
+    Q high, low; // high and low part of the factors; each 32 bits have 16 bits for a and 16 bits for b
     Q offset, mask, threshold, half;
     __m128i shift;
 } sum_words;
@@ -26,8 +26,8 @@ TAPER_TEMPLATE Q I8(less_one_below)(Q x, Q bound)
 #endif
 }
 
-// Computes sums. pairs has a and b in 16 bits each. The factors have 22 bits, so there are two products of 11 by 8
-// bits. roomy is true if the sum plus half a step still fits into 32 bits.
+// Computes sums. `pairs` has a and b in 16 bits each. The factors have 22 bits, so there are two products of 11 by 8
+// bits. `roomy` is true if the sum plus half a step still fits into 32 bits.
 TAPER_TEMPLATE Q sum_of(const bool roomy, Q pairs, const sum_words *s)
 {
     const Q high = P(slli_epi32)(P(madd_epi16)(pairs, s->high), 11);
@@ -167,7 +167,7 @@ static void range(size_t n, const float *x, float *min, float *max)
         const F v = P(loadu_ps)(x + i);
         low = P(min_ps)(v, low);
         high = P(max_ps)(v, high);
-        bad = P(add_ps)(bad, P(mul_ps)(v, none)); // an infinity times zero is NaN too
+        bad = P(add_ps)(bad, P(mul_ps)(v, none)); // the product with an infinity is NaN too
     }
     float lows[LANES], highs[LANES], bads[LANES], is_bad = 0;
     P(storeu_ps)(lows, low);

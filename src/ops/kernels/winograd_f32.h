@@ -31,7 +31,7 @@
 // Number of inputs on a side of the largest tile; number of all its inputs.
 enum { TAPER_WINOGRAD_SIDE = 9, TAPER_WINOGRAD_POSITIONS = 81 };
 
-// The positions on a side of a tile with 2, 3 or 4 outputs. A tile has one position for each input.
+// The positions on a side of a tile with 2, 3 or 4 outputs. A tile has one position for each of its inputs.
 static const uint8_t taper_winograd_f4_positions[3][TAPER_WINOGRAD_SIDE] = {
     {0, 1, 2, 5}, {0, 1, 2, 3, 5}, {0, 1, 2, 3, 4, 5}};
 static const uint8_t taper_winograd_s4_positions[3][TAPER_WINOGRAD_SIDE] = {
@@ -48,7 +48,7 @@ typedef struct taper_winograd_output {
     const float *add;     // summand with the strides of y, or NULL; must not be y
     size_t row, pixel;    // number of floats between rows and between pixels of y
     size_t rows, columns; // number of the tile's outputs to write
-    float min, max;       // clamp, as in taper_gemm_epilogue
+    float min, max;       // limits of the results, as in taper_gemm_epilogue
 } taper_winograd_output;
 
 // Writes the outputs. Returns true if a corner was infinite or NaN.

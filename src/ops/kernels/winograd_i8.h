@@ -26,7 +26,7 @@
 
 #include "ops/kernels/gemm_i8.h"
 
-// 1 if this build may have an entry of the list.
+// 1 if this build may contain entries of winograd_i8_list.inc.
 #define TAPER_WINOGRAD_I8 (!TAPER_IS_ONE(TAPER_LEFT_OUT_winograd_i8))
 
 enum { TAPER_WINOGRAD_I8_SIDE = 6, TAPER_WINOGRAD_I8_POSITIONS = 36, TAPER_WINOGRAD_I8_MOST_NR = 32 };
@@ -46,7 +46,7 @@ typedef struct taper_winograd_i8_product {
     int32_t *c;
     // Distance between rows of the sums, in numbers; up to nr columns may be written after the last one.
     size_t c_stride;
-    // The weights of the next product, of equal size; the kernel prefetches a fraction 1 / parts of them.
+    // The weights of the next product, which have the same size. The kernel prefetches 1 / `parts` of them.
     const char *next;
     size_t parts;
 } taper_winograd_i8_product;

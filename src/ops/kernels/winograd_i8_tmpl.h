@@ -34,8 +34,8 @@ TAPER_TEMPLATE void input_block(const uint8_t *const *x, size_t c, W zero, int16
         for (size_t i = 0; i < SIDE; i++)
             t[i][j] = made[i];
     }
-    // A constant that is added to all inputs affects only one position, with a factor of 36. The zero point is
-    // therefore subtracted only there.
+    // A constant that is added to all inputs changes only one transformed value, by 36 times the constant. The zero
+    // point is therefore subtracted only there.
     TAPER_NO_UNROLL
     for (size_t i = 0; i < SIDE; i++, v += SIDE * v_stride) {
         W made[SIDE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution of quantized numbers with NEON alone: products of 16 bits that are added in 32 bits.
+// Depthwise convolution of quantized numbers with NEON alone: 16-bit products, which are added to 32-bit sums.
 #include <arm_neon.h>
 
 #include "ops/kernels/dwconv_i8.h"

@@ -91,7 +91,8 @@ TAPER_TEMPLATE void taps_4(const size_t count, const int wide, const uint8_t *co
     TAPER_UNROLL
     for (size_t i = 0; i < 4; i++) {
         const uint8_t *p = a[i < count ? i : 0] + at;
-        x[i] = i >= count ? vdupq_n_u8(0x80) : wide ? vld1q_u8(p) : eight(p); // a tap that does not exist is 0
+        // The bytes of a tap that does not exist are 0x80, which becomes 0 when 128 is subtracted
+        x[i] = i >= count ? vdupq_n_u8(0x80) : wide ? vld1q_u8(p) : eight(p);
     }
     lower_zip(x[0], x[1], x[2], x[3], y);
     if (wide)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with NEON: up to 5 rows by 16 columns in 20 accumulators. Eight k take 7 loads of A, 8 of
-// weights and 160 multiply-adds by lane, which need all registers. Compilers would spill some and copy others, so tiles
-// are in assembler. A multiply-add takes 1.11 instructions; in C, with 8 rows by 8 columns, it took 1.42.
+// gemm and igemm of floats with NEON: up to 5 rows by 16 columns in 20 accumulators. For eight k, a tile takes 7 loads
+// of A, 8 loads of weights and 160 multiply-adds by lane, which need all registers. Compilers would spill some
+// registers and copy others, so tiles are in assembler. A multiply-add takes 1.11 instructions; in C, with 8 rows by 8
+// columns, it took 1.42.
 //
 // A tile does not handle padding: it has a list of taps without those that are padding for all rows. If 8 columns are
 // enough, the last panel uses a tile of 8 columns. Columns that do not exist are computed in a buffer.
@@ -25,11 +26,11 @@ _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
 typedef struct strip {
     tap *taps;
     size_t count, kc;   // number of taps; number of elements of a tap
-    const float *first; // initial sums: the bias (stride 0) or earlier sums
+    const float *first; // first of the initial sums, which are the bias (stride 0) or earlier sums
     size_t first_stride, first_next;
     const float *w;
     size_t w_next;
-    const float *add; // summand, or NULL
+    const float *add; // first element of the summand, or NULL
     size_t add_stride, add_next;
     float *c;
     size_t c_stride, c_next;
@@ -39,9 +40,10 @@ typedef struct strip {
     size_t rows_step;    // number of bytes from a row of A to the same row of the next strip
 } strip;
 
-// Registers: v0 to v19 are the sums, four for each row. With one or two rows the others have partial sums, because the
-// latency of the multiply-add would limit one sum. v28 to v31 are weights, and v16 to v19 too if there are fewer than
-// five rows. v20 to v27 are A. x9 to x13 are rows of A, x14 weights; x15 counts k, x16 and x17 taps.
+// Registers: v0 to v19 are the sums, four for each row. With one or two rows, the registers of the other rows contain
+// partial sums, because the latency of the multiply-add would limit a single sum. v28 to v31 are weights, and v16 to
+// v19 too if there are fewer than five rows. v20 to v27 are A. x9 to x13 are rows of A, x14 weights; x15 counts k, x16
+// and x17 taps.
 // clang-format off
 #define C0 0, 1, 2, 3
 #define C1 4, 5, 6, 7
@@ -67,7 +69,7 @@ typedef struct strip {
 #define ZERO(r) LINE("movi d" #r ", #0")
 #define ZERO_FOUR(r0, r1, r2, r3) ZERO(r0) ZERO(r1) ZERO(r2) ZERO(r3)
 
-// These macros do the same, but expand lists of registers to arguments first.
+// These macros do what the macros above do, but first expand lists of registers to arguments.
 #define MOVE(W, op, ...) MOVE_##W(op, __VA_ARGS__)
 #define EACH(W, op, ...) EACH_##W(op, __VA_ARGS__)
 #define PLUS(W, ...) PLUS_##W(__VA_ARGS__)
@@ -86,7 +88,7 @@ typedef struct strip {
 #define PAIR(r0, r1, k, column) LINE("ldp q" #r0 ", q" #r1 ", [x14, #64 * " #k " + 16 * " #column "]")
 #define PASS_EIGHT LINE("add x14, x14, #512")
 
-// Expands X for each row.
+// Expands X once for each row.
 #define ROWS_1(X, W) X(W, C0)
 #define ROWS_2(X, W) ROWS_1(X, W) X(W, C1)
 #define ROWS_3(X, W) ROWS_2(X, W) X(W, C2)
@@ -214,7 +216,7 @@ typedef struct strip {
 typedef struct place {
     const float *first, *w, *add;
     float *c;
-    size_t columns; // number of columns that are left, minus W
+    size_t columns; // number of remaining columns, minus W
 } place;
 #define TILES(mr, W) \
     TAPER_TEMPLATE void tiles_##mr##x##W(const strip *s, place *at) \
@@ -225,7 +227,7 @@ typedef struct place {
             LINE("mov x16, %[taps]") \
             LINE("mov x17, %[count]") \
             LINE("cbz x17, 6f") \
-            LINE("1:") /* a tap */ \
+            LINE("1:") /* starts a tap */ \
             TAKE_##mr \
             LINE("subs x15, %[kc], #8") \
             LINE("add x14, x14, %[w]") \

@@ -14,8 +14,8 @@
 
 enum {
     MR_MAX = 8,
-    FOURS = 128,           // k of a block, divided by four
-    PITCH = 2 * 4 * FOURS, // bf16 numbers in two rows of a block
+    FOURS = 128,           // number of k of a block, divided by four
+    PITCH = 2 * 4 * FOURS, // number of bf16 numbers in two rows of a block
     MOST_PIECES = 32,      // largest number of pieces in a block
     PAIRS = NR / 2         // number of pairs of columns in a panel
 };

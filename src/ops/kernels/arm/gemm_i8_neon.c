@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with NEON alone: up to 4 rows by 4 columns in 16 accumulators, each with four sums along k.
 // 128 is subtracted from A. Two or four products of 8 bits are added in 16 bits, and pairs of these sums in 32 bits.
-// The weights decide how many products fit: taper_gemm_i8_marks. Not even two products fit if two weights of -128 meet
-// two -128 of A. Such panels are rare, and each of their products is added separately.
+// The weights decide how many products fit: taper_gemm_i8_marks. If two weights of -128 are multiplied by two elements
+// of A that are -128, not even two products fit. Such panels are rare, and each of their products is added separately.
 #include <arm_neon.h>
 
 #include "ops/kernels/gemm_i8.h"
@@ -50,8 +50,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 #define HALF(row, a) FIRST(LOWER, a) ROW(ADD, row)
 
 // Computes two groups of four rows, and loads the next mark. The arguments are the instructions on the 16-bit sums
-// after the first group (none, or an addition to 32 bits) and after the second. Loads are as far apart, and as far
-// before their use, as the registers allow.
+// after the first group (none, or an addition to 32 bits) and after the second. The distance between loads, and from a
+// load to its use, is as long as the registers allow.
 #define LOAD_A(a, b, at) TEXT("ldp q" #a ", q" #b ", [x9, #" at)
 #define LOAD_W(a, b, at) TEXT("ldp q" #a ", q" #b ", [x10, #" at)
 #define TWO_GROUPS(MORE, KEEP_FIRST, KEEP) \
@@ -137,7 +137,7 @@ TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, con
 
 // ---- fewer rows
 
-// Multiplies eight or sixteen k in 8 bits and adds the products to 32-bit sums, for `count` columns.
+// Multiplies eight or sixteen pairs of 8-bit numbers and adds the products to 32-bit sums, for `count` columns.
 TAPER_TEMPLATE void add_to(const size_t count, const int wide, int8x16_t x, const int8x16_t *b, int32x4_t *sum)
 {
     int16x8_t y[4];
@@ -231,7 +231,7 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
     } else {
         int32x4_t sum[MR_MAX][4];
         groups -= (size_t)half;
-        if (mr > 2) // also used for three rows, because four rows are faster than three single rows
+        if (mr > 2) // product_4 is used for three rows too, because four rows are faster than three single rows
             product_4(mark, ((uint32_t)groups & 1) + 2 * (uint32_t)half, a, w, marks, sum);
         else
             product_few(mr, groups, half, a, w, sum);

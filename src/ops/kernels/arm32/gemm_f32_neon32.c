@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with NEON of 32-bit ARM: up to 4 rows by 8 columns in 8 of 16 registers. Four k take 4 loads
-// of A, 4 of weights and 32 multiply-adds by lane, which need all registers. In assembler each multiply-add takes 1.34
-// instructions; in C it took 2.3.
+// gemm and igemm of floats with NEON of 32-bit ARM: up to 4 rows by 8 columns in 8 of 16 registers. For four k, a tile
+// takes 4 loads of A, 4 loads of weights and 32 multiply-adds by lane, which need all registers. In assembler each
+// multiply-add takes 1.34 instructions; in C it took 2.3.
 #include "ops/kernels/simd_neon32.h"
 
 #define MR_MAX 4
@@ -45,8 +45,8 @@ TAPER_TEMPLATE const float *fours(const size_t mr, const float **p, const float 
 }
 // clang-format on
 
-// Adds products as gemm_f32_tmpl.h explains. For a single row the products of four k are added at a time, each to its
-// own sums.
+// Adds products as gemm_f32_tmpl.h explains. For a single row, the products of four k are added at a time, each k to
+// sums of its own.
 TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
                                          const float *w, size_t kc, size_t ahead, V acc[MR_MAX][2], V part[][2])
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with NEON of 32-bit ARM: up to 2 rows by 4 columns in 8 accumulators, each with four sums
 // along k. 128 is subtracted from A, two products of 8 bits are added in 16 bits, and pairs of these sums in 32 bits,
-// as in gemm_i8_neon.c. This takes three instructions for 16 products. Two products do not fit only if two weights of
-// -128 meet two -128 of A. Such panels are rare, and each of their products is added separately.
+// as in gemm_i8_neon.c. This takes three instructions for 16 products. Two products always fit, except if two weights
+// of -128 are multiplied by two elements of A that are -128. Such panels are rare, and each of their products is added
+// separately.
 #include "ops/kernels/simd_i8_neon32.h"
 
 #define MR_MAX 2

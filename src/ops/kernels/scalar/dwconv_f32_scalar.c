@@ -14,7 +14,8 @@ size_t taper_dwconv_f32_chunk(const taper_dwconv_entry *entry, size_t channels, 
     if (in_width > SIZE_MAX / sizeof(float) / rows)
         return channels;
     const size_t chunk = l1_bytes / (in_width * sizeof(float) * rows + 1) / entry->block * entry->block;
-    // If less than 512 contiguous bytes of a row are used, cache misses take longer than the L1 cache saves (measured).
+    // If a chunk has less than 512 contiguous bytes of a row, cache misses cost more time than the L1 cache saves
+    // (measured).
     return chunk < 128 || chunk > channels ? channels : chunk;
 }
 

@@ -15,8 +15,8 @@ size_t taper_gemm_f32_packed_count(size_t nr, size_t n, size_t ks, size_t kc)
     return panels > SIZE_MAX / sizeof(float) / panel ? 0 : panels * panel;
 }
 
-// The number of k that are packed together. For up to nine taps the rows of a panel that they fill stay in the L1 cache
-// while all columns are written. In OIHW weights the elements that are read for a column are contiguous.
+// The number of k that are packed together. For up to nine taps, the rows of a panel that these k fill stay in the L1
+// cache while all columns are written. In OIHW weights the elements that are read for a column are contiguous.
 enum { PACK_DEPTH = 16 };
 
 // Packs elements (n, all taps, k .. k + depth) into a column of a panel.

@@ -8,7 +8,7 @@ enum { PAIR = 2 * TAPER_WINOGRAD_I8_MOST_NR };
 
 void taper_winograd_i8_pack(const taper_winograd_i8_entry *entry, const taper_winograd_i8_pack_job *job)
 {
-    // `second` is the distance from the weight of a pair's first input to the weight of its second input.
+    // step of `second`: distance from the weight of a pair's first input to the weight of its second input
     const size_t pair = 2 * entry->nr, step = entry->kr, second = step == 1 ? entry->nr : 1;
     int8_t g[9 * PAIR] = {0};
     memset(job->sums, 0, entry->nr * sizeof *job->sums);

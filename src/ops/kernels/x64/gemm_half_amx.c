@@ -3,11 +3,11 @@
 // of weights have the order that the avx512bf16 kernel needs, because it computes products that are too small for
 // tiles.
 //
-// All taps of a row form one row of A, as in a panel. The steps of a strip that the L1 cache has space for are
-// rounded to bf16 in the order of tiles, and multiplied with all columns. If there are more steps, the sums of some
-// panels are kept in between. If the last step is not whole, it multiplies zeros with a copy of the weights that has
-// zeros there too, because the memory after a panel may contain an infinity. The sums of a panel are finished while the
-// tiles compute the panel after the next one.
+// All taps of a row form one row of A, as in a panel. Up to BLOCK steps of a strip are rounded to bf16 in the order of
+// tiles, so that the steps stay in the L1 cache, and are multiplied with all columns. If the strip has more steps, the
+// sums of up to WAITING panels are kept while the next steps are rounded. If the last step is not whole, zeros fill it,
+// in A and in a copy of the weights. The copy is needed because the memory after a panel may contain an infinity. The
+// results of a panel are computed from its sums while the tiles compute the panel after the next one.
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 enum {
     NR = 32,
-    MR = 28,            // mr of the entry: twice the mr of the avx512bf16 kernel
+    MR = 28,            // mr of the entry, which is twice the mr of the avx512bf16 kernel
     MOST_ROWS = 32,     // number of rows of two tiles
     STEP_PAIRS = 16,    // number of pairs of k in a step
     STEP = 64,          // number of bytes of a row of A in a step
@@ -33,7 +33,7 @@ typedef struct scratch {
     _Alignas(64) uint8_t w[STEP_PAIRS][ROW_BYTES]; // weights of a last step that is not whole
 } scratch;
 
-// The rows of A: either rows of one tap, a_stride floats apart, or a pointer for each row and tap.
+// The rows of A: either rows of one tap, which are a_stride floats apart, or a pointer for each row and tap.
 typedef struct rows_of_a {
     const float *a;
     size_t a_stride;
@@ -247,8 +247,8 @@ static void run_strips(product *p, size_t m)
 // ---- gemm and igemm
 
 // Returns true if the kernel for vectors is faster: for products of one row, and for so few k that most of a tile is
-// empty. Vectors add in another order. The numbers of columns and of rows in a call must not decide, because they
-// depend on the number of threads.
+// empty. The numbers of columns and of rows in a call must not decide this, because they depend on the number of
+// threads, and vectors add in another order.
 static bool is_for_vectors(size_t rows, size_t kc, size_t ks)
 {
     enum { LEAST_PAIRS = 16 };

@@ -2,12 +2,13 @@
 // gemm of quantized numbers with AMX: 28 rows by 32 columns in four tiles of sums, 64 k at a time (a step). Panels of
 // weights have the order that the kernel of AVX-512 VNNI needs, because it computes calls that are too small for tiles.
 //
-// All taps of a row form one row of A, as in a panel of weights. Rows at equal distances are read in place if there are
-// few columns. Otherwise steps of a strip are copied into the order of tiles until the L1 cache is full, and are
-// multiplied with all columns. If the strip has more steps, the sums of some panels are kept in between. If a row's
-// last k are not a whole step, the step uses the last 64 weights of the panel, and zeros for those k of A that are done
-// already. The sums of a panel are requantized while the tiles compute the panel after the next one; by then the sums
-// have reached the cache.
+// A row of A contains all taps of an output pixel, as a panel of weights does. If there are at most DIRECT_PANELS
+// panels of weights and the rows are at equal distances, A is read in place. Otherwise up to BLOCK steps of a strip of
+// rows are copied into the order of tiles, so that the steps stay in the L1 cache, and are multiplied with the panels.
+// If the strip has more steps, the sums of up to WAITING panels are kept while the next steps are copied. If K is not a
+// multiple of a step, the last step uses the last 64 weights of each column, and A has zeros for the k that an earlier
+// step has multiplied. The sums of a panel are requantized while the tiles compute the panel after the next one,
+// because by then the sums have reached the cache.
 #include <stdbool.h>
 #include <string.h>
 
@@ -31,9 +32,9 @@ enum {
     VECTOR_ROWS = 14,   // number of rows of VNNI's kernel
     // Cycles of the configuration and of the last panel's requantization, which other work does not overlap.
     SETTING_UP = 150,
-    MOVING_SUMS = 360, // cycles of storing and loading a panel's sums, in excess of VNNI's kernel; measured
+    MOVING_SUMS = 360, // cycles of storing and loading a panel's sums that VNNI's kernel does not need; measured
     STEP_CYCLES = 64,  // cycles of the four products of a panel in a step
-    SHORT_STEP = 52,   // cycles of two products that depend on one another
+    SHORT_STEP = 52,   // cycles of a step with two products, each of which waits for the previous one
 };
 
 typedef struct scratch {
@@ -51,7 +52,7 @@ typedef struct product {
     const taper_gemm_i8 *job;
     size_t window, first; // for windows: bytes from row to row; number of the first row
     size_t groups, steps; // number of groups in K; number of steps of K, including one that is not whole
-    // Number of bytes of A from row to row, from row 0 to row 16, and from step to step.
+    // Numbers of bytes of A: from row to row, from row 0 to row 16, and from step to step.
     size_t a_stride, a_second, a_step;
     scratch *s;
 } product;
@@ -93,7 +94,7 @@ static void bring(const product *p, size_t from, size_t to)
     const size_t whole = p->groups < STEP_GROUPS ? all : all / STEP * STEP, end = to == p->steps ? all : to * STEP;
     size_t at = from * STEP, tap = at / tap_bytes, k = at % tap_bytes;
     uint8_t *first = p->s->a[0][0];
-    if (end > whole) // the last step has zeros for the k that earlier steps have multiplied
+    if (end > whole) // the last step has zeros for the k that an earlier step has multiplied
         memset(first + (whole / STEP - from) * sizeof p->s->a[0], 0, p->job->mr * STEP);
     for (size_t n; at < end; at += n) {
         n = STEP - at % STEP;
@@ -312,7 +313,7 @@ void taper_gemm_i8_28x32_amx(const taper_gemm_i8 *job)
 }
 
 // Windows have a short K, and there are few of them. A job without a pointer for each row is computed by the kernel for
-// vectors if it is faster.
+// vectors if that is faster.
 void taper_gemm_i8_windows_28x32_amx(const taper_gemm_i8 *job, size_t step)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)

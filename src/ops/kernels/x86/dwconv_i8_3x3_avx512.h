@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise 3x3 of quantized numbers by columns, with AVX-512 VNNI. The bytes of a column are brought next to each
-// other once, for all outputs that use the column. A dot product adds three of them. Weights are packed by columns for
-// this.
+// other once, for all outputs that use the column. A dot product adds three of these bytes. Weights are packed by
+// columns for this.
 //
 // A register has 64 channels of one run of pixels, 32 of two runs, or 16 of four. A row is divided into these parts; if
 // they are not equally long, the last one repeats some pixels.
 //
 // Half of the channels are computed at a time: the first eight of every sixteen, or the last eight. Weights, scales,
-// three columns and the sums of two outputs then fit into the registers. Two outputs become bytes together, each
-// filling the eight places that the other one leaves. Meanwhile the next two are added; with a single column the
-// conversions would wait for the products. Zen 5 takes 10.4 to 11 cycles for 64 sums with stride 1, of which 8 are the
-// multiplications.
+// three columns and the sums of two outputs then fit into the registers. Two outputs are converted to bytes together:
+// each fills the eight places that the other one leaves. Meanwhile the products of the next two outputs are added. If
+// only one column was processed at a time, the conversions would wait for the products. Zen 5 takes 10.4 to 11 cycles
+// for 64 sums with stride 1, of which 8 are the multiplications.
 
 enum { MOST_PARTS = 4 };
 

@@ -7,6 +7,6 @@
 #define LEAST_EVEN 4
 #define EACH_EVEN_MR(X) X(4) X(5) X(6)
 #define TRIPLES
-#define TOGETHER 2 // halves the number of steps, because CPUs mispredict the end of a loop of 16 steps
+#define TOGETHER 2 // two k per step halve the number of steps, because CPUs mispredict the end of a loop of 16 steps
 
 #endif

@@ -33,7 +33,7 @@ typedef struct adding {
     const high *highs;
 } adding;
 
-// Adds the products of one group of a row. four_products does this for two groups.
+// Adds the products of one group of a row. The function four_products does this for two groups.
 TAPER_TEMPLATE void two_products(const size_t nv, const uint8_t *p, const Q w[2], Q one, S acc[2])
 {
     const int32_t *const x = (const int32_t *)(const void *)p;
@@ -314,7 +314,8 @@ TAPER_TEMPLATE bool has_highs(const uint8_t *p, size_t n)
     return ((some & 0x80808080u) | (unsigned)P(movemask_epi8)(any)) != 0;
 }
 
-// Copies a row and subtracts 128 from inputs above 127. Returns their number so far, or more than `most`.
+// Copies a row and subtracts 128 from inputs above 127. Returns the number of such inputs so far, or a number above
+// `most`.
 static size_t take_highs(uint8_t *to, const uint8_t *from, size_t n, size_t row, high *highs, size_t count, size_t most)
 {
     uint8_t last[32] = {0};
