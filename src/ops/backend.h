@@ -85,8 +85,8 @@ typedef enum taper_form {
 
 struct taper_segment {
     taper_device *device;
-    // A SEGMENT node. Its inputs are the values from outside that the nodes of blocks[1] take, argument by argument,
-    // constants included. Its outputs are the values that are used outside.
+    // A SEGMENT node. Its inputs are the values that the nodes of blocks[1] take from outside, in the order of their
+    // arguments, including constants. Its outputs are the values that nodes outside use.
     taper_node *node;
     const void *plan;
     taper_form *forms; // form of each input, PLAIN until `plan` sets it; an output may have any form
@@ -149,8 +149,8 @@ struct taper_backend {
     taper_option half;    // option with which the device computes in half precision if set to 1; 0 if there is none
     // Lists the memory that the recording uses between its layers, for diagrams. NULL if there is no list.
     void (*storages)(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
-    // True if recordings are expensive. If the recording of a call cannot be kept, the plain nodes then run the call,
-    // without asking the backend.
+    // True if making a recording is expensive. If the recording of a call cannot be kept, the plain nodes then run the
+    // call, and the backend is not asked.
     bool lasting;
 };
 

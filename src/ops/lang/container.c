@@ -63,7 +63,7 @@ taper_status taper_ret_list(taper_call *call, const taper_type *element, size_t 
     return TAPER_OK;
 }
 
-// Computes len() of lists, dicts and tuples.
+// Computes `len` of lists, dicts and tuples.
 TAPER_KERNEL(taper_op_container_len)
 {
     size_t count;

@@ -18,7 +18,7 @@ TAPER_KERNEL(taper_op_tensor_dtype)
     return TAPER_OK;
 }
 
-// Returns the device of a tensor. In a program, all tensors are on the CPU.
+// Returns the device of a tensor. A program sees all tensors on the CPU.
 TAPER_KERNEL(taper_op_tensor_device)
 {
     taper_tensor *tensor;

@@ -64,7 +64,7 @@ static column choose(printer *p, const double *data, int64_t count)
         }
         whole = whole && x == ceil(x);
         low = !any || size < low ? size : low;
-        // The comparison uses the sign, as in PyTorch: a large negative number does not widen the columns.
+        // The comparison uses the sign, as in PyTorch: a negative number of large magnitude does not widen the columns.
         high = !any || x > high ? size : high;
         any = true;
     }
@@ -281,7 +281,7 @@ taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *
         taper_text_string(text, q->scheme < 5 ? schemes[q->scheme] : "unknown");
         if (q->scheme == TAPER_PER_TENSOR_AFFINE) {
             taper_text_string(text, ", scale: ");
-            number(&p, q->scale, 0); // in the format of the elements that were printed last
+            number(&p, q->scale, 0); // the scale has the format of the elements that were printed last
             taper_text_format(text, ", zero_point: %" PRId64, q->zero_point);
         } else if (q->scales != NULL && q->zero_points != NULL) {
             taper_text_string(text, ", scales: ");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Codes and helpers that the operators on numbers share. One kernel is used by a family of operators. An operator's
-// param points into taper_codes, at the operator's code; entry i of taper_codes is i.
+// param is the address of the entry of taper_codes that contains the operator's code. Entry i contains i.
 #ifndef TAPER_OPS_SCALAR_H
 #define TAPER_OPS_SCALAR_H
 

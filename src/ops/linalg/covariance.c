@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cov and corrcoef, with variables in rows and observations in columns.
+// `cov` and `corrcoef`, with variables in rows and observations in columns.
 #include "ir/tensor.h"
 #include "ops/list/shared_kernels.h"
 #include "ops/math/elementwise_ops.h"
@@ -16,8 +16,8 @@ static double number_of(const taper_tensor *scalar)
     return taper_load_double((taper_dtype)scalar->dtype, taper_tensor_data(scalar), 0);
 }
 
-// Reads fweights (if whole is set) or aweights. They have one weight for each observation, which must not be negative.
-// *weights is NULL if they are not given.
+// Reads fweights (if whole is set) or aweights. There is one weight for each observation, and no weight may be
+// negative. *weights is NULL if they are not given.
 static taper_status read_weights(const taper_call *call, size_t at, bool whole, int64_t observations,
                                  taper_tensor **weights)
 {
@@ -146,7 +146,7 @@ TAPER_KERNEL(taper_op_corrcoef)
     if (r == NULL) {
         return taper_compose_end(&c);
     }
-    if (r->rank == 0) { // for a single variable the result is 1, or NaN
+    if (r->rank == 0) { // the correlation of a single variable is 1, or NaN
         return taper_compose_ret(&c, call, 0, taper_compose_div(&c, r, r));
     }
     const bool complex = taper_dtype_is_complex((taper_dtype)r->dtype);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// L D L' of symmetric and L D L^H of Hermitian matrices, from their lower triangles, with the diagonal pivoting of
-// Bunch and Kaufman. D has blocks of one or two rows. Pivots are stored as in LAPACK's sytrf: the number (from 1) of
-// the row that was exchanged. For a block of two rows it is negative and stored twice.
+// Factors symmetric matrices as L D L' and Hermitian matrices as L D L^H, from their lower triangles, with the diagonal
+// pivoting of Bunch and Kaufman. D has blocks of one or two rows. Pivots are stored as in LAPACK's sytrf: a pivot is
+// the number (from 1) of the row that was exchanged. The pivot of a block of two rows is negative and stored twice.
 #include "ops/call/call.h"
 #include "ops/linalg/linalg.h"
 
 enum { LD, PIVOTS, INFOS, X }; // numbers of the slots for temporaries
 
-// Returns the element across the diagonal from x: x, or its conjugate if Hermitian.
+// Returns the element across the diagonal from x: x, or its conjugate if the matrix is Hermitian.
 static taper_c128 mirrored(bool hermitian, taper_c128 x)
 {
     return hermitian ? taper_c_conj(x) : x;

@@ -12,7 +12,7 @@ enum { U, S, VH, RESULT, INVERSE, LU, PIVOTS, INFOS, SCRATCH };
 typedef enum norm_kind { NORM_ONE, NORM_TWO, NORM_INFINITE, NORM_FROBENIUS, NORM_NUCLEAR } norm_kind;
 typedef struct norm {
     norm_kind kind;
-    bool least; // true if the order is negative: the norm is the smallest value instead of the largest
+    bool least; // true if the order is negative, so that the norm is the smallest value instead of the largest
 } norm;
 
 static taper_status read_norm(const taper_linalg *w, size_t at, norm *order)
@@ -37,7 +37,8 @@ static taper_status read_norm(const taper_linalg *w, size_t at, norm *order)
     return TAPER_OK;
 }
 
-static double better(norm order, bool first, double a, double b) // returns the better of a and b; a NaN is kept
+// Returns the larger (or smaller, by the order) of a and b; a NaN is kept
+static double better(norm order, bool first, double a, double b)
 {
     return first || b != b ? b : a != a ? a : order.least == (b < a) ? b : a;
 }

@@ -13,8 +13,8 @@ taper_status taper_linalg_solve(taper_linalg *w, const taper_tensor *a, const ta
     taper_linalg_batch batch;
     const taper_dtype wide = taper_linalg_wide((taper_dtype)a->dtype);
     TAPER_TRY(taper_linalg_broadcast(w, a, b, &batch));
-    // PyTorch factors a' if that saves it a copy. This is visible, because the factors and the position of a zero pivot
-    // are results.
+    // PyTorch factors the transposed matrix a' if this avoids a copy. This is visible, because the factors and the
+    // position of a zero pivot are results.
     system->transposed = !taper_dtype_is_complex((taper_dtype)a->dtype) && taper_tensor_is_contiguous(a);
     TAPER_TRY(taper_linalg_factor(w, a, system->transposed, system->lu, system->pivots, system->infos));
     TAPER_TRY(taper_linalg_take(w, system->x, b, &batch, wide));

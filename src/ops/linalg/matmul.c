@@ -71,7 +71,7 @@ static taper_status vector_factors(const taper_call *call, size_t at, taper_tens
     return TAPER_OK;
 }
 
-// Computes the dot product of bfloat16 vectors. PyTorch rounds after each operation, so this does too.
+// Computes the dot product of bfloat16 vectors. Rounds after each operation, as PyTorch does.
 static taper_status ret_dot_bf16(taper_call *call, const taper_tensor *a, const taper_tensor *b)
 {
     taper_tensor *sum;

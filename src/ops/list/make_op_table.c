@@ -44,7 +44,7 @@ enum {
 static size_t row_count;
 static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // number of each row of the list; row of each number
 static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1], quantized[ROWS + 1];
-// For each row of the list: number of the row that computes the same, or a number above all rows.
+// For each row of the list, the number of the row that computes the same, or a number above all rows.
 static uint16_t works[ROWS];
 static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // each entry is a row + 1, or 0 for none
 static size_t slots = 2; // slots of the index: a power of two above the number of rows
@@ -428,7 +428,7 @@ int main(int argc, char **argv)
     for (size_t number_of = 0; number_of < row_count; number_of++) {
         const size_t i = row_at[number_of];
         size_t next = next_row[i];
-        if (next == 0) { // the last entry refers to the first
+        if (next == 0) { // the last entry has the number of the first
             next = first_row[slot_of(rows[i].schema)];
         }
         printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);

@@ -41,7 +41,8 @@ enum { LETTER = 65535 }; // marks a letter in the table of pairs
 
 // CMakeLists.txt sets this if a pointer to a function takes 32 bytes in the library's file.
 #ifdef TAPER_KERNELS_BY_OFFSET
-// C cannot subtract a table from a function, but assemblers can.
+// The entries are differences between the addresses of a function and the table. C cannot express them, but assemblers
+// can.
 #define KERNEL(name) ".long " #name " - taper_op_kernels\n"
 __asm__(".section .rodata.taper_op_kernels,\"a\"\n.balign 4\n.hidden taper_op_kernels\n.globl taper_op_kernels\n"
         "taper_op_kernels:\n" OP_KERNELS(KERNEL) ".previous");
@@ -75,7 +76,7 @@ taper_kernel taper_row_kernel(const taper_op *op)
 static unsigned rare_of(const rare *list, size_t count, const taper_op *op, unsigned otherwise)
 {
     const size_t row = (size_t)(op - taper_ops);
-    size_t low = 0, high = count - 1; // the last entry is no row
+    size_t low = 0, high = count - 1; // the last entry marks the end and is no row
     while (low < high) {
         const size_t middle = (low + high) / 2;
         if (list[middle].row < row) {

@@ -11,7 +11,7 @@
 enum {
     SYMBOLS = 4096,  // largest number of symbols, including the letters
     LETTERS = 128,   // number of ASCII letters, the lowest symbols; 0 ends a text
-    RARE = 4,        // number of uses of a pair up to which a symbol is not worth its four bytes in the table
+    RARE = 4,        // a pair with at most this many uses is not worth a symbol, which takes four bytes in the table
     PAIR_END = 65535 // stored as the second symbol of a letter in the table of pairs
 };
 

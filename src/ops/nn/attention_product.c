@@ -307,7 +307,8 @@ typedef struct expanded {
     bool shared; // true if the view has the shape above and its copy joins heads and groups
 } expanded;
 
-// Views t with each part along dimension `dim` repeated, in the order of repeat_interleave, which copies.
+// Returns a view of t in which each part along dimension `dim` is repeated, in the order of repeat_interleave, which
+// would copy.
 static taper_status expand_repeats(const taper_call *call, size_t at, const taper_tensor *t, const int64_t *repeats,
                                    expanded *e)
 {
@@ -357,7 +358,8 @@ static taper_status read_expanded(const taper_call *call, size_t at, const taper
     return TAPER_OK;
 }
 
-// Reads key and value. If query heads share their heads, they are used in place, otherwise they are copied.
+// Reads key and value. If several query heads share a head of key and value, the shared heads are used in place,
+// otherwise they are copied.
 static taper_status read_heads(const taper_call *call, attention *a, attention_work *own)
 {
     taper_tensor **const inputs[] = {&a->key, &a->value};

@@ -27,7 +27,7 @@ static taper_status multiply(taper_call *call, taper_tensor *x, taper_tensor *no
     return taper_ew_run(call, &ew);
 }
 
-// Adds b to result 0, which so far contains the product.
+// Adds b to result 0, which contains only the product so far.
 static taper_status add_in_place(taper_call *call, taper_tensor *b)
 {
     taper_tensor *result = call->rets[0].as.tensor;

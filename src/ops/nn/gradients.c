@@ -16,7 +16,7 @@ typedef struct gradient {
     taper_tensor *in[MOST_INPUTS]; // owned tensors; NULL for None
 } gradient;
 
-// Reads the call's tensor arguments at these positions. end releases them.
+// Reads the call's tensor arguments at these positions. The function `end` releases them.
 static taper_status begin(gradient *g, taper_call *call, size_t count, const uint8_t *positions)
 {
     memset(g, 0, sizeof *g);

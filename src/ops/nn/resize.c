@@ -36,8 +36,8 @@ static bool makes_planes(const taper_call *call, const taper_tensor *x, const ta
            taper_ret_target(call, 0) == NULL;
 }
 
-// Returns true if PyTorch's nearest loop ignores the scale if the size stays or doubles. PyTorch's loops for quantized
-// and channels-last tensors ignore the scale then. The loops for planes use the scale.
+// Returns true if PyTorch's `nearest` loop for x ignores the scale when the size stays or doubles. The loops for
+// quantized and channels-last tensors ignore it. The loops for planes use the scale.
 static bool is_whole(const taper_tensor *x)
 {
     const bool plane = x->rank > 3 && (x->sizes[1] == 1 || taper_tensor_numel(x) == x->sizes[0] * x->sizes[1]);

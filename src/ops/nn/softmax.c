@@ -79,7 +79,8 @@ static void exponentials_f64(const soft *s, double *x, size_t n)
             top[0] = (double)t;                                                                                        \
         }                                                                                                              \
     }                                                                                                                  \
-    /* With keep the elements become the exponentials. */                                                              \
+    /* If `keep` is set, the elements are replaced by                                                                  \
+     * their exponentials. */                                                                                          \
     static void sum_##suffix(soft *s, size_t n, bool lanes, bool keep)                                                 \
     {                                                                                                                  \
         type *const x = s->elements.field, *const e = keep ? x : s->spare.field;                                       \

@@ -25,7 +25,7 @@ typedef struct requantize_work {
     float scale, inverse;
     int64_t from_point, point;
     bool relu, relu_after, same;
-    // Number of channels of a run; `wide`: number of its first channels that are computed as vectors do it.
+    // Number of channels of a run; `wide`: number of its first channels that are computed as in PyTorch's vectors.
     int64_t channels, wide;
     uint8_t tables[2][256]; // the result for each byte: in plain loops, and in vectors
 } requantize_work;

@@ -54,7 +54,8 @@ typedef struct taper_q_map {
     // Computes value() as PyTorch's vectors do. NULL if value() already computes it in this way.
     float (*value_wide)(const struct taper_q_map *map, float x);
     float p[4];         // parameters of the function `value`
-    float inverse_wide; // reciprocal of the result's scale for vector code; 0: it computes 1.0f / (float)scale
+    float inverse_wide; // reciprocal of the result's scale for vector code; 0 if vector code computes 1.0f /
+                        // (float)scale
 } taper_q_map;
 // Applies the map to x. Both tensors must be quantized per tensor.
 void taper_q_map_run(taper_run *run, const taper_q_map *map, taper_tensor *y, const taper_tensor *x);

@@ -188,7 +188,8 @@ static void FFT_NAME(load)(const taper_fft *fft, const taper_fft_group *g, FFT_N
                 const FFT_REAL x_im = edge ? 0 : sign * x[1], y_im = edge ? 0 : sign * y[1];
                 const FFT_REAL even_re = x[0] + y[0], even_im = x_im - y_im;
                 const FFT_REAL r = x[0] - y[0], i = x_im + y_im;
-                // Computes even + i * conj(w) * (r + i im), with the real and imaginary parts exchanged.
+                // Computes even + j * conj(w) * (r + j i), where j is the imaginary unit, and exchanges the real and
+                // imaginary parts.
                 a[k].im[l] = even_re + r * w[1] - i * w[0];
                 a[k].re[l] = even_im + r * w[0] + i * w[1];
             }
@@ -246,7 +247,7 @@ static void FFT_NAME(store)(const taper_fft *fft, const taper_fft_group *g, cons
             for (size_t l = 0; l < g->count; l++) {
                 const FFT_REAL even_re = x->re[l] + y->re[l], even_im = x->im[l] - y->im[l];
                 const FFT_REAL r = x->re[l] - y->re[l], i = x->im[l] + y->im[l];
-                // Computes even - i * w * (r + i im).
+                // Computes even - j * w * (r + j i), where j is the imaginary unit.
                 const FFT_REAL re = even_re + r * w[1] + i * w[0], im = even_im + i * w[1] - r * w[0];
                 FFT_NAME(put_real)(fft, g, k, l, re * scale * (FFT_REAL)0.5, im * sign * (FFT_REAL)0.5);
             }

@@ -6,7 +6,7 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/tensor/count_bins.h"
 
-// Adds to to[key] the weight of each key, or 1 if weights is NULL. Sums have the given dtype.
+// Adds the weight of each key, or 1 if weights is NULL, to the sum to[key]. Sums have the given dtype.
 static taper_status count_keys(taper_run *run, const int64_t *keys, int64_t count, taper_dtype dtype,
                                const void *weights, void *to)
 {

@@ -83,7 +83,7 @@ static taper_status run_sum(taper_call *call, const taper_reduce_op *op)
     taper_reduce r;
     TAPER_TRY(start(call, &r, op));
     TAPER_TRY(apply_dtype(call, &r, is_whole((taper_dtype)r.x->dtype) ? TAPER_I64 : (taper_dtype)r.x->dtype));
-    if (r.dtype == TAPER_BOOL) { // any and every convert the elements to bool before they are added
+    if (r.dtype == TAPER_BOOL) { // `any` and `every` convert the elements to bool before they are added
         r.first = op == &taper_reduce_prod ? &taper_reduce_every : &taper_reduce_any;
         r.class_ = TAPER_EW_F64;
     }

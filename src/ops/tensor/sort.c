@@ -181,8 +181,8 @@ static taper_status check(const taper_call *call, const taper_tensor *x)
     return TAPER_OK;
 }
 
-// Makes values and indices of these sizes, runs the job, and sets the results. Bit 0 of which returns values, bit 1
-// returns indices.
+// Makes values and indices of these sizes, runs the job, and sets the results. If bit 0 of `which` is set, the values
+// are a result. If bit 1 is set, the indices are a result.
 static taper_status run_job(taper_call *call, job *j, taper_tensor *x, size_t dim, size_t rank, const int64_t *sizes,
                             const int64_t *strides, bool without, bool keep, unsigned which)
 {

@@ -205,7 +205,7 @@ TAPER_KERNEL(taper_op_requires_grad)
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
                           "Only Tensors of floating point and complex dtype can require gradients");
     }
-    if (self->requires_grad != wanted) { // threads may share an input, so it is written only once
+    if (self->requires_grad != wanted) { // threads may share an input, so the flag is written only if it changes
         self->requires_grad = wanted;
     }
     return taper_op_self(call);
