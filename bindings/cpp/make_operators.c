@@ -402,8 +402,8 @@ static void print_signature(FILE *to, const operator* op, const char *name, size
     fputs(")", to);
 }
 
-// Prints a body: the call of the operator, with a pointer to each argument. TensorOptions take the place of four
-// arguments, and the memory format after them may be in either.
+// Prints a body: the call of the operator, with a pointer to each argument. TensorOptions replace four arguments, and
+// the memory format may be in the options or in the argument after them.
 static void print_body(FILE *to, const operator* op, size_t skip, unsigned how)
 {
     const argument *const written = written_of(op);

@@ -256,7 +256,7 @@ jobject binding_tensor_out(JNIEnv *env, taper_context *context, taper_value *val
         overflows = __builtin_mul_overflow(bytes, (uint64_t)info.sizes[i], &bytes) || overflows;
     }
     for (size_t i = 0; i < info.rank && overflows; i++) {
-        overflows = info.sizes[i] != 0; // other sizes of an empty tensor may be anything
+        overflows = info.sizes[i] != 0; // if this size is 0, the tensor is empty and its other sizes may be anything
     }
     if (overflows || bytes > INT32_MAX) {
         binding_throw(env, &binding.model, "The result is larger than 2 GB, which is more than a buffer can hold");

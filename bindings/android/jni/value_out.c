@@ -208,8 +208,8 @@ static jobjectArray strings_out(JNIEnv *env, const taper_value *dict)
     return array;
 }
 
-// Returns the position of the value type in "Dict(str, List[int])" and removes the closing parenthesis, or NULL if the
-// text has another form.
+// Returns the position of the value type in "Dict(str, List[int])" and removes the closing parenthesis. Returns NULL if
+// the text has another form.
 static char *split_dict(char *type)
 {
     const size_t length = strlen(type);

@@ -51,7 +51,7 @@ def grad(outputs, inputs, grad_outputs=None, *, retain_graph=None, create_graph=
 
     grad_outputs   for each output a tensor of its shape with which its gradient begins, or None for the number 1
     retain_graph   True keeps what the run recorded, for another call
-    create_graph   True makes tensors whose gradients can be asked for too
+    create_graph   True gives gradients that can themselves be differentiated
     allow_unused   True gives None for an input on which no output depends; otherwise it is an error
     """
     outputs, inputs = _listed(outputs), _listed(inputs)

@@ -8,7 +8,7 @@
 namespace at
 {
 
-// Sums on the CPU have twice the digits; integers have 64 bits. A GPU adds float as float.
+// On the CPU, a sum of floats is a double, and a sum of integers has 64 bits. On a GPU, a sum of floats is a float.
 template <class T, bool is_cuda> struct AccumulateType {
     using type = std::conditional_t<std::is_integral<T>::value && !std::is_same<T, bool>::value, int64_t, T>;
 };
@@ -44,7 +44,7 @@ inline c10::ScalarType toAccumulateType(c10::ScalarType type, bool is_cuda)
     }
 }
 
-// The type in which an operation of one element computes.
+// The type in which an operation on a single element computes.
 template <class T> struct OpMathType {
     using type = T;
 };

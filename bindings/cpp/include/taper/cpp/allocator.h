@@ -153,9 +153,9 @@ struct InefficientStdFunctionContext {
     }
 };
 
-constexpr size_t gAlignment = 64; // bytes; addresses of the CPU are multiples of it
+constexpr size_t gAlignment = 64; // alignment in bytes of memory of the CPU
 
-// The pointer before a block is the address that the system gave.
+// The system's address of a block is stored before the block.
 class CPUBlockAllocator : public Allocator
 {
   public:

@@ -33,7 +33,8 @@ class Argument
             alias_ = str(alias->containedTypes().empty() ? *alias : alias->containedTypes()[0]);
         }
     }
-    // libtorch's second type is that of the schema's text, which is the only one here.
+    // libtorch's arguments have two types. Here an argument has only the second one, which is the type in the schema's
+    // text.
     Argument(std::string name, const TypePtr &, TypePtr real_type, optional<int32_t> length = nullopt,
              optional<IValue> fallback = nullopt, bool kwarg_only = false)
         : Argument(std::move(name), std::move(real_type), length, std::move(fallback), kwarg_only)

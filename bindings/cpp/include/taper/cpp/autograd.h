@@ -37,8 +37,9 @@ inline taper::cpp::Handle flag_of(bool flag)
 }
 } // namespace detail
 
-// Adds the gradients of the tensors to grad() of the tensors that require one. grad_tensors: for each tensor the
-// gradient with which its gradient begins, or an undefined tensor for the number 1. `inputs` must be empty.
+// Computes the gradients of the tensors and adds them to grad() of the leaves that require gradients. grad_tensors: for
+// each tensor the gradient from which the computation starts; an undefined tensor stands for the number 1. `inputs`
+// must be empty.
 inline void backward(const variable_list &tensors, const variable_list &grad_tensors = {},
                      c10::optional<bool> retain_graph = c10::nullopt, bool create_graph = false,
                      const variable_list &inputs = {})
@@ -55,8 +56,8 @@ inline void backward(const variable_list &tensors, const variable_list &grad_ten
 }
 
 // Returns the gradients of the sum of the outputs with respect to the inputs. grad_outputs: for each output the
-// gradient with which its gradient begins, or an undefined tensor for the number 1. An input on which no output depends
-// gets an undefined tensor if allow_unused is true; otherwise the function throws.
+// gradient from which the computation starts; an undefined tensor stands for the number 1. An input on which no output
+// depends gets an undefined tensor if allow_unused is true; otherwise the function throws.
 inline variable_list grad(const variable_list &outputs, const variable_list &inputs,
                           const variable_list &grad_outputs = {}, c10::optional<bool> retain_graph = c10::nullopt,
                           bool create_graph = false, bool allow_unused = false)
@@ -80,7 +81,7 @@ inline variable_list grad(const variable_list &outputs, const variable_list &inp
     return gradients;
 }
 
-// Keeps the mode, which has no effect without gradients.
+// Keeps the mode, which has no effect.
 struct AnomalyMode {
     static bool is_enabled()
     {

@@ -148,7 +148,8 @@ namespace WarningUtils = Warning;
     {                                                                                                                  \
         __func__, __FILE__, static_cast<uint32_t>(__LINE__)                                                            \
     }
-// The first argument, and the others with an end, so that neither macro is left without arguments.
+// TAPER_CPP_FIRST expands to the first argument, TAPER_CPP_REST to the other arguments and an end marker. Each inner
+// macro gets one more argument, so that its variadic part is never empty.
 #define TAPER_CPP_FIRST_(first, ...) first
 #define TAPER_CPP_FIRST(...) TAPER_CPP_FIRST_(__VA_ARGS__, 0)
 #define TAPER_CPP_REST_(first, ...) __VA_ARGS__

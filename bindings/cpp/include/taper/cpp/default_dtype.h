@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The type of tensors that are made without one, which is always float, and other defaults of options.
+// The dtype of tensors that are made without a dtype, which is always float, and other defaults of options.
 #ifndef TAPER_CPP_DEFAULT_DTYPE_H
 #define TAPER_CPP_DEFAULT_DTYPE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Guards of the current device. There is only the CPU: a guard of another device throws, as in libtorch without it.
+// Guards of the current device. There is only the CPU: a guard of another device throws, as in a libtorch without that
+// device.
 #ifndef TAPER_CPP_DEVICE_GUARD_H
 #define TAPER_CPP_DEVICE_GUARD_H
 

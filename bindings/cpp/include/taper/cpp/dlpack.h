@@ -56,7 +56,7 @@ typedef struct {
     DLDataType dtype;
     int64_t *shape;
     int64_t *strides;     // in elements; null for a contiguous tensor
-    uint64_t byte_offset; // from data to the first element
+    uint64_t byte_offset; // number of bytes from data to the first element
 } DLTensor;
 
 typedef struct DLManagedTensor {
@@ -134,7 +134,8 @@ inline DLManagedTensor *toDLPack(const Tensor &source)
     owner->tensor = source;
     owner->sizes = source.sizes().vec();
     owner->strides = source.strides().vec();
-    for (size_t i = 0; i < owner->sizes.size(); i++) { // readers may expect this of sizes without a second element
+    for (size_t i = 0; i < owner->sizes.size(); i++) { // some readers expect stride 1 for dimensions with at most one
+                                                       // element
         owner->strides[i] = owner->sizes[i] < 2 ? 1 : owner->strides[i];
     }
     owner->made.manager_ctx = owner.get();

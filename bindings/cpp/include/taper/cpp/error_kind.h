@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The exception for an error of the C library. The library's errors of operators are the operator's name and PyTorch's
-// text. They have no types, so that the types follow from the texts.
+// The exception for an error of the C library. The library's error of an operator has the operator's name and PyTorch's
+// text, but no type. The type of the exception is therefore derived from the text.
 #ifndef TAPER_CPP_ERROR_KIND_H
 #define TAPER_CPP_ERROR_KIND_H
 
@@ -42,7 +42,8 @@ inline ErrorKind error_kind(taper_status status, const std::string &op, const st
 {
     static const struct {
         ErrorKind kind;
-        const char *op, *begin, *part; // begins of the operator's name and of the text, and a part of the text
+        const char *op, *begin, *part; // beginning of the operator's name, beginning of the text, and a text that is
+                                       // inside the text
     } rules[] = {
         {ErrorKind::Index, "", "Dimension out of range (", ""},
         {ErrorKind::Index, "", "Dimension specified as ", ""},
@@ -112,8 +113,8 @@ inline bool marks_raise(const std::string &detail)
     const size_t line = detail.find_first_not_of(" \n", detail.rfind('\n', end - 1));
     return line != std::string::npos && detail.compare(line, call.size(), call) == 0;
 }
-// Throws the exception that a model raised, with the traceback after its text. If the error is another one of a run,
-// the function returns. Exceptions of lite models have no text apart from what(), as in PyTorch.
+// Throws the exception that a model raised, with the traceback after its text. Returns if the model did not raise the
+// error. Exceptions of lite models have no text apart from what(), as in PyTorch.
 inline void throw_raised(const std::string &message, const std::string &detail)
 {
     const bool is_lite = ends_with(detail, ".prim::RaiseException");

@@ -72,7 +72,7 @@ inline const char *str()
     return "";
 }
 
-// Returns the name of a type in C++ from its name in the compiler's tables, or the latter if it is none.
+// Returns the name of a type in C++ from the compiler's mangled name, or the mangled name itself if it is not valid.
 inline std::string demangle(const char *name)
 {
 #if defined(__GNUG__)

@@ -51,7 +51,7 @@ inline FusionStrategy getFusionStrategy()
 {
     return detail::fusion_strategy();
 }
-// Returns the strategy before.
+// Sets the strategy, and returns the previous one.
 inline FusionStrategy setFusionStrategy(FusionStrategy &strategy)
 {
     FusionStrategy before = detail::fusion_strategy();
@@ -167,7 +167,7 @@ inline bool &getInlineEverythingMode()
     return mode;
 }
 
-// Keep a mode while they exist.
+// These guards keep a mode while they exist.
 struct GraphOptimizerEnabledGuard {
     explicit GraphOptimizerEnabledGuard(bool value) : old_state_(getGraphExecutorOptimize())
     {
@@ -204,7 +204,7 @@ inline bool isEnabled()
 {
     return detail::cuda_fusion_switch();
 }
-// Returns the value before. There is no CUDA, so that it cannot be enabled.
+// Returns the previous value. The fuser cannot be enabled, because there is no CUDA.
 inline bool setEnabled(bool value)
 {
     TORCH_CHECK(!value, "Running CUDA fuser is only supported on CUDA builds.");

@@ -96,7 +96,7 @@ inline at::Tensor blob(void *data, c10::IntArrayRef sizes, const c10::IntArrayRe
     return made;
 }
 
-// Does the work of blob() for a tensor whose first element is `offset` elements after `data`, which the deleter gets.
+// Does the work of blob() for a tensor whose first element is `offset` elements after `data`. The deleter gets `data`.
 inline at::Tensor blob_from(void *data, int64_t offset, c10::IntArrayRef sizes, const c10::IntArrayRef *strides,
                             const Deleter &deleter, const c10::TensorOptions &options)
 {
@@ -123,7 +123,7 @@ inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, cons
 {
     return taper::cpp::blob(data, sizes, &strides, nullptr, options);
 }
-// storage_offset: the number of elements before the first that the tensor has.
+// storage_offset: the number of elements between `data` and the tensor's first element.
 inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset,
                         const taper::cpp::Deleter &deleter, const c10::TensorOptions &options = {})
 {
@@ -151,7 +151,7 @@ class TensorMaker
         strides_ = value;
         return *this;
     }
-    // The number of elements before the first that the tensor has.
+    // Sets the number of elements between the start of the memory and the tensor's first element.
     TensorMaker &storage_offset(c10::optional<int64_t> value) noexcept
     {
         offset_ = value.value_or(0);

@@ -12,7 +12,7 @@
 namespace c10
 {
 
-// A reference to a function, which must outlive it.
+// A reference to a function. The function must outlive the reference.
 template <class F> class function_ref;
 template <class R, class... Args> class function_ref<R(Args...)>
 {
@@ -47,7 +47,7 @@ template <class R, class... Args> class function_ref<R(Args...)>
 
 namespace at
 {
-// Runs the function before it returns.
+// Runs the function in this thread, before launch() returns.
 inline void launch(std::function<void()> function)
 {
     function();
@@ -124,7 +124,7 @@ class Function
         schema_ = std::move(schema);
         return *this;
     }
-    // Return false: no interpreter of libtorch runs the function.
+    // These functions return false: no interpreter of libtorch runs the function.
     bool call(Stack &, c10::optional<size_t>, c10::function_ref<void(const Code &)>)
     {
         return false;

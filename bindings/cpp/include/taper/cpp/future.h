@@ -185,7 +185,7 @@ template <> struct Convert<intrusive_ptr<ivalue::Future>> {
 namespace impl
 {
 template <> struct TypeName<intrusive_ptr<ivalue::Future>> {
-    static constexpr bool known = false; // the type inside the future is that of the object
+    static constexpr bool known = false; // the type inside the future is the type of the object
     static std::string text()
     {
         return "Future[Any]";

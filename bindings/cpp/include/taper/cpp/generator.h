@@ -172,13 +172,13 @@ class Generator
     // The state as a tensor of bytes, in the layout of torch.get_rng_state; defined in generator_state.h.
     Tensor get_state() const;
     void set_state(const Tensor &bytes);
-    // Continues with a state.
+    // Sets the state of the generator to a saved state.
     void restore(const void *bytes, size_t size) const
     {
         taper::cpp::ErrorScope error;
         error.check(taper_generator_set_state(get(), bytes, size, error));
         uint64_t seed = 0;
-        std::memcpy(&seed, bytes, sizeof seed); // it is the first member of a state
+        std::memcpy(&seed, bytes, sizeof seed); // the seed is the first member of a state
         state().remember(seed);
     }
     std::mutex &mutex() const

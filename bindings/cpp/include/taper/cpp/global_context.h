@@ -123,7 +123,7 @@ class Context
     static void unsetDefaultMobileCPUAllocator()
     {
     }
-    // Runs treat denormal numbers as the models that they run; returns whether the mode could be set.
+    // Returns false: the mode cannot be set, because each model decides how its runs treat denormal numbers.
     static bool setFlushDenormal(bool)
     {
         return false;
@@ -346,7 +346,7 @@ namespace torch
 {
 using namespace at;
 
-// There is no CUDA, which these functions say as libtorch does without CUDA.
+// These functions say that there is no CUDA, as in a libtorch without CUDA.
 namespace cuda
 {
 inline size_t device_count()

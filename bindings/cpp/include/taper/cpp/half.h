@@ -195,7 +195,7 @@ inline BFloat16 operator&(const BFloat16 &a, const BFloat16 &b)
 
 namespace std
 {
-// digits: with the leading one. The constants are bit patterns.
+// digits: number of bits of the significand, including the leading 1. The constants are bit patterns.
 #define TAPER_CPP_LIMITS(type, digits_, digits10_, max_digits10_, min_exponent_, min_exponent10_, max_exponent_,       \
                          max_exponent10_, min_, lowest_, max_, epsilon_, round_, infinity_, nan_, signaling_, tiny_)   \
     template <> class numeric_limits<type>                                                                             \

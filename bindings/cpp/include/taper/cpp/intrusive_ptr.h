@@ -32,7 +32,7 @@ class intrusive_ptr_target
     {
         count_.fetch_add(1, std::memory_order_relaxed);
     }
-    // With the last reference the object is destroyed, or only its contents if a weak reference remains.
+    // If this was the last reference, the object is destroyed, or only its contents if a weak reference remains.
     void release() const noexcept
     {
         if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -60,7 +60,7 @@ class intrusive_ptr_target
     {
         return weak_.load(std::memory_order_relaxed);
     }
-    // Makes a reference if there is one.
+    // Adds a strong reference, unless there is none left.
     bool retain_if_alive() const noexcept
     {
         size_t count = count_.load(std::memory_order_relaxed);
@@ -74,7 +74,7 @@ class intrusive_ptr_target
 
   private:
     mutable std::atomic<size_t> count_{0};
-    mutable std::atomic<size_t> weak_{1}; // weak references, and one for all others
+    mutable std::atomic<size_t> weak_{1}; // number of weak references, plus one for all strong references together
 };
 
 template <class T> class intrusive_ptr

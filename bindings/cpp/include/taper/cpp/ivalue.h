@@ -544,9 +544,11 @@ struct IValue final {
     template <class Unused = void> bool overlaps(const IValue &other) const;
     // Inserts the value and all that is inside it and can be shared.
     template <class Values> void getSubValues(Values &values) const;
-    // Calls the function with the value and all that is inside it, unless the function returns true for what is around.
+    // Calls the function with the value and all that is inside it, but not with what is inside a value for which the
+    // function returned true.
     void visit(const std::function<bool(const IValue &)> &visitor) const;
-    // Writes the value as Python's repr does, except what the function writes and returns true for.
+    // Writes the value as Python's repr does, except values that the function has written itself, for which it returns
+    // true.
     template <class Customized> std::ostream &repr(std::ostream &out, Customized customized) const;
     const void *internalToPointer() const
     {

@@ -16,7 +16,7 @@ namespace torch
 
 namespace detail
 {
-// The text of a schema or a name. Programs that select operators leave out those with false.
+// The text of a schema or a name. Programs that select operators leave out the texts for which `enabled` is false.
 template <bool enabled> class SelectiveStr
 {
   public:
@@ -73,7 +73,8 @@ class CppFunction final
         using Handle = typename detail::HandleOf<std::integral_constant<decltype(function), function>>::type;
         CppFunction made;
         made.function_ = std::make_shared<taper::cpp::OperatorFunction>();
-        // The name is known when the function is registered.
+        // The function reads its name through this pointer, because the name is known only when the function is
+        // registered.
         const std::shared_ptr<std::string> name = made.boxed_name_ = std::make_shared<std::string>();
         made.function_->call = [name](std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results) {
             function(Handle(Handle::named(*name)), &arguments);

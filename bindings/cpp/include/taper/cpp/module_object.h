@@ -27,7 +27,7 @@ struct ObjectAttributeError : public std::runtime_error {
 
 struct Property; // property of a class in TorchScript sources
 
-// Exists so that code compiles which passes one to a module or an archive.
+// Exists so that code that passes a CompilationUnit to a module or an archive compiles.
 struct CompilationUnit {
 };
 

@@ -50,7 +50,7 @@ inline std::ostream &operator<<(std::ostream &out, const OperatorName &name)
     return out << toString(name);
 }
 
-// A name whose texts belong to others, which must outlive it.
+// A name that does not own its texts. The texts must outlive it.
 struct OperatorNameView final {
     string_view name, overload_name;
     constexpr OperatorNameView(string_view name_, string_view overload_name_)

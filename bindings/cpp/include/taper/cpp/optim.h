@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::optim, so that programs that also train compile. Options are kept as in libtorch. No gradients are computed,
-// so that constructing an optimizer throws c10::NotImplementedError.
+// torch::optim, so that programs that also train compile. Options are kept as in libtorch. There are no optimizers:
+// their constructors throw c10::NotImplementedError.
 #ifndef TAPER_CPP_OPTIM_H
 #define TAPER_CPP_OPTIM_H
 
@@ -238,7 +238,7 @@ inline serialize::InputArchive &operator>>(serialize::InputArchive &archive, Opt
     return archive;
 }
 
-// Opens the options of an optimizer, with the learning rate that they start with.
+// Begins the class of an optimizer's options, with the default of the learning rate.
 #define TAPER_CPP_OPTIM_OPTIONS(name, initial)                                                                         \
     struct name##Options : public OptimizerCloneableOptions<name##Options> {                                           \
         name##Options(double lr initial) : lr_(lr)                                                                     \
@@ -255,7 +255,7 @@ inline serialize::InputArchive &operator>>(serialize::InputArchive &archive, Opt
         {                                                                                                              \
             lr_ = lr;                                                                                                  \
         }
-// The optimizer of options and of what it would keep for a parameter.
+// Defines an optimizer from its options and the state that it would keep for a parameter.
 #define TAPER_CPP_OPTIMIZER(name, ...)                                                                                 \
     class name : public Optimizer                                                                                      \
     {                                                                                                                  \
@@ -333,7 +333,7 @@ TAPER_CPP_OPTIMIZER(LBFGS, = {})
 #undef TAPER_CPP_OPTIM_OPTIONS
 #undef TAPER_CPP_OPTIMIZER
 
-// Changes the learning rate of an optimizer, of which there is none.
+// Would change the learning rate of an optimizer. Its constructor throws, because there are no optimizers.
 class LRScheduler
 {
   public:

@@ -213,7 +213,7 @@ template <class T> class optional
     {
         return !(a == b);
     }
-    // Nothing is less than every value.
+    // An empty optional is less than every value.
     friend bool operator<(const optional &a, const optional &b)
     {
         return b.has_ && (!a.has_ || a.value_ < b.value_);

@@ -16,7 +16,7 @@ namespace torch
 namespace jit
 {
 
-// The bytes of a file that torch.load of Python reads.
+// Returns the bytes of a file that Python's torch.load can read.
 inline std::vector<char> pickle_save(const c10::IValue &value)
 {
     std::string bytes;
@@ -26,7 +26,7 @@ inline std::vector<char> pickle_save(const c10::IValue &value)
     writer.finish();
     return std::vector<char>(bytes.begin(), bytes.end());
 }
-// Reads the bytes of a file that torch.save of Python wrote, or pickle_save.
+// Reads the bytes of a file that Python's torch.save or pickle_save has written.
 inline c10::IValue pickle_load(const std::vector<char> &data)
 {
     const std::shared_ptr<const std::string> bytes = std::make_shared<const std::string>(data.begin(), data.end());

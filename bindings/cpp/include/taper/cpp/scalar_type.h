@@ -218,7 +218,7 @@ template <class T> struct CppTypeToScalarType;
     };
 AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(TAPER_CPP_TYPE)
 #undef TAPER_CPP_TYPE
-// The type of 64 bits that int64_t is not.
+// The other integer type of 64 bits: long long if int64_t is long, or the reverse.
 template <>
 struct CppTypeToScalarType<std::conditional_t<std::is_same<int64_t, long>::value, long long, long>>
     : std::integral_constant<ScalarType, sizeof(long) == 4 && std::is_same<int64_t, long long>::value

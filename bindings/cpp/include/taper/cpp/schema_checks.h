@@ -31,7 +31,7 @@ inline bool FunctionSchema::isBackwardCompatibleWith(const FunctionSchema &old, 
     if (!has_same_form(old) || arguments_.size() < old.arguments_.size()) {
         return false;
     }
-    for (size_t i = 0; i < returns_.size(); i++) { // a result may become more special
+    for (size_t i = 0; i < returns_.size(); i++) { // the type of a result may become a subtype
         if (!old.returns_[i].isBackwardCompatibleWith(returns_[i], why_not)) {
             return false;
         }

@@ -208,7 +208,7 @@ class InputArchive final
     InputArchive(InputArchive &) = delete;
     InputArchive &operator=(InputArchive &) = delete;
 
-    // Each try_read returns false if there is nothing of that key, and each read throws then.
+    // Each try_read returns false if there is nothing with that key; then each read throws.
     bool try_read(const std::string &key, c10::IValue &value)
     {
         const size_t count = taper_value_count(object_.get());

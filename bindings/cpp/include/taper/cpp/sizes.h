@@ -14,7 +14,7 @@
 namespace c10
 {
 
-// Returns the dimension from 0 of a dimension that may be negative.
+// Returns `dim`, counted from the first dimension. A negative `dim` counts from the end. Throws if it is out of range.
 inline int64_t maybe_wrap_dim(int64_t dim, int64_t rank, bool wrap_scalar = true)
 {
     if (rank <= 0) {
@@ -35,7 +35,8 @@ inline DimVector contiguous_strides(const IntArrayRef sizes)
 }
 namespace detail
 {
-// The strides grow from the channels outwards. Without a batch, sizes of 1 must not hide another order.
+// The strides must grow from the channels outwards. If all sizes except the batch are 1, equal strides do not show an
+// order, so the result is false.
 inline bool are_channels_last(IntArrayRef sizes, IntArrayRef strides, size_t spatial)
 {
     if (sizes.size() != spatial + 2 || strides.size() != sizes.size() || strides[1] == 0) {
@@ -90,7 +91,7 @@ inline void wrap_all_dims(std::vector<int64_t> &dims, int64_t rank)
     maybe_wrap_dims(dims, rank);
 }
 
-// Returns the sizes of a result of two tensors with these sizes.
+// Returns the sizes to which two tensors with these sizes broadcast.
 inline std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b)
 {
     const size_t rank = a.size() > b.size() ? a.size() : b.size();
@@ -207,7 +208,7 @@ inline void check_defined(std::initializer_list<std::reference_wrapper<const Ten
     }
 }
 using ExpandedTensor = c10::MaybeOwned<Tensor>;
-// Returns the tensor with other sizes, itself if it has them.
+// Returns the tensor expanded to these sizes, or the tensor itself if it has them.
 inline ExpandedTensor expand_size(const Tensor &tensor, IntArrayRef sizes)
 {
     return tensor.sizes().equals(sizes) ? ExpandedTensor::borrowed(tensor)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // The lists that parameters(), named_buffers(), modules() and so on return: attributes of a module, in PyTorch's order.
-// It has the attributes of the time of the call.
+// A list contains the attributes that exist at the time of the call.
 #ifndef TAPER_CPP_SLOT_LIST_H
 #define TAPER_CPP_SLOT_LIST_H
 

@@ -22,7 +22,7 @@ inline at::Tensor rfftfreq(int64_t n, const at::TensorOptions &options)
 }
 } // namespace fft
 
-// Names of functions with the space once more.
+// Functions whose names repeat the name of the namespace.
 namespace linalg
 {
 inline at::Tensor linalg_det(const at::Tensor &self)
@@ -49,7 +49,7 @@ inline at::Tensor &linalg_norm_out(at::Tensor &result, const at::Tensor &self, c
 {
     return at::linalg_norm_out(result, self, order, dim, keepdim, dtype);
 }
-// These have the result last.
+// These functions have the result as their last argument.
 inline at::Tensor &matrix_norm_out(const at::Tensor &self, const c10::Scalar &order, at::IntArrayRef dim, bool keepdim,
                                    c10::optional<c10::ScalarType> dtype, at::Tensor &result)
 {

@@ -60,7 +60,7 @@ inline std::vector<IValue> last(const Stack &stack, size_t n)
     }
     return {stack.end() - static_cast<std::ptrdiff_t>(n), stack.end()};
 }
-// pop(stack, a, b): removes the last values, in the order in which they were pushed.
+// pop(stack, a, b) moves the last values of the stack to a and b, in the order in which they were pushed.
 template <class... T> void pop(Stack &stack, T &...values)
 {
     size_t i = 0;

@@ -25,7 +25,7 @@ class Storage
         : tensor_(std::move(tensor)), state_(std::make_shared<State>(DataPtr(data, Device(kCPU)), bytes))
     {
     }
-    // allocator: who serves reset_legacy(); nullptr if none does.
+    // allocator: the allocator that reset_legacy() uses, or nullptr.
     Storage(use_byte_size_t, size_t bytes, DataPtr data, Allocator *allocator = nullptr, bool resizable = false)
         : state_(std::make_shared<State>(std::move(data), bytes))
     {
@@ -79,7 +79,7 @@ class Storage
     {
         return state().data;
     }
-    // Returns the former memory.
+    // Replaces the memory, and returns the former memory.
     DataPtr set_data_ptr(DataPtr &&data) const
     {
         std::swap(state().data, data);

@@ -185,7 +185,7 @@ class PyTorchStreamWriter final
             }
         }
     }
-    // The lowest version that the file says; 3 is the least that PyTorch reads.
+    // Sets the lowest version that the file may have. PyTorch reads versions from 3 on.
     void setMinVersion(const uint64_t version)
     {
         version_ = version > version_ ? version : version_;

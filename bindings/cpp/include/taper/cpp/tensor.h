@@ -152,8 +152,8 @@ class Tensor : public TensorBase
     {
         return set_requires_grad(wanted);
     }
-    // Adds the gradients of this tensor to grad() of the tensors that require one. The gradients of tensors that were
-    // computed are dropped: torch::autograd::grad returns them. `inputs` is not supported.
+    // Computes the gradients of this tensor and adds them to grad() of the leaves that require gradients. Gradients of
+    // tensors that were computed are dropped: torch::autograd::grad returns them. `inputs` is not supported.
     void backward(const Tensor &gradient = {}, c10::optional<bool> retain_graph = c10::nullopt,
                   bool create_graph = false, c10::optional<TensorList> inputs = c10::nullopt) const;
     void retain_grad() const; // throws for a tensor that was computed

@@ -241,7 +241,7 @@ class TensorBase
     {
         return c10::TensorOptions(scalar_type()).device(device());
     }
-    // Returns the class of the tensor, which old programs compare or ask for a dtype.
+    // Returns the class of the tensor, which old programs compare, or from which they get the dtype.
     DeprecatedTypeProperties type() const
     {
         return DeprecatedTypeProperties(!defined()       ? c10::Backend::Undefined

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::tensor(): a tensor with numbers that the program writes down, also as nested lists.
+// torch::tensor(): a tensor of numbers that are written in the program, also as nested lists.
 #ifndef TAPER_CPP_TENSOR_DATA_H
 #define TAPER_CPP_TENSOR_DATA_H
 

@@ -88,7 +88,7 @@ class Type : public std::enable_shared_from_this<Type>
     {
     }
     virtual ~Type() = default;
-    static TypePtr of(std::string text); // an object of the class of the kind
+    static TypePtr of(std::string text); // returns an object of the class for the kind of the text
     // Returns the text in schemas, for example "Tensor[]", "(int, str)", "Dict(str, int)" or "Tensor?".
     virtual std::string str() const
     {
@@ -152,7 +152,7 @@ class Type : public std::enable_shared_from_this<Type>
     {
         return *this == other;
     }
-    // Types of schemas that may be any type are not types of values.
+    // Returns false: only types of schemas have variables that stand for any type, and types of values have none.
     bool hasFreeVariables() const
     {
         return false;

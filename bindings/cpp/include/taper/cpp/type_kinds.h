@@ -185,7 +185,7 @@ struct TupleType : public Type {
     {
         return containedTypes();
     }
-    // Return null and nothing if the fields have no names.
+    // These functions return null and an empty optional if the fields have no names.
     virtual std::shared_ptr<FunctionSchema> schema() const
     {
         return nullptr;

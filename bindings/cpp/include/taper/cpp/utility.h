@@ -123,7 +123,7 @@ template <class T> class OptionalRef
     const T *data_;
 };
 
-// A value of its own, or a value of another that must outlive it.
+// Either a value that it owns, or a reference to a value that must outlive it.
 template <class T> class MaybeOwned final
 {
   public:

@@ -51,7 +51,7 @@ struct ThresholdOptions {
     TORCH_ARG(double, value);
     TORCH_ARG(bool, inplace) = false;
 };
-// Options of one value, which are made of the value alone.
+// Options with a single value, from which they can be constructed.
 #define TAPER_CPP_NN_ONE(name, type, option, ...)                                                                      \
     struct name##Options {                                                                                             \
         name##Options(type option __VA_ARGS__) : option##_(option)                                                     \
@@ -99,7 +99,7 @@ struct GumbelSoftmaxFuncOptions {
     TORCH_ARG(int, dim) = -1;
 };
 
-// A function that has an in-place form, with the values of its options.
+// Defines a function that works in place if its options say so. The last parameters are the operator's arguments.
 #define TAPER_CPP_NN_INPLACE(name, Name, defaults, ...)                                                                \
     inline Tensor name(Tensor input, const Name##FuncOptions &options defaults)                                        \
     {                                                                                                                  \
@@ -116,7 +116,7 @@ TAPER_CPP_NN_INPLACE(rrelu, RReLU, = {}, input, options.lower(), options.upper()
 TAPER_CPP_NN_INPLACE(threshold, Threshold, , input, options.threshold(), options.value())
 #undef TAPER_CPP_NN_INPLACE
 
-// A softmax: its options, which have a dtype here, and its function. x: what the operator takes.
+// Defines a softmax: its options, which also have a dtype, and its function. x: the argument of the operator `op`.
 #define TAPER_CPP_NN_SOFTMAX(name, Name, op, x)                                                                        \
     struct Name##FuncOptions {                                                                                         \
         Name##FuncOptions(int64_t dim) : dim_(dim)                                                                     \
@@ -213,7 +213,8 @@ inline Tensor softmax2d(const Tensor &input)
 }
 } // namespace detail
 
-// A module whose forward calls one function with its options. The rest: what it prints between the parentheses.
+// A module whose forward calls one function with its options. The last parameters: what the module prints between the
+// parentheses.
 #define TAPER_CPP_NN_ACTIVATION(name, function, defaults, ...)                                                         \
     class name##Impl : public detail::PlainModule<name##Impl, name##Options>                                           \
     {                                                                                                                  \

@@ -90,7 +90,7 @@ class AnyModule
     }
 
   private:
-    // Calls the module's forward; the values are as many as forward has arguments.
+    // Calls the module's forward; there is one value for each argument of forward.
     using Call = AnyValue (*)(Module &module, std::vector<AnyValue> &values);
 
     template <class M, class Class, class Return, class... Args>

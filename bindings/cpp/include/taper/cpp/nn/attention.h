@@ -152,7 +152,7 @@ class Attention
             widen_masks();
         }
     }
-    // Adds a key that the masks let pass.
+    // Extends the masks by one key, which they do not hide.
     void widen_masks()
     {
         for (Tensor *const mask : {&attn_mask_, &padding_mask_}) {
@@ -255,7 +255,7 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl>
             init::xavier_normal_(bias_v);
         }
     }
-    // Returns the result and, if asked, the weights of the keys.
+    // Returns the result and, if requested, the weights of the keys.
     std::tuple<Tensor, Tensor> forward(const Tensor &query, const Tensor &key, const Tensor &value,
                                        const Tensor &key_padding_mask = {}, bool need_weights = true,
                                        const Tensor &attn_mask = {}, bool average_attn_weights = true)

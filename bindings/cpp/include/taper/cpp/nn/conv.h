@@ -90,7 +90,8 @@ template <size_t D> struct ConvTransposeFuncOptions {
 
 namespace detail
 {
-// padding: numbers, or where named is not null, its name. The number of dimensions is that of the stride.
+// padding: the numbers of the padding. named: its name, such as "same", which replaces the numbers; or null. The number
+// of dimensions is that of the stride.
 inline Tensor conv(const Tensor &input, const Tensor &weight, const Tensor &bias, IntArrayRef stride,
                    IntArrayRef padding, const char *named, IntArrayRef dilation, int64_t groups)
 {
@@ -280,7 +281,7 @@ template <size_t D, class Derived> class ConvTransposeNdImpl : public ConvNdImpl
     {
         return c10::get<ExpandingArray<D>>(this->options.padding());
     }
-    // Returns the output padding that gives a result of the asked size.
+    // Returns the output padding that gives a result of the requested size.
     std::vector<int64_t> _output_padding(const Tensor &input, const c10::optional<IntArrayRef> &output_size,
                                          const ExpandingArray<D> &stride, const ExpandingArray<D> &pad,
                                          const ExpandingArray<D> &kernel) const

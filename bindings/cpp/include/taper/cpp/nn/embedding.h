@@ -23,7 +23,7 @@ using EmbeddingBagMode = c10::variant<enumtype::kSum, enumtype::kMean, enumtype:
     TAPER_CPP_NN_EMBEDDING_ARGS                                                                                        \
     TORCH_ARG(EmbeddingBagMode, mode) = torch::kMean;                                                                  \
     TORCH_ARG(bool, include_last_offset) = false;
-// The sizes of a table, and the table where it is given.
+// The sizes of a table, and the table if it is given.
 #define TAPER_CPP_NN_TABLE_ARGS(name)                                                                                  \
     name(int64_t rows, int64_t columns) : num_embeddings_(rows), embedding_dim_(columns)                               \
     {                                                                                                                  \
@@ -66,7 +66,7 @@ inline Tensor one_hot(const Tensor &tensor, int64_t num_classes = -1)
 
 namespace detail
 {
-// Returns the place of the padding row, counted from the first row; -1 for none.
+// Returns the index of the padding row, counted from the first row; -1 for none.
 inline int64_t padding_row(const c10::optional<int64_t> &padding, int64_t rows)
 {
     if (!padding.has_value()) {
@@ -76,7 +76,7 @@ inline int64_t padding_row(const c10::optional<int64_t> &padding, int64_t rows)
     TORCH_CHECK(*padding >= -rows, "Padding_idx must be within num_embedding");
     return *padding < 0 ? rows + *padding : *padding;
 }
-// Scales the rows that are looked up and longer than max_norm, in the table itself.
+// Scales, in the table itself, those of the looked-up rows whose norm is larger than max_norm.
 inline void _no_grad_embedding_renorm_(Tensor weight, const Tensor &input, float max_norm, float norm_type)
 {
     at::embedding_renorm_(weight, input, max_norm, norm_type);
@@ -115,7 +115,8 @@ inline Tensor embedding(const Tensor &input, const Tensor &weight, const Embeddi
 inline Tensor embedding_bag(const Tensor &input, const Tensor &weight, const EmbeddingBagFuncOptions &options = {})
 {
     Tensor indices = input, offsets = options.offsets(), weights = options.per_sample_weights();
-    const int64_t mode = static_cast<int64_t>(options.mode().index()); // kSum, kMean, kMax, as the operator counts
+    // 0 for kSum, 1 for kMean, 2 for kMax, as the operator expects
+    const int64_t mode = static_cast<int64_t>(options.mode().index());
     TORCH_CHECK(!weights.defined() || input.sizes() == weights.sizes(), "embedding_bag: If per_sample_weights (",
                 weights.defined() ? weights.sizes() : IntArrayRef(),
                 ") is not null, then it must have the same shape as the input (", input.sizes(), ")");
@@ -212,7 +213,7 @@ template <class Derived, class Options> class TableModule : public Cloneable<Der
     }
 };
 
-// Makes the holder of a module over given rows. from: the options that it shares with the module's.
+// Makes the holder of a module over given rows. from: the options from which the module's options are copied.
 template <class Holder, class Options, class From> Holder over_rows(const Tensor &rows, const From &from, Options made)
 {
     return Holder(made._weight(rows)

@@ -22,7 +22,8 @@ using NonlinearityType =
                  enumtype::kReLU, enumtype::kLeakyReLU>;
 using FanModeType = c10::variant<enumtype::kFanIn, enumtype::kFanOut>;
 
-// The factor by which a nonlinearity wants the deviation of weights scaled. param: the slope of LeakyReLU.
+// Returns the factor by which the standard deviation of weights is multiplied for a nonlinearity. param: the slope of
+// LeakyReLU.
 inline double calculate_gain(NonlinearityType nonlinearity, double param = 0.01)
 {
     if (c10::holds_alternative<enumtype::kTanh>(nonlinearity)) {
@@ -37,7 +38,7 @@ inline double calculate_gain(NonlinearityType nonlinearity, double param = 0.01)
     return 1.0;
 }
 
-// The number of inputs and of outputs of one unit of a layer with these weights.
+// Returns the number of inputs and of outputs of one unit of a layer with these weights.
 inline std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor &tensor)
 {
     const int64_t rank = tensor.dim();
@@ -70,7 +71,7 @@ inline Tensor uniform_(Tensor tensor, double low = 0, double high = 1)
     return tensor.uniform_(low, high);
 }
 
-// Makes a convolution return its input as far as it has channels.
+// Sets the weights of a convolution so that its output channels are copies of its first input channels.
 inline Tensor dirac_(Tensor tensor)
 {
     const int64_t rank = tensor.dim();

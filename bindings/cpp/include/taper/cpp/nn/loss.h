@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Losses, which are values here: nothing computes their gradients.
+// Losses: their options, functions and modules.
 #ifndef TAPER_CPP_NN_LOSS_H
 #define TAPER_CPP_NN_LOSS_H
 
@@ -17,7 +17,7 @@ namespace detail
 using reduction_t = c10::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
 } // namespace detail
 
-// The options of a loss: its own before the reduction.
+// Defines the options of a loss: the options of its own, then the reduction.
 #define TAPER_CPP_NN_LOSS(name, func, ...)                                                                             \
     struct name##Options {                                                                                             \
         using reduction_t = detail::reduction_t;                                                                       \
@@ -77,7 +77,7 @@ inline Tensor reduced(const Tensor &loss, const nn::detail::reduction_t &reducti
 }
 } // namespace detail
 
-// A loss of an input and a target. The rest: what the operator takes before the reduction, and after it.
+// A loss of an input and a target. The last parameters: the operator's arguments before the reduction and after it.
 #define TAPER_CPP_NN_LOSS(name, op, Options, before, after)                                                            \
     inline Tensor name(const Tensor &input, const Tensor &target, const Options##FuncOptions &options = {})            \
     {                                                                                                                  \
@@ -100,7 +100,7 @@ inline Tensor mse_loss(const Tensor &input, const Tensor &target, const MSELossF
     const std::vector<Tensor> both = at::broadcast_tensors({input, target});
     return at::mse_loss(both[0], both[1], detail::code(options.reduction()));
 }
-// beta: the difference below which the loss is a square; the options' is for the module.
+// beta: the difference below which the loss is a square; the beta of the options is only for the module.
 inline Tensor smooth_l1_loss(const Tensor &input, const Tensor &target, const SmoothL1LossFuncOptions &options = {},
                              double beta = 1.)
 {
@@ -237,7 +237,8 @@ template <class Derived, class Options> class PositiveWeightedLoss : public Weig
 };
 } // namespace detail
 
-// A module of a loss. inputs: the arguments of forward, their names, and what it prints after its name.
+// A module of a loss. The last parameters: the arguments of forward, their names, and what the module prints after its
+// name.
 #define TAPER_CPP_NN_LOSS(base, name, function, inputs, names, ...)                                                    \
     struct name##Impl : detail::base<name##Impl, name##Options> {                                                      \
         TAPER_CPP_NN_LATE explicit name##Impl(const name##Options &from = {}) : base(from)                             \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::nn::Module: parameters, buffers and submodules under names. Nothing computes gradients, so that a parameter
-// is a tensor as any other.
+// torch::nn::Module: parameters, buffers and submodules under names. Parameters do not require gradients by themselves,
+// so a parameter is a tensor like any other.
 #ifndef TAPER_CPP_NN_MODULE_H
 #define TAPER_CPP_NN_MODULE_H
 
@@ -54,7 +54,7 @@ class Module : public std::enable_shared_from_this<Module>
     }
     virtual ~Module() = default;
 
-    // The name given to the constructor, else that of the class.
+    // Returns the name given to the constructor, or the name of the class if none was given.
     const std::string &name() const noexcept
     {
         if (!name_.has_value()) {
@@ -179,7 +179,7 @@ class Module : public std::enable_shared_from_this<Module>
         }
         move(device);
     }
-    // Fills the gradients of the parameters with zeros. Gradients cannot be removed, as set_to_none asks.
+    // Fills the gradients of the parameters with zeros. Gradients cannot be removed, so set_to_none has no effect.
     virtual void zero_grad(bool set_to_none = false)
     {
         (void)set_to_none;
@@ -208,8 +208,8 @@ class Module : public std::enable_shared_from_this<Module>
         return dynamic_cast<const M *>(this);
     }
 
-    // Both are defined in archive.h, which this header includes. Were they not inline here, every unit would hold the
-    // class's virtual functions.
+    // Both are defined in archive.h, which this header includes. They are declared inline here, because otherwise every
+    // unit would contain the class's virtual functions.
     inline virtual void save(serialize::OutputArchive &archive) const;
     inline virtual void load(serialize::InputArchive &archive);
     virtual bool is_serializable() const
@@ -429,7 +429,7 @@ template <class Derived> class Cloneable : public Module
 {
   public:
     Cloneable() = default;
-    // Does not keep the name, because Module is a virtual base here in libtorch: name() is that of the class.
+    // Does not keep the name, because Module is a virtual base here in libtorch: name() is the name of the class.
     explicit Cloneable(const std::string &)
     {
     }

@@ -27,7 +27,7 @@ template <class T> using disable_if_module_holder_t = std::enable_if_t<!is_modul
 template <class T> using is_module = std::is_base_of<nn::Module, std::decay_t<T>>;
 template <class M, class T = void> using enable_if_module_t = std::enable_if_t<is_module<M>::value, T>;
 
-// Is true if T is a holder of a Contained.
+// Is true if T is a holder of the module type Contained.
 template <bool holder, class T, class Contained> struct holder_of : std::false_type {
 };
 template <class T, class Contained>

@@ -226,7 +226,8 @@ class CrossMapLRN2dImpl : public detail::PlainModule<CrossMapLRN2dImpl, CrossMap
         for (int64_t c = 0; c < std::min(reach, channels); c++) {
             first.add_(square.select(1, c));
         }
-        // Each channel has the sum of the one before, with what enters the window and without what leaves it.
+        // The sum of a channel is the sum of the previous channel, plus the element that enters the window, minus the
+        // element that leaves it.
         for (int64_t c = 1; c < channels; c++) {
             Tensor sum = scale.select(1, c).copy_(scale.select(1, c - 1));
             if (c < channels - reach + 1) {

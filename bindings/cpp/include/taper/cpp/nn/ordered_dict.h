@@ -62,7 +62,7 @@ template <class Key, class Value> class OrderedDict
     using Iterator = typename std::vector<Item>::iterator;
     using ConstIterator = typename std::vector<Item>::const_iterator;
 
-    // description: what errors call a key.
+    // description: the word for a key in error messages, such as "Key".
     explicit OrderedDict(std::string description = "Key") : description_(std::move(description))
     {
     }

@@ -69,7 +69,7 @@ template <size_t D, class Derived, class Options> class PadModule : public Plain
 
 } // namespace detail
 
-// A family of modules that take their padding alone. D numbers are those of the dimensions.
+// Defines a family of modules whose only option is the padding, for one to three dimensions D.
 #define TAPER_CPP_NN_PAD(family, pad_mode)                                                                             \
     template <size_t D> struct family##PadOptions {                                                                    \
         family##PadOptions(ExpandingArray<D * 2> padding) : padding_(padding)                                          \

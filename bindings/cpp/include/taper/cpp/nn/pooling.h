@@ -80,7 +80,7 @@ namespace modules
 {
 namespace utils
 {
-// Takes sizes that are absent from the last of the defaults.
+// Replaces absent sizes by the last items of the defaults.
 inline std::vector<int64_t> _list_with_default(c10::ArrayRef<c10::optional<int64_t>> sizes, IntArrayRef defaults)
 {
     TORCH_CHECK(defaults.size() > sizes.size(), "Input dimension should be at least ", sizes.size() + 1);
@@ -112,7 +112,8 @@ template <size_t D> struct MaxUnpoolFuncOptions {
 using LPPool1dFuncOptions = LPPool1dOptions;
 using LPPool2dFuncOptions = LPPool2dOptions;
 
-// Returns the sizes of an unpooled input: those asked for, or those that pooling reduces to the input's.
+// Returns the sizes of an unpooled input: the requested sizes, or the sizes that pooling would reduce to the sizes of
+// the input.
 inline std::vector<int64_t> _unpool_output_size(const Tensor &input, const IntArrayRef &kernel,
                                                 const IntArrayRef &stride, const IntArrayRef &padding,
                                                 const c10::optional<std::vector<int64_t>> &output_size)
@@ -164,7 +165,7 @@ template <size_t D> Tensor fractional_samples(const Tensor &input, const Fractio
                ? options._random_samples()
                : at::rand({input.dim() == rank + 1 ? 1 : input.size(0), input.size(-rank - 1), rank}, input.options());
 }
-// Takes the root of a mean of powers, whose sign it keeps. count: the elements of a kernel.
+// Takes the root of a mean of powers, whose sign it keeps. count: the number of elements of a kernel.
 inline Tensor root_of_mean(const Tensor &mean, int64_t count, double norm)
 {
     return (at::sign(mean) * at::relu(at::abs(mean))).mul(count).pow(1. / norm);

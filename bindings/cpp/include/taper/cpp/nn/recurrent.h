@@ -156,7 +156,7 @@ template <class Derived> class RNNImplBase : public Cloneable<Derived>
         }
         out << ")";
     }
-    // The operators take the parameters as they are.
+    // Does nothing, because the operators take the parameters as they are.
     void flatten_parameters()
     {
     }
@@ -195,7 +195,7 @@ template <class Derived> class RNNImplBase : public Cloneable<Derived>
                     "input.size(-1) must be equal to input_size. Expected ", options_base.input_size(), ", got ",
                     input.size(-1));
     }
-    // size: that of a state of one item. what: how the error calls the state.
+    // size: size of the state of one item of a batch. what: name of the state in the error.
     void check_hidden(const Tensor &input, const Tensor &hidden, const Tensor &batch_sizes, int64_t size,
                       const char *what) const
     {

@@ -54,7 +54,7 @@ template <class Derived> class RNNCellImplBase : public Cloneable<Derived>
     {
         return "";
     }
-    // Returns the state, or zeros if it is not given. label: how errors call the state.
+    // Returns the state, or zeros if it is not given. label: name of the state in errors.
     Tensor state_for(const Tensor &input, const Tensor &given, const char *label) const
     {
         const Tensor hx =

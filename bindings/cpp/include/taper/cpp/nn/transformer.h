@@ -208,7 +208,7 @@ class TransformerDecoderLayerImpl
 };
 TORCH_MODULE(TransformerDecoderLayer);
 
-// The options of a stack of layers: copies of one, and the normalization after them.
+// The options of a stack of layers: copies of one layer, and the normalization after them.
 #define TAPER_CPP_NN_STACK_OPTIONS(kind, layer)                                                                        \
     struct Transformer##kind##Options {                                                                                \
         Transformer##kind##Options(Transformer##kind##Layer of, int64_t count) : layer##_(of), num_layers_(count)      \
@@ -369,7 +369,7 @@ class TransformerImpl : public Cloneable<TransformerImpl>
         return decoder.forward<Tensor>(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
                                        memory_key_padding_mask);
     }
-    // Returns a mask that hides from each place those after it.
+    // Returns a mask that hides from each position the positions after it.
     static Tensor generate_square_subsequent_mask(int64_t size)
     {
         TORCH_CHECK(size >= 0, "Input size must be non-negative to genearte a valid square subsequent mask, but got ",

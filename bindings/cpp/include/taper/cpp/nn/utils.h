@@ -92,7 +92,7 @@ inline Tensor invert_permutation(const Tensor &permutation)
                : Tensor();
 }
 
-// Sequences of different lengths without padding: of each step, the items of all sequences that are so long.
+// Sequences of different lengths without padding: for each step, the items of all sequences that are long enough.
 class PackedSequence
 {
   public:

@@ -42,7 +42,7 @@ template <class... Rest> constexpr size_t largest(size_t one, size_t two, Rest..
     return largest(one > two ? one : two, rest...);
 }
 
-// The place of the first true value.
+// Returns the index of the first true value.
 constexpr size_t first_true()
 {
     return 0;
@@ -83,7 +83,7 @@ template <class T> struct VariantPart {
 
 template <class... T> class variant
 {
-    // The alternative for a value of type U: the same type, else the first that it converts to.
+    // The alternative for a value of type U: the same type, otherwise the first type to which U converts.
     template <class U> struct Place {
         static constexpr size_t same = detail::first_true(std::is_same<U, T>::value...);
         static constexpr size_t value =
@@ -253,7 +253,7 @@ decltype(auto) visit(Visitor &&visitor, variant<First, Rest...> &of)
                                       static_cast<const Rest *>(nullptr)...);
 }
 
-// A function object that has the calls of several.
+// A function object with the call operators of several function objects.
 template <class... F> struct overloaded_t;
 template <class F> struct overloaded_t<F> : F {
     explicit overloaded_t(F f) : F(std::move(f))

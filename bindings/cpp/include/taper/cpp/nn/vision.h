@@ -108,7 +108,7 @@ enum {
     NearestExact
 }; // in the order of InterpolateFuncOptions::mode_t
 
-// The ranks of inputs that a mode takes, as a sum of 1 << rank.
+// Returns the ranks of inputs that a mode accepts, as a sum of 1 << rank.
 inline int interpolated_ranks(size_t mode)
 {
     switch (mode) {
