@@ -122,7 +122,7 @@ class Server:
             if not ready and not self.clients:
                 return
             for key, _ in ready:
-                if key.fd in self.events.get_map():  # an earlier event of this round may have closed it
+                if key.fd in self.events.get_map():  # an earlier event of this round may have closed this connection
                     key.data()
 
 

@@ -16,7 +16,7 @@ fail() {
     echo "FAILED $*"
     exit 1
 }
-configure() { # FOLDER OPTIONS...
+configure() { # arguments: FOLDER OPTIONS...
     folder=$1
     shift
     "$cmake" -S "$source" -B "$scratch/$folder" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_C_COMPILER="$cc" \

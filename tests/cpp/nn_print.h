@@ -73,7 +73,7 @@ template <class Work> void attempt(const char *what, Work work)
         std::cout << #__VA_ARGS__ << " failed\n";                                                                      \
     }
 
-// Prints a module, its parameters and buffers, its result in evaluation and, if asked, in training mode.
+// Prints a module, its parameters and buffers, its result in evaluation and, if requested, in training mode.
 template <class Module, class... Inputs> void layer(Module module, bool trains, const Inputs &...inputs)
 {
     std::cout << module << "\n";

@@ -196,7 +196,7 @@ void test_module(const std::string &models)
         std::cout << energy_of(module, at).requires_grad() << "\n";
     }
     std::cout << energy_of(module, at).requires_grad() << energy_of(module, positions()).requires_grad() << "\n";
-    const auto all = module.forward({positions()}).toTuple()->elements(); // computes its gradients itself
+    const auto all = module.forward({positions()}).toTuple()->elements(); // this method computes its gradients itself
     show("own forces", all[1].toTensor());
 }
 

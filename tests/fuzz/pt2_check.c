@@ -233,7 +233,7 @@ static void compare(work *w, const saved *s, const taper_load_options *options, 
     for (unsigned round = 0; round < s->rounds; round++) {
         taper_value *wanted, *again, *got;
         if (run_once(w, w->file, &first, round, &wanted) != TAPER_OK) {
-            continue; // may differ, because passes remove unused operators, even if these fail
+            continue; // the outcome may differ, because passes remove unused operators, even if these fail
         }
         if (run_once(w, w->file, &first, round, &again) == TAPER_OK && same(wanted, again, true, 0)) {
             const taper_status status = run_once(w, &s->file, options, round, &got);

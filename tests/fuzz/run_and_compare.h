@@ -132,7 +132,7 @@ static inline bool same(const taper_value *a, const taper_value *b, bool exact, 
 {
     const taper_kind kind = taper_value_kind(a);
     if (kind == TAPER_KIND_OBJECT && taper_value_kind(b) == kind) {
-        return true; // they may differ, because optimizing removes unused attributes and adds its own mark
+        return true; // objects may differ, because optimizing removes unused attributes and adds its own mark
     }
     if (kind != taper_value_kind(b) || taper_value_count(a) != taper_value_count(b)) {
         return !exact && kind != TAPER_KIND_TENSOR;

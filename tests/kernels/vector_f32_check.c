@@ -324,7 +324,7 @@ static void folds(const taper_vector_entry *v, size_t n, const float *x, size_t 
     float *out = check_floats(n, CHECK_TAIL, 0);
     for (int kind = 0; kind < TAPER_REDUCTION_COUNT; kind++) {
         if (v->fold[kind] == NULL)
-            continue; // builds for size lack it
+            continue; // builds for size lack this reduction
         const float got = rows == 1 ? v->fold[kind](n, x) : 0;
         check_that(rows != 1 || fold_is((taper_reduction)kind, got, n, x, 1), "fold %d of %zu: %g", kind, n,
                    (double)got);
@@ -739,7 +739,7 @@ static void check(bool benchmark, bool thorough)
             continue;
         }
         for (int op = 0; op < TAPER_UNARY_COUNT; op++) {
-            if (v->unary[op] != NULL) // builds for size lack it
+            if (v->unary[op] != NULL) // builds for size lack some functions
                 unary(v, (taper_unary)op, thorough);
         }
         check_vector_f32_quotients(v);

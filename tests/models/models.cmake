@@ -105,7 +105,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # Files that `taper optimize` writes for Vulkan and Metal.
     add_test(NAME gpu_files COMMAND ${with_torch} ${models}/test_gpu_files.py ${taper} ${made})
     set_tests_properties(gpu_files PROPERTIES FIXTURES_REQUIRED made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
-    # Five networks of the zoo; run_zoo.py --all runs the 81.
+    # Five networks of the zoo. run_zoo.py --all runs all of its float networks.
     add_test(NAME zoo COMMAND ${with_torch} ${models}/run_zoo.py ${taper} mobilenet_v2 resnet18 shufflenet_v2_x0_5 squeezenet1_1
                               lraspp_mobilenet_v3_large)
     set_tests_properties(zoo PROPERTIES ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
@@ -155,7 +155,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME overload_order COMMAND ${with_torch} ${PROJECT_SOURCE_DIR}/scripts/overload_order.py)
     # Random programs with all features of the language, in every form of file. --count N and --seed S make more, and others.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
-    # The same of programs that compute gradients.
+    # Random programs that compute gradients.
     add_test(NAME generated_gradients COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --count 270)
     set_tests_properties(generated_programs generated_gradients pt2_operators PROPERTIES TIMEOUT 900)
     set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms drawn_layers quantized_winograd bands accuracy einsum_weights lines lent_packs optimize

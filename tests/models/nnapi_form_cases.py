@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from nnapi_blob import Bias, Pairs
 
-FLAG = object()  # stands in the list of arguments for the flag that is true if images are NCHW
+FLAG = object()  # placeholder in a list of arguments for the flag that is true if images are NCHW
 
 
 class Case(NamedTuple):
@@ -19,7 +19,7 @@ class Case(NamedTuple):
     want: Callable  # computes the result from the inputs, as floats
     flagged: bool = False  # images in PyTorch's order, which are tested in both orders of NNAPI; otherwise tensors in NNAPI's order
     result: tuple = None  # scale and zero point of 8-bit results; None: as the first input
-    after: bool = False  # the images come from a layer before, so only NHWC is tested
+    after: bool = False  # true if the images come from a previous layer, so that only NHWC is tested
 
 
 def numbers(*shape, low=-2.0, high=2.0):
@@ -144,7 +144,7 @@ def pools():
             for code, want in (("MAX_POOL_2D", most), ("AVERAGE_POOL_2D", mean)):
                 yield Case(f"{code} {word}", code, [x], arguments, want, True)
                 yield Case(f"{code} {word}, quantized", code, [quant(x, 0.03, 200)], arguments, want, True)
-    # Paddings that differ between the sides, such as PyTorch's ceil_mode makes them.
+    # Paddings that differ between the sides, as PyTorch's ceil_mode causes them.
     x = numbers(2, 3, 10, 8) - 1.5
     for kernel, stride, pads in (((3, 3), (2, 2), ((0, 1), (0, 1))), ((3, 2), (2, 2), ((1, 2), (0, 0))),
                                  ((3, 3), (2, 3), ((2, 0), (1, 1))), ((4, 4), (1, 1), ((1, 2), (3, 0)))):

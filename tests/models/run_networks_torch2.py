@@ -135,7 +135,7 @@ class Forms:
         options = {**({"dynamic_shapes": shapes} if shapes else {}), **({"strict": True} if form == "strict" else {})}
         program = ask("export", torch.export.export, network.module, *example, **options)
         if form == "core":
-            if not hasattr(program, "run_decompositions"):  # PyTorch before 2.2 lacks it
+            if not hasattr(program, "run_decompositions"):  # PyTorch before 2.2 lacks this method
                 raise Unable("not tried")
             program = ask("run_decompositions", program.run_decompositions)
         path = os.path.join(self.folder, f"{form}.pt2")

@@ -307,7 +307,7 @@ class VisitedAgain(torch.nn.Module):
 
 
 class QuietView(torch.nn.Module):
-    """A view that was made while nothing was recorded needs a gradient, but leads nowhere."""
+    """A view that was made while nothing was recorded needs a gradient, but the gradient does not reach its base."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         with torch.no_grad():

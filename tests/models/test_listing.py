@@ -863,7 +863,8 @@ def run_aliases(taper, folder):
     if p.returncode != 0:
         return p.stderr.strip()[:300]
     module = _load_for_lite_interpreter(lite)
-    written = sorted(_export_operator_list(module) | {"prim::TupleUnpack"})  # it unpacks the inner result, which is inlined
+    # Taper's file unpacks the result of the inner function, which is inlined.
+    written = sorted(_export_operator_list(module) | {"prim::TupleUnpack"})
     if written != want:
         return f"written: too many: {sorted(set(written) - set(want))}, too few: {sorted(set(want) - set(written))}"
     off = [e for e, a, b in zip(expressions, module(x, y), inner(x, y)) if not torch.allclose(a, b, 1e-4, 1e-5, equal_nan=True)]

@@ -87,7 +87,7 @@ static void run_sums(nnapi *n, int32_t type, bool channels)
     const uint32_t bias =
         add_constant(&b, I32, channels ? 0.0f : 0.25f, 0, SIZES(outputs), biases, (size_t)outputs * sizeof biases[0]);
     const uint32_t one = add_int(&b, 1), two = add_int(&b, 2), none = add_int(&b, 0);
-    // Below API level 29 it must be larger than the product of the input's and the weight's scale.
+    // Below API level 29 the scale of the result must be larger than the product of the input's and the weight's scale.
     const float scale = 0.3f;
     const uint32_t summed = add_operand(&b, type, scale, 3 - shift, SIZES(1, 4, 4, outputs));
     OPERATION(&b, CONV_2D, summed, x, weight, bias, one, one, one, one, one, one, none);

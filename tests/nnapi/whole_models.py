@@ -15,7 +15,8 @@ LEVELS = (27, 28, 29, 30, 31)
 
 
 def make_cases():
-    """Returns (name, module, inputs, minimum number of operations that become networks at the highest level)."""
+    """Returns (name, module, inputs, least number of operations that the driver compiles at the highest level of
+    NNAPI)."""
     import torch
     from torch import nn
     from torch.nn import functional as F

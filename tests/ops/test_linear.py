@@ -66,7 +66,7 @@ for dtype, close in (("torch.bfloat16", {"rtol": 1e-2, "atol": 1e-2}),):
     for rows in (1, 3, 4, 5, 37):
         for k, n in ((1, 1), (7, 3), (33, 17), (64, 48), (130, 65)):
             add(f"linear-{dtype}-{rows}-{k}-{n}", "F.linear(a / 4, b / 4, c).float()", (rows, k), (n, k), (n,), dtype=dtype, options=close)
-        # PyTorch 1.13 adds in bfloat16 here. All sums of these numbers are integers up to 80, which bfloat16 has exactly.
+        # PyTorch 1.13 adds in bfloat16 here. All sums of these numbers are integers up to 80, which bfloat16 can represent.
         add(f"linear-{dtype}-{rows}-turned", "F.linear(a.round().clamp(-2, 2), b.round().clamp(-2, 2).t()).float()", (rows, 20), (20, 9),
             dtype=dtype, options={"rtol": 0, "atol": 0})
         add(f"linear-{dtype}-{rows}-part", "F.linear(a[:, ::2] / 4, (b / 4)[:, 3:13], c[:9]).float()", (rows, 20), (9, 15), (12,), dtype=dtype, options=close)

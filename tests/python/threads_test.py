@@ -26,7 +26,7 @@ def in_threads(count, work):
     def run(i):
         try:
             work(i)
-        except BaseException as error:  # the thread that waits reports it
+        except BaseException as error:  # failures are reported by the thread that waits
             failures.append(error)
 
     threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]

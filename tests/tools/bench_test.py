@@ -128,7 +128,7 @@ class Bench(ToolCase):
                 while piece:
                     text += piece
                     piece = os.read(controller, 65536)
-            except OSError:  # Linux raises this after all is read
+            except OSError:  # Linux raises this error after all output is read
                 pass
             os.close(controller)
             process.communicate(timeout=60)
@@ -137,7 +137,8 @@ class Bench(ToolCase):
             lines = [re.sub("\033\\[[0-9]*m", "", line.rstrip("\r")) for line in text.decode().split("\n")]
             rows = [line for line in lines if re.match(r" +[0-9.]+ +[0-9.]+%  (features|classifier)", line)]
             self.assertGreater(len(rows), 20)  # rows of layers
-            for row in rows:  # a bar has four times its share of the room after the row, at most 60 columns
+            # A bar may fill the room after its row, at most 60 columns. It fills four times its share, up to all of it.
+            for row in rows:
                 text = row.rstrip("#")
                 share = float(re.search("([0-9.]+)%", text)[1]) / 100
                 room = min(columns - len(text) - 1, 60)

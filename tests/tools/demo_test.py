@@ -119,7 +119,7 @@ class Demo(ToolCase):
         self.fails("classify", os.path.join(DEMO, "segmenter.ptl"), picture, says="`taper segment` takes such models")
 
     def test_known_labels(self):
-        """A model without class names gets those of the data set with the same number of classes."""
+        """A model without class names gets the names of the data set that has the same number of classes."""
         data, picture = os.path.join(HERE, "data"), self.picture("lake.jpg")
         done = self.call("classify", os.path.join(data, "thousand.ptl"), picture, picture, "--json", "--top", "2")
         self.assertEqual([row["label"] for row in json.loads(done.stdout)[picture]], ["toilet tissue", "ear"])
@@ -127,7 +127,8 @@ class Demo(ToolCase):
         done = self.call("segment", os.path.join(data, "voc.ptl"), picture, "-o", "m.png", "--json")
         self.assertEqual({row["label"]: row["part"] for row in json.loads(done.stdout)["classes"] if row["part"]}, {"dog": 1})
         self.assertIn("VOC's", done.stderr)
-        # A map of integers does not give the number of classes. For the 21 classes in it no names may be made up.
+        # A map of integers does not tell how many classes a model has, so the 21 classes in this one get no names of a
+        # data set.
         done = self.call("segment", os.path.join(data, "map.ptl"), picture, "-o", "m.png", "--json")
         self.assertEqual((json.loads(done.stdout)["classes"][20]["label"], done.stderr), ("class 20", ""))
         for count, said in ((20, "labels.txt: there are 20 labels for 21 classes\n"), (30, "")):

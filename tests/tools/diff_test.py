@@ -58,7 +58,8 @@ class Diff(ToolCase):
                 self.assertEqual(same["outputs"][0]["max_difference"] == 0, precision == "fp32")
         errors = [figures[p]["outputs"][0]["max_difference"] for p in ["fp32", "fp16", "bf16"]]
         self.assertLess(4 * errors[0], errors[1])
-        self.assertLess(1.5 * errors[1], errors[2])  # 1.9 if only weights are rounded to bf16, more if activations are rounded too
+        # The ratio is 1.9 if only weights are rounded to bf16, and larger if activations are rounded too.
+        self.assertLess(1.5 * errors[1], errors[2])
         self.diff(LITE, "-i", self.x, "--precision", "bf16", "--tolerance", "1e-5", status=1)
 
     def test_failures(self):
@@ -108,7 +109,7 @@ class Diff(ToolCase):
                 self.assertEqual(len(convolutions), 34)
         self.call("convert", MODEL, "-o", "c.ptl")
         figures = self.diff(MODEL, "--against", "c.ptl", "-i", self.x)
-        self.assertEqual(figures["compared"], figures["results"] - 1)  # all results except dropout's
+        self.assertEqual(figures["compared"], figures["results"] - 1)  # dropout is not compared, all other results are
         self.assertTrue(all(row["differing"] == 0 for row in figures["nodes"]))
         self.call("quantize", LITE, "-o", "q.ptl", "--mode", "core", "--calibrate", self.x)
         figures = self.diff(MODEL, "--against", "q.ptl", "-i", self.x, status=1)
@@ -146,7 +147,7 @@ class Diff(ToolCase):
             self.assertEqual(got.argmax(), wanted.argmax())
             self.assertLessEqual(abs(got - wanted).max(), 0.02 * abs(wanted).max())
             figures = self.diff(model, "-i", given, "--tolerance", "0.02")
-            # Tracing made tensors of sizes, which are not compared, because the optimizer computes with them as
+            # Tracing turned sizes into tensors. These are not compared, because the optimizer computes with sizes as
             # numbers.
             self.assertEqual((figures["compared"], figures["results"]), (213, 309))
             self.diff(model, "-i", given, "--against", model)

@@ -165,7 +165,7 @@ class Npz(ToolCase):
             while True:
                 try:
                     piece = os.read(controller, 65536)
-                except OSError:  # Linux raises this after all is read
+                except OSError:  # Linux raises this error after all output is read
                     break
                 if not piece:
                     break

@@ -58,7 +58,7 @@ class Seeing(ToolCase):
         self.assertIn("float32 [1, 16, 48, 48]", text)
         lines = [line for line in self.call("inspect", CLASSIFIER, "--graph").stdout.splitlines() if re.match("  [^ ]", line)]
         boxes = root.getElementsByTagName("g")
-        self.assertEqual(len([g for g in boxes if g.getElementsByTagName("rect")]), len(lines) + 1)  # one box more than nodes, for the input
+        self.assertEqual(len([g for g in boxes if g.getElementsByTagName("rect")]), len(lines) + 1)  # a box for each node, one for the input
         width, height = float(root.getAttribute("width")), float(root.getAttribute("height"))
         places = set()
         for g in boxes:

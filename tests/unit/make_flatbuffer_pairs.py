@@ -204,7 +204,7 @@ def main():
     def try_to_save(*arguments, **keywords):
         try:
             save(*arguments, **keywords)
-        except Exception as e:  # one of the two writers does not support it
+        except Exception as e:  # one of the two writers does not support this model
             print(arguments[0], "not written:", str(e).splitlines()[0], file=sys.stderr)
 
     save("containers", Containers())

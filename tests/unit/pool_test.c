@@ -356,7 +356,7 @@ static void stops_on(taper_pool *pool, unsigned yesses, size_t most)
     atomic_uint ran[1000];
     memset(ran, 0, sizeof ran);
     stopping s = {.job = {.ran = ran, .caller = pthread_self()}, .left = yesses};
-    // Workers may finish all pieces before the caller has asked that often.
+    // Workers may finish all pieces before the caller has called until_spent `yesses` times.
     const bool going = taper_pool_run(pool, count_range, &s.job, 1000, 1, until_spent, &s);
     assert_true(!going || (yesses > 0 && most == 1000));
     unsigned done = 0;

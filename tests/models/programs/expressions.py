@@ -190,7 +190,7 @@ class Expressions:
         r = self.r
         known = [t for t in self.vars.values() if t[0] not in ("opt", "union", "class") and t not in (("tensor", "float32", (1, 4, 5, 5)), ("tensor", "float32", (2, 3, 4)))]
         if known and r.random() < 0.4:
-            return r.choice(known)  # known types, so that values are used in later statements
+            return r.choice(known)  # prefers known types, so that later statements use the values
         choice = r.random()
         if choice < 0.42 or deep < 0:
             return r.choice((INT, INT, FLOAT, BOOL, STR, STR, COMPLEX))

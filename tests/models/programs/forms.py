@@ -77,11 +77,12 @@ class Forms:
         if wrong and self.unraised and compared(self.unraised[:len(self.wanted)], got, p) is None:
             return None
         if wrong and self.raised and len(got) >= len(self.wanted) - 1 and (model not in (self.pt, self.ptl) or "--no-optimize" not in extra):
-            # The optimizer omits code that raises if its value is not used. The file as saved raises.
+            # The optimizer omits code that raises if nothing uses its result. The file as saved raises.
             self.tally["what raises left out by the optimizer"] += 1
             return self.run(model, ["--no-optimize"]) if model in (self.pt, self.ptl) else None
         if wrong and p.returncode and (self.raised is None or len(got) + 1 < len(self.wanted)) and self.python_raises(len(got)):
-            self.tally["what raises left out by PyTorch"] += 1  # the value that is written to is not used
+            # PyTorch omits a write to a value that nothing uses.
+            self.tally["what raises left out by PyTorch"] += 1
             return None
         if wrong and not self.raised and self.loses_a_value():
             return compared(self.in_python, got, p)

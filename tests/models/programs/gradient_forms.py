@@ -149,7 +149,8 @@ class Forms:
         return None
 
     def optimized(self):
-        """A file that taper optimizes; without parameters that need a gradient, as in one that PyTorch freezes."""
+        """A file that taper optimizes. Its parameters need no gradient, as in a file that PyTorch freezes, so
+        programs with parameters have no such form."""
         if "self.w" in self.source or "self.layer" in self.source:
             return None
         options = self.r.choice([[], ["--flatbuffer"]])

@@ -12,8 +12,10 @@ class Body(Expressions):
     def __init__(self, p, level, module):
         super().__init__(p, module)
         self.level, self.start, self.lines = level, level, []
-        self.leaves, self.guarded, self.needing = [], set(), set()  # leaves; names of these and of views of these; what needs a gradient
-        self.results, self.flags, self.roots = [], [], {}  # roots: of which variable another one may be a view
+        self.leaves, self.guarded, self.needing = [], set(), set()  # leaves; names of leaves and of their views; names of variables
+                                                                    # that need a gradient
+        self.results, self.flags, self.roots = [], [], {}  # roots: for each variable, the variable of which it may be a
+                                                           # view
         self.result, self.quiet, self.early = None, False, []
 
     def put(self, line):
@@ -45,8 +47,8 @@ class Body(Expressions):
         return chain[1] if chain and chain[1] in self.vars else None
 
     def value(self, shape, target, d=1, own=False):
-        """Returns an expression to be written to a tensor. It shares no elements with it, because PyTorch writes to these while it reads them.
-        own: element by element, so that it may be the tensor itself."""
+        """Returns an expression to be written to a tensor. The expression shares no elements with the tensor, because PyTorch would write
+        to these while it reads them. own: the write is element by element, so the expression may be the tensor itself."""
         text = self.expr(shape, d)
         root = self.viewed(text)
         if not own and self.mentions(text, [n for n in self.vars if self.roots[n] == self.roots[target]]):

@@ -60,7 +60,7 @@ bool double_has_no_devices(void);
 bool double_is_wrong(void);
 bool double_holds(void);
 bool double_has_garbage_sizes(void);
-unsigned double_slowness(void); // returns the milliseconds by which a run is slower
+unsigned double_slowness(void); // returns how many milliseconds longer each execution takes
 bool double_is_lost(void);      // returns true if the accelerator is simulated as lost
 void double_count_run(void);    // counts a run on the accelerator
 
