@@ -67,7 +67,7 @@ def layer(text, module, *inputs):
 
 
 def conv(d, kernel, groups=None, least_out=1):
-    """groups: None for one, "depth", or "some"."""
+    """groups: None for one group, "depth" for a group per channel, "some" for a random number of groups."""
     while True:
         c, k = d.channels(), max(d.channels(), least_out)
         if groups == "depth":
