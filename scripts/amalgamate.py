@@ -31,7 +31,7 @@ STANDARD = ("assert", "ctype", "errno", "fenv", "float", "inttypes", "limits", "
 # A compiler that supports the instruction set in a pragma has this header.
 INTRINSICS = {"avx2": "immintrin.h", "avx512": "avx512bwintrin.h", "avx512vnni": "avx512vnniintrin.h", "avx512bf16": "avx512bf16intrin.h",
               "amx": "amxtileintrin.h"}
-# Headers of intrinsics, which stand before any name is defined.
+# Headers of intrinsics, which are included before any name is declared.
 INTRINSIC_HEADERS = {"defined(__x86_64__) || defined(__i386__)": "immintrin.h", "defined(__ARM_NEON)": "arm_neon.h",
                      "defined(__wasm_simd128__)": "wasm_simd128.h"}
 HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
@@ -39,10 +39,10 @@ HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
  * Add -fno-strict-aliasing if the compiler is clang, zig cc or another one that has no #pragma GCC optimize.
  * Link with -lpthread -lm, and -ldl where a system has that. The file is made by scripts/amalgamate.py; edit the sources, not this. */
 """
-# The first two pragmas repeat CMake's flags: sums of products are not contracted, and memory may be read as another type. In one file gcc makes
-# copies of functions for single callers. These copies, and passes whose gain is in hot loops, take a seventh of its time. TAPER_FAST_BEGIN
-# turns the passes on again for files with hot loops: kernels, the files that CMake compiles with -O3, and TAPER_HOT_SOURCES of
-# cmake/TaperOptimize.cmake.
+# The first two pragmas repeat CMake's flags: sums of products are not contracted, and memory may be read as another type. Since all code is in
+# one file, gcc would make copies of functions for single callers. These copies, and passes whose gain is in hot loops, would take a seventh of
+# gcc's time, so the pragmas disable them. TAPER_FAST_BEGIN enables the passes again for files with hot loops: kernels, the files that CMake
+# compiles with -O3, and TAPER_HOT_SOURCES of cmake/TaperOptimize.cmake.
 HOT_PASSES = ("schedule-insns2", "thread-jumps", "tree-pre", "gcse", "code-hoisting", "tree-slp-vectorize", "tree-tail-merge", "ivopts")
 FLAGS = """#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -201,7 +201,7 @@ class Amalgamation:
         isa = next((isa for isa in self.library.isas if isa.key == key), None)
         if isa:
             around.append(("#if TAPER_BUILT_%s\n" % key, "#endif\n"))
-            if isa.architecture in ("x86", "x64"): # clang's attribute defines no macros
+            if isa.architecture in ("x86", "x64"): # clang's attribute does not define __FMA__ and __F16C__
                 renamed = renamed.replace("__FMA__", "TAPER_FMA").replace("__F16C__", "TAPER_F16C")
                 around.append(("TAPER_TARGET_%s\n#define TAPER_FMA\n#define TAPER_F16C\n" % key, "#undef TAPER_FMA\n#undef TAPER_F16C\nTAPER_TARGET_END\n"))
         if source in self.library.small:

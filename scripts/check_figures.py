@@ -93,7 +93,7 @@ def gpu_options(tree):
 
 
 def gpu_defaults(tree):
-    """Options whose default does not depend on the device, as the beginning and the end of their rows."""
+    """Returns the beginning and the end of the row of each option whose default does not depend on the device."""
     return {(f"| `{name}` |", value) for name, value in re.findall(r'^FLAG\(TAPER_GPU_\w+, GPUS, "(\w+)", ([01]),', tree.read("src/backends/option_list.inc"), re.M)}
 
 

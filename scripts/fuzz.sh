@@ -60,7 +60,7 @@ seeds() {
     esac
 }
 
-build() { # folder, flags…
+build() { # arguments: folder, options of cmake…
     folder=$1
     shift
     clang=$(tool clang) || { echo "fuzz.sh: clang is needed" >&2; exit 1; }

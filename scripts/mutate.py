@@ -114,7 +114,7 @@ def learn(selection, changes, stride):
     if not configure(f"-DCMAKE_PROJECT_taper_INCLUDE={covered}") or not build():
         sys.exit(f"the tree does not build with counters: see {covered}")
     tests = mutate_reach.listed(BUILD, selection)
-    if selection is WHOLE:  # quick tests without steps do the same in both tiers
+    if selection is WHOLE:  # quick tests without steps are the same in both tiers
         tests = [test for test in tests if "quick" not in test.labels or test.takes_steps]
     found = mutate_reach.learn(BUILD, tests, changes, stride, say)
     if not configure("-UCMAKE_PROJECT_taper_INCLUDE") or not build():

@@ -36,7 +36,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bytes() { wc -c <"$1" | tr -d ' '; }
 
-# row BYTES LIMIT WHAT
+# row BYTES LIMIT WHAT: prints a size, its limit, and whether it is above the limit.
 row() {
     verdict=ok
     if [ "$1" -gt "$2" ]; then

@@ -125,7 +125,8 @@ def _read_declaration(words, found):
                     found.add(text)
                 if after == "(": # the rest of a function's declaration has only names of parameters
                     return
-        if text == "(" and depth == 0 and k + 3 < len(words) and words[k + 1][1] == "*": # (*name)(…), (*const name[])(…)
+        # names of pointers to functions: (*name)(…), (*const name[])(…)
+        if text == "(" and depth == 0 and k + 3 < len(words) and words[k + 1][1] == "*":
             found.add(words[k + (3 if words[k + 2][1] == "const" else 2)][1])
         depth += (text in ("(", "[")) - (text in (")", "]"))
 

@@ -43,7 +43,7 @@ for name in pytorch_android pytorch_android_torchvision; do
     classes="$classes:$work/$name/classes.jar"
 done
 
-# app FOLDER MODEL PICTURE
+# app FOLDER MODEL PICTURE: makes the APK of examples/android/FOLDER.
 app() {
     app=$work/$1
     source=$root/examples/android/$1

@@ -11,7 +11,7 @@ import sys
 
 PAGE = 16384
 NEEDED = {"bionic": r"lib(c|m|dl|log|z)\.so|libpytorch_jni\.so", "glibc": r"lib(c|m|dl|pthread|z)\.so\.\d+|ld-linux.*|libgcc_s.*|libpytorch_jni\.so"}
-STUB = {"bionic": 4096, "glibc": 2 * PAGE}  # largest size of a stub; GNU's linker fills a page
+STUB = {"bionic": 4096, "glibc": 2 * PAGE}  # largest size of a stub in bytes; GNU's linker pads it to whole pages
 SHOWN = r"JNI_OnLoad|Java_\w+|taper_\w+"
 # Symbols that linkers add.
 LINKER = r"__bss_start|_edata|_end|_init|_fini|__bss_start__|_bss_end__|__bss_end__|__end__"
@@ -72,7 +72,7 @@ class Elf:
         """Returns (name, defined) of each dynamic symbol."""
         start, end = self.at(self.values(6)[0]), self.at(self.values(5)[0])  # linkers write the names right after the symbols
         size = 24 if self.wide else 16
-        if self.values(4):  # the table of the older hash has one chain for each symbol
+        if self.values(4):  # the older hash table has one chain for each symbol
             end = start + size * struct.unpack_from("<I", self.data, self.at(self.values(4)[0]) + 4)[0]
         else:
             versions = [self.at(v) for v in self.values(0x6FFFFFF0)]
@@ -86,8 +86,8 @@ class Elf:
 
 
 def unwound(elf):
-    """Returns the share of the code that the table of .eh_frame_hdr covers. A table of .ARM.exidx has no ends of functions; from 4,096 bytes
-    on it counts as complete."""
+    """Returns the share of the code that the table of .eh_frame_hdr covers. A table of .ARM.exidx does not say where functions end, so it
+    counts as complete if it has at least 4,096 bytes."""
     covered = 0
     for s in elf.segments:
         if s["type"] == 0x70000001 and s["size"] >= 4096:

@@ -35,7 +35,7 @@ elif [ -n "${ANDROID_SYSROOT:-}" ]; then
     esac
     clang --target=$target --sysroot=/nonexistent -isystem "$sysroot/$short/include" -Os -fPIC -c "$root/scripts/android/start.c" -o "$folder/start.o"
     if [ $short = arm ]; then
-        # The NDK compiles for Thumb too: its instructions of two bytes halve the size.
+        # The NDK compiles for Thumb too: many of its instructions have only two bytes, which halves the size.
         CFLAGS="-mthumb ${CFLAGS:-}"
         # clang calls functions for 64-bit divisions. If clang's own library of these functions is missing, gcc's
         # library has them under the names of ARM's ABI. Debian's armel passes arguments as Android does.
@@ -62,7 +62,7 @@ cmake --build "$folder" -j "${JOBS:-2}" --target ${TAPER_TARGETS:-pytorch_jni py
     grep -E 'error|warning' "$folder/build.log" || tail -n 20 "$folder/build.log"
     exit 1
 }
-# Warnings are errors only for the known compiler: an NDK's compiler may have others.
+# Warnings are errors only for the known compiler: an NDK's compiler may have other warnings.
 if grep -E 'warning:' "$folder/build.log" && [ -z "${ANDROID_NDK:-}" ]; then
     echo "compiling or linking for $abi warns" >&2
     exit 1

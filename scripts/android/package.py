@@ -37,10 +37,10 @@ RULES = """# The library looks these up by name when it is loaded.
 class Artifact:
     def __init__(self, name, text, namespace=None, torchvision=False, instead_of=(), same_as=None, needs=(), empty=False, jar=False):
         self.name, self.text, self.namespace = name, text, namespace
-        self.torchvision = torchvision  # true for the classes of torchvision
+        self.torchvision = torchvision  # true if the artefact has the classes of torchvision
         self.instead_of = instead_of  # artefacts of org.pytorch that this one replaces
         self.same_as = same_as  # the artefact that Gradle takes instead, which has the same contents
-        self.needs = needs  # artefacts of this group
+        self.needs = needs  # artefacts of this group on which this one depends
         self.empty, self.jar = empty, jar
         self.kind = "jar" if jar else "aar"
 

@@ -140,7 +140,7 @@ class Library(Elf):
         for name, kind, _, section, value, size in struct.iter_unpack("<IBBHQQ", self.bytes_of(".symtab")):
             if kind & 15 == FUNCTION and section != 0 and size != 0:
                 text = texts[name:texts.index(b"\0", name)].decode()
-                if text.startswith("__CortexA53843419"):  # code after all functions by which the linker avoids a fault of a CPU
+                if text.startswith("__CortexA53843419"):  # code that the linker appends to avoid a fault of a processor
                     continue
                 self.functions.setdefault(value - self.text[3], text)
                 if kind >> 4 == GLOBAL:

@@ -51,7 +51,7 @@ class MachO:
         elif command == 0x32:
             platform, minimum = unpack("<II", data, at + 8)
             self.platform, self.minimum = PLATFORM.get(platform, str(platform)), self.version(minimum)
-        elif command in (0x24, 0x25):  # the commands of older systems
+        elif command in (0x24, 0x25):  # the commands by which files for older systems state the oldest system
             self.platform = "macos" if command == 0x24 else "ios" if self.cpu == "arm64" else "ios-simulator"
             self.minimum = self.version(unpack("<I", data, at + 8)[0])
         elif command == 0x19:

@@ -84,7 +84,8 @@ def make_xcframework(built, out):
 
 
 def kernel_targets():
-    """Returns {file of src: target of its functions} of the kernels with flags, and the keys of all instruction sets."""
+    """Returns {file of src: target attribute of its functions} for the kernels that need flags, and {key: condition} of all
+    instruction sets."""
     targets, keys = {}, {}
     for architecture, macro in (("arm", "__aarch64__"), ("x86", "__x86_64__")):
         listed = subprocess.run(["cmake", "-DTAPER_ARCHITECTURE=" + architecture, "-P", os.path.join(ROOT, "cmake", "TaperIsa.cmake")],

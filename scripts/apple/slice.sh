@@ -26,7 +26,7 @@ esac
 if command -v xcrun >/dev/null; then
     sysroot=$(xcrun --sdk $sdk --show-sdk-path)
     compiler="$(xcrun --sdk $sdk --find clang);-target;$target;-isysroot;$sysroot"
-    set -- -DTAPER_WARNINGS_AS_ERRORS=OFF "$@" # warnings are no errors here: this compiler may have others
+    set -- -DTAPER_WARNINGS_AS_ERRORS=OFF "$@" # this compiler may have other warnings, so they are no errors
     ar=$(xcrun --sdk $sdk --find ar) ranlib=$(xcrun --sdk $sdk --find ranlib) tool=$(xcrun --sdk $sdk --find install_name_tool)
 else
     for tool in clang llvm-ar llvm-ranlib; do

@@ -26,7 +26,7 @@ $pip install wheel >"$work/pip.log" 2>&1 || { echo "SKIPPED: pip cannot get the 
 rm -rf "$work/wheels"
 ZIG_GLOBAL_CACHE_DIR=$root/build/zig-cache ZIG_LOCAL_CACHE_DIR=$root/build/zig-cache
 export ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
-# pip makes the wheel's tag of the platform's name.
+# pip makes the wheel's tag from the platform's name.
 _PYTHON_HOST_PLATFORM=linux-$machine CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} \
     SKBUILD_CMAKE_ARGS="-DCMAKE_TOOLCHAIN_FILE=$root/scripts/release/wheel_zig.cmake;-DTAPER_ZIG=$zig;-DTAPER_ZIG_MACHINE=$machine;-DTAPER_WITH_ZLIB=OFF;-DTAPER_WITH_VULKAN=OFF" \
     $pip wheel --no-deps --wheel-dir "$work/wheels" "$root" >"$work/build.log" 2>&1 || {
