@@ -91,7 +91,7 @@ def photo_crop(rng, split, w, h):
     photo = _photos[rng.integers(2)]
     left, right = (0, TRAIN_END) if split == "train" else (HELDOUT_START, photo.width)
     scale = rng.uniform(0.3, 1.0) * min((right - left) / w, photo.height / h)
-    if scale > 1:                               # keeps the aspect of the crop roughly
+    if scale > 1:                               # roughly keeps the aspect ratio of the crop
         cw, ch = w * scale, h * scale * rng.uniform(0.75, 1.0)
     else:
         cw, ch = w * scale, h * scale
@@ -207,7 +207,7 @@ def paste(rng, canvas, mask, sprite, x, y, value, shadow):
 
 
 def place(rng, sprite, size, slack):
-    """Returns a random position; up to the part `slack` of the sprite may be outside the picture."""
+    """Returns a random position; up to the fraction `slack` of the sprite may be outside the picture."""
     def along(length):
         low, high = -slack * length, size - (1 - slack) * length
         return int(low + rng.random() * (high - low))

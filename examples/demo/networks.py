@@ -33,7 +33,8 @@ class InvertedResidual(nn.Module):
 
 
 def backbone(stem, rows):
-    """A stride 2 convolution, then rows of (expand, channels, repeats, stride, dilation)."""
+    """A convolution with stride 2, then inverted residual blocks: a row (expand, channels, repeats, stride,
+    dilation) describes `repeats` of them."""
     layers, c_in = [conv_bn(3, stem, 3, 2)], stem
     for expand, channels, repeats, stride, dilation in rows:
         for i in range(repeats):
