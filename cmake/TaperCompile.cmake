@@ -110,7 +110,8 @@ function(taper_link_small target)
     endif()
     target_link_options(${target} PRIVATE -Wl,--icf=safe)
     if(TAPER_UNWIND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(i[3-6]86|x86)$")
-        # Pushing an argument moves the stack, and each move is a row of the unwind tables. This would be a fifteenth of the library.
+        # Pushing an argument moves the stack, and each move is a row of the unwind tables. These rows would be a fifteenth of the
+        # library.
         target_link_options(${target} PRIVATE -Wl,-mllvm,-no-x86-call-frame-opt)
     endif()
     find_program(TAPER_PYTHON python3 NO_CMAKE_FIND_ROOT_PATH DOC "Makes the unwind tables small; without it they are as the linker makes them")
