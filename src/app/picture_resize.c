@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PIL's antialiased bilinear resize: a horizontal and a vertical pass, each of which rounds to 8 bits. The weights are
-// fixed-point numbers of a triangle whose width depends on the scale.
+// PIL's antialiased bilinear resize: a horizontal and a vertical pass, each of which rounds to 8 bits. The weight of an
+// input falls linearly with its distance from the output position, over a width that depends on the scale. Weights are
+// fixed-point numbers.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Scores for apps (taper_app.h): finds the tensor of scores in a result, converts it to probabilities, and finds the
-// best.
+// best classes.
 #include <taper/taper_app.h>
 
 #include <math.h>

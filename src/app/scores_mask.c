@@ -20,7 +20,7 @@ typedef struct score_planes {
 
 typedef struct class_map {
     int16_t *classes;
-    size_t width, height, count; // number of classes
+    size_t width, height, count; // width and height in pixels; number of classes
 } class_map;
 
 // Computes the input position before an output position, and the fraction of the way from that input to the next one.

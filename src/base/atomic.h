@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reference counts, flags and short spin locks on <stdatomic.h>. Only backends that define an interface of their own in
-// a header include <stdatomic.h> there.
+// Reference counts, flags and short spin locks on <stdatomic.h>. All other code uses this header, except headers in
+// which a backend defines an interface of its own.
 #ifndef TAPER_BASE_ATOMIC_H
 #define TAPER_BASE_ATOMIC_H
 
@@ -31,7 +31,8 @@ inline bool taper_refs_drop(taper_refs *refs)
     return true;
 }
 
-// Adds a reference, unless the last one is gone: the object is then being freed, and the result is false.
+// Adds a reference and returns true. If the last reference is gone, the object is being freed: adds nothing and returns
+// false.
 static inline bool taper_refs_try_add(taper_refs *refs)
 {
     unsigned count = atomic_load_explicit(refs, memory_order_relaxed);

@@ -7,7 +7,8 @@
 // the error with one line that says which limit was reached and how to raise it.
 //
 // An object that uses a budget's allocator after the load (a heap, a type) takes a reference (taper_allocator_hold).
-// The last reference frees the budget. After taper_budget_end the allocator only forwards.
+// The last reference frees the budget. After taper_budget_end the allocator counts nothing and passes each call to the
+// allocator below it.
 #ifndef TAPER_BASE_BUDGET_H
 #define TAPER_BASE_BUDGET_H
 

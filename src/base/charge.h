@@ -37,7 +37,8 @@ static inline bool taper_spend(const taper_allocator *allocator, uint64_t steps)
 TAPER_MUST_USE taper_status taper_charge(const taper_allocator *allocator, uint64_t steps, taper_error *error);
 
 void taper_allocator_hold(const taper_allocator *allocator);
-// Releases a reference. This call may free the budget of the allocator.
+// Releases a reference to the allocator's budget. The last reference frees the budget. Does nothing if the allocator
+// has no budget.
 void taper_allocator_let_go(const taper_allocator *allocator);
 
 #endif

@@ -55,8 +55,8 @@ static unsigned mirror(unsigned word, unsigned length)
     return mirrored;
 }
 
-// Makes the decoding table. Returns false if the code has too many words or too few. A single word of one bit is
-// allowed if `lone`. A code without words is allowed if no symbol of it occurs.
+// Makes the decoding table. Returns false if the code has too many words or too few. If `lone`, a code with a single
+// word of one bit is allowed. A code without words is always allowed; it fails later if the stream uses it.
 static bool make_code(code *c, const uint8_t *lengths, size_t count, bool lone)
 {
     uint16_t place[WORD + 2] = {0};
@@ -145,8 +145,8 @@ static bool read_codes(bits *b, code *literals, code *distances)
             lengths[at++] = (uint8_t)symbol;
             continue;
         }
-        // Symbol 16 repeats the last length 3 to 6 times. Symbol 17 is 3 to 10 lengths of 0, symbol 18 is 11 to 138
-        // lengths of 0.
+        // Symbol 16 repeats the last length 3 to 6 times. Symbol 17 stands for 3 to 10 lengths of 0, and symbol 18 for
+        // 11 to 138 lengths of 0.
         const unsigned times = symbol == 16   ? 3 + take(b, 2, &ok)
                                : symbol == 17 ? 3 + take(b, 3, &ok)
                                               : 11 + take(b, 7, &ok);

@@ -6,8 +6,9 @@
 
 #include "base/memory.h"
 
-// Fills all of `to` from a stream that ends exactly there. Returns TAPER_ERROR_FILE if the stream is damaged or has
-// another length, TAPER_ERROR_RESOURCE if memory is missing. Bytes after the end of the stream are not read.
+// Inflates the stream at `packed` into `to`. The stream must give exactly `size` bytes. Returns TAPER_ERROR_FILE if the
+// stream is damaged or gives another number of bytes, and TAPER_ERROR_RESOURCE if memory is missing. Bytes of `packed`
+// after the end of the stream are ignored.
 taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *packed, uint64_t packed_size, uint8_t *to,
                            uint64_t size);
 

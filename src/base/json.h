@@ -56,8 +56,8 @@ static inline taper_json taper_json_make(const void *data, size_t size, uint64_t
 // Fails with "model.json cannot be read: PROBLEM" and the position that the reader has reached.
 TAPER_COLD taper_status taper_json_fail(taper_json *json, const char *problem);
 
-// Sets *kind to the kind of the next value, which the first character of the value determines. Every number has the
-// kind INT.
+// Sets *kind to the kind of the next value, without reading the value. A number counts as INT here, even if it is a
+// float.
 TAPER_MUST_USE taper_status taper_json_peek(taper_json *json, taper_json_kind *kind);
 
 // Each of these functions reads a value of one kind and fails if the next value has another kind.

@@ -27,7 +27,7 @@
 #define TAPER_LIMIT_VALUE_DEPTH 500 // nesting depth of lists, tuples, dicts and objects; a module needs two levels
 #define TAPER_LIMIT_TYPE_DEPTH 32
 #define TAPER_LIMIT_TYPE_TEXT 65536
-#define TAPER_LIMIT_WRITTEN_TYPES ((size_t)64 << 20) // characters of all types of a file that is written
+#define TAPER_LIMIT_WRITTEN_TYPES ((size_t)64 << 20) // total characters of the types in a file that Taper writes
 
 #define TAPER_LIMIT_JSON_DEPTH 250 // nesting depth of arrays and objects; a graph within a graph needs seven levels
 

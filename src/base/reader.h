@@ -108,7 +108,8 @@ static inline taper_status taper_read_f64_big(taper_reader *reader, double *valu
     return TAPER_OK;
 }
 
-// Sets *line to a line that ends in '\n', in the underlying data. *length excludes the newline.
+// Reads a line that ends in '
+// '. *line points into the underlying data. *length excludes the newline.
 static inline taper_status taper_read_line(taper_reader *reader, const char **line, size_t *length)
 {
     const uint8_t *start = reader->data + reader->position;
