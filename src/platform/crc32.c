@@ -46,8 +46,8 @@ uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 
 #define TAPER_PCLMUL __attribute__((target("sse2,pclmul")))
 
-// For at least WORTH_ASKING bytes, the function asks whether the CPU has the instruction. It does not ask for fewer
-// bytes, because the question takes microseconds in a virtual machine.
+// The function asks the CPU for this instruction only if it gets at least WORTH_ASKING bytes, because the question
+// takes microseconds in a virtual machine.
 enum { BLOCKS = 4, STEP = BLOCKS * (int)sizeof(__m128i), WORTH_ASKING = 16 * 1024 };
 
 // Moves `block` by n bits (multiplies it by x^n) and adds it to `next`. by: x^(n + 32) and x^(n - 32) mod P, shifted up

@@ -53,7 +53,7 @@ bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *
     if (mapped && stamp != NULL) {
         describe(&info, stamp);
     }
-    if (mapped) { // starts reading pages that are not in memory from the disk
+    if (mapped) { // lets the system start to read the pages that are not in memory yet
         (void)madvise(mapping->base, mapping->base_size, MADV_WILLNEED);
     }
     return mapped;

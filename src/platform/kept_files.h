@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Files in a directory of the host that a process writes for later processes. A thread writes them while the model
-// runs. A file is read only if the user of this process owns it, because that user can do anything to this process
-// anyway. A failure is not an error: the file is then missing.
+// runs. The functions read a file only if its owner is the user of this process, because that user can do anything to
+// this process anyway. A failure is not an error: the file is then missing.
 #ifndef TAPER_PLATFORM_KEPT_FILES_H
 #define TAPER_PLATFORM_KEPT_FILES_H
 

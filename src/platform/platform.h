@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The primitives of the operating system that Taper uses: files, mappings, clock, CPU, locks. posix.c and cpu.c
-// implement them for Linux, Android and Apple systems, and windows_files.c and windows_cpu.c for Windows. isa.c serves
-// all.
+// implement them for Linux, Android and Apple systems, and windows_files.c and windows_cpu.c for Windows. All of these
+// systems use isa.c.
 #ifndef TAPER_PLATFORM_PLATFORM_H
 #define TAPER_PLATFORM_PLATFORM_H
 

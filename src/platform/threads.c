@@ -30,7 +30,9 @@ enum {
 };
 // A lane's state is LEFT times the number of pieces not begun, plus the number of pieces in progress.
 enum { LEFT = 0x10000 };
-enum { SPIN = 50, SUSPENDED = 500, NEAR = 50, LONGEST = 60 * 1000 * 1000 }; // times in microseconds
+// in microseconds: how long a thread spins before it yields; how long a wait is normal; what counts as shortly after a
+// run; the longest wait that counts
+enum { SPIN = 50, SUSPENDED = 500, NEAR = 50, LONGEST = 60 * 1000 * 1000 };
 
 typedef struct pool_lane {
     atomic_uint state;
@@ -198,8 +200,8 @@ static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 
 // ---- workers
 
-// Returns the number of workers that can be useful. Every active run except the first has a thread of its own, so it
-// takes one worker less.
+// Returns the number of workers that can be useful. Every active run except the first has a thread of its own, so one
+// worker fewer is useful.
 static unsigned wanted_workers(taper_pool *pool)
 {
     const unsigned runs = atomic_load_explicit(&pool->runs, memory_order_relaxed);

@@ -179,7 +179,7 @@ void taper_unmap(taper_mapping *mapping)
 
 void taper_map_unneeded(const void *data, size_t size)
 {
-    // VirtualUnlock removes pages that are not locked from the working set, although it reports an error for them.
+    // If pages are not locked, VirtualUnlock reports an error, but it also removes these pages from the working set.
     (void)VirtualUnlock((void *)(uintptr_t)data, size);
 }
 
