@@ -207,7 +207,7 @@ static bool is_registered(const taper_node *node)
     return taper_node_has(node, TAPER_OP_REGISTERED);
 }
 
-// Returns true if the node's result depends on the identity of an input. This is false for a comparison with None.
+// Returns true if the node's result depends on the identity of input `index`. Returns false for a comparison with None.
 static bool asks_identity(const taper_node *node, size_t index)
 {
     if (!taper_node_has(node, TAPER_OP_ASKS_IDENTITY)) {
@@ -346,7 +346,8 @@ static void look_at_op(const taper_aliases *a, const taper_node *node)
     const bool stores = stores_inputs(node);
     for (size_t i = 0; i < node->input_count; i++) {
         if ((taper_node_writes(node, i) || asks_identity(node, i)) && !taper_value_is_plain(taper_node_in(node, i))) {
-            mark(a, taper_node_in(node, i), WRITTEN); // marked as written, because the result could differ for a copy
+            mark(a, taper_node_in(node, i), WRITTEN); // a test of identity counts as a write, because its result could
+                                                      // differ for a copy
         }
         if (stores) {
             join(a, taper_node_in(node, i), taper_node_in(node, 0));

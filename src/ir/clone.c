@@ -86,16 +86,16 @@ static taper_status enter(taper_clone_memo *memo, const taper_obj *from, taper_o
 
 static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *copy, int depth);
 
-// A tensor for which a gradient may be asked stays itself, so that the gradient can be asked for it. Writes to it copy
-// the memory too.
+// Returns true for a tensor over read-only memory of the host. Tensors with gradients are excluded, because the host
+// asks for the gradient of the tensor itself and not of a copy. A write to such a tensor copies its memory anyway.
 static bool is_host_constant(const taper_tensor *tensor)
 {
     return tensor->storage->kind == TAPER_STORAGE_HOST && tensor->storage->read_only && !tensor->requires_grad &&
            tensor->history == NULL;
 }
 
-// Copies the scales and zero points as shared tensors too, so that data prepared from them is recognized as belonging
-// to the model.
+// Copies the scales and zero points as tensors over shared storages. Data that was prepared from them is then
+// recognized as belonging to the model.
 static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantizer *quantizer, taper_tensor *twin)
 {
     taper_quantizer own = *quantizer;

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// The external definitions of inline functions, for calls that a compiler does not inline.
 extern uint64_t taper_op_facts(const taper_op *op);
 extern uint64_t taper_node_facts(const taper_node *node);
 extern bool taper_node_has(const taper_node *node, uint64_t flag);
@@ -111,7 +111,7 @@ static bool constant_bounds(const taper_node *node, double bounds[2])
         }
         any = true;
     }
-    return any; // false without any bound, because the operator then raises
+    return any; // false if there is no bound, because the operator then raises an error
 }
 
 bool taper_node_bounds(const taper_node *node, double bounds[2])

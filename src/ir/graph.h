@@ -100,7 +100,7 @@ struct taper_node {
     taper_block *block; // block that contains the node
     taper_node *previous, *next;
     const struct taper_op *op; // operator, ops/call/call.h
-    const char *op_name; // text of the operator's schema, because this header does not include the schema's members
+    const char *op_name;       // text of the operator's schema, for code without the definition of taper_schema
     const struct taper_schema *schema;
     const struct taper_segment *segment;
     // Reason why the model's device declined the node, so that the CPU runs it (a static text). NULL if the device

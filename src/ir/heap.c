@@ -48,8 +48,8 @@ struct taper_heap {
     free_block *small[SMALL_CLASSES + 1];
     // Free blocks of each large class; the last CLASSES_SHARED lists are always empty.
     free_block *large[LARGE_CLASSES + CLASSES_SHARED];
-    // Number of large blocks in use that are not storages (scratch memory of operators), now and at most. A trim after
-    // planning keeps that many blocks.
+    // For each large class, the number of blocks in use that are not storages (scratch memory of operators), and the
+    // largest such number so far. A trim after planning keeps as many blocks as that largest number.
     uint32_t scratch_live[LARGE_CLASSES], scratch_peak[LARGE_CLASSES];
 };
 
@@ -136,8 +136,8 @@ void taper_heap_copied(taper_heap *heap)
     atomic_fetch_add_explicit(&heap->copies, 1u, memory_order_relaxed);
 }
 
-// Returns the class of a large size. *block receives the size of its blocks: the next of 1, 1.25, 1.5, 1.75 times a
-// power of two.
+// Returns the class of a large size. *block receives the size of its blocks: the smallest number from `size` on that is
+// 1, 1.25, 1.5 or 1.75 times a power of two.
 static size_t large_class(size_t size, size_t *block)
 {
     const unsigned power = 63 - (unsigned)__builtin_clzll(size);

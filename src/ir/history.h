@@ -16,16 +16,16 @@ typedef enum taper_view_origin {
 typedef struct taper_history {
     taper_obj *node; // node of the tape that computed the tensor, a reference; NULL if the tensor needs no gradient
     uint32_t output; // index of the tensor among the results of the node
-    // Version of the storage when `node` was set. If the storage has another version, a write through another tensor
-    // has changed a view, and its node is out of date.
+    // Version of the storage when `node` was set. If the storage has another version now, a write through another
+    // tensor has changed this view, and `node` is out of date.
     uint32_t version;
     taper_tensor *base; // the tensor of which this tensor is a view, a reference; NULL if it is no view
     uint8_t origin;     // a taper_view_origin, if base is not NULL
     bool written;       // true after a recorded write to this view: it will get a node when it is used
-    bool unversioned;   // true for the data of a tensor (x.data): writes through it leave the storage's version
-    // For a tensor that was given and not computed. leaf: its node, which is no reference, because the node refers to
-    // the tensor; NULL if no node depends on the tensor. grad: the gradient that aten::backward added up, a reference;
-    // NULL if there is none.
+    bool unversioned;   // true for the data of a tensor (x.data): writes through it do not change the storage's version
+    // For a tensor that was given and not computed. leaf: its node, which does not count as a reference, because the
+    // node refers to the tensor; NULL if no node depends on the tensor. grad: the gradient that aten::backward added
+    // up, a reference; NULL if there is none.
     taper_obj *leaf;
     taper_tensor *grad;
 } taper_history;

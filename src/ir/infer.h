@@ -74,8 +74,8 @@ typedef struct taper_shapes {
     size_t first, count;
 } taper_shapes;
 taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *value);
-// Infers result 0 of an operator from the shapes and constants known so far. arg returns the value of an argument that
-// other code knows, or NULL. Does nothing for other kinds of nodes.
+// Infers result 0 of an operator from the shapes and constants known so far. arg: returns the value of an argument if
+// other code knows it, otherwise NULL. Does nothing for other kinds of nodes.
 void taper_shapes_learn(taper_shapes *shapes, const taper_node *node,
                         const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user);
 
@@ -102,7 +102,7 @@ int64_t taper_infer_int(const taper_infer_call *call, const char *name, int64_t 
 // Sets `want` ints from a list argument. A single int is used for all of them. If the list is empty, None or missing,
 // all ints become `otherwise`. Returns false if the ints are unknown.
 bool taper_infer_ints(const taper_infer_call *call, const char *name, size_t want, int64_t otherwise, int64_t *ints);
-// Returns the dimension in an argument, counted from the front, or -1 if it is unknown.
+// Returns the dimension that an argument gives, counted from the front, or -1 if it is unknown.
 int taper_infer_dim(const taper_infer_call *call, const char *name, int rank);
 // Returns a shape with the rank of x and unknown sizes.
 taper_shape taper_infer_same_rank(const taper_shape *x);

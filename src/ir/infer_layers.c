@@ -5,8 +5,8 @@
 
 enum { DIMS = 3 }; // largest number of dimensions of a kernel
 
-// Sets *at to the index of the first size after batch and channels of x. Returns false if x has another rank than an
-// image with `dims` dimensions.
+// Sets *at to the index of the first size after batch and channels of x. Returns false if the rank of x is not
+// that of an image with `dims` dimensions, with or without a batch.
 static bool is_image(const taper_shape *x, size_t dims, int *at)
 {
     *at = x->rank - (int)dims;
@@ -121,7 +121,8 @@ static taper_shape adapted(const taper_infer_call *call)
     return shape;
 }
 
-// Returns only the rank for most objects with packed weights, because their contents are unknown.
+// If the packed weights are unknown, returns the sizes that do not depend on them: all except the last one for a linear
+// layer, and the batch size for a convolution.
 static taper_shape packed(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);

@@ -137,8 +137,8 @@ static taper_shape flattened(const taper_infer_call *call)
     if (x.rank < 0) {
         const bool rows = taper_infer_int(call, "start_dim", TAPER_UNKNOWN) == 1 &&
                           taper_infer_int(call, "end_dim", TAPER_UNKNOWN) == -1;
-        // Returns a matrix of unknown sizes only if x has two dimensions, because x with one dimension has no dimension
-        // 1.
+        // The result is a matrix: all dimensions after the first become one. An x of one dimension has no dimension 1,
+        // so the operator raises an error.
         return rows ? (taper_shape){.rank = 2, .sizes = {TAPER_UNKNOWN, TAPER_UNKNOWN}} : taper_shape_unknown();
     }
     if (from < 0 || to < from) {

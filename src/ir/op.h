@@ -47,8 +47,8 @@ enum {
 #define TAPER_OP_OUT_SAME         (UINT64_C(1) << 7)  // the out tensor must have the result's dtype
 #define TAPER_OP_OVERLAP          (UINT64_C(1) << 8)  // may write to a tensor whose elements share memory (an expanded
                                                       // tensor), as in PyTorch
-#define TAPER_OP_PRODUCT          (UINT64_C(1) << 9)  // treats denormal numbers as zero and returns none:
-                                                      // docs/numerics.md
+#define TAPER_OP_PRODUCT          (UINT64_C(1) << 9)  // treats denormal numbers as zero, and its results are never
+                                                      // denormal: docs/numerics.md
 #define TAPER_OP_ELEMENTWISE      (UINT64_C(1) << 10) // each element of the result depends only on the elements at the
                                                       // same index
 #define TAPER_OP_RESIZES          (UINT64_C(1) << 11) // changes sizes or dtype of argument 0 in place
@@ -72,8 +72,9 @@ enum {
 #define TAPER_OP_ANY_ELEMENTS     (UINT64_C(1) << 24) // the elements of the result are uninitialized memory
 #define TAPER_OP_APART            (UINT64_C(1) << 50) // the argument that it writes to must not share memory with
                                                       // another argument, as in PyTorch
-#define TAPER_OP_WHOLE            (UINT64_C(1) << 51) // such an argument may share all of its memory, element by
-                                                      // element, or none; with TAPER_OP_APART this holds for argument 0
+#define TAPER_OP_WHOLE            (UINT64_C(1) << 51) // it may write to an argument that shares all of its memory with
+                                                      // another argument, element by element, but not a part of it;
+                                                      // with TAPER_OP_APART the other argument must be argument 0
 #define TAPER_OP_ASKS_SHAPE       (UINT64_C(1) << 63) // returns a number that depends only on sizes, strides and dtypes
 #define TAPER_OP_CONVOLVES        (UINT64_C(1) << 54) // computes a convolution
 #define TAPER_OP_HALVES           (UINT64_C(1) << 55) // computes halves as floats, and rounds only the results

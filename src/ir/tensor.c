@@ -6,7 +6,7 @@
 
 #include "base/half.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// The external definitions of inline functions, for calls that a compiler does not inline.
 extern bool taper_tensor_is_away(const taper_tensor *tensor);
 extern taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error);
 extern size_t taper_tensor_item(const taper_tensor *tensor);

@@ -154,7 +154,8 @@ static double imaginary(taper_dtype dtype, const void *from)
 static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_dtype from_dtype, const char *from,
                         int64_t from_step, int64_t count)
 {
-    if (to_dtype == TAPER_F64 && from_dtype == TAPER_F32) { // factors and results of matrix products
+    if (to_dtype == TAPER_F64 && from_dtype == TAPER_F32) { // frequent, because matrix products convert their factors
+                                                            // and results
         CONVERT(double, float);
     }
     if (to_dtype == TAPER_F32 && from_dtype == TAPER_F64) {
@@ -167,7 +168,7 @@ static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_d
     if (to_dtype == TAPER_I32 && from_dtype == TAPER_I64) {
         CONVERT(uint32_t, uint64_t);
     }
-    if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // bytes of images become floats
+    if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // frequent, because bytes of images become floats
         CONVERT(float, uint8_t);
     }
     const bool from_int =

@@ -27,14 +27,16 @@ typedef enum taper_storage_kind {
     TAPER_STORAGE_HOST,
     TAPER_STORAGE_PLANNED, // memory in a session's arena, which `owner` keeps alive
     TAPER_STORAGE_SCALED,  // no memory until it is computed (ir/scaled_storage.h)
-    TAPER_STORAGE_DEVICE   // memory of a device; data is NULL, and `memory` contains the elements of the only tensor
+    TAPER_STORAGE_DEVICE   // memory of a device; data is NULL, and `memory` contains the elements of the only tensor of
+                           // this storage
 } taper_storage_kind;      // the owner of data
 
 typedef struct taper_storage {
     taper_obj head;
     uint8_t kind;
     bool read_only;   // true if the bytes must be copied before they are written
-    uint32_t version; // number of writes; code that caches a result computed from the bytes compares it
+    uint32_t version; // number of writes so far; code that caches a result compares it to find out if the bytes have
+                      // changed
     void *data;
     size_t bytes;
     struct taper_storage *origin; // SHARED: the storage whose memory is shared

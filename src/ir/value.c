@@ -6,7 +6,7 @@
 
 #include "ir/heap_blocks.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// The external definitions of inline functions, for calls that a compiler does not inline.
 extern bool taper_val_is_object(taper_val value);
 extern void taper_obj_retain(taper_obj *obj);
 extern void taper_obj_release(taper_obj *obj);

@@ -130,7 +130,7 @@ static bool find_is_a(taper_val value, const taper_type *type, int depth, is_a_m
         if (value.tag != TAPER_TUPLE || value.as.tuple->count != type->count) {
             return false;
         }
-        // A tuple from a file or a host may not know its named type. Then its items decide.
+        // A tuple from a file or a host may lack its named type. Then the types of its items decide.
         if (type->name != NULL && value.as.tuple->type != NULL) {
             return taper_type_equal(value.as.tuple->type, type);
         }

@@ -2,7 +2,7 @@
 // Visits all indices of a multi-dimensional array.
 #include "ir/walk.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// The external definitions of inline functions, for calls that a compiler does not inline.
 extern void taper_walk_begin(taper_walk *walk, size_t sides);
 extern int64_t *taper_walk_add(taper_walk *walk, int64_t size);
 extern bool taper_walk_step(taper_walk *walk);
