@@ -20,7 +20,7 @@ typedef struct taper_archive {
 } taper_archive;
 
 // Opens the archive of a blob. The caller has set allocator, arena, heap, types and blob of the module. After a failure
-// nothing must be closed.
+// there is nothing to close.
 TAPER_MUST_USE taper_status taper_archive_open(taper_blob *blob, taper_module *module, taper_archive *archive,
                                                taper_error *error);
 // Opens an archive inside of a file: the `size` bytes at `data` within the blob.

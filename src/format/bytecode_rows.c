@@ -40,7 +40,8 @@ int taper_bytecode_instruction_of(const char *name, const char *overload)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const bool dict = rows[i].op == TAPER_LITE_DICT_INDEX, any = rows[i].op == TAPER_LITE_NUM_TO_TENSOR;
-        // DICT_INDEX replaces all overloads for kinds of keys, NUM_TO_TENSOR all overloads for kinds of numbers.
+        // DICT_INDEX replaces the overloads for dicts, whatever the type of their keys. NUM_TO_TENSOR replaces all
+        // overloads, whatever the type of the number.
         if (strcmp(rows[i].row.name, name) == 0 &&
             (any || (dict ? strncmp(overload, "Dict_", 5) : strcmp(rows[i].row.overload, overload)) == 0)) {
             return rows[i].op;

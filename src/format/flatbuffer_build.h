@@ -11,8 +11,8 @@
 #include "format/sink.h"
 #include "ir/type_table.h"
 
-// The position of a target. A positive number is its distance from the end of the built part, a negative number is
-// minus its distance into the blocks, and 0 means no target.
+// The position of a target. If positive, it is the target's distance from the end of the built part. If negative, its
+// magnitude is the target's distance within the blocks. 0 means no target.
 typedef int64_t taper_fbb_ref;
 
 enum { TAPER_FBB_SLOTS = 16, TAPER_FBB_ALIGNMENT = 16 };

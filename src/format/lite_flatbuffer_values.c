@@ -247,7 +247,8 @@ static taper_status check_setstate(const taper_fb_reader *r, const taper_fb_tabl
     uint64_t index = 0;
     TAPER_TRY(taper_fb_number(&r->fb, table, 3, 4, &index));
     if (class->setstate != 0 && index == class->setstate - 1) {
-        return TAPER_OK; // the result is cached, because names may be long and there may be many objects
+        return TAPER_OK; // this class was checked before; the result is kept, because names may be long and objects
+                         // many
     }
     if (index < r->current && r->values[index].tag == TAPER_UNDEFINED) {
         name = r->module->functions[r->values[index].as.i].name;

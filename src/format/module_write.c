@@ -26,8 +26,8 @@ taper_status taper_write_version(const taper_module *module, const taper_write_o
 
 // ---- versions of operators
 
-// The version in which an operator got its present meaning. PyTorch numbers its operators' versions by kind, so an
-// entry may stand for all overloads. extends: calls in the old form kept their meaning.
+// The version in which an operator got its present meaning. PyTorch has one version for all operators of a kind, so an
+// entry may stand for all overloads of a name. extends: calls in the old form kept their meaning.
 static const struct {
     const char *name, *overload; // name and overload; overload is NULL for all overloads
     int64_t version;

@@ -17,7 +17,7 @@ enum { TAPER_PICKLE_KEY = 40 };
 typedef enum taper_saved_as {
     TAPER_SAVED_ATTRIBUTES, // saved as a dict of its attributes
     TAPER_SAVED_STATE,      // saved as the result of its __getstate__
-    TAPER_SAVED_MEMBER      // saved as the value of the enum member that it is
+    TAPER_SAVED_MEMBER      // for a member of an enum: saved as the member's value
 } taper_saved_as;
 
 typedef struct taper_pickle_saver {

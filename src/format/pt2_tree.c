@@ -50,7 +50,8 @@ static taper_status key_item(taper_pt2 *r, const char *name, const void *how, vo
         }
         return TAPER_OK;
     }
-    key->kind = kind == TAPER_JSON_NULL ? TAPER_PT2_NONE : TAPER_PT2_LIST; // the kind of the key is not supported
+    // LIST marks a key of a kind that is not supported
+    key->kind = kind == TAPER_JSON_NULL ? TAPER_PT2_NONE : TAPER_PT2_LIST;
     return taper_json_skip(&r->json);
 }
 

@@ -291,7 +291,8 @@ static taper_status read_saved_record(taper_pt2 *r, const taper_zip_entry *entry
 {
     taper_val value;
     if (entry->size == 0) {
-        return taper_zip_check(&r->archive.zip, entry, r->error); // the program has no weights of this kind
+        // an empty record means that the program has no weights of this kind
+        return taper_zip_check(&r->archive.zip, entry, r->error);
     }
     TAPER_TRY(read_saved_entry(r, entry, &value));
     const taper_status status =
