@@ -57,8 +57,8 @@ static taper_status either(taper_graph *graph, taper_node *before, taper_ir_valu
     return TAPER_OK;
 }
 
-// Inserts, before node, is_floating_point of every tensor argument, isinstance(…, float) of every number, and their
-// disjunction.
+// Inserts nodes before `node`: `is_floating_point` of every tensor argument, `isinstance(…, float)` of every number,
+// and their disjunction.
 static taper_status any_floating(taper_graph *graph, taper_registry *registry, taper_node *node,
                                  taper_ir_value **result, taper_error *error)
 {

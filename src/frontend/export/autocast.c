@@ -4,8 +4,8 @@
 // PyTorch makes them when operators are called.
 #include "frontend/export/parts.h"
 
-// Returns true if autocast casts the argument: it is a tensor of floats other than float64. *dtype is the dtype of a
-// tensor.
+// Returns true if autocast casts the argument, which must be a tensor of floats other than float64. Sets *dtype to the
+// dtype of the tensor, or to TAPER_F64 if the argument is no tensor with a known dtype.
 static bool castable(const taper_export_scope *scope, const taper_pt2_argument *argument, int *dtype)
 {
     const taper_pt2_meta *meta =
@@ -33,9 +33,9 @@ static const taper_pt2_argument *nth(const taper_pt2_node *node, size_t *input, 
     return NULL;
 }
 
-// Fails for an operator without a rule of its own if it consists of operators with rules, because autocast casts inside
-// of it. An operator is taken to be one if the dtype of its result is neither the dtype of an argument nor given as an
-// argument. A product is also one, unless all of its floats already have the lower dtype.
+// Fails if the operator has no rule of its own but consists of operators with rules, because autocast casts inside such
+// an operator. An operator counts as one if the dtype of its result is neither the dtype of an argument nor given as an
+// argument. A product counts as one too, unless all of its floats already have the lower dtype.
 static taper_status check_others(taper_export_lowering *l, const taper_export_scope *scope, const taper_op *op)
 {
     const taper_pt2_node *node = l->node;

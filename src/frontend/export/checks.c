@@ -6,7 +6,7 @@
 #include "base/name_map.h"
 #include "frontend/export/parts.h"
 
-// A symbol that occurred, with its first size: a dimension of an input.
+// A symbol, and the dimension of an input in which it occurred first.
 typedef struct symbol {
     taper_ir_value *size;
     size_t input, dim;

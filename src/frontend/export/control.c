@@ -258,7 +258,7 @@ typedef struct stacking {
     // Numbers of values that the graph takes: carried from one iteration to the next, slices of the inputs, and
     // constants.
     size_t carried, over, more;
-    size_t stacked; // number of results after the carried values, each of which is stacked
+    size_t stacked; // number of results after the carried values; each is a stack of the values of all iterations
 } stacking;
 
 static taper_status stack_loop(taper_export_lowering *l, taper_export_scope *scope, const stacking *s,

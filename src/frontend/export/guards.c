@@ -13,7 +13,7 @@ enum { DEEPEST = 100, NAME = 256, OPERANDS = 4 };
 typedef struct guard {
     taper_export_lowering *l;
     taper_ir_value *const *inputs;
-    const taper_name_map *leaves; // name of an input in guards to its index
+    const taper_name_map *leaves; // maps the name by which guards call an input to the index of the input
     const char *text, *at;
     int depth;
 } guard;

@@ -7,7 +7,7 @@
 
 #include "ir/effects.h"
 
-enum { MOST_LISTS = 3 }; // nesting depth of lists in arguments
+enum { MOST_LISTS = 3 }; // largest nesting depth of lists in arguments
 
 static const char operators[] = "torch.ops.", higher_order[] = "torch.ops.higher_order.";
 

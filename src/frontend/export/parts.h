@@ -83,7 +83,7 @@ TAPER_MUST_USE taper_status taper_export_symbol(taper_export_lowering *l, taper_
 // supported.
 TAPER_MUST_USE taper_status taper_export_apply(taper_export_lowering *l, const char *target, taper_ir_value **operands,
                                                size_t count, taper_ir_value **result);
-// Calls the overload that takes operands of these types, or otherwise the overload for floats.
+// Calls the overload that takes operands of these types. If there is none, calls the overload for floats.
 TAPER_MUST_USE taper_status taper_export_compute(taper_export_lowering *l, const char *name, taper_ir_value **operands,
                                                  size_t count, taper_ir_value **result);
 // ---- control.c: operators on graphs; target is without "torch.ops.higher_order."

@@ -63,7 +63,8 @@ static taper_status lower_item(taper_export_lowering *l, taper_export_scope *sco
     return taper_export_name(l, scope, 0, number);
 }
 
-// Lowers a question about a property of a tensor, or with of_dim of one of its dimensions.
+// Lowers a question about a tensor, such as its rank. If of_dim is true, the question is about one dimension, such as
+// its size.
 static taper_status ask(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op, bool of_dim)
 {
     taper_ir_value *args[2], *answer;
@@ -155,7 +156,8 @@ static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *sc
 {
     const taper_pt2_node *node = l->node;
     bool alone =
-        node->input_count != 0 && node->inputs[0].name[0] != '\0'; // at first: true if the file has names of arguments
+        // at first, true if the file has names of arguments; the loop clears it if another output is used
+        node->input_count != 0 && node->inputs[0].name[0] != '\0';
     for (size_t i = 1; alone && i < node->output_count; i++) {
         alone = node->outputs[i].kind != TAPER_PT2_VALUE || !scope->used[node->outputs[i].as.value];
     }
@@ -167,7 +169,7 @@ static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *sc
         }
         (void)snprintf(name, sizeof name, "aten::%s", row->layer);
         const taper_op *op = taper_row_find(name, "");
-        *done = op != NULL; // a selective build may contain only one of the two forms
+        *done = op != NULL; // false if a selective build lacks the layer; it may have the target itself instead
         return op != NULL ? taper_export_call(l, scope, op, row->formal, row->given, true) : TAPER_OK;
     }
     return TAPER_OK;

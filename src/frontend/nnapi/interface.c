@@ -34,8 +34,8 @@ static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_o
     return taper_emit_expect(&l->emit, TAPER_OP(aten_le_float), have, want, text);
 }
 
-// Adds a check that x has the operand's dtype and its known sizes. A size of 0 is known only at run time and not
-// checked.
+// Adds a check that x has the operand's dtype and its known sizes. A size that is 0 in the operand is known only at run
+// time, so it is not checked.
 static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number, bool image,
                                 taper_ir_value *x)
 {

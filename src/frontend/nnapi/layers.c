@@ -45,8 +45,8 @@ static taper_status signed_weight(taper_nnapi_lowering *l, uint32_t at, const ui
     return status;
 }
 
-// Converts the bias of an 8-bit layer to floats. The integers of the bias have the scale input scale x
-// weight scale.
+// Converts the bias of an 8-bit layer to floats. Its integers have a scale that is the product of the input's scale and
+// the weight's scale.
 static taper_status float_bias(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_tensor **made)
 {
     taper_tensor *whole;

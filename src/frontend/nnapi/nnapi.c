@@ -123,7 +123,8 @@ static const taper_val *known_value(const site *s, const taper_ir_value *value, 
 
 // ---- the code of forward
 
-// Returns the node of the block that is `node` or contains it, or NULL.
+// Returns the node of the block in which `node` is nested, or `node` itself if it is in the block. Returns NULL if
+// there is none.
 static taper_node *node_in(const taper_block *block, taper_node *node)
 {
     while (node != NULL && node->block != block) {
@@ -132,8 +133,8 @@ static taper_node *node_in(const taper_block *block, taper_node *node)
     return node;
 }
 
-// Returns the loop that calls op on the list, among the nodes of run's block before run, or with `behind` after it.
-// Returns NULL if there is none, or more than one.
+// Returns the loop that calls op on the list. Searches the nodes of run's block before run or, if `behind` is true,
+// after run. Returns NULL if there is no such loop, or more than one.
 static taper_node *loop_with(const site *s, const taper_node *list, const taper_op *op, bool behind)
 {
     taper_node *found = NULL;
@@ -221,7 +222,7 @@ static void remove_appended(taper_node *list)
     taper_node_remove(list);
 }
 
-// Returns true if only `loop` and run use the list. With or_after, nodes after run may use it too.
+// Returns true if only `loop` and run use the list. If or_after is true, nodes after run may use it too.
 static bool used_only(const site *s, const taper_node *list, const taper_node *loop, bool or_after)
 {
     const taper_ir_value *value = &list->outputs[0];

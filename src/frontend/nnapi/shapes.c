@@ -85,7 +85,8 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     for (size_t d = 0; d < in->rank; d++) {
         const int64_t known = in->sizes[d], size = sizes[d] == -1 ? known - begins[d] : sizes[d];
-        // If a size of x is unknown, the slice may extend to the end of x, or its own size is checked during the run.
+        // The size of x may be known only at run time. Then a slice up to the end of x is `open`, and the size of any
+        // other slice is checked during the run.
         const bool open = known == 0 && sizes[d] == -1;
         if (begins[d] < 0 || (!open && size < 1) || (known != 0 && begins[d] + size > known)) {
             TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%lld elements from %lld of %lld", (long long)sizes[d],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces objects that are used only in the block that makes them by the values of their attributes. `with
+// If an object is used only in the block that makes it, replaces the object by the values of its attributes. `with
 // torch.no_grad():` makes such an object. PyTorch's lite interpreter cannot read zip archives whose functions make
 // objects.
 #include "frontend/torchscript/lower.h"

@@ -453,8 +453,8 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
     } else {
         size_t looks = 1000000;
         drop_unused(l->graph->body, true);
-        // Values that were attributes of removed objects may be unused now. Operators that make such values and may
-        // raise remain.
+        // Values that were attributes of removed objects may be unused now. An operator that makes such a value remains
+        // if it may raise an error.
         taper_ts_dissolve_objects(l->graph->body, &looks);
         drop_unused(l->graph->body, false);
     }

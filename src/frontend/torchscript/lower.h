@@ -121,8 +121,8 @@ TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *n
 // Adds a call of the function, which is lowered to its own graph at its first call.
 TAPER_MUST_USE taper_status taper_ts_call_apart(taper_ts_lowering *l, taper_ts_function *f,
                                                 const taper_ts_binding *args, taper_ts_binding *out);
-// taper_ts_finish_listed completes the graph of a method of the root for the list. taper_ts_finish_prepared completes
-// the graph of a called function, which replaces its calls.
+// taper_ts_finish_listed completes the graph of a method of the root for the listing. taper_ts_finish_prepared
+// completes the graph of a called function, which replaces its calls.
 TAPER_MUST_USE taper_status taper_ts_finish_listed(taper_ts_lowering *l);
 // depth: receives the nesting depth of blocks in the graph.
 TAPER_MUST_USE taper_status taper_ts_finish_prepared(taper_ts_lowering *l, int *depth);

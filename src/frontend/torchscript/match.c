@@ -85,8 +85,8 @@ static taper_status make(taper_ts_lowering *l, taper_type_kind kind, const char 
     return taper_type_make(l->unit->module->types, kind, name, items, fields, count, type, l->unit->error);
 }
 
-// Makes the Union of both types; if one of them is a Union itself, of its members. *type is NULL if there would be too
-// many members.
+// Makes the Union of both types. If one of them is a Union, its members are used instead of it. *type is NULL if there
+// would be too many members.
 static taper_status either(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
 {
     const taper_type *items[16], *const both[2] = {a, b};

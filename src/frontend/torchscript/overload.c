@@ -225,9 +225,9 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
     return TAPER_OK;
 }
 
-// If steps is missing or None, fills in 100. Up to version 7, linspace took steps as int? with default None, which
-// meant 100; logspace did so up to version 8. The operators of this library still accept None, but the schema requires
-// an int.
+// If `steps` is missing or None, fills in 100. Up to version 7, `linspace` had the argument `int? steps=None`, and None
+// meant 100. The same holds for `logspace` up to version 8. The operators of this library still accept None, but the
+// schema requires an int.
 static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
                       taper_ts_arguments *upgraded)
 {
@@ -314,7 +314,7 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     if (normal != NULL) { // a selective build made from `taper ops` has the operator only under its normal name
         name = normal;
     }
-    if (!l->listing) { // while listing, it is an operator like any other
+    if (!l->listing) { // a listing contains this operator too, even if its result is known
         TAPER_TRY(none_test(l, name, args, &known, out));
     }
     if (!known && !l->listing && (args->count == 2 || args->count == 3) && args->keywords[1] == NULL) {
@@ -357,8 +357,8 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     if (known) {
         return TAPER_OK;
     }
-    // The result of a missing operator has an unknown type, so this call may fail only for that reason. The missing
-    // operator has already been reported.
+    // If an argument is the result of a missing operator, it has an unknown type, and this may be the only reason why
+    // no overload fits. The missing operator has already been reported.
     const bool told = blurred && l->result->missing.count != 0;
     if (!told || taper_row_first(name) == NULL) {
         taper_text text = taper_text_make(l->unit->allocator);

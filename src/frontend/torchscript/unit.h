@@ -69,7 +69,8 @@ TAPER_MUST_USE taper_status taper_ts_find_attribute(taper_ts_unit *unit, taper_t
 // Makes the type of the attribute if it does not exist yet.
 TAPER_MUST_USE taper_status taper_ts_resolve_attribute(taper_ts_unit *unit, const taper_ts_definition *class,
                                                        taper_ts_attribute *attribute);
-// Gets the class with the slots of its attributes. Objects of the class are created with it.
+// Sets *klass to the runtime class, which lists the slots of the attributes. The runtime creates objects of the class
+// from *klass.
 TAPER_MUST_USE taper_status taper_ts_class(taper_ts_unit *unit, taper_ts_definition *definition,
                                            const struct taper_class **klass);
 // Evaluates a literal: a default, a Final or the value of an enum member. *value receives a reference, or None on
