@@ -55,13 +55,13 @@ typedef struct taper_compilation {
     size_t count;
     struct taper_device *const *devices; // devices to which graphs are offered, in order (ops/backend.h)
     size_t device_count;
-    bool device_required; // true if the call must fail if the first device declines
+    bool device_required; // true if a run must fail when the first device declines one of its segments
     size_t taken;         // number of segments that the first device accepted
     // First operator that the first device declined, and its reason; both NULL if it declined none.
     const char *left, *left_why;
     const char *const *disabled; // names of the passes to skip
     size_t disabled_count;
-    bool portable; // true if the graphs will be written to a file
+    bool portable;        // true if the graphs will be written to a file
     bool takes_gradients; // true if runs of the graphs record for gradients, so that operators must stay as they are
     // True if the graphs will be saved and not run, so that the compiler may compute scaled weights
     // (ir/scaled_storage.h).
@@ -108,7 +108,8 @@ typedef struct taper_quantization_table {
     taper_status (*plan)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph);
     // Records a value of a calibration run. Must be called after plan. Fails if an element is not finite.
     taper_status (*observe)(taper_quantization *quantization, uint32_t value, taper_val seen, taper_error *error);
-    // Rewrites the graph of another draft according to the plan. *root, unless it is NULL, is used as in prepare.
+    // Rewrites the graph of another draft according to the plan. If root is not NULL, *root receives the remaining root
+    // object, as for `prepare`.
     taper_status (*rewrite)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph,
                             taper_val *root);
     size_t (*step_count)(const taper_quantization *quantization);

@@ -72,8 +72,8 @@ static bool match(const taper_node *node, rank_check *check)
     return match_raise(node->blocks[equal ? 1 : 0], dim, check);
 }
 
-// Returns the last value before the check that an operator in place made from this tensor. Such an operator keeps the
-// rank. If the check directly follows, the operator's result stands for the tensor.
+// Returns the result of the last in-place operator on this tensor if the check directly follows that operator,
+// otherwise the tensor itself. Such an operator keeps the rank, and later nodes may use its result as the tensor.
 static taper_ir_value *last_name(taper_ir_value *tensor, const taper_node *check)
 {
     enum { MOST_STEPS = 16 };

@@ -8,8 +8,8 @@
 // itself. A constant list with tensors, such as the weights of a recurrent network, is then known to remain the same
 // list.
 //
-// A copy of a constant list is constant too. Writing to an item the number that it already has is removed; layers do
-// this to their own copy of a setting before they read it.
+// A copy of a constant list is constant too. A write that gives an item the number that it already has is removed.
+// Layers make such writes to their own copy of a setting before they read it.
 #include "compiler/pass.h"
 #include "format/saved_value.h"
 #include "ir/alias.h"

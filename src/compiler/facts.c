@@ -36,7 +36,7 @@ taper_type_kind taper_known_type_kind(const taper_ir_value *value)
     }
     const taper_type *type = result_type(value);
     if (type != NULL && taper_node_calls(node, TAPER_OP(aten___getitem___t))) {
-        // An example is the list type that aten::size returns.
+        // The kind of an item follows from the type of the list, for example the type that aten::size returns.
         const taper_type *list = result_type(taper_node_in(node, 0));
         type = list != NULL && list->kind == TAPER_TYPE_LIST ? list->items[0] : NULL;
     }

@@ -212,7 +212,8 @@ static int64_t dims_with_batch(const taper_node *node)
 
 bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value)
 {
-    // more: dimensions of the first value minus dimensions of `value`. least: smallest number of dimensions of `value`.
+    // more: dimensions of the original value minus dimensions of `value`, to which the search has moved. least:
+    // smallest number of dimensions of `value`.
     int64_t more = 0, least = 0;
     for (int hops = 0; hops < 64 && !taper_ranks_change(compilation); hops++) {
         const taper_node *node = value->node;
@@ -489,7 +490,8 @@ static bool stays(const taper_ir_value *list)
         if (++count > MOST_USES || user == NULL || user->kind != TAPER_NODE_OP || !taper_node_is_pure(user)) {
             return false;
         }
-        // True for an extra argument of an operator with any number of arguments, such as format.
+        // True for an argument after those of the schema, because an operator such as `format` takes any number of
+        // arguments.
         const bool behind = use->index >= user->schema->arg_count;
         const bool apart =
             !behind && (user->schema->args[use->index].alias == 0 || taper_node_has(user, TAPER_OP_ITEM));

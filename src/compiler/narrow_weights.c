@@ -125,8 +125,8 @@ static bool match_converted(const taper_compilation *compilation, const taper_no
 }
 
 // Returns the constant with one number for each group of the weight w, or NULL if value is something else. w has the
-// sizes [out, groups, group] or [out, group]; the constant has the same sizes, except 1 as the last one. Computing with
-// it must give the dtype of the floats.
+// sizes [out, groups, group] or [out, group]; the constant has the same sizes, except 1 as the last one. An operation
+// on it and the floats must give the dtype of the floats.
 static taper_tensor *constant_of_groups(const taper_compilation *compilation, const taper_ir_value *value,
                                         const taper_tensor *w, double floats)
 {

@@ -3,9 +3,9 @@
 // over a grid with 128 times more bins and sums these into the new, wider bins; here the sums are computed from the
 // counts directly.
 //
-// PyTorch rounds the ends of the range in which it counts to integers. Thus small values are counted over their own
-// range, and large values lose their outermost fractions. Files made by PyTorch have such scales, so this code rounds
-// too. For percentiles the range is not rounded.
+// Before PyTorch counts, it truncates both ends of the range to integers. If the ends become equal, which happens for
+// small values, it counts over the range of the new values instead. Values beyond a truncated end are not counted.
+// Scales in files made by PyTorch come from such histograms, so this code truncates too, except for percentiles.
 #include <math.h>
 #include <string.h>
 

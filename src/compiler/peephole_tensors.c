@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Removes views that are undone at once, and copies and conversions that return an equal tensor. Replaces sizes and
-// dtypes that are known by constants. A removed view must not be distinguishable from its base: no node may write to
-// the view or the base, or keep the object.
+// Removes views that are undone at once, and copies and conversions that return an equal tensor. Known sizes and dtypes
+// become constants. A removed view must not be distinguishable from its base: no node may write to the view or the
+// base, or keep the object.
 #include "compiler/peephole.h"
 
 static bool same_ints(const taper_node *a, size_t at_a, const taper_node *b, size_t at_b)
@@ -45,9 +45,8 @@ static taper_status views(taper_peephole *p, taper_node *node, bool *done)
     return written ? TAPER_OK : taper_peephole_replace(node, value, done);
 }
 
-// Removes contiguous of a result of contiguous, and conversions to the dtype that the tensor has; both return the same
-// object. Also removes a clone of an operator's new result if all users only read the clone, which has the same
-// strides.
+// Removes a `contiguous` of the result of a `contiguous`, because it returns the same object. Also removes a `clone` of
+// an operator's new result if all users only read the clone, which has the same strides.
 static taper_status copies(taper_peephole *p, taper_node *node, bool *done)
 {
     taper_ir_value *input = taper_node_in(node, 0);
@@ -88,6 +87,8 @@ static bool is_none(const taper_node *node, size_t index)
     return value != NULL && value->tag == TAPER_NONE;
 }
 
+// Removes conversions to the dtype that the tensor has, because they return the same object. Replaces `prim::dtype` by
+// a constant.
 static taper_status conversions(taper_peephole *p, taper_node *node, bool *done)
 {
     taper_dtype has, wanted;

@@ -12,8 +12,9 @@ TAPER_MUST_USE taper_status taper_prepack_object(taper_compilation *compilation,
 // Makes a view of the matrix w with its two dimensions swapped.
 TAPER_MUST_USE taper_status taper_transposed_weight(const taper_compilation *compilation, const taper_tensor *w,
                                                     taper_tensor **made);
-// Returns the operator that packs (what is TAPER_OP_PACKS) or runs (TAPER_OP_PACKED) this kind of layer on the device
-// for which the model is prepared, or NULL if there is none.
+// Returns the operator for this kind of layer on the device for which the model is prepared: the operator that packs
+// the weights if `what` is TAPER_OP_PACKS, or the operator that runs the layer if it is TAPER_OP_PACKED. Returns NULL
+// if there is none.
 const taper_op *taper_prepack_row(const taper_compilation *compilation, uint64_t what, taper_op_layer layer);
 // Rewrites a GRU or LSTM layer if the device has operators for it (prepack_recurrent.c). Leaves every other node
 // unchanged.

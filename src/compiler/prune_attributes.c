@@ -22,7 +22,7 @@ typedef struct pruning {
     taper_pointer_map class_numbers; // maps each class before pruning to its index in `classes`
     taper_pointer_map objects; // maps each object before pruning to its replacement, or to 0 if it was only visited
     bool unknown;
-    // Graph to which `self` belongs: the class number of the graph's self, or class_count if the graph has no self.
+    // Cache of class_of_self: the last graph, and the index of the class of its self, or class_count if it has no self.
     const taper_graph *self_of;
     size_t self;
 } pruning;

@@ -198,7 +198,7 @@ static taper_status make_join(const rewriter *r, taper_node *node, taper_ir_valu
     return TAPER_OK;
 }
 
-// Makes a call of the same operator that takes integers instead of floats.
+// Calls the operator of the node on integers instead of floats.
 static taper_status make_same(const rewriter *r, const taper_quantize_step *step, taper_node *node, taper_node **made)
 {
     taper_ir_value *first;

@@ -101,7 +101,8 @@ const taper_op *taper_quantized_row(const taper_node *node, bool relu)
         return taper_row_where(TAPER_FIELD_MASK(FUNCTION) | TAPER_FIELD_MASK(QUANTIZED),
                                function | TAPER_FACT(QUANTIZED, ROW));
     }
-    // Quantized layers return channels-last results. view cannot give these every shape, so reshape replaces it.
+    // Quantized layers return channels-last results. A `view` of such a result cannot have every shape, so `reshape`
+    // replaces it.
     return TAPER_FIELD(facts, SHAPE) == TAPER_SHAPE_GIVEN ? TAPER_OP(aten_reshape) : node->op;
 }
 

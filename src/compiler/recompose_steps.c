@@ -336,7 +336,7 @@ static taper_status make_curve(taper_recomposer *r, const step *s, const taper_o
     return finish(r, s, made, false, rank);
 }
 
-// Makes a call of the same operator that takes integers instead of floats.
+// Calls the operator of the node on integers instead of floats.
 static taper_status make_same(taper_recomposer *r, const step *s)
 {
     taper_node *made;

@@ -327,8 +327,9 @@ static bool is_used_outside(const taper_ir_value *value, const taper_block *body
     return false;
 }
 
-// Makes the arguments that come from outside of the body inputs of the segment, if segment is not NULL. Returns their
-// number. A list stores the index of its first argument, which its users need (ops/call/segment.c).
+// Finds the arguments of the body's nodes that come from outside of the body, and returns their number. They become
+// inputs of the segment, unless segment is NULL. A list stores the index of its first argument, which its users need
+// (ops/call/segment.c).
 static size_t take_inputs(taper_node *segment, const taper_block *body)
 {
     size_t count = 0;
@@ -350,8 +351,8 @@ static size_t take_inputs(taper_node *segment, const taper_block *body)
     return count;
 }
 
-// Moves the nodes of the claim into the body, in order. Moves the other nodes between them that need their results, and
-// checks, to after the anchor.
+// Moves the nodes of the claim into the body, in order. Nodes between them that need their results, and checks, move to
+// after the anchor.
 static taper_status fill_body(finder *f, taper_node *anchor, taper_block *body)
 {
     taper_node *after = anchor, *next;
