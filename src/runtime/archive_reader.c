@@ -14,7 +14,7 @@ struct taper_archive_reader {
     taper_module module;
     taper_archive archive;
     bool is_open;
-    taper_record *records; // records that the host has read, by the index of their entry; NULL until the first
+    taper_record *records; // records that the host has read, by the index of their entry; NULL before the first read
 };
 
 // ---- opening

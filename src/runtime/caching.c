@@ -290,7 +290,7 @@ void taper_caching_allocator_info(const taper_caching_allocator *caching, taper_
         taper_spin_unlock(&c->lock);
     }
     if (info != NULL) {
-        // If the call fails, the host's struct is unchanged, and the other data is still correct.
+        // A failure leaves the host's struct unchanged and is ignored, because this function returns no status.
         (void)taper_struct_write(info, "taper_caching_info", &full, sizeof full, NULL);
     }
 }

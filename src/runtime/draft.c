@@ -168,7 +168,8 @@ static taper_status prepare(taper_draft *draft, const taper_optimize_options *op
     compilation.takes_gradients = draft->model->takes_gradients;
     compilation.disabled_count = options->disabled_pass_count;
     compilation.preparer = preparer;
-    // If layers are not packed, later code reads the weights or runs the model, so they must be computed.
+    // If layers are not packed, later code reads the weights or runs the model, so the weights must be computed now
+    // (ir/scaled_storage.h).
     compilation.to_save = preparer != NULL && preparer->packer != TAPER_PACKER_NONE;
     compilation.converter = converter_of(preparer);
     compilation.options = options;

@@ -86,7 +86,7 @@ static taper_status add_sample(taper_draft *draft, const char *method, taper_val
     const taper_module_function *source = taper_model_find(draft->model, taper_model_name(draft->model), name)->source;
     const size_t all = source->has_schema ? source->argument_count - 1 : count;
     taper_heap *heap = draft->model->module.heap;
-    // A sample consists of two tuples: the stored values, and how to expand them.
+    // A sample is stored as one tuple: first the stored form of each value, then for each value how to expand it.
     taper_tuple *sample = taper_tuple_new(heap, NULL, 2 * all);
     if (sample == NULL) {
         return taper_fail_memory(error);

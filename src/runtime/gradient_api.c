@@ -28,7 +28,7 @@ taper_status taper_value_require_gradient(taper_value *value, int wanted, taper_
         }
         return TAPER_OK;
     }
-    // Made now, because threads that share the tensor only read its history.
+    // The history is made now, because threads that share the tensor only read its history.
     if (wanted != 0 && taper_history_need(tensor) == NULL) {
         return taper_fail_memory(error);
     }

@@ -38,8 +38,8 @@ TAPER_COLD void taper_interpret_blame(const taper_frame_source *source, const ta
         taper_trace_node(&source->model->module, run->failed, error);
         run->failed = NULL;
     } else {
-        // For fused operators, these are only the arguments of the first operator, the layer. The arguments of the
-        // others are not values of the program.
+        // For fused operators, the error describes only the arguments of the first operator, the layer. The arguments
+        // of the other operators are not values of the program.
         const bool fused = in->segment != NULL && in->in_count > in->schema->arg_count;
         taper_call_blame(in->schema, args, fused ? in->schema->arg_count : in->in_count, error);
         taper_trace_node(&source->model->module, in->node, error);

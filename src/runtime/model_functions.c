@@ -11,8 +11,8 @@ static uint32_t hash_name(uint32_t h, const char *text)
     return h;
 }
 
-// Returns the start value of the hash, the address of the model, which keeps a file from choosing names that collide.
-// The hash is mixed at the end, because the low bits of such a sum are not random enough.
+// Returns the start value of the hash, which is computed from the address of the model. A file cannot know this
+// address, so it cannot choose names that collide. hash_end mixes the hash, because its low bits are not random enough.
 static uint32_t hash_start(const taper_model *model)
 {
     return (uint32_t)((uintptr_t)model * UINT64_C(0x9E3779B97F4A7C15) >> 32);

@@ -195,8 +195,9 @@ static void join(making *m, taper_planner *planner)
     }
 }
 
-// Returns true if steps may run together although their result is created before values that earlier steps free. The
-// result must not be in the memory of such a value. This is known only if the value is the argument of the first call.
+// Returns true if the steps may run together. Then the last result is created before the values that earlier steps
+// free, so it must not be in the memory of such a value. Only the argument of the first call is known to be safe,
+// because `join` has kept its memory.
 static bool may_join(const taper_recording *r, const taper_noted_step *noted, size_t first, size_t last)
 {
     const uint32_t reg = noted[first].program->operands[noted[first].in->in] & TAPER_OPERAND_INDEX;

@@ -274,7 +274,7 @@ void taper_session_memory(taper_session *session, taper_memory_info *info)
         full.placed_results = session->placed_results;
     }
     if (info != NULL) {
-        // If the call fails, the host's struct is unchanged, and the other data is still correct.
+        // A failure leaves the host's struct unchanged and is ignored, because this function returns no status.
         (void)taper_struct_write(info, "taper_memory_info", &full, sizeof full, NULL);
     }
 }
