@@ -22,8 +22,8 @@ typedef struct machine {
     double rows, lanes, cache;
 } machine;
 
-// Returns the cost of a product with `rows` rows. depth is the number of vectors of columns, multiplied by the
-// number of k. The weights are read once.
+// Returns the cost of a product with `rows` rows. depth: number of vectors of columns, times the number of summands of
+// each result. The weights are read once.
 static double product(const machine *m, double rows, double depth, double weights)
 {
     const double strips = rows <= m->rows ? 1 : rows / m->rows, bytes = weights * sizeof(float);

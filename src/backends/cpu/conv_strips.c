@@ -70,13 +70,15 @@ static double cost_of(double pixels, double strips, double taps)
 }
 
 // Returns the approximate cost of an image that is divided into strips of consecutive pixels. If joined is set, a strip
-// of a narrow image continues in the next row. A tap counts for a part of a row if it is inside the input for a pixel.
+// of a narrow image continues in the next row. A tap counts for a part of a row if it is inside the input for at least
+// one pixel of that part.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
     // Number of strips for each part of a row.
     const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1;
     const size_t parts = (across->out - 1) / mr + 1;
-    // Number of taps that are inside for some pixel: summed over all rows; summed over the strips of one row.
+    // rows: number of pairs of a row and a tap that is inside the input. columns: for each part of a row, its cost
+    // times the number of taps that are inside for one of its pixels, summed.
     double rows = 0, columns = 0;
     for (size_t y = 0; y < down->out; y++) {
         for (size_t tap = 0; tap < down->kernel; tap++) {

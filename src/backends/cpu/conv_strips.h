@@ -34,8 +34,8 @@ typedef struct taper_conv_strip {
     taper_conv_way way;
 } taper_conv_strip;
 
-// Computes strips of at most mr pixels. Returns false if these strips are not less work than strips of consecutive
-// pixels.
+// Computes strips of at most mr pixels. Returns false if these strips would not take less work than strips of
+// consecutive pixels.
 bool taper_conv_strips_make(const taper_conv2d *job, size_t mr, taper_conv_strips *strips);
 taper_conv_strip taper_conv_strip_at(const taper_conv_strips *strips, const taper_conv2d *job, size_t index);
 // Returns the share of the work that remains if taps in the padding are omitted, for the best division into strips.

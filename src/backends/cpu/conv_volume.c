@@ -22,7 +22,7 @@ enum {
     MOST_REACH = 1 << 20, // bound of paddings and dilations; products of sizes then do not overflow
     MOST_INPUTS = 24,     // largest number of inputs per output of a transposed convolution that this file computes
     LEAST_WIDE = 6,
-    FEW_CHANNELS = 8 // number of output channels from which conv_transposed.c computes a transposed convolution faster
+    FEW_CHANNELS = 8 // from this number of output channels on, conv_transposed.c is faster
 };
 
 // ---- the input of a piece
@@ -228,7 +228,7 @@ static bool plain(const taper_tensor *t, size_t count)
 static bool sizes_fit(const taper_conv_args *a)
 {
     for (size_t i = 0; i < a->params.rank; i++) {
-        // Bounds for which products do not overflow, as for sizes of tensors.
+        // Within these bounds, products of sizes do not overflow. The sizes of tensors have such bounds already.
         if (a->weight->sizes[2 + i] > TAPER_VOLUME_KERNEL || a->params.stride[i] > TAPER_VOLUME_STRIDE ||
             a->params.dilation[i] > MOST_REACH || a->params.padding[i] > MOST_REACH ||
             a->params.padding[i] < -MOST_REACH) {

@@ -123,7 +123,7 @@ taper_result_phase *taper_volume_make_phases(taper_volume_plan *plan, const tape
 typedef struct weights_of {
     const taper_tensor *weight;
     size_t rank;
-    const float *from; // weight of the first output of a block and its first input
+    const float *from; // weight for the first output and the first input of a block
     size_t outputs, out_step;
     float *to;
 } weights_of;

@@ -9,9 +9,9 @@
 // the group. If there are enough tiles, each thread has groups of its own. If the weights come from memory, threads
 // share groups and have blocks of columns, so that the weights are read once.
 //
-// With more tiles the weights would be read from memory several times. Then groups are as long as the bound of their
-// transformed inputs permits, and there is a single block of all columns. Transformed inputs and weights are then both
-// read once, position by position.
+// If there are more tiles, the weights would be read from memory several times. Groups are then as long as the limit on
+// their transformed inputs permits, and a single block contains all columns. So both the transformed inputs and the
+// weights are read once, position by position.
 //
 // Tiles are numbered so that the tiles that have a given position are consecutive. Over all images and phases of the
 // dilation, the order is: the lower edge except the last column, whole tiles, the right edge, corners.

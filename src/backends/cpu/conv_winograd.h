@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tiles of Winograd's transforms over the outputs of a convolution. The algorithm and its cost model share this.
+// Tiles of Winograd's transforms over the outputs of a convolution. The algorithm and its cost model share this code.
 #ifndef TAPER_CPU_CONV_WINOGRAD_H
 #define TAPER_CPU_CONV_WINOGRAD_H
 

@@ -92,7 +92,7 @@ static void fill_weights(const integers_job *job, size_t first, size_t columns, 
 }
 
 // Fills in the scales or zero points of one group for the outputs [first, first + columns). The other outputs become 0.
-// If numbers is NULL, each is a scale of 1.
+// If numbers is NULL, fills in scales of 1.
 static void fill_numbers(const integers_job *job, const taper_tensor *numbers, size_t first, size_t columns,
                          size_t group, char *to)
 {

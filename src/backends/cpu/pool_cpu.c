@@ -34,7 +34,7 @@ static double divisor_of(const pool_job *job, const taper_pool_window *h, const 
 
 // ---- pooling by pointers
 
-// The pointer to padding for averages, which is never read.
+// For averages, pointers to padding point here. Kernels never read them.
 static const float no_pixel[1];
 
 static void run_strip(const pool_job *job, const taper_ring *image, float *row, const taper_pool_window *h,
