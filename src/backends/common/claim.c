@@ -189,7 +189,7 @@ taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *regio
     end = node;
     const size_t seen = at;
     drop_lists(claimer, region, claim);
-    // The next claim starts at the first refused node, because nodes after it may be taken then.
+    // The next claim starts at the first refused node, because nodes after that node may be part of the next claim.
     claim->next = seen;
     if (first_refused != region->count && claim->count != 0) {
         claim->next = first_refused;

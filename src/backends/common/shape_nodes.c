@@ -335,7 +335,7 @@ static bool scales(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floor));
 }
 
-// Returns true if the tensor is computed from a size. Only then the operators on tensors count as computing with sizes.
+// Returns true if the tensor is computed from a size. Operators on other tensors do not count as computing with sizes.
 static bool is_tensor_of_size(const taper_ir_value *value)
 {
     enum { MOST_DEPTH = 8 };

@@ -140,8 +140,8 @@ TAPER_MUST_USE taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const t
                                                    taper_gpu_view *view, bool *splat);
 // Returns true if the value is a known number, or a constant tensor with one element and no dimensions.
 bool taper_gpu_is_number(const taper_gpu_emitter *e, const taper_ir_value *value, double *number);
-// Applies the chain to a view of the result's sizes. Some strides of the view may be 0. If splat is set, its first lane
-// is used for all lanes.
+// Applies the chain to a view of the result's sizes. Some strides of the view may be 0. If splat is set, the first lane
+// of the view is used for all lanes.
 TAPER_MUST_USE taper_status taper_gpu_elementwise(taper_gpu_emitter *e, const taper_gpu_view *in, bool splat,
                                                   const taper_gpu_chain *chain, const taper_gpu_view *out);
 // Adds a step to the chain, with an operand of the result's sizes, or NULL if the step has none.

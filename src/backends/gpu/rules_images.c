@@ -142,7 +142,7 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
     TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, chain, &in, &out, &w, &at));
     at += 8;
     taper_gpu_put_float(w, &at, 1);
-    // The shader reads only dilations in this mode.
+    // The shader's mode 4 computes its windows from the sizes. It reads only these dilations.
     w->parameters.more[13] = w->parameters.more[14] = 1;
     w->constants[11] = 4;
     if (shape.dtype == TAPER_QU8) { // sums over windows of equal size
@@ -157,9 +157,10 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
     return TAPER_OK;
 }
 
-// Returns the distance in the input for one output pixel, as PyTorch does. A given scale is used, unless corners are
-// aligned, or the size of an interpolated image does not change. whole is set for nearest neighbours of one channel,
-// for which the sizes are used instead of the scale if the size stays or doubles.
+// Returns the distance in the input from one output pixel to the next, as PyTorch computes it. bilinear: the image is
+// interpolated. corners: the corners of both images are aligned. whole: nearest neighbours of an image with one
+// channel, for which PyTorch uses a given scale only if the size neither stays nor doubles. given: the given scale, or
+// 0.
 static double scale_of(int64_t in, int64_t out, bool bilinear, bool corners, bool whole, double given)
 {
     if (out == in && (bilinear || whole)) {

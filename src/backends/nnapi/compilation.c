@@ -21,8 +21,8 @@ static taper_status declines(const compiler *c, const char *why, int32_t operati
     return TAPER_DECLINED;
 }
 
-// Converts a result that may mean that the driver refuses the network. Before level 29, a device cannot list the
-// operations that it supports and returns this error instead.
+// Checks the result of a function that builds or compiles the network. Before level 29, a device cannot list the
+// operations that it supports; BAD_DATA then means that the driver refuses the network.
 static taper_status refuses(const compiler *c, size_t function, int result)
 {
     if (c->driver->level < 29 && result == ANEURALNETWORKS_BAD_DATA) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executions, by the best method that the level has: an execution that is reused (31), a new execution for each run in
-// a burst (29), or a new execution for each run that is waited for.
+// Executions, by the best method that the level has: an execution that is reused (31); a new execution for each run, in
+// a burst (29); or a new execution for each run, which waits for an event (before 29).
 #include "backends/nnapi/execution.h"
 
 #include <string.h>
 
-// FIRST_ROOM: bytes for an output of unknown size in the first run; RUNS_TO_FIT: largest number of attempts.
+// FIRST_ROOM: bytes for an output of unknown size in the first run; RUNS_TO_FIT: largest number of runs until all
+// outputs fit in their memory.
 enum { FIRST_ROOM = 1 << 16, RUNS_TO_FIT = 3 };
 
 // ---- the memory

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads shapes of values for rules.
+// Reads the shapes of a node's arguments for the rules of the translation (translating.h).
 #include "backends/nnapi/translating.h"
 
 taper_shape taper_translate_shape(const taper_translator *t, const taper_ir_value *value)

@@ -18,7 +18,7 @@
 typedef struct taper_translated_value {
     uint32_t plain, image; // operand in PyTorch's order; operand in NNAPI's order of images
     bool quantized;
-    double scale; // exact scale, of which operands have only a float
+    double scale; // exact scale, which an operand has only rounded to float
     int64_t zero_point;
     taper_shape shape;
 } taper_translated_value;
