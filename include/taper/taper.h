@@ -14,8 +14,8 @@
  *   For any other pointer NULL is a TAPER_ERROR_ARGUMENT, unless the comment allows it. Empty arrays may be NULL.
  * - Memory that an object owns is valid and unchanged until the object is released, unless the comment says otherwise.
  *   The program must not free it.
- * - A function that fails holds no reference to its arguments. It sets each output pointer to an object to NULL. Its
- *   other outputs then mean nothing. A function that differs says so.
+ * - A function that fails holds no reference to its arguments. It sets an output to NULL if it is a pointer to an
+ *   object. Its other outputs then mean nothing. A function that differs says so.
  * - A function that takes values or text reads them during the call only, unless it says that it holds them.
  * - Sizes and strides of tensors are counted in elements, storages in bytes. Dimensions are in PyTorch's order.
  * - Several threads may use one context or one model at the same time. Only one thread at a time may use a session or
@@ -652,14 +652,14 @@ typedef enum taper_type_kind {
     TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema, for example t in List[t] */
 } taper_type_kind;
 
-/* Returns the type of argument `index`, or of the result. NULL: there is no such method, argument or schema. */
+/* Return the types of argument `index` and of the result. NULL: there is no such method, argument or schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Returns the type of argument `index`, or of the result, as the file spells it. NULL: the type would be NULL. */
+/* Return the same types as text, spelled as in the file. NULL: the type would be NULL. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
-/* Returns the kind of a type, or the number of its item types. For a NULL type: TAPER_TYPE_ANY, or 0. */
+/* Return the kind of a type and the number of its item types. For a NULL type: TAPER_TYPE_ANY and 0. */
 TAPER_API taper_type_kind taper_type_kind_of(const taper_type *type);
 TAPER_API size_t taper_type_count(const taper_type *type);
 /* Returns item type number `index`, or NULL if the type has fewer item types. */
