@@ -15,7 +15,7 @@ typedef struct run_output {
     const char *path; // output file, or NULL
     bool json;        // true for JSON on stdout
     bool several;     // true if there may be several results, because of --calls or a folder of inputs
-    bool times;       // true if the JSON contains the load time and the time of each call, which are the next members
+    bool times;       // true if the JSON contains the load time and the time of each call (load_ms and ms)
     const char *model;
     double load_ms, ms; // load time, and time of the call whose result is added next, in milliseconds
     run_format format;
