@@ -54,7 +54,8 @@ if(TAPER_WITH_GRADIENTS)
                 ${PROJECT_SOURCE_DIR}/src/ops/gradient/make_gradients.c
         DEPENDS ${TAPER_OP_LISTS} ${TAPER_GRADIENT_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/gradient/make_gradients.c
                 ${PROJECT_SOURCE_DIR}/src/ops/gradient/gradient_list.h ${PROJECT_SOURCE_DIR}/src/ops/gradient/gradient_code.h
-                ${PROJECT_SOURCE_DIR}/src/ops/gradient/formula_text.h ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h
+                ${PROJECT_SOURCE_DIR}/src/ops/gradient/formula_text.h ${PROJECT_SOURCE_DIR}/src/ops/gradient/pack_gradients.h
+                ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h ${TAPER_NAMED_ROWS}
                 ${PROJECT_SOURCE_DIR}/src/ops/list/expand_rows.h ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${TAPER_OP_CONFIG}
         COMMENT "Compiling make_gradients for this machine" VERBATIM)
     add_custom_command(

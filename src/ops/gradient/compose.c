@@ -7,8 +7,8 @@
 bool taper_tape_composes(const taper_call *call)
 {
     const taper_gradient *const gradient = taper_gradient_find(call->op);
-    return gradient != NULL && gradient->composed && (call->schema == NULL || call->schema->out_count == 0) &&
-           taper_tape_records(call);
+    return gradient != NULL && taper_gradient_is_composed(gradient) &&
+           (call->schema == NULL || call->schema->out_count == 0) && taper_tape_records(call);
 }
 
 // Writes the result of a composition into argument 0 of an in-place operator.
@@ -35,13 +35,13 @@ taper_status taper_tape_compose(taper_call *call)
                                          .registry = call->run->registry,
                                          .error = call->run->error};
     taper_status status = TAPER_OK;
-    for (size_t f = 0; status == TAPER_OK && f < gradient->count; f++) {
-        const taper_gradient_formula *const formula = taper_gradient_formula_at(gradient, f);
+    taper_gradient_formula formula = {.end = NULL};
+    while (status == TAPER_OK && taper_gradient_next(gradient, &formula)) {
         taper_val found[32];
         size_t at = 0;
-        status = taper_formula_run(formula, &values, found);
+        status = taper_formula_run(&formula, &values, found);
         for (uint32_t i = 0; i < 32; i++) {
-            if ((formula->targets >> i & 1) != 0 && i < call->ret_count) {
+            if ((formula.targets >> i & 1) != 0 && i < call->ret_count) {
                 taper_val_replace(&call->rets[i], found[at++]);
             }
         }

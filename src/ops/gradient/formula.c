@@ -112,38 +112,48 @@ static taper_status pick(machine *m, size_t index, size_t of)
     return push(m, kept);
 }
 
-static taper_status step(machine *m, const uint16_t *code, size_t *at)
+// Runs the instruction at *at and moves *at to the next one.
+static taper_status step(machine *m, const uint8_t **at)
 {
     const taper_formula_values *const v = m->values;
-    const uint16_t word = code[(*at)++];
-    const size_t number = word & TAPER_GRADIENT_NUMBER;
-    switch (word & TAPER_GRADIENT_WORD) {
-    case TAPER_GRADIENT_ARGUMENT:
-        return push(m, taper_val_retain(v->args[number]));
-    case TAPER_GRADIENT_RESULT:
-        return push(m, taper_val_retain(v->results[number]));
-    case TAPER_GRADIENT_GRAD:
-        return push(m, taper_val_retain(v->grads[number]));
+    const uint8_t byte = *(*at)++;
+    if (byte < TAPER_GRADIENT_RESULT) {
+        return push(m, taper_val_retain(v->args[byte % TAPER_GRADIENT_SHAPE]));
+    }
+    if (byte < TAPER_GRADIENT_GRAD) {
+        return push(m, taper_val_retain(v->results[byte - TAPER_GRADIENT_RESULT]));
+    }
+    if (byte < TAPER_GRADIENT_INT) {
+        return push(m, taper_val_retain(v->grads[byte - TAPER_GRADIENT_GRAD]));
+    }
+    if (byte < TAPER_GRADIENT_FLOAT) {
+        return push(m, taper_val_int(taper_gradient_int((size_t)(byte - TAPER_GRADIENT_INT))));
+    }
+    if (byte < TAPER_GRADIENT_GRADS) {
+        return push(m, taper_val_double(taper_gradient_float((size_t)(byte - TAPER_GRADIENT_FLOAT))));
+    }
+    if (byte >= TAPER_GRADIENT_CALL) {
+        size_t count;
+        const taper_op *const op = taper_gradient_call(byte, at, &count);
+        return call(m, count, op);
+    }
+    switch (byte) {
     case TAPER_GRADIENT_GRADS:
         return push_grads(m);
-    case TAPER_GRADIENT_INT:
-        return push(m, taper_val_int(taper_gradient_int(number)));
-    case TAPER_GRADIENT_FLOAT:
-        return push(m, taper_val_double(taper_gradient_float(number)));
     case TAPER_GRADIENT_NONE:
         return push(m, taper_val_none());
-    case TAPER_GRADIENT_BOOL:
-        return push(m, taper_val_bool(number != 0));
-    case TAPER_GRADIENT_LIST:
-        return push_list(m, number, code[(*at)++]);
-    case TAPER_GRADIENT_CALL:
-        return call(m, number, &taper_ops[code[(*at)++]]);
+    case TAPER_GRADIENT_FALSE:
+    case TAPER_GRADIENT_TRUE:
+        return push(m, taper_val_bool(byte == TAPER_GRADIENT_TRUE));
     case TAPER_GRADIENT_MASK:
         return push_mask(m);
     case TAPER_GRADIENT_DEFAULT:
         return push(m, (taper_val){.tag = TAPER_UNDEFINED});
-    default:
-        return pick(m, number, code[(*at)++]);
+    default: {
+        const unsigned operand = *(*at)++;
+        return byte == TAPER_GRADIENT_LIST ? push_list(m, operand / 4, operand % 4)
+                                           : pick(m, operand / 16, operand % 16);
+    }
     }
 }
 
@@ -151,10 +161,9 @@ taper_status taper_formula_run(const taper_gradient_formula *formula, const tape
                                taper_val *found)
 {
     machine m = {.formula = formula, .values = values, .count = 0};
-    const uint16_t *const code = taper_gradient_code(formula);
     taper_status status = TAPER_OK;
-    for (size_t at = 0; status == TAPER_OK && at < formula->length;) {
-        status = step(&m, code, &at);
+    for (const uint8_t *at = formula->code; status == TAPER_OK && at < formula->end;) {
+        status = step(&m, &at);
     }
     size_t targets = 0;
     for (uint32_t bits = formula->targets; bits != 0; bits &= bits - 1) {

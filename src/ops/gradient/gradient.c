@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds derivatives in the table that make_gradients.c writes.
+// Finds derivatives in the table that make_gradients.c writes, and reads their records.
 #include "ops/gradient/gradient.h"
 
 #include "ops/list/op_rows.h"
@@ -9,17 +9,90 @@
 const taper_gradient *taper_gradient_find(const taper_op *op)
 {
     const size_t row = (size_t)(op - taper_ops);
-    return !taper_row_is_registered(op) && gradient_of[row] != 0 ? &gradient_rows[gradient_of[row] - 1] : NULL;
+    if (taper_row_is_registered(op) || (gradient_has[row / 32] >> row % 32 & 1) == 0) {
+        return NULL;
+    }
+    size_t at = gradient_before[row / 32];
+    for (uint32_t before = gradient_has[row / 32] & ((UINT32_C(1) << row % 32) - 1); before != 0;
+         before &= before - 1) {
+        at++;
+    }
+    return gradient_records + gradient_at[at];
 }
 
-const taper_gradient_formula *taper_gradient_formula_at(const taper_gradient *gradient, size_t index)
+bool taper_gradient_is_none(const taper_gradient *gradient)
 {
-    return &gradient_formulas[gradient->first + index];
+    return (*gradient & TAPER_GRADIENT_NO_FORMULA) != 0;
 }
 
-const uint16_t *taper_gradient_code(const taper_gradient_formula *formula)
+bool taper_gradient_is_composed(const taper_gradient *gradient)
 {
-    return gradient_code + formula->first;
+    return (*gradient & TAPER_GRADIENT_COMPOSED) != 0;
+}
+
+static uint32_t read_bits(const uint8_t **at)
+{
+    uint32_t bits = 0;
+    unsigned shift = 0;
+    do {
+        bits |= (uint32_t)(**at & 0x7f) << shift;
+        shift += 7;
+    } while ((*(*at)++ & 0x80) != 0);
+    return bits;
+}
+
+uint32_t taper_gradient_none(const taper_gradient *gradient)
+{
+    const uint8_t *at = gradient + 1;
+    return (*gradient & TAPER_GRADIENT_ALL_NONE) != 0    ? UINT32_MAX
+           : (*gradient & TAPER_GRADIENT_SOME_NONE) != 0 ? read_bits(&at)
+                                                         : 0;
+}
+
+bool taper_gradient_next(const taper_gradient *gradient, taper_gradient_formula *formula)
+{
+    const uint8_t *at = formula->end;
+    if (at == NULL) {
+        at = gradient + 1;
+        if ((*gradient & TAPER_GRADIENT_SOME_NONE) != 0) {
+            read_bits(&at);
+        }
+    }
+    formula->targets = read_bits(&at);
+    if (formula->targets == 0) {
+        return false;
+    }
+    const uint32_t length = read_bits(&at);
+    formula->code = at;
+    formula->end = at + length;
+    return true;
+}
+
+void taper_gradient_add_reads(const taper_gradient_formula *formula, taper_gradient_reads *reads)
+{
+    for (const uint8_t *at = formula->code; at < formula->end;) {
+        const uint8_t byte = *at++;
+        const uint32_t bit = UINT32_C(1) << byte % TAPER_GRADIENT_SHAPE;
+        if (byte < TAPER_GRADIENT_SHAPE) {
+            reads->arguments |= bit;
+        } else if (byte < TAPER_GRADIENT_RESULT) {
+            reads->shapes |= bit;
+        } else if (byte < TAPER_GRADIENT_GRAD) {
+            reads->results |= bit;
+        } else {
+            at += byte == TAPER_GRADIENT_LIST || byte == TAPER_GRADIENT_PICK || byte >= TAPER_GRADIENT_RARE ? 1 : 0;
+        }
+    }
+}
+
+const taper_op *taper_gradient_call(uint8_t instruction, const uint8_t **at, size_t *count)
+{
+    size_t call = (size_t)(instruction - TAPER_GRADIENT_CALL);
+    if (instruction >= TAPER_GRADIENT_RARE) {
+        call = TAPER_GRADIENT_RARE - TAPER_GRADIENT_CALL + (size_t)(instruction - TAPER_GRADIENT_RARE) * 256 + *(*at)++;
+    }
+    *count = gradient_call_counts[call];
+    return &taper_ops[gradient_call_rows[call]];
 }
 
 int64_t taper_gradient_int(size_t number)

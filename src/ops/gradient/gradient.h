@@ -8,36 +8,42 @@
 #include "ops/gradient/gradient_code.h"
 #include "ops/list/registry.h"
 
+// The derivatives of an operator: a record of the table (gradient_code.h).
+typedef uint8_t taper_gradient;
+
 typedef struct taper_gradient_formula {
-    uint32_t targets;   // bits of the arguments whose gradients the formula computes; in a composition, bits of the
-                        // results
-    uint32_t arguments; // bits of the arguments whose elements the formula reads
-    uint32_t shapes;    // bits of the arguments whose sizes and dtype the formula reads
-    uint16_t results;   // bits of the results that the formula reads
-    uint16_t length;    // number of words of the formula's code
-    uint32_t first;     // index of the first word of the formula's code
+    uint32_t targets;          // bits of the arguments whose gradients, or of the results that the formula computes
+    const uint8_t *code, *end; // its instructions
 } taper_gradient_formula;
 
-typedef struct taper_gradient {
-    uint32_t none;         // bits of the arguments on which the results do not depend in a differentiable way
-    uint16_t first, count; // first formula of the operator, and number of its formulas
-    bool composed;         // true if the formulas compute the results, as a composition of other operators
-} taper_gradient;
+// The values that a formula reads.
+typedef struct taper_gradient_reads {
+    uint32_t arguments; // bits of the arguments whose elements it reads
+    uint32_t shapes;    // bits of the arguments whose sizes and dtype it reads
+    uint32_t results;   // bits of the results that it reads
+} taper_gradient_reads;
 
 // Returns the derivatives of an operator, or of its functional form if the operator writes in place. Returns NULL if
 // the table has none.
 const taper_gradient *taper_gradient_find(const taper_op *op);
-const taper_gradient_formula *taper_gradient_formula_at(const taper_gradient *gradient, size_t index);
 // Returns true if no result of the operator has a gradient.
-static inline bool taper_gradient_is_none(const taper_gradient *gradient)
-{
-    return gradient->count == 0;
-}
-const uint16_t *taper_gradient_code(const taper_gradient_formula *formula);
+bool taper_gradient_is_none(const taper_gradient *gradient);
+// Returns true if the formulas give the results, as a composition of other operators.
+bool taper_gradient_is_composed(const taper_gradient *gradient);
+// Returns the bits of the arguments on which the results do not depend in a differentiable way.
+uint32_t taper_gradient_none(const taper_gradient *gradient);
+// Finds the formula after *formula. It finds the first formula if formula->end is NULL. Returns false if there is no
+// other formula.
+bool taper_gradient_next(const taper_gradient *gradient, taper_gradient_formula *formula);
+// Adds the values that the formula reads to *reads.
+void taper_gradient_add_reads(const taper_gradient_formula *formula, taper_gradient_reads *reads);
+// Returns the operator of a TAPER_GRADIENT_CALL and its number of arguments, and moves *at from the byte after the
+// instruction to the next instruction.
+const taper_op *taper_gradient_call(uint8_t instruction, const uint8_t **at, size_t *count);
 int64_t taper_gradient_int(size_t number);
 double taper_gradient_float(size_t number);
 
-// The values that a formula reads.
+// The values of a call, for its formulas.
 typedef struct taper_formula_values {
     const taper_val *args, *results;
     const taper_val *grads; // gradients of the results, or of the items of result 0

@@ -1,26 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of a formula's code, which make_gradients.c writes and formula.c runs on a stack of values. The upper four
-// bits of a word are the instruction, the lower twelve its number.
+// The bytes of the table of derivatives, which make_gradients.c writes. gradient.c finds the record of an operator in
+// the table, and formula.c runs the code of a formula on a stack of values.
+//
+// A record is a byte with flags, the bits of the arguments without a derivative if the flag says so, and the formulas.
+// A formula is the bits of its targets, the number of bytes of its code, and the code. A zero byte in the place of the
+// targets ends the record. Bits and numbers of bytes are written in groups of seven bits, the lowest first. The upper
+// bit of a byte says that another group follows.
 #ifndef TAPER_OPS_GRADIENT_CODE_H
 #define TAPER_OPS_GRADIENT_CODE_H
 
+// The flags of a record.
 enum {
-    TAPER_GRADIENT_ARGUMENT = 0x0000, // pushes argument `number` of the call
-    TAPER_GRADIENT_RESULT = 0x1000,   // pushes result `number` of the call
-    TAPER_GRADIENT_GRAD = 0x2000,     // pushes the gradient of result `number`
-    TAPER_GRADIENT_GRADS = 0x3000,    // pushes the list of the gradients of the items of result 0
-    TAPER_GRADIENT_INT = 0x4000,      // pushes the int `number` of the table
-    TAPER_GRADIENT_FLOAT = 0x5000,    // pushes the float `number` of the table
-    TAPER_GRADIENT_NONE = 0x6000,     // pushes None
-    TAPER_GRADIENT_BOOL = 0x7000,     // pushes the bool `number`
-    TAPER_GRADIENT_LIST = 0x8000,     // replaces `number` values by a list; the next word is the kind of the items
-    TAPER_GRADIENT_CALL = 0x9000,     // replaces `number` arguments by the results of the row in the next word
-    TAPER_GRADIENT_MASK = 0xa000,     // pushes a list of bools: which targets of the formula are wanted
-    TAPER_GRADIENT_DEFAULT = 0xb000,  // pushes a placeholder for an argument that has its default value
-    TAPER_GRADIENT_PICK = 0xc000,     // replaces the last values by value `number` of them; the next word is how many
-                                      // they are
-    TAPER_GRADIENT_WORD = 0xf000,     // the bits of the instruction
-    TAPER_GRADIENT_NUMBER = 0x0fff    // the bits of the number
+    TAPER_GRADIENT_COMPOSED = 1,   // the formulas give the results, as a composition of other operators
+    TAPER_GRADIENT_SOME_NONE = 2,  // the bits of arguments without a derivative follow
+    TAPER_GRADIENT_NO_FORMULA = 4, // no result of the operator has a gradient
+    TAPER_GRADIENT_ALL_NONE = 8    // no argument has a derivative
+};
+
+// The instructions of a formula. An instruction with a number N is the first of as many bytes as N has values.
+enum {
+    TAPER_GRADIENT_ARGUMENT = 0x00, // pushes argument N of the call
+    TAPER_GRADIENT_SHAPE = 0x20,    // does the same for an argument of which only the sizes and the dtype are read
+    TAPER_GRADIENT_RESULT = 0x40,   // pushes result N of the call
+    TAPER_GRADIENT_GRAD = 0x48,     // pushes the gradient of result N
+    TAPER_GRADIENT_INT = 0x50,      // pushes the int N of the table
+    TAPER_GRADIENT_FLOAT = 0x5c,    // pushes the float N of the table
+    TAPER_GRADIENT_GRADS = 0x78,    // pushes the list of the gradients of the items of result 0
+    TAPER_GRADIENT_NONE = 0x79,     // pushes None
+    TAPER_GRADIENT_FALSE = 0x7a,    // pushes False
+    TAPER_GRADIENT_TRUE = 0x7b,     // pushes True
+    TAPER_GRADIENT_MASK = 0x7c,     // pushes a list of bools: which targets of the formula are wanted
+    TAPER_GRADIENT_DEFAULT = 0x7d,  // pushes the place of an argument that has its default
+    TAPER_GRADIENT_LIST = 0x7e,     // makes a list; the next byte is 4 * the number of values + the kind of the items
+    TAPER_GRADIENT_PICK = 0x7f,     // keeps a value; the next byte is 16 * its index + the number of values
+    TAPER_GRADIENT_CALL = 0x80,     // replaces its arguments by the results of call N of the table
+    TAPER_GRADIENT_RARE = 0xfc      // does the same for the call of 256 * N + the next byte + the calls before
 };
 
 // The kinds of a list's items.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // make_gradients TABLE runs on the build machine. It parses the table of derivatives (gradient_list.h), checks it
-// against the schemas of the operator list, and writes TABLE (gradient_table.inc): each formula as a few words of code
-// for a stack (gradient.h). A formula that names an operator, an argument or a type that does not exist stops the
+// against the schemas of the operator list, and writes TABLE (gradient_table.inc): each formula as a few bytes of code
+// for a stack (gradient_code.h). A formula that names an operator, an argument or a type that does not exist stops the
 // build. A selective build leaves out the rows that need an operator it lacks.
 //
 // A row names an operator and says for each tensor argument how its gradient follows:
@@ -168,31 +168,28 @@ static bool fits(const char *given, const char *wanted)
 
 // ---- code
 
-static unsigned code[MOST_CODE];       // code of all formulas
-static const row *code_row[MOST_CODE]; // row of the operator that the word names, or NULL
+static unsigned code[MOST_CODE];       // instructions of all formulas; for a call its number of arguments
+static const row *code_row[MOST_CODE]; // row of a call, otherwise NULL
 static size_t code_count;
 static double floats[MOST_NUMBERS];
 static long long ints[MOST_NUMBERS];
 static size_t float_count, int_count;
 
-static void emit(unsigned word, const row *of)
+static void emit(unsigned byte, const row *of)
 {
     if (code_count == MOST_CODE) {
         fail("too much code", "");
     }
     code_row[code_count] = of;
-    code[code_count++] = word;
+    code[code_count++] = byte;
 }
 
 typedef struct context {
     const gradient *of;
     const row *row;
     signature schema;
-    unsigned long arguments, results; // bits of the arguments and results that the formula uses
-    unsigned long shapes;             // bits of the arguments of which the formula reads only the sizes and the dtype
-    bool reads_shape;                 // true while the compiler is in an argument of an operator that reads no elements
-                                      // of it
-    bool complete;                    // true if this build has all operators of the formula
+    bool reads_shape; // true while an argument of a call is compiled that reads no elements
+    bool complete;    // true if this build has all operators of the formula
 } context;
 
 static int argument_at(const signature *s, const char *name)
@@ -216,14 +213,22 @@ static int numbered(const char *name, const char *stem)
 
 static const char *compile(context *c, const expression *e);
 
+// Emits instruction `number` of those that begin with `first` and end before `end`.
+static void emit_numbered(unsigned first, unsigned end, size_t number)
+{
+    if (number >= end - first) {
+        fail("the code has no instruction with so large a number", "gradient_code.h");
+    }
+    emit(first + (unsigned)number, NULL);
+}
+
 static const char *compile_name(context *c, const char *name)
 {
     const int at = argument_at(&c->schema, name);
     const int grad = strcmp(name, "grad") == 0 ? 0 : numbered(name, "grad");
     const int result = strcmp(name, "result") == 0 ? 0 : numbered(name, "result");
     if (at >= 0) {
-        *(c->reads_shape ? &c->shapes : &c->arguments) |= 1UL << at;
-        emit(TAPER_GRADIENT_ARGUMENT | (unsigned)at, NULL);
+        emit((c->reads_shape ? TAPER_GRADIENT_SHAPE : TAPER_GRADIENT_ARGUMENT) + (unsigned)at, NULL);
         return c->schema.args[at].type;
     }
     if (strcmp(name, "grads") == 0) {
@@ -231,12 +236,11 @@ static const char *compile_name(context *c, const char *name)
         return "Tensor[]";
     }
     if (grad >= 0 && grad < c->schema.ret_count) {
-        emit(TAPER_GRADIENT_GRAD | (unsigned)grad, NULL);
+        emit_numbered(TAPER_GRADIENT_GRAD, TAPER_GRADIENT_INT, (size_t)grad);
         return "Tensor";
     }
     if (result >= 0 && result < c->schema.ret_count) {
-        c->results |= 1UL << result;
-        emit(TAPER_GRADIENT_RESULT | (unsigned)result, NULL);
+        emit_numbered(TAPER_GRADIENT_RESULT, TAPER_GRADIENT_GRAD, (size_t)result);
         return c->schema.rets[result].type;
     }
     if (strcmp(name, "mask") == 0) {
@@ -248,7 +252,7 @@ static const char *compile_name(context *c, const char *name)
         return "None";
     }
     if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0) {
-        emit(TAPER_GRADIENT_BOOL | (unsigned)(name[0] == 't'), NULL);
+        emit(name[0] == 't' ? TAPER_GRADIENT_TRUE : TAPER_GRADIENT_FALSE, NULL);
         return "bool";
     }
     fail("no such name in the formula of", joined(c->of->id, strlen(c->of->id), ": ", name));
@@ -265,7 +269,7 @@ static const char *compile_number(const char *text)
         }
         float_count += at == float_count ? 1 : 0;
         floats[at] = number;
-        emit(TAPER_GRADIENT_FLOAT | (unsigned)at, NULL);
+        emit_numbered(TAPER_GRADIENT_FLOAT, TAPER_GRADIENT_GRADS, at);
         return "float";
     }
     const long long number = strtoll(text, NULL, 10);
@@ -275,7 +279,7 @@ static const char *compile_number(const char *text)
     }
     int_count += at == int_count ? 1 : 0;
     ints[at] = number;
-    emit(TAPER_GRADIENT_INT | (unsigned)at, NULL);
+    emit_numbered(TAPER_GRADIENT_INT, TAPER_GRADIENT_FLOAT, at);
     return "int";
 }
 
@@ -288,8 +292,8 @@ static const char *compile_list(context *c, const expression *e)
     }
     for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         if (strcmp(type, kinds[k]) == 0) {
-            emit(TAPER_GRADIENT_LIST | (unsigned)e->count, NULL);
-            emit(k, NULL);
+            emit(TAPER_GRADIENT_LIST, NULL);
+            emit((unsigned)e->count * 4 + k, NULL);
             return joined(type, strlen(type), "[]", "");
         }
     }
@@ -334,15 +338,11 @@ static bool has_name(const row *r, const char *name)
 // Finds the types of the items. Removes the code that this generates.
 static void type_items(context *c, const expression *e, const char **types)
 {
-    const context before = *c;
     for (size_t i = 0; i < e->count; i++) {
-        const size_t words = code_count;
+        const size_t bytes = code_count;
         types[i] = compile(c, e->items[i]);
-        code_count = words;
+        code_count = bytes;
     }
-    c->arguments = before.arguments;
-    c->results = before.results;
-    c->shapes = before.shapes;
 }
 
 // Returns true if the operator reads only the sizes and the dtype of that argument.
@@ -394,8 +394,7 @@ static const char *compile_call(context *c, const expression *e)
             }
         }
         c->complete = c->complete && rows[r].wanted;
-        emit(TAPER_GRADIENT_CALL | (unsigned)count, NULL);
-        emit(0, &rows[r]);
+        emit((unsigned)count, &rows[r]);
         if (s.ret_count == 1) {
             return joined(s.rets[0].type, strlen(s.rets[0].type), "", "");
         }
@@ -426,8 +425,8 @@ static const char *compile(context *c, const expression *e)
         if (*type != '*' || e->index >= atoi(type + 1)) {
             fail("picks a result that the operator does not have", c->of->id);
         }
-        emit(TAPER_GRADIENT_PICK | (unsigned)e->index, NULL);
-        emit((unsigned)atoi(type + 1), NULL);
+        emit(TAPER_GRADIENT_PICK, NULL);
+        emit((unsigned)e->index * 16 + (unsigned)atoi(type + 1), NULL);
         return "Tensor";
     }
     default:
@@ -438,8 +437,8 @@ static const char *compile(context *c, const expression *e)
 // ---- rows
 
 typedef struct formula {
-    unsigned long targets, arguments, shapes, results;
-    size_t first, length;
+    unsigned long targets;
+    size_t first, length; // range of the code
 } formula;
 
 static formula formulas[4 * GRADIENTS];
@@ -447,9 +446,9 @@ static size_t formula_count;
 
 typedef struct entry {
     const row *row;
-    size_t first, count;
-    unsigned long none; // arguments on which the result does not depend in a differentiable way
-    bool complete;
+    size_t first, count; // range of the formulas
+    unsigned long none;  // arguments on which the result does not depend in a differentiable way
+    bool composed, complete;
 } entry;
 
 static entry entries[GRADIENTS];
@@ -499,16 +498,12 @@ static void compile_assignment(context *c, const assignment *a, entry *to, unsig
         f.targets |= 1UL << at;
     }
     *covered |= f.targets;
-    c->arguments = c->results = c->shapes = 0;
     check_result(c, a, compile(c, a->value));
     if (a->value->kind == EXPRESSION_NAME && strcmp(a->value->text, "none") == 0) {
         code_count = f.first;
         to->none |= f.targets;
         return;
     }
-    f.arguments = c->arguments;
-    f.shapes = c->shapes;
-    f.results = c->results;
     f.length = code_count - f.first;
     formulas[formula_count++] = f;
     to->count++;
@@ -537,68 +532,13 @@ static void compile_gradient(const gradient *g, entry *to)
         }
     }
     to->complete = c.complete;
+    to->composed = g->composed;
     if (*g->text == '\0') {
         to->none = ~0UL & 0xffffffffUL;
     }
 }
 
-// Returns the row of which r is the in-place variant, or NULL.
-static const char *in_place_of(const row *r)
-{
-    return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
-}
-
-static void print_entry(const row *of, size_t index)
-{
-    if (of->wanted && entries[index].complete) {
-        printf("[TAPER_ROW_%s] = %zu,\n", of->id, index + 1);
-    }
-}
-
-static void print_table(void)
-{
-    printf("// Made by ops/gradient/make_gradients.c from ops/gradient/gradient_list.h.\n\n"
-           "static const int64_t gradient_ints[] = {");
-    for (size_t i = 0; i < int_count; i++) {
-        printf("%lld, ", ints[i]);
-    }
-    printf("0};\nstatic const double gradient_floats[] = {");
-    for (size_t i = 0; i < float_count; i++) {
-        printf("%.17g, ", floats[i]);
-    }
-    printf("0};\nstatic const uint16_t gradient_code[] = {\n");
-    for (size_t i = 0; i < code_count; i++) {
-        if (code_row[i] != NULL && !code_row[i]->wanted) {
-            printf("0,");
-        } else if (code_row[i] != NULL) {
-            printf("TAPER_ROW_%s,\n", code_row[i]->id);
-        } else {
-            printf("%u,", code[i]);
-        }
-    }
-    printf("0};\nstatic const taper_gradient_formula gradient_formulas[] = {\n");
-    for (size_t i = 0; i < formula_count; i++) {
-        const formula *const f = &formulas[i];
-        printf("{%luu, %luu, %luu, %lu, %zu, %zu},\n", f->targets, f->arguments, f->shapes, f->results, f->length,
-               f->first);
-    }
-    printf("{0}};\nstatic const taper_gradient gradient_rows[] = {\n");
-    for (size_t i = 0; i < GRADIENTS; i++) {
-        printf("{%luu, %zu, %zu, %s},\n", entries[i].none, entries[i].first, entries[i].count,
-               gradients[i].composed ? "true" : "false");
-    }
-    printf("};\nstatic const uint16_t gradient_of[TAPER_ROW_COUNT] = {\n");
-    for (size_t i = 0; i < GRADIENTS; i++) {
-        print_entry(entries[i].row, i);
-        for (size_t r = 0; r < ALL_ROWS; r++) {
-            const char *const of = in_place_of(&rows[r]);
-            if (of != NULL && strcmp(of, entries[i].row->id) == 0) {
-                print_entry(&rows[r], i);
-            }
-        }
-    }
-    printf("};\n");
-}
+#include "ops/gradient/pack_gradients.h"
 
 int main(int argc, char **argv)
 {

@@ -44,6 +44,7 @@ static taper_status make_node(taper_call *call, taper_tape_node **node)
     n->op = call->op;
     n->gradient = taper_gradient_find(call->op);
     n->kind = n->gradient == NULL ? TAPER_TAPE_UNKNOWN : TAPER_TAPE_OP;
+    const uint32_t without = n->gradient != NULL ? taper_gradient_none(n->gradient) : 0;
     n->first_edges = taper_heap_alloc(n->heap, (call->arg_count + 1) * sizeof *n->first_edges);
     if (n->first_edges == NULL) {
         return taper_fail_memory(call->run->error);
@@ -55,8 +56,7 @@ static taper_status make_node(taper_call *call, taper_tape_node **node)
         const size_t count = taper_tape_items(call->args[i]);
         for (size_t k = 0; k < count; k++, at++) {
             taper_tensor *const tensor = taper_tape_item(call->args[i], k);
-            const bool none = tensor == NULL || !has_gradient(tensor) ||
-                              (n->gradient != NULL && i < 32 && (n->gradient->none >> i & 1) != 0);
+            const bool none = tensor == NULL || !has_gradient(tensor) || (i < 32 && (without >> i & 1) != 0);
             TAPER_TRY(none ? TAPER_OK : taper_tape_edge_of(call->run, tensor, &n->edges[at]));
         }
     }
@@ -75,37 +75,32 @@ static bool needs_argument_gradient(const taper_tape_node *node, size_t arg)
     return false;
 }
 
-// The values of a call that the formulas of the wanted gradients read.
-typedef struct reads {
-    uint32_t args, shapes, results; // bits of arguments whose elements are read, of arguments whose shape is read, and
-                                    // of results
-} reads;
-
 // The gradient of one factor of a product reads the elements of the other factor only.
-static void leave_factors(const taper_tape_node *node, reads *bits)
+static void leave_factors(const taper_tape_node *node, taper_gradient_reads *bits)
 {
     const bool product =
         node->op == TAPER_OP(aten_matmul) || node->op == TAPER_OP(aten_linear) || node->op == TAPER_OP(aten_tensordot);
     for (size_t i = 0; i < 2 && product; i++) {
         if (!needs_argument_gradient(node, 1 - i)) {
-            bits->shapes |= bits->args & (UINT32_C(1) << i);
-            bits->args &= ~(UINT32_C(1) << i);
+            bits->shapes |= bits->arguments & (UINT32_C(1) << i);
+            bits->arguments &= ~(UINT32_C(1) << i);
         }
     }
 }
 
-static reads values_read(const taper_tape_node *node)
+// Returns the values of a call that formulas for wanted gradients read.
+static taper_gradient_reads values_read(const taper_tape_node *node)
 {
-    reads bits = {0, 0, 0};
-    for (size_t f = 0; node->gradient != NULL && f < node->gradient->count; f++) {
-        const taper_gradient_formula *const formula = taper_gradient_formula_at(node->gradient, f);
+    taper_gradient_reads bits = {0, 0, 0};
+    taper_gradient_formula formula = {.end = NULL};
+    while (node->gradient != NULL && taper_gradient_next(node->gradient, &formula)) {
         bool wanted = false;
         for (size_t i = 0; i < node->arg_count && i < 32; i++) {
-            wanted = wanted || ((formula->targets >> i & 1) != 0 && needs_argument_gradient(node, i));
+            wanted = wanted || ((formula.targets >> i & 1) != 0 && needs_argument_gradient(node, i));
         }
-        bits.args |= wanted ? formula->arguments : 0;
-        bits.shapes |= wanted ? formula->shapes : 0;
-        bits.results |= wanted ? formula->results : 0;
+        if (wanted) {
+            taper_gradient_add_reads(&formula, &bits);
+        }
     }
     leave_factors(node, &bits);
     return bits;
@@ -231,14 +226,14 @@ static bool shares_storage(taper_val value, const taper_storage *storage)
 // gradient needs these other arguments, it fails because they were modified.
 static taper_status save_overwritten(taper_call *call, taper_tape_node *node)
 {
-    const reads bits = values_read(node);
-    if ((bits.args & 1) != 0) {
+    const taper_gradient_reads bits = values_read(node);
+    if ((bits.arguments & 1) != 0) {
         TAPER_TRY(save_original(call, node));
     } else if ((bits.shapes & 1) != 0) {
         TAPER_TRY(save_shape(call->run, call->args[0], &node->args[0]));
     }
     for (size_t i = 1; i < call->arg_count && i < 32; i++) {
-        if ((bits.args >> i & 1) != 0 && shares_storage(call->args[i], call->args[0].as.tensor->storage)) {
+        if ((bits.arguments >> i & 1) != 0 && shares_storage(call->args[i], call->args[0].as.tensor->storage)) {
             TAPER_TRY(save_argument(call, node, i));
         }
     }
@@ -319,9 +314,9 @@ taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
 static taper_status save(taper_call *call, taper_tape_node *node)
 {
     static const taper_tape_edge no_edge = {.node = NULL}; // a node must not refer to itself
-    const reads bits = values_read(node);
+    const taper_gradient_reads bits = values_read(node);
     for (size_t i = 0; i < call->arg_count && i < 32; i++) {
-        if ((bits.args >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {
+        if ((bits.arguments >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {
             TAPER_TRY(save_argument(call, node, i));
             if (call->op == TAPER_OP(aten_as_strided) && node->args[i].tag == TAPER_TENSOR) {
                 taper_history_drop(node->args[i].as.tensor);

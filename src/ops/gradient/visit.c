@@ -246,15 +246,15 @@ static taper_status visit_call(taper_engine *e, taper_tape_node *node, receiver 
     TAPER_TRY(taper_engine_fill(e, node));
     TAPER_TRY(link_results(e, node, true));
     taper_status status = TAPER_OK;
-    for (size_t f = 0; status == TAPER_OK && f < node->gradient->count; f++) {
-        const taper_gradient_formula *const formula = taper_gradient_formula_at(node->gradient, f);
-        const uint32_t targets = formula->targets & wanted;
-        uint32_t given = 0; // bits of the arguments that have edges
+    taper_gradient_formula formula = {.end = NULL};
+    while (status == TAPER_OK && taper_gradient_next(node->gradient, &formula)) {
+        const uint32_t targets = formula.targets & wanted;
+        uint32_t given = 0; // arguments that have edges
         for (uint32_t i = 0; i < node->arg_count && i < 32; i++) {
             given |= node->first_edges[i + 1] != node->first_edges[i] ? UINT32_C(1) << i : 0;
         }
         if ((targets & given) != 0) {
-            status = run_formula(e, node, formula, targets & given, receive, user);
+            status = run_formula(e, node, &formula, targets & given, receive, user);
         }
     }
     const taper_status unlinked = link_results(e, node, false);
